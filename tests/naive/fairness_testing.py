@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.integrate
 import scipy.optimize
+from sklearn.linear_model import Ridge
 
 
 def is_discriminatory(label_of, x, domain, columns):
@@ -573,3 +574,93 @@ def suite_measures(samples, rows, low, high, is_category, columns, neighbour, sh
         np.mean(within),
         np.mean(pairs),
     )
+
+
+# ExpGA: Fan et al. 2022, one individual at a time; switches as in `expga.Settings`.
+
+
+def lime_coefficients(neighbours, outputs, means, scales):
+    """LIME for numbers: ridge regression on standardised values, weighted by the distance from the first."""
+    d = len(means)
+    Z = [[(float(v) - m) / s for v, m, s in zip(x, means, scales, strict=True)] for x in neighbours]
+    width = math.sqrt(d) * 0.75
+    weights = [math.sqrt(math.exp(-(math.dist(z, Z[0]) ** 2) / width**2)) for z in Z]
+    return Ridge(alpha=1).fit(np.array(Z), outputs, sample_weight=weights).coef_
+
+
+def expga_is_seed(coefficients, columns, limit):
+    """Whether a protected attribute comes before the limit, by the size of its coefficient."""
+    ranked = sorted(range(len(coefficients)), key=lambda a: -abs(coefficients[a]))
+    return any(ranked.index(column) < limit for column in columns)
+
+
+def expga_fitness(label_of, x, domain, columns, known, settings):
+    """2 |y - y'| + 1; of a sample met before, for the last other protected value in the code."""
+    own = label_of(x)
+    others = [other for other in protected_variants(x, domain, columns) if list(other) != list(x)]
+    if settings.last_value_fitness and tuple(x) in known:
+        return 2 * abs(label_of(others[-1]) - own) + 1
+    for other in others:
+        if label_of(other) != own:
+            known.add(tuple(x))
+            return 2 * abs(label_of(other) - own) + 1
+    return 1
+
+
+def expga_next(population, fitness, draws, settings):
+    """Selection, crossing and mutation; returns whom each one was selected from, and the next population."""
+    total, origins, following = sum(fitness), [], []
+    for draw in draws.selection:
+        reached, place = 0, -1
+        while reached <= draw * total:
+            place += 1
+            reached += fitness[place]
+        origins.append(place)
+        following.append(list(population[place]))
+    for place, x in enumerate(following):
+        if draws.crossing[place] < settings.crossing:
+            for a in range(draws.begin[place], draws.end[place]):
+                x[a] = following[draws.other[place]][a]
+    for place, x in enumerate(following):
+        for a in range(len(x)):
+            if draws.mutation[place][a] < settings.mutation:
+                x[a] = int(draws.values[place][a])
+    return origins, following
+
+
+def expga(label_of, population, domain, columns, all_draws, settings):
+    """Every individual of every generation: which first one it goes back to, what it is, whether a find."""
+    known, visited = {tuple(x) for x in population}, []
+    numbers = list(range(len(population)))
+    for draws in [*all_draws, None]:
+        for number, x in zip(numbers, population, strict=True):
+            visited.append((number, list(x), is_discriminatory(label_of, x, domain, columns)))
+        if draws is None:
+            break
+        fitness = [expga_fitness(label_of, x, domain, columns, known, settings) for x in population]
+        origins, population = expga_next(population, fitness, draws, settings)
+        numbers = [numbers[origin] for origin in origins]
+    return visited
+
+
+def repair_measures(label_of, X, y, uniform, domain, columns, favourable, min_group):
+    """Accuracy, discriminatory shares, and the greatest gaps between groups with rows enough."""
+    predicted = [label_of(x) for x in X]
+
+    def gap(rows):
+        groups = {}
+        for row in rows:
+            groups.setdefault(tuple(X[row][c] for c in columns), []).append(predicted[row] == favourable)
+        rates = [sum(group) / len(group) for group in groups.values() if len(group) >= min_group]
+        return max(a - b for a in rates for b in rates)
+
+    def share(samples):
+        return sum(is_discriminatory(label_of, x, domain, columns) for x in samples) / len(samples)
+
+    return {
+        "accuracy": sum(p == t for p, t in zip(predicted, y, strict=True)) / len(X),
+        "IF_o": share(X),
+        "IF_r": share(uniform),
+        "SPD": gap(range(len(X))),
+        "EOD": gap([row for row in range(len(X)) if y[row] == favourable]),
+    }

@@ -8,7 +8,7 @@ from sklearn.neural_network import MLPClassifier
 
 from biaslab.classifiers.foreign import ask, check_probabilities, classes_of, column_order, numbers
 from biaslab.classifiers.models import Model
-from biaslab.classifiers.networks import Network
+from biaslab.classifiers.networks import Network, softmax
 from biaslab.classifiers.schema import Category
 from biaslab.core.errors import InputError
 
@@ -22,6 +22,8 @@ STEP = 1.0
 """How far a numerical gradient moves an attribute to either side: what a tester does, too."""
 
 _NAME = "the classifier"
+_BATCH = 256
+"""Samples whose numerical gradients are asked for in one call."""
 _LEAST = np.finfo(np.float64).tiny
 
 
@@ -171,6 +173,8 @@ class TorchModel:
         Here or later, when the module fails, or its output is not finite or has another shape.
     """
 
+    n_gradient_queries = 1
+
     def __init__(self, module: "torch.nn.Module", n_attributes: int, n_classes: int) -> None:
         import torch
 
@@ -181,13 +185,16 @@ class TorchModel:
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return the softmax of the logits, (n, k) float64; see `models.Model`."""
-        z = self._logits(X)
-        exponentials = np.exp(z - z.max(axis=1, keepdims=True))
-        return exponentials / exponentials.sum(axis=1, keepdims=True)
+        return softmax(self._logits(X))
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the labels; see `models.Model`."""
         return self._logits(X).argmax(axis=1)
+
+    def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels and probabilities; see `models.Model`."""
+        z = self._logits(X)
+        return z.argmax(axis=1), softmax(z)
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy of `labels` by backpropagation; see `models.Model`."""
@@ -209,7 +216,7 @@ class TorchModel:
 class CallableModel:
     """A function that returns probabilities; a `models.Model`.
 
-    A gradient takes central differences: 2 d samples are asked about for each, where testers count one query.
+    A gradient takes central differences: 2 d samples are asked about for each, which are as many queries.
     They lie `step` beside the sample in one attribute, perhaps outside the domain.
 
     Parameters
@@ -241,6 +248,7 @@ class CallableModel:
         if not step > 0:
             raise InputError(f"a numerical gradient with a step of {step}: give a positive one")
         self.n_attributes, self.n_classes = n_attributes, n_classes
+        self.n_gradient_queries = 2 * n_attributes
         self._function, self._step, self._order = function, step, order
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
@@ -256,17 +264,21 @@ class CallableModel:
         """Return the labels; see `models.Model`."""
         return self.probabilities(X).argmax(axis=1)
 
+    def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels and probabilities; see `models.Model`."""
+        p = self.probabilities(X)
+        return p.argmax(axis=1), p
+
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy of `labels` by central differences; see `models.Model`."""
-        gradients = np.empty(X.shape)
-        for attribute in range(self.n_attributes):
-            losses = []
-            for side in (self._step, -self._step):
-                moved = np.array(X, np.float64)
-                moved[:, attribute] += side
-                chosen = self.probabilities(moved)[np.arange(len(X)), labels]
-                losses.append(-np.log(np.maximum(chosen, _LEAST)))
-            gradients[:, attribute] = (losses[0] - losses[1]) / (2 * self._step)
+        gradients, d = np.empty(X.shape), self.n_attributes
+        steps = self._step * np.stack([np.eye(d), -np.eye(d)], axis=1)
+        for begin in range(0, len(X), _BATCH):
+            part = slice(begin, begin + _BATCH)
+            moved = X[part, None, None].astype(np.float64) + steps  # (n, d, 2, d)
+            p = self.probabilities(moved.reshape(-1, d)).reshape(-1, d, 2, self.n_classes)
+            losses = -np.log(np.maximum(p[np.arange(len(p)), :, :, labels[part]], _LEAST))
+            gradients[part] = (losses[:, :, 0] - losses[:, :, 1]) / (2 * self._step)
         return gradients
 
 

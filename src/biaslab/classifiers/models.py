@@ -18,10 +18,13 @@ class Model(Protocol):
         d.
     n_classes : int
         k.
+    n_gradient_queries : int
+        Samples that the model is asked about for the gradient of one: 1 where it is computed backwards.
     """
 
     n_attributes: int
     n_classes: int
+    n_gradient_queries: int
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return the outputs for samples, whose largest entry is the label (the first of equal ones).
@@ -46,6 +49,19 @@ class Model(Protocol):
         Returns
         -------
         (n,) int64
+        """
+        ...
+
+    def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels and probabilities of samples, which are asked about once.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+
+        Returns
+        -------
+        (n,) int64 and (n, k) float32 or float64
         """
         ...
 

@@ -12,7 +12,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import at_most_threads
 
-__all__ = ["Network", "load_network", "save_network"]
+__all__ = ["Network", "load_network", "save_network", "softmax"]
 
 SHARE = 8192
 """Samples that make it worth to wake another thread, even where other processes keep it waiting."""
@@ -33,6 +33,8 @@ class Network:
     InputError
         When shapes do not fit together, a number is not finite, or there are fewer than two classes.
     """
+
+    n_gradient_queries = 1
 
     def __init__(self, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]) -> None:
         self.weights = [np.ascontiguousarray(w, np.float32) for w in weights]
@@ -79,13 +81,16 @@ class Network:
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return the softmax of the logits; see `models.Model`."""
-        z = self.logits(X)
-        exponentials = np.exp(z - z.max(axis=1, keepdims=True))
-        return exponentials / exponentials.sum(axis=1, keepdims=True)
+        return softmax(self.logits(X))
 
     def labels(self, X: np.ndarray) -> np.ndarray:
         """Return the labels; see `models.Model`."""
         return self.logits(X).argmax(axis=1)
+
+    def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels and probabilities; see `models.Model`."""
+        z = self.logits(X)
+        return z.argmax(axis=1), softmax(z)
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy of `labels`; see `models.Model`."""
@@ -99,6 +104,12 @@ class Network:
     def accuracy(self, X: np.ndarray, y: np.ndarray) -> float:
         """Return the share of samples whose label is `y`."""
         return float(np.mean(self.labels(X) == y))
+
+
+def softmax(z: np.ndarray) -> np.ndarray:
+    """Return the softmax of logits, (n, k)."""
+    exponentials = np.exp(z - z.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
 def load_network(path: Path) -> Network:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,26 +90,40 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) ->
     Who runs out of seeds takes them again, with other random numbers. The seed of the run decides the order
     of the seeds, the same for all testers. A visit that would exceed the budget of model queries is left out.
     """
-    visited, n_queries = [], 0
-    for trail in _search(_task(case, tester, budget, effort), tester, mode, case.published_bounds):
-        visited.append(trail)
-        n_queries += int(trail.queries.sum())
+    settings = tester.settings(mode, case.published_bounds)
+    return until_spent(task_of(case, tester, budget, effort), tester, settings, budget)
+
+
+def until_spent(task: Task, tester: Tester, settings: Any, budget: int) -> Trail:
+    """Return what a tester visits in a task, again and again, until its queries are spent.
+
+    Queries that lead to no visit count with the next one.
+    """
+    visited, n_queries, n_idle = [], 0, 0
+    for part, trail in _search(task, tester, settings):
+        n_queries += int(trail.queries.sum()) + part.phases.n_idle
+        if len(trail):
+            trail.queries[0] += n_idle
+            visited.append(trail)
+            n_idle = 0
+        n_idle += part.phases.n_idle
         if n_queries >= budget:
             break
-    trail = trails.join(visited)
+    trail = trails.join([trails.empty(task.subject.domain.n_attributes), *visited])
     return trail.part(np.cumsum(trail.queries) <= budget)
 
 
-def _search(task: Task, tester: Tester, mode: str, bounds: tuple[int, int] | None) -> Iterator[Trail]:
-    """Yield what is visited, part by part, without end; a seed that is taken again has another number."""
+def _search(task: Task, tester: Tester, settings: Any) -> Iterator[tuple[Part, Trail]]:
+    """Yield parts and what is visited in them, without end; a seed taken again has another number."""
     for number in itertools.count():
         seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
-        for part in tester.search(replace(task, seed=seed), tester.settings(mode, bounds)):
+        for part in tester.search(replace(task, seed=seed), settings):
             trail = _seed_by_seed(part)
-            yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
+            yield part, replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
 
 
-def _task(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
+def task_of(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
+    """Return the task of a tester that is to spend a budget."""
     order = stream(effort.seed, "budgets").permutation(len(case.seeds))
     n_values = len(case.subject.protected.values)
     # Between two looks at the queries, about half of them are spent if walks follow from all seeds.

@@ -50,6 +50,7 @@ class Outcome:
 
     trail: Trail  # all of both phases
     n_seeds: int
+    n_queries: int  # samples that the model was asked about
     # (n, d) int32: the sample that each seed is, where a tester keeps to its numbers.
     starts: np.ndarray | None
     stopped: str  # which limit ended it before all seeds were taken; empty where none did
@@ -73,7 +74,8 @@ def search(subject: Subject, X: np.ndarray, plan: Plan) -> Outcome:
             stopped = "" if n_seeds == task.n_seeds else plan.limit_met(began, n_samples, "samples")
             if stopped:
                 break
-    return Outcome(collect(parts).joined(), n_seeds, _starts(parts), stopped)
+    phases = collect(parts)
+    return Outcome(phases.joined(), n_seeds, phases.n_queries, _starts(parts), stopped)
 
 
 def summarize(subject: Subject, X: np.ndarray, plan: Plan, outcome: Outcome) -> dict[str, object]:
@@ -87,7 +89,7 @@ def summarize(subject: Subject, X: np.ndarray, plan: Plan, outcome: Outcome) -> 
         "n_samples": counts.n_samples,
         "n_discriminatory": counts.n_discriminatory,
         "share": counts.n_discriminatory / counts.n_samples if counts.n_samples else np.nan,
-        "n_queries": counts.n_queries,
+        "n_queries": outcome.n_queries,
         "n_uniform": N_UNIFORM,
         "uniform_share": share,
         "ci_low": low,

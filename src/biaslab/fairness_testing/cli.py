@@ -136,7 +136,7 @@ def run_tester(
     ],
     protected: ProtectedSets = None,
     tester: Annotated[
-        str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
+        str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic, expga or random.")
     ] = "adf",
     mode: Annotated[
         str, typer.Option(help="paper, as printed, or published, with the quirks of the authors' code.")

@@ -247,7 +247,7 @@ def _count(case: Case, phases: Phases, is_wider: bool = False) -> dict[str, int]
         "global_discriminatory": trails.count(phases.global_, protected).n_discriminatory,
         "n_samples": counts.n_samples,
         "n_discriminatory": counts.n_discriminatory,
-        "n_queries": counts.n_queries,
+        "n_queries": phases.n_queries,
         "n_outside": int((~inside).sum()),
     }
 

@@ -25,11 +25,12 @@ def show_first_steps(case: Case) -> pd.DataFrame:
     """
     subject, X = case.subject, case.seeds[:N_SEEDS]
     settings = adf.TESTER.settings(PUBLISHED)
-    start = check(subject, X)
-    partners, agreed, steps = choose_steps(subject, X, start.labels, np.zeros((len(X), 2)), settings)
+    start = check(subject, X, with_outputs=True)
+    partners, agreed, steps = choose_steps(subject, X, start, np.zeros((len(X), 2)), settings)
     moved = subject.domain.clip(X + steps)
     arrived = check(subject, moved)
-    walks = Walks(moved, arrived.labels, arrived.discriminatory, subject.protected.values[arrived.partners])
+    values = subject.protected.values[arrived.partners]
+    walks = Walks(moved, arrived.labels, arrived.variant_labels, arrived.discriminatory, values)
     tables = []
     for number in range(len(X)):
         table = {
@@ -56,7 +57,7 @@ def show_first_steps(case: Case) -> pd.DataFrame:
 
 def _probabilities(case: Case, walk: Walks) -> np.ndarray:
     """Return the probability that the local phase moves each attribute of one walk; 0 for protected ones."""
-    (weights,) = attribute_weights(case.subject, walk, adf.TESTER.settings(PUBLISHED))
+    (weights,), _ = attribute_weights(case.subject, walk, adf.TESTER.settings(PUBLISHED))
     probabilities = np.zeros(case.subject.domain.n_attributes)
     probabilities[case.subject.free] = weights / weights.sum()
     return probabilities

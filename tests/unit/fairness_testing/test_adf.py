@@ -239,7 +239,11 @@ def test_subnormal_gradients_are_zero_for_the_code_alone():
         return network.input_gradients(X, labels).astype(float) * 2.0**-135
 
     tiny = SimpleNamespace(
-        probabilities=network.probabilities, labels=network.labels, input_gradients=input_gradients
+        probabilities=network.probabilities,
+        labels=network.labels,
+        answers=network.answers,
+        n_gradient_queries=1,
+        input_gradients=input_gradients,
     )
     normal = search(network, seeds, (1,), PAPER, hops=0).global_
     assert np.array_equal(search(tiny, seeds, (1,), PAPER, hops=0).global_.samples, normal.samples)
@@ -260,7 +264,11 @@ def test_partner_below_the_domain_only_where_all_outputs_coincide():
             return network.input_gradients(X, labels)
 
         spy = SimpleNamespace(
-            probabilities=network.probabilities, labels=network.labels, input_gradients=input_gradients
+            probabilities=network.probabilities,
+            labels=network.labels,
+            answers=network.answers,
+            n_gradient_queries=1,
+            input_gradients=input_gradients,
         )
         search(spy, seeds, (1,), replace(PAPER, value_below_domain=below))
         assert min(seen) == expected

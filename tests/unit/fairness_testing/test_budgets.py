@@ -64,8 +64,8 @@ def test_who_runs_out_of_seeds_takes_them_again(name):
 def test_parts_do_not_matter_and_finds_are_counted_as_the_text_says(name, monkeypatch):
     case, effort = make_case((1, 4), "group,sex"), replace(EFFORT, hops=5)
     trail = budgets.spend(case, TESTERS[name], "paper", 900, effort)
-    task = budgets._task
-    monkeypatch.setattr(budgets, "_task", lambda *a: replace(task(*a), part_seeds=None))
+    task = budgets.task_of
+    monkeypatch.setattr(budgets, "task_of", lambda *a: replace(task(*a), part_seeds=None))
     whole = budgets.spend(case, TESTERS[name], "paper", 900, effort)
     assert (trail.samples == whole.samples).all()
     assert trail.queries.sum() == whole.queries.sum() <= 900
@@ -107,3 +107,14 @@ def test_a_pair_differs_in_any_of_the_set():
     alone = [check(make_subject(case.subject.model, (c,)), X).discriminatory for c in (1, 4)]
     assert both[alone[0] | alone[1]].all()
     assert both.sum() > (alone[0] | alone[1]).sum()
+
+
+def test_queries_without_a_visit_are_spent_too():
+    """What explanations cost counts with the first visit after them; a budget below it finds nothing."""
+    case, tester = make_case(), TESTERS["expga"]
+    settings = replace(tester.settings("paper"), n_neighbours=100)
+    task = replace(budgets.task_of(case, tester, 5000, EFFORT), n_seeds=20, hops=500)
+    trail = budgets.until_spent(task, tester, settings, 5000)
+    assert trail.queries[0] == 20 * 100 + 3
+    assert 4900 < trail.queries.sum() <= 5000
+    assert len(budgets.until_spent(task, tester, settings, 1500)) == 0

@@ -72,7 +72,7 @@ def test_gradients_are_those_of_the_output():
     network = random_network(21)
     X = small_domain().draw(50, np.random.default_rng(1))
     labels = network.labels(X)
-    found = eidig.output_gradients(network, X, labels)
+    found = eidig.output_gradients(network, X, labels, network.probabilities(X))
 
     def probability(x, label):
         layers = zip(network.weights[:-1], network.biases[:-1], strict=True)

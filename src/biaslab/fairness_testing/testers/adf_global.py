@@ -8,6 +8,7 @@ from biaslab.classifiers.domain import Protected
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers.adf_gradients import pair_gradients
 from biaslab.fairness_testing.testers.adf_settings import Settings
+from biaslab.fairness_testing.testers.discrimination import Check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Trail
 from biaslab.fairness_testing.testers.two_phases import Finds, move_until_found
@@ -25,9 +26,9 @@ def generate(
     domain = subject.domain
     X = domain.clip(seeds) if settings.clip_seeds else seeds.copy()
 
-    def perturb(left: np.ndarray, labels: np.ndarray, iteration: int) -> np.ndarray:
+    def perturb(left: np.ndarray, found: Check, iteration: int) -> np.ndarray:
         """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
-        *_, steps = choose_steps(subject, X[left], labels, draws[left, iteration], settings)
+        *_, steps = choose_steps(subject, X[left], found, draws[left, iteration], settings)
         return domain.clip(X[left] + steps)
 
     return move_until_found(subject, X, settings.max_iter + 1, perturb)
@@ -44,16 +45,17 @@ def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protect
 
 
 def choose_steps(
-    subject: Subject, X: np.ndarray, labels: np.ndarray, draws: np.ndarray, settings: Settings
+    subject: Subject, X: np.ndarray, found: Check, draws: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the partner of each sample and where the pair is to move (Algorithm 3, before it is clipped).
 
-    Partners, signs that both gradients have, or 0 (Example 4.3), and steps: (n, d) int32 each. No step goes
-    along a protected attribute, but its sign is told. `draws`, (n, 2), are as in `generate`, of one
-    perturbation.
+    `found` is what a check says of the samples, with outputs. Partners, signs that both gradients have, or 0
+    (Example 4.3), and steps: (n, d) int32 each. No step goes along a protected attribute, but its sign is
+    told. `draws`, (n, 2), are as in `generate`, of one perturbation.
     """
     pair = X.copy()
-    values, differences = farthest(subject, X, labels)
+    chosen, differences = farthest(subject, X, found)
+    values, labels = subject.protected.values[chosen], found.labels
     if settings.value_below_domain:
         values[differences <= 0] = -1
     pair[:, subject.protected.columns] = values
@@ -63,20 +65,18 @@ def choose_steps(
     return pair, np.where(s == t, s, 0).astype(np.int32), steps.astype(np.int32)
 
 
-def farthest(subject: Subject, X: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the other protected values whose output is farthest from the sample's (Equation 3), and how far.
+def farthest(subject: Subject, X: np.ndarray, found: Check) -> tuple[np.ndarray, np.ndarray]:
+    """Return which other protected values have the output farthest from the sample's (Equation 3), how far.
 
-    The output is that of `labels`, the samples' own; of equal values, (n, p) int32, the first are returned.
+    The output is that of the samples' own labels, as the check has `found` it; of equal places among the
+    combinations of values, (n,) int64, the first are returned.
     """
-    protected = subject.protected
-    n, m = len(X), len(protected.values)
-    variants = protected.variants(X).reshape(n * m, -1)
-    outputs = subject.model.probabilities(np.concatenate([X, variants]))
-    outputs = outputs[np.arange(n + n * m), np.r_[labels, labels.repeat(m)]]
-    differences = np.abs(outputs[n:].reshape(n, m) - outputs[:n, None])
-    own = protected.positions(X)
+    rows = np.arange(len(X))
+    of_variants = found.variant_outputs[rows, :, found.labels]
+    differences = np.abs(of_variants - found.outputs[rows, found.labels][:, None])
+    own = subject.protected.positions(X)
     differences[np.flatnonzero(own >= 0), own[own >= 0]] = -1
-    return protected.values[differences.argmax(axis=1)], differences.max(axis=1)
+    return differences.argmax(axis=1), differences.max(axis=1)
 
 
 def _directions(

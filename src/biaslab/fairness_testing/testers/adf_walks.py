@@ -15,19 +15,18 @@ class Walks:
 
     samples: np.ndarray  # (g, d) int32
     labels: np.ndarray  # (g,) int64
+    variant_labels: np.ndarray  # (g, m) int64: with each combination of protected values
     discriminatory: np.ndarray  # (g,) bool
     partners: np.ndarray  # (g, p) int32: protected values of the sample that each one is compared with
 
     def take(self, rows: np.ndarray) -> "Walks":
         """Return some of the walks."""
-        return Walks(self.samples[rows], self.labels[rows], self.discriminatory[rows], self.partners[rows])
+        return Walks(*(column[rows] for column in vars(self).values()))
 
     def put(self, rows: np.ndarray, other: "Walks") -> None:
         """Let some of the walks stand where others do."""
-        self.samples[rows] = other.samples
-        self.labels[rows] = other.labels
-        self.discriminatory[rows] = other.discriminatory
-        self.partners[rows] = other.partners
+        for name, column in vars(self).items():
+            column[rows] = getattr(other, name)
 
 
 class Explorer:
@@ -48,4 +47,4 @@ class Explorer:
         if not self.fixed_partner:
             values = self.subject.protected.values[found.partners]
             partners = np.where(discriminatory[:, None], values, partners)
-        return Walks(samples, found.labels, discriminatory, partners)
+        return Walks(samples, found.labels, found.variant_labels, discriminatory, partners)

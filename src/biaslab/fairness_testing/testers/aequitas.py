@@ -23,7 +23,6 @@ from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
-_GUESSED = 4  # visits asked about in one call of a model that is not compiled; the walk is the same for any
 _START = kernels.Stand(visit=0, here=0, energy=True, success=True)
 
 
@@ -134,16 +133,16 @@ def _rules(subject: Subject, settings: Settings) -> kernels.Rules:
 
 
 def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:
-    model, protected, stand = subject.model, subject.protected, _START
+    """Walk to the end; a model that is not compiled is asked about one visit at a time, and no other."""
+    model, stand = subject.model, _START
     if isinstance(model, Network):
         kernels.walk_network(walk, stand, rules, model.n_classes, *model.packed)
         return
     while stand.visit < len(walk.samples):
-        end = min(stand.visit + _GUESSED, len(walk.samples))
+        end = stand.visit + 1
         kernels.guess_visits(walk, stand, end, rules)
-        x = walk.samples[stand.visit : end]
-        asked = np.concatenate([protected.variants(x), x[:, None]], axis=1)
-        labels = model.labels(asked.reshape(-1, x.shape[1])).reshape(asked.shape[:2])
+        found = check(subject, walk.samples[stand.visit : end])
+        labels = np.concatenate([found.variant_labels, found.labels[:, None]], axis=1)
         stand = kernels.take_visits(walk, stand, end, labels, rules)
 
 

@@ -64,8 +64,8 @@ class Tester:
     # The global phase alone, of a tester that mixes its phases; None where the one in `Phases` is the same.
     search_globally: Callable[[Task, Any], Trail] | None = None
     draws_seeds: bool = False  # from the domain; it takes no rows of the data
-    # Whether a sample costs so much that local phases are compared on few seeds, once, which share
-    # `Task.n_explored`.
+    # Whether a sample, or a seed, costs so much that local phases are compared on few seeds, once, which
+    # share `Task.n_explored`, and that a small budget of queries would be spent before anything is found.
     is_costly: bool = False
     # Returns settings with other bounds of the protected attribute, those of the authors' code; None where
     # the code takes the domain's.
@@ -96,4 +96,5 @@ class Tester:
 def collect(parts: Iterable[Part]) -> Phases:
     """Return what all parts of a search tried, as if they were one."""
     phases = [part.phases for part in parts]
-    return Phases(join([of_part.global_ for of_part in phases]), join([of_part.local for of_part in phases]))
+    global_, local = ([getattr(part, name) for part in phases] for name in ("global_", "local"))
+    return Phases(join(global_), join(local), sum(part.n_idle for part in phases))

@@ -19,6 +19,13 @@ class Check:
     labels: np.ndarray  # (n,) int64, the samples' own
     variant_labels: np.ndarray  # (n, m) int64: their labels with each combination
     queries: np.ndarray  # (n,) int64: samples that the model was asked about for each
+    # (n, k) and (n, m, k): the outputs that the labels come from; None where they were not asked for.
+    outputs: np.ndarray | None = None
+    variant_outputs: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> "Check":
+        """Return the check of some of the samples."""
+        return Check(*(None if column is None else column[rows] for column in vars(self).values()))
 
     @property
     def flips(self) -> np.ndarray:
@@ -36,19 +43,31 @@ class Check:
         return np.where(self.discriminatory, self.flips.argmax(axis=1), -1)
 
 
-def check(subject: Subject, X: np.ndarray) -> Check:
-    """Check samples, (n, d) int32, whose own protected values need not be in the domain (Algorithm 2)."""
+def check(subject: Subject, X: np.ndarray, with_outputs: bool = False) -> Check:
+    """Check samples, (n, d) int32, whose own protected values need not be in the domain (Algorithm 2).
+
+    The model is asked about each variant of a sample once, and about the sample if it is none of them; with
+    the labels come the outputs, if they are wanted.
+    """
     protected = subject.protected
     n, m = len(X), len(protected.values)
     variants = protected.variants(X)
     own = protected.positions(X)
     is_variant = own >= 0
     asked = np.concatenate([variants.reshape(n * m, X.shape[1]), X[~is_variant]])
-    answers = subject.model.labels(asked)
-    variant_labels = answers[: n * m].reshape(n, m)
-    labels = variant_labels[np.arange(n), own]
-    labels[~is_variant] = answers[n * m :]
-    return Check(labels, variant_labels, m + (~is_variant).astype(np.int64))
+    queries = m + (~is_variant).astype(np.int64)
+
+    def split(answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the model says of the samples, and of their variants."""
+        of_variants = answers[: n * m].reshape(n, m, *answers.shape[1:])
+        of_samples = of_variants[np.arange(n), own]
+        of_samples[~is_variant] = answers[n * m :]
+        return of_samples, of_variants
+
+    if not with_outputs:
+        return Check(*split(subject.model.labels(asked)), queries)
+    labels, outputs = subject.model.answers(asked)
+    return Check(*split(labels), queries, *split(outputs))
 
 
 def check_batches(subject: Subject, X: np.ndarray) -> Iterator[Check]:

@@ -15,7 +15,7 @@ from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.adf_global import farthest
 from biaslab.fairness_testing.testers.contract import Part, Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.discrimination import Check, check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Trail
 from biaslab.fairness_testing.testers.two_phases import Finds
@@ -87,10 +87,11 @@ def find_globally(
     X = domain.clip(seeds)
     momenta = np.zeros((2, *X.shape))
 
-    def descend(left: np.ndarray, labels: np.ndarray, iteration: int) -> np.ndarray:
-        pair = _farthest_pair(subject, X[left], labels, settings.own_partner)
-        both = output_gradients(subject.model, np.concatenate([X[left], pair]), np.r_[labels, labels])
-        momenta[:, left] = settings.decay * momenta[:, left] + both.reshape(2, len(left), -1)
+    def descend(left: np.ndarray, found: Check, iteration: int) -> np.ndarray:
+        pair = _farthest_pair(subject, X[left], found, settings.own_partner)
+        pair = replace(pair, labels=found.labels)
+        both = _pair_gradients(subject.model, X[left], found, pair)
+        momenta[:, left] = settings.decay * momenta[:, left] + both
         return domain.clip(X[left] + _steps_down(momenta[:, left], protected.columns))
 
     return two_phases.move_until_found(subject, X, MAX_ITER + settings.checks_last, descend)
@@ -105,58 +106,88 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
     domain, visits = subject.domain, Visits(subject.domain.n_attributes)
     if not len(finds.seeds):
         return visits.trail()
-    found = check(subject, finds.samples)
+    of_gradients = 2 * subject.model.n_gradient_queries
+    found = check(subject, finds.samples, with_outputs=True)
     visits.add(finds.samples, found.discriminatory, finds.seeds, found.queries)
-    pair = _farthest_pair(subject, finds.samples, found.labels, own_partner=False)
-    first_shares = attribute_weights(subject, finds.samples, pair).cumsum(axis=1)
-    at, shares, flips = finds.samples.copy(), first_shares.copy(), found.flips
-    age, gradients = np.zeros(len(at), np.int64), np.full(len(at), 2)
+    if not draws.shape[1]:
+        return visits.trail()
+    pair = _farthest_pair(subject, finds.samples, found, own_partner=False)
+    first_shares = attribute_weights(subject, finds.samples, found, pair).cumsum(axis=1)
+    at, shares = finds.samples.copy(), first_shares.copy()
+    age, gradients = np.zeros(len(at), np.int64), np.full(len(at), of_gradients)
     for way, side, chance in np.moveaxis(draws, 0, 2):
         stale = np.flatnonzero(age == settings.update_interval) if settings.update_interval else []
         if len(stale):
-            pair = _random_pair(subject, at[stale], flips[stale], chance[stale])
-            shares[stale] = attribute_weights(subject, at[stale], pair).cumsum(axis=1)
-            age[stale], gradients[stale] = 0, 2
+            known = found.take(stale)
+            pair = _random_pair(subject, at[stale], known, chance[stale])
+            shares[stale] = attribute_weights(subject, at[stale], known, pair).cumsum(axis=1)
+            age[stale], gradients[stale] = 0, of_gradients
         at = domain.clip(at + two_phases.steps(subject, shares, way, side))
-        found = check(subject, at)
+        found = check(subject, at, with_outputs=True)
         visits.add(at, found.discriminatory, finds.seeds, found.queries + gradients)
-        failed, flips = ~found.discriminatory, found.flips
+        failed = ~found.discriminatory
         age, gradients = np.where(failed, 0, age + 1), np.zeros(len(at), np.int64)
         at[failed], shares[failed] = finds.samples[failed], first_shares[failed]
     return visits.trail()
 
 
-def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+@dataclass(frozen=True)
+class _Partners:
+    """The samples that others are compared with, and what a check of these has told of them."""
+
+    samples: np.ndarray  # (n, d) int32
+    labels: np.ndarray  # (n,) int64
+    outputs: np.ndarray  # (n, k)
+
+    @classmethod
+    def of(cls, subject: Subject, X: np.ndarray, found: Check, chosen: np.ndarray) -> "_Partners":
+        """Return samples with the combinations of protected values at the places that are chosen."""
+        rows, samples = np.arange(len(X)), X.copy()
+        samples[:, subject.protected.columns] = subject.protected.values[chosen]
+        return cls(samples, found.variant_labels[rows, chosen], found.variant_outputs[rows, chosen])
+
+
+def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     """Return the gradients of the probability that the model gives to labels, (n, d) float64.
 
-    The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx.
+    The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx; `outputs`, (n, k), are the samples'.
     """
-    p = model.probabilities(X)[np.arange(len(X)), labels].astype(float)
+    p = outputs[np.arange(len(X)), labels].astype(float)
     return -p[:, None] * model.input_gradients(X, labels)
 
 
-def attribute_weights(subject: Subject, X: np.ndarray, pair: np.ndarray) -> np.ndarray:
+def attribute_weights(subject: Subject, X: np.ndarray, found: Check, pair: _Partners) -> np.ndarray:
     """Return the weights of the attributes `Subject.free`, (n, k) float64: the less they matter, the more."""
-    both = np.concatenate([X, pair])
-    g, h = np.split(np.abs(output_gradients(subject.model, both, subject.model.labels(both))), 2)
+    g, h = np.abs(_pair_gradients(subject.model, X, found, pair))
     return 1 / ((g + h)[:, subject.free] + EPSILON)
 
 
-def _farthest_pair(subject: Subject, X: np.ndarray, labels: np.ndarray, own_partner: bool) -> np.ndarray:
-    """Return samples with the protected values whose output differs most from theirs, (n, d) int32."""
-    values, differences = farthest(subject, X, labels)
-    pair = X.copy()
-    pair[:, subject.protected.columns] = values
-    return np.where((differences <= 0)[:, None], X, pair) if own_partner else pair
+def _pair_gradients(model: Model, X: np.ndarray, found: Check, pair: _Partners) -> np.ndarray:
+    """Return the gradients of checked samples and of their partners, (2, n, d) float64."""
+    both = np.concatenate([X, pair.samples])
+    labels, outputs = np.r_[found.labels, pair.labels], np.concatenate([found.outputs, pair.outputs])
+    return output_gradients(model, both, labels, outputs).reshape(2, len(X), -1)
 
 
-def _random_pair(subject: Subject, X: np.ndarray, flips: np.ndarray, chance: np.ndarray) -> np.ndarray:
-    """Return samples with one of the protected values that flip their label, all as likely, (n, d) int32."""
-    rank = (chance * flips.sum(axis=1)).astype(int)  # which of them, from 0
-    pair = X.copy()
-    chosen = (flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
-    pair[:, subject.protected.columns] = subject.protected.values[chosen]
-    return pair
+def _farthest_pair(subject: Subject, X: np.ndarray, found: Check, own_partner: bool) -> _Partners:
+    """Return samples with the protected values whose output differs most from theirs."""
+    chosen, differences = farthest(subject, X, found)
+    pair = _Partners.of(subject, X, found, chosen)
+    if not own_partner:
+        return pair
+    same = differences <= 0
+    return _Partners(
+        np.where(same[:, None], X, pair.samples),
+        np.where(same, found.labels, pair.labels),
+        np.where(same[:, None], found.outputs, pair.outputs),
+    )
+
+
+def _random_pair(subject: Subject, X: np.ndarray, found: Check, chance: np.ndarray) -> _Partners:
+    """Return samples with one of the protected values that flip their label, all as likely."""
+    rank = (chance * found.flips.sum(axis=1)).astype(int)  # which of them, from 0
+    chosen = (found.flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
+    return _Partners.of(subject, X, found, chosen)
 
 
 def _steps_down(momenta: np.ndarray, columns: tuple[int, ...]) -> np.ndarray:

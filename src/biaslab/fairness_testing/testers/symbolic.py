@@ -80,17 +80,17 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
     """
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {LOCAL, GLOBAL}, (task.seed, "symbolic", "search"))
-    visits = explorer.collect(walk, task.n_explored, settings.counts_seeds)
+    visits, n_idle = explorer.collect(walk, task.n_explored, settings.counts_seeds)
     local = [visit for visit in visits if visit.origin == LOCAL]
     global_ = [visit for visit in visits if visit.origin != LOCAL]
-    yield Part(Phases(explorer.trail(global_), explorer.trail(local)), task.n_seeds, None)
+    yield Part(Phases(explorer.trail(global_), explorer.trail(local), n_idle), task.n_seeds, None)
 
 
 def search_globally(task: Task, settings: Settings) -> Trail:
     """Search globally alone, for as many samples as there are seeds (Table VI)."""
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {GLOBAL}, (task.seed, "symbolic", "global"))
-    return explorer.trail(explorer.collect(walk, task.n_seeds, settings.counts_seeds))
+    return explorer.trail(explorer.collect(walk, task.n_seeds, settings.counts_seeds)[0])
 
 
 def search_around(task: Task, settings: Settings) -> Trail:
@@ -104,7 +104,7 @@ def search_around(task: Task, settings: Settings) -> Trail:
     trails = [empty(task.subject.domain.n_attributes)]
     for number, x in enumerate(explorer.rows(task.seeds), start=task.first):
         walk = explorer.walk(x[None], {LOCAL}, (task.seed, "symbolic", "local", number), number)
-        trails.append(explorer.trail(explorer.collect(walk, task.hops, counts_seeds=False)))
+        trails.append(explorer.trail(explorer.collect(walk, task.hops, counts_seeds=False)[0]))
     return join(trails)
 
 
@@ -203,8 +203,11 @@ class _Explorer:
                 queues.put(rank, child)
             yield visit
 
-    def collect(self, walk: Iterator[_Visit], limit: int, counts_seeds: bool) -> list[_Visit]:
-        """Return visits up to the `limit`-th different sample; queries of uncounted seeds go to the next."""
+    def collect(self, walk: Iterator[_Visit], limit: int, counts_seeds: bool) -> tuple[list[_Visit], int]:
+        """Return visits up to the `limit`-th different sample, and the queries after the last one.
+
+        Queries of uncounted seeds go to the next visit.
+        """
         if limit < 0:
             raise InputError(f"symbolic generation cannot explore {limit} samples; ask for 0 or more")
         visits: list[_Visit] = []
@@ -218,7 +221,7 @@ class _Explorer:
             repetitions = repetitions + 1 if self._kept(visit.x) in different else 0
             different.add(self._kept(visit.x))
             queries = 0
-        return visits
+        return visits, queries
 
     def trail(self, visits: list[_Visit]) -> Trail:
         """Return visits as a trail."""

@@ -17,7 +17,8 @@ class Trail:
     samples: np.ndarray  # (n, d) int32, with repetitions
     discriminatory: np.ndarray  # (n,) bool: what the check said of each
     seed: np.ndarray  # (n,) int32: the number of its seed, in the order in which seeds were taken
-    # (n,) int64: samples the model was asked about (a gradient is one, too) since the visit before.
+    # (n,) int64: samples that the model was asked about since the visit before. A gradient that is computed
+    # backwards is one, too; a numerical one is the samples that it takes.
     queries: np.ndarray
 
     def __len__(self) -> int:
@@ -38,6 +39,12 @@ class Phases:
 
     global_: Trail
     local: Trail
+    n_idle: int = 0  # samples that the model was asked about and that led to no visit
+
+    @property
+    def n_queries(self) -> int:
+        """How many samples the model was asked about in all."""
+        return int(self.global_.queries.sum() + self.local.queries.sum()) + self.n_idle
 
     def joined(self) -> Trail:
         """Return the local trail after the global one."""

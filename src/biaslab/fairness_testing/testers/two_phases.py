@@ -9,7 +9,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers.contract import Part, Task
-from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.discrimination import Check, check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 from biaslab.fairness_testing.testers.visits import Visits
@@ -41,8 +41,8 @@ def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
 
     Each seed has its own random streams: however seeds are cut into parts, the trails are the same, one after
     the other. The first samples of each local walk are the global phase's find, so that the local trail holds
-    all that the paper counts (#GDiff leaves out samples that led to a find). Queries count the samples whose
-    labels or gradients were needed: the protected values of each check, then two for each pair of gradients.
+    all that the paper counts (#GDiff leaves out samples that led to a find). Queries count the samples that
+    the model is asked about: the protected values of each check, and what the gradients of a pair cost.
     """
     _check_task(task)
     for part in task.parts():
@@ -53,25 +53,26 @@ def move_until_found(
     subject: Subject,
     X: np.ndarray,
     n_checks: int,
-    move: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+    move: Callable[[np.ndarray, Check, int], np.ndarray],
 ) -> tuple[Trail, Finds]:
     """Check samples, (n, d) int32, in lock-step, and move those not yet discriminatory, up to the last check.
 
-    ``move(left, labels, iteration)`` returns where the rows `left` of X go, by two gradients each. X is
-    changed in place. The trail has all samples that were checked, seed by seed.
+    ``move(left, found, iteration)`` returns where the rows `left` of X go, by what their check has found and
+    two gradients each. X is changed in place. The trail has all samples that were checked, seed by seed.
     """
+    of_gradients = 2 * subject.model.n_gradient_queries
     partners = np.zeros((len(X), len(subject.protected.columns)), np.int32)
     is_found = np.zeros(len(X), bool)
     visits, left = Visits(subject.domain.n_attributes), np.arange(len(X))
     for iteration in range(n_checks):
-        found = check(subject, X[left])
-        visits.add(X[left], found.discriminatory, left, found.queries + 2 * (iteration > 0))
+        found = check(subject, X[left], with_outputs=True)
+        visits.add(X[left], found.discriminatory, left, found.queries + of_gradients * (iteration > 0))
         partners[left] = subject.protected.values[found.partners]
         is_found[left] = found.discriminatory
-        labels, left = found.labels[~found.discriminatory], left[~found.discriminatory]
+        left, found = left[~found.discriminatory], found.take(~found.discriminatory)
         if iteration == n_checks - 1 or not len(left):
             break
-        X[left] = move(left, labels, iteration)
+        X[left] = move(left, found, iteration)
     finds = np.flatnonzero(is_found)
     return visits.trail(), Finds(X[finds], finds, partners[finds])
 
