@@ -117,13 +117,41 @@ def retrain(
     `found` are different discriminatory samples, (f, d) int32; the tested network, `subject.model`, is not
     changed.
     """
-    network = subject.model
-    check_training_data(X, y, network.n_classes)
     rng = stream(seed, "retraining", repetition)
     samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
     labels = added_labels(label_rule, subject, samples, ensemble)
     if settings.pairs:
         samples, labels = with_partners(subject, samples, labels)
+    return _train_on(subject.model, (X, y), (samples, labels), settings, rng)
+
+
+def retrain_with_nothing(
+    subject: Subject,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    repetition: int,
+    seed: int,
+    settings: Settings = DEFAULT,
+) -> Network:
+    """Train a network on as `retrain` does, for as many steps and at the same rates, with its data alone.
+
+    The control of a repair: training on moves the boundary between labels by itself.
+    """
+    rng = stream(seed, "retraining", repetition)
+    return _train_on(subject.model, (X, y), (X[:0], y[:0]), settings, rng)
+
+
+def _train_on(
+    network: Network,
+    data: tuple[np.ndarray, np.ndarray],
+    added: tuple[np.ndarray, np.ndarray],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Network:
+    """Train a network on with samples and labels of the data, and added ones, perhaps none."""
+    (X, y), (samples, labels) = data, added
+    check_training_data(X, y, network.n_classes)
     standard = Standardisation.of(X)
     if settings.from_scratch:
         start = initial_network(network.n_attributes, network.n_classes, rng)
@@ -215,10 +243,17 @@ def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> 
 
 
 def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the rows after."""
+    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the rows after.
+
+    All are from the data where there are no rows after.
+    """
+    if not n_added:
+        return _passes(n_data, n_batches * BATCH, rng).reshape(n_batches, BATCH)
     half = n_batches * (BATCH // 2)
-    of_data, of_added = (
-        np.concatenate([rng.permutation(n) for _ in range(-(-half // n))])[:half].reshape(n_batches, -1)
-        for n in (n_data, n_added)
-    )
+    of_data, of_added = (_passes(n, half, rng).reshape(n_batches, -1) for n in (n_data, n_added))
     return np.concatenate([of_data, n_data + of_added], axis=1)
+
+
+def _passes(n: int, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Return so many of n rows, (n_rows,) int64: all in one order, then all in another, and so on."""
+    return np.concatenate([rng.permutation(n) for _ in range(-(-n_rows // n))])[:n_rows]
