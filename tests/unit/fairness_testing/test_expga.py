@@ -135,6 +135,24 @@ def test_the_population_is_full_when_it_has_a_hundred():
     assert parts[-1].n_seeds == 60 - explained + 1
 
 
+def test_some_samples_are_seeds_even_if_no_explanation_points_to_a_protected_attribute():
+    """All attributes matter more than the group; what is found is found nevertheless."""
+    slopes = np.array([0.05, 0.04, -0.03, 0.02, 0.2])
+
+    def function(X):
+        p = 1 / (1 + np.exp(-(X - [4, 1, 5, 4, 0.5]) @ slopes))
+        return np.column_stack([1 - p, p])
+
+    task = make_task(
+        make_subject(CallableModel(function, 5, 2), (1,)), data=DATA, n_seeds=30, hops=40, seed=3
+    )
+    phases = collect(expga.search(task, replace(PAPER, n_neighbours=300)))
+    assert len(phases.global_)
+    assert phases.local.discriminatory.any()
+    assert expga._chosen(np.array([4, 3, 4, 3]), 3).tolist() == [1, 3]
+    assert expga._chosen(np.array([4, 3, 2, 0]), 3).tolist() == [2, 3]
+
+
 def test_more_generations_only_add():
     long, short = search(random_network(8), hops=12), search(random_network(8), hops=3)
     n = len(short.local)

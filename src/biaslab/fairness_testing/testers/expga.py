@@ -64,16 +64,16 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
     X = random_search.draw(task.subject, task.n_seeds, stream(task.seed, "expga", "seeds"))
     if settings.zero_protected:
         X[:, task.subject.protected.columns] = 0
-    nothing, chosen = empty(X.shape[1]), []
-    for number, is_chosen in enumerate(_choose(task, X, settings)):
-        chosen += [number] if is_chosen else []
+    nothing, ranks, limit = empty(X.shape[1]), [], highest_rank(X.shape[1])
+    for number, rank in enumerate(_ranks(task, X, settings)):
+        ranks.append(rank)
         n_taken = number + 1
-        if n_taken == len(X) or len(chosen) == settings.n_population:
+        if n_taken == len(X) or sum(each < limit for each in ranks) == settings.n_population:
             break
         yield Part(Phases(nothing, nothing, settings.n_neighbours), 1, X[number:n_taken])
     # The last sample that was explained counts with those that never will be, when all is done.
     yield Part(Phases(nothing, nothing, settings.n_neighbours), 0, X[:0])
-    numbers = np.array(chosen, np.int32)
+    numbers = _chosen(np.array(ranks), limit)[: settings.n_population]
     for generation, trail in enumerate(_evolve(task, X[numbers], numbers, settings)):
         phases = Phases(nothing, trail) if generation else Phases(trail, nothing)
         yield Part(phases, 0, X[:0])
@@ -108,14 +108,21 @@ def highest_rank(n_attributes: int) -> int:
     return max(n_attributes - 6, (n_attributes + 1) // 2)
 
 
-def _choose(task: Task, X: np.ndarray, settings: Settings) -> Iterator[bool]:
-    """Say of one sample after the other whether its explanation makes it a seed."""
+def _ranks(task: Task, X: np.ndarray, settings: Settings) -> Iterator[int]:
+    """Yield of one sample after the other the rank, from 0, of a protected attribute in its explanation."""
     explainer = LinearExplainer(task.subject, task.data, settings.n_neighbours)
-    limit = highest_rank(X.shape[1])
     for number, x in enumerate(X):
         coefficients = explainer.explain(x, stream(task.seed, "expga", "explanation", number))
         order = np.argsort(-np.abs(coefficients), kind="stable")
-        yield bool(np.isin(order[:limit], task.subject.protected.columns).any())
+        yield int(np.isin(order, task.subject.protected.columns).argmax())
+
+
+def _chosen(ranks: np.ndarray, limit: int) -> np.ndarray:
+    """Return the numbers of the samples that are seeds, (k,) int32: with ranks below the limit.
+
+    Where there are none, with which the authors' code cannot go on, those with the best rank of all.
+    """
+    return np.flatnonzero(ranks < max(limit, ranks.min() + 1)).astype(np.int32)
 
 
 class Draws(NamedTuple):
