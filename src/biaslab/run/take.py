@@ -240,7 +240,7 @@ def is_shown_result(file: str) -> bool:
 
 def draw(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
     """Return some jobs at random."""
-    return random.Random(seed).sample(sorted(jobs, key=lambda job: job.outputs[0]), min(count, len(jobs)))
+    return random.Random(seed).sample(sorted(jobs, key=lambda job: min(job.outputs)), min(count, len(jobs)))
 
 
 def restore(choice: Choice, folder: Path) -> float:

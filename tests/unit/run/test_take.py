@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from biaslab.core.files import write_text
@@ -120,6 +122,13 @@ def test_draws_are_repeated_by_their_seed(choose):
     assert rules(draw(jobs, 3, 1)) == rules(draw(jobs[::-1], 3, 1))
     assert len({tuple(rules(draw(jobs, 3, seed))) for seed in range(9)}) > 3
     assert len(draw(jobs, 99, 1)) == len(jobs)
+
+
+def test_a_draw_does_not_depend_on_the_order_of_outputs(choose):
+    jobs = [job for job in choose().jobs if job.outputs]
+    jobs = [replace(job, outputs=(*job.outputs, f"results/{9 - i}")) for i, job in enumerate(jobs)]
+    turned = [replace(job, outputs=job.outputs[::-1]) for job in jobs]
+    assert rules(draw(jobs, 3, 1)) == rules(draw(turned, 3, 1))
 
 
 def test_bytes_are_compared(choose):
