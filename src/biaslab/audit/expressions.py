@@ -30,6 +30,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -107,6 +108,7 @@ def _ends(interval: str, table: pd.DataFrame) -> dict[str, float]:
     return {"low": low, "high": high, "df": math.inf}
 
 
+@cache
 def _parse(formula: str) -> ast.expr:
     try:
         return ast.parse(formula.strip(), mode="eval").body

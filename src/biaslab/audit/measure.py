@@ -113,6 +113,8 @@ class _Audit:
         self._claims, self._results, self._setups = claims, results, setups
         self._absent, self._failed, self._made_up = absent, failed, made_up
         self._known: dict[tuple[str, tuple[str, ...]], _Measured] = {}
+        self._tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = {}
+        self._held: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._strangers = self._find_strangers()
 
     def rows(self, claim: Claim) -> Iterator[dict[str, object]]:
@@ -181,8 +183,12 @@ class _Audit:
 
     def _holds(self, gate: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether a gate can be measured on these setups, and holds."""
-        if not self._has_files(gate, setups):
-            return False
+        key = gate.claim_id, setups
+        if key not in self._held:
+            self._held[key] = self._has_files(gate, setups) and self._is_met(gate, setups)
+        return self._held[key]
+
+    def _is_met(self, gate: Claim, setups: tuple[str, ...]) -> bool:
         found = self._measure(gate, setups)
         if found.estimate is None:
             return False
@@ -203,7 +209,7 @@ class _Audit:
     def _measure(self, claim: Claim, setups: tuple[str, ...]) -> _Measured:
         key = claim.claim_id, setups
         if key not in self._known:
-            self._known[key] = _measure(claim, setups, self._results)
+            self._known[key] = _measure(claim, setups, self._results, self._tables)
         return self._known[key]
 
     def _may_have(self, claim: Claim, setup: str) -> bool:
@@ -272,14 +278,23 @@ def _rule(claim: Claim) -> str:
     return f"{claim.measure} on {claim.file}{where}{null}"
 
 
-def _measure(claim: Claim, setups: tuple[str, ...], results: Path) -> _Measured:
-    """Read the files of a claim and evaluate its formulas."""
+def _measure(
+    claim: Claim,
+    setups: tuple[str, ...],
+    results: Path,
+    tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame],
+) -> _Measured:
+    """Read the files of a claim, or take them from the `tables` of other claims, and evaluate its formulas."""
     files = {setup: _files(claim.file, setup, results, claim.where) for setup in setups}
     used: list[Path] = []
     try:
-        names = columns_of(*claim.formulas)
-        parts = [_labelled(_read(path, names), path, s) for s in setups for path in files[s]]
-        table = pd.concat(parts, ignore_index=True)
+        key = claim.file, setups
+        if (table := tables.get(key)) is None:
+            names = columns_of(*claim.formulas)
+            parts = [_labelled(_read(path, names), path, s) for s in setups for path in files[s]]
+            table = pd.concat(parts, ignore_index=True)
+            if not any(path.suffix == ".parquet" for s in setups for path in files[s]):
+                tables[key] = table  # of Parquet files each claim reads columns of its own
         rows = select_rows(claim.select, table) if claim.select else table
         used = [Path(path) for path in rows[_PATH].unique()]
         if len(rows) < claim.min_rows:

@@ -12,6 +12,7 @@ from biaslab.core.files import read_text_table
 from biaslab.core.io import read_tsv, write_tsv
 from debiasing_claims_data import SHE, do_nothing, leave_to_chance, write_published
 from debiasing_data import write_results
+from lanes import first_quick
 
 RESOURCES = Path(__file__).parents[3] / "workflow/resources"
 REGISTRY = RESOURCES / "claims/debiasing.tsv"
@@ -100,7 +101,7 @@ def folder_of_all(tmp_path_factory):
 FILES = {claim.file.split("/")[-1].removesuffix(".tsv") for claim in MEASURED}
 
 
-@pytest.mark.parametrize("name", sorted(FILES - {"axes"}))  # axes.tsv always has the words of the lists
+@pytest.mark.parametrize("name", first_quick(sorted(FILES - {"axes"})))  # axes.tsv always has words
 def test_an_empty_table_shows_nothing(folder, name):
     edit(folder, name, lambda table: table.iloc[:0])
     table = measured(folder)

@@ -21,6 +21,7 @@ from biaslab.hate_speech.settings import Plan
 from biaslab.hate_speech.training import COLUMNS, Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.encoder import predict, score
 from hate_speech_training_data import UNUSED, group_ids, sentences, tiny_language_model, tiny_model
+from lanes import first_quick
 from naive import hate_speech_training as naive
 
 SHORT = TrainingSettings(
@@ -226,8 +227,8 @@ def test_validations_come_every_so_many_steps_every_epoch_of_a_short_training_an
     assert steps == sorted({*range(every, last + 1, every), last})
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("killed_after", [4, 5, 13])
+@pytest.mark.parametrize("name", first_quick(METHODS, 2))
+@pytest.mark.parametrize("killed_after", first_quick([13, 5, 4]))
 def test_a_killed_training_goes_on_to_the_same_bytes(world, tmp_path, name, killed_after):
     whole, history = run(world, name)
 
@@ -304,6 +305,7 @@ def mean_absolute_importance(model, data, texts):
     return float(phi.abs().mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["oc-1", "soc-1"])
 def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have_not_seen(world, name):
     data = world[1]
