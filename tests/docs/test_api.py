@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lanes import first_quick
+
 ROOT = Path(__file__).parents[2]
 _spec = importlib.util.spec_from_file_location("api", ROOT / "docs/api.py")
 api = importlib.util.module_from_spec(_spec)

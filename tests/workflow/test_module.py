@@ -63,6 +63,7 @@ def commands(shown: str) -> list[str]:
     return re.findall(r"^Shell command: (.*)$", shown, flags=re.M)
 
 
+@pytest.mark.slow
 def test_a_prefix_moves_results_and_neither_the_corpus_nor_the_word_lists(outer):
     shown = outer(CORPUS, "--dry-run", "--printshellcmds")
     found = commands(shown)

@@ -11,6 +11,7 @@ import yaml
 
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
+from lanes import first_quick
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ROOT / "workflow/presets"
@@ -53,12 +54,15 @@ def dry_run(snakemake, folder, *configs, **options) -> subprocess.CompletedProce
 
 @pytest.mark.parametrize(
     ("config", "baseline_jobs", "retraining_jobs", "weats"),
-    [
-        ("config.yaml", 2, 20 + 2 + 4 + 12, 2),  # five trainings a job
-        ("workflow/presets/simplewiki.yaml", 10, 250 + 40 + 80 + 27, 2),
-        ("workflow/presets/nyt.yaml", 10, 130, 2),
-        ("workflow/presets/smoke.yaml", 2, 5 + 2 + 4 + 3, 1),
-    ],
+    first_quick(
+        [
+            ("config.yaml", 2, 20 + 2 + 4 + 12, 2),  # five trainings a job
+            ("workflow/presets/simplewiki.yaml", 10, 250 + 40 + 80 + 27, 2),
+            ("workflow/presets/nyt.yaml", 10, 130, 2),
+            ("workflow/presets/smoke.yaml", 2, 5 + 2 + 4 + 3, 1),
+        ],
+        2,
+    ),
 )
 def test_presets_expand_to_their_trainings(
     snakemake, tmp_path, config, baseline_jobs, retraining_jobs, weats
@@ -92,12 +96,15 @@ def test_own_corpus_needs_no_dataset(snakemake, tmp_path):
     assert counts["read_corpus"] == 1
 
 
+@pytest.mark.slow
 def test_the_catalogs_entry_is_the_same_workflow(snakemake, tmp_path):
     finished = dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", snakefile="workflow/Snakefile")
     assert jobs(finished)["train_without_set"] == 14
 
 
-@pytest.mark.parametrize(("areas", "ranks", "trains"), [("origins", False, True), ("ranking", True, False)])
+@pytest.mark.parametrize(
+    ("areas", "ranks", "trains"), first_quick([("ranking", True, False), ("origins", False, True)])
+)
 def test_only_the_areas_of_the_configuration_are_run(snakemake, tmp_path, areas, ranks, trains):
     (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n")
     counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "areas.yaml"))
@@ -127,7 +134,9 @@ def test_corpora_and_what_is_done_with_them_may_be_left_out(
     assert counts["search_discrimination"] == 1
 
 
-@pytest.mark.parametrize(("areas", "rankings"), [("origins, debiasing", 1), ("origins", 0), ("debiasing", 0)])
+@pytest.mark.parametrize(
+    ("areas", "rankings"), first_quick([("origins, debiasing", 1), ("origins", 0), ("debiasing", 0)])
+)
 def test_documents_are_ranked_after_debiasing_when_both_areas_run(snakemake, tmp_path, areas, rankings):
     (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n")
     counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "areas.yaml"))
@@ -289,7 +298,7 @@ def test_profile_asks_a_command_that_sees_jobs_end_without_accounting():
     assert (profile["executor"], profile["slurm-status-command"]) == ("slurm", "squeue")
 
 
-@pytest.mark.parametrize(("cores", "threads"), [(2, 1), (4, 2), (64, 2)])
+@pytest.mark.parametrize(("cores", "threads"), first_quick([(4, 2), (2, 1), (64, 2)]))
 def test_steps_ask_for_what_the_machine_and_the_preset_allow(snakemake, tmp_path, cores, threads):
     options = ["--dry-run", "--printshellcmds", "--configfile", PRESETS / "smoke.yaml", "--cores", cores]
     finished = snakemake(tmp_path, *options, "results/origins/smoke/cooccurrence.npz")

@@ -284,7 +284,7 @@ def _measure(
     results: Path,
     tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame],
 ) -> _Measured:
-    """Read the files of a claim, or take them from the `tables` of other claims, and evaluate its formulas."""
+    """Read the files of a claim, or take them from the `tables` of other claims; evaluate its formulas."""
     files = {setup: _files(claim.file, setup, results, claim.where) for setup in setups}
     used: list[Path] = []
     try:

@@ -12,7 +12,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import at_most_threads
 
-__all__ = ["Network", "load_network", "save_network", "softmax"]
+__all__ = ["Network", "load_network", "save_network"]
 
 SHARE = 8192
 """Samples that make it worth to wake another thread, even where other processes keep it waiting."""

@@ -23,7 +23,6 @@ from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.bias_gradient.analysis import contributions, token_contributions
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
-from biaslab.run.steps import part
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def open_setup(name: str, results: Path, config: Path) -> Setup:
 def glove_of(name: str, config: Path) -> GloveParameters:
     """Return the hyperparameters of a setup's embeddings, which `config` names."""
     glove = _look_up(config, "origins", "setups", name, "glove")
-    return build(GloveParameters, part(glove, *fields_of(GloveParameters)), "glove")
+    return build(GloveParameters, {key: glove[key] for key in fields_of(GloveParameters)}, "glove")
 
 
 def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
