@@ -43,7 +43,10 @@ BENCHMARK = {
     "lds/subsets.parquet": None,
     "lds/removals.tsv": None,
     "lds/scores.tsv": ["weat", "size", "n_subsets", "n_retrainings", "reliability", "ceiling"],
-    "single_documents/documents.tsv": None,
+    "single_documents/*.tsv": None,
+    "planted/*/documents.parquet": ["document", "id", "kind", "weat", "source", "dose"],
+    "planted/recall.tsv": None,
+    "planted/pairs.tsv": None,
 }
 """The files of a setup that attributions are scored on, with the columns that are kept of them, or all."""
 
