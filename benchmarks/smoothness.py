@@ -23,7 +23,7 @@ import pandas as pd
 
 STEPS = (0.001, 0.01, 0.05, 0.1)
 SHARES = (0.1, 0.5)
-RATE = 0.5
+RATE = 0.2
 
 
 def main() -> None:
