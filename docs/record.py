@@ -100,8 +100,10 @@ def measured_setups(results: Path) -> dict[str, list[str]]:
     return real.groupby("area")["setup"].agg(lambda names: sorted(set(names))).to_dict()
 
 
-def lacking_files(claims: list[Claim], results: Path, setups: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the files that claims read and a measured setup does without, below its folder."""
+def lacking_files(
+    claims: list[Claim], results: Path, setups: dict[str, list[str]]
+) -> dict[str, dict[str, str]]:
+    """Return the files that claims read and a measured setup does without, below its folder; no reasons."""
     found = defaultdict(set)
     for claim in claims:
         for setup in setups.get(claim.area, ()):
@@ -110,7 +112,7 @@ def lacking_files(claims: list[Claim], results: Path, setups: dict[str, list[str
                 name = pattern.replace("{setup}", setup)
                 if name.startswith(f"{folder}/") and not any(results.glob(name)):
                     found[folder].add(name.removeprefix(f"{folder}/"))
-    return {folder: sorted(names) for folder, names in found.items()}
+    return {folder: dict.fromkeys(sorted(names), "") for folder, names in found.items()}
 
 
 def columns_by_file(claims: list[Claim], results: Path, setups: dict[str, list[str]]) -> dict[Path, set[str]]:

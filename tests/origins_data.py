@@ -11,7 +11,6 @@ import yaml
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
-from biaslab.origins import analyses
 from biaslab.origins import baseline as measured
 from biaslab.origins.attribution.estimates import SET, SUM, seed_values
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, ESTIMATORS
@@ -133,8 +132,7 @@ def make_setups(folder: Path, setups: dict[str, dict]) -> list[Setup]:
         write_results(folder / name, seed=number, **arguments)
         weats = arguments.get("weats", tuple(WORD_SETS))
         files = {weat: str(write_word_sets(folder, WORD_SETS[weat])) for weat in weats}
-        marks = tuple(analysis.name for analysis in analyses.analyses() if analysis.is_wanted)
-        made.append(Setup(Unit(name, weats, OPTIONS, files, marks), folder / name))
+        made.append(Setup(Unit(name, weats, OPTIONS, files), folder / name))
     return made
 
 

@@ -76,6 +76,37 @@ def test_presets_expand_to_their_trainings(
     assert counts["measure_claims"] == counts["write_manifest"] == 1
 
 
+SWITCHES = {
+    "word2vec: {trainings: 0}": (
+        {"train_word2vec", "measure_word2vec"},
+        {"compare_transfer", "compare_ppmi"},
+    ),
+    "ppmi_comparison: {random_tests: 0}, lds: {subsets: 0}, brittleness: {retrainings: 0}": (
+        {"scan_ppmi", "compare_ppmi", "select_ppmi_sets", "measure_ppmi_sets", "compare_word2vec"},
+        {"compare_transfer", "score_documents", "measure_word2vec"},
+    ),
+    "analogies: false": ({"answer_analogies", "measure_word2vec_analogies"}, {"measure_word2vec"}),
+    "perturbations: {retrainings: 0}, randomised: {embeddings: 0}, single_documents: {tails: 0, random: 0}": (
+        {"train_without_set", "evaluate_predictions", "compare_transfer", "cross_fit", "project_words"},
+        {"predict_sets", "train_word2vec", "compare_word2vec"},
+    ),
+}
+"""What of a setup is switched off, with rules that then have no job, and rules that still have some."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("switched", SWITCHES)
+def test_a_part_of_a_setup_may_be_switched_off_and_all_else_goes_on(snakemake, tmp_path, switched):
+    (tmp_path / "off.yaml").write_text(
+        f"areas: [origins]\norigins: {{setups: {{smoke: {{{switched}}}}}}}\n", encoding="utf-8"
+    )
+    found = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "off.yaml")).keys()
+    gone, left = SWITCHES[switched]
+    assert not gone & found
+    assert left <= found
+    assert {"report_origins_table3_setups", "measure_claims", "write_manifest"} <= found
+
+
 def test_both_papers_setups_in_one_run_leave_out_the_one_without_a_corpus(snakemake, tmp_path):
     (tmp_path / "both.yaml").write_text("origins: {run: [sample, nyt]}\n")
     files = [ROOT / "config.yaml", PRESETS / "nyt.yaml", tmp_path / "both.yaml"]

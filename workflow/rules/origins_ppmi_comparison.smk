@@ -12,7 +12,7 @@ rule compare_ppmi:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(120),
     params:
-        given=given(seed=config["seed"]),
+        given=given(ORIGINS.keys("ppmi_comparison", count="random_tests"), seed=config["seed"]),
     message:
         "{wildcards.setup}: compare the bias in GloVe with that in the PPMI representation"
     shell:

@@ -50,7 +50,7 @@ rule compare_documents:
 rule score_documents:
     input:
         documents="results/origins/{setup}/single_documents/documents.tsv",
-        ppmi=ORIGINS.of_first_test("ppmi"),
+        ppmi=ORIGINS.first_ppmi,
     output:
         out="results/origins/{setup}/single_documents/auc.tsv",
     resources:

@@ -64,7 +64,7 @@ def write_claims(
     absent: dict[str, str],
     failed: dict[str, str],
     made_up: list[list[str]],
-    lacking: dict[str, list[str]],
+    lacking: dict[str, dict[str, str]],
     out: Path,
 ) -> None:
     """Measure every published claim of some registries on the results and give it a verdict."""
@@ -80,15 +80,15 @@ def measure_claims(
     absent: Mapping[str, str] | None = None,
     failed: Mapping[str, str] | None = None,
     made_up: Collection[tuple[str, str]] = (),
-    lacking: Mapping[str, Sequence[str]] | None = None,
+    lacking: Mapping[str, Mapping[str, str]] | None = None,
 ) -> pd.DataFrame:
     """Measure every claim on the setups that were run: columns `COLUMNS`, a row for each claim and setup.
 
     `absent` and `failed` (by ``AREA/SETUP``) have the reasons why setups were not run; of others the registry
     tells it. `made_up` are areas and names of setups whose data are made up. `lacking`: by ``AREA/SETUP``,
-    patterns of the files that a setup does without; all others that its own claims read must be there. Column
-    ``source`` names the result files, then the tables and figures that show the claim, relative to `results`,
-    separated by blanks.
+    patterns of the files that a setup does without, each with the reason or ""; all others that its own
+    claims read must be there. Column ``source`` names the result files, then the tables and figures that show
+    the claim, relative to `results`, separated by blanks.
     """
     known = {claim.claim_id: claim for claim in claims}
     audit = _Audit(known, results, setups, absent or {}, failed or {}, made_up, lacking or {})
@@ -107,7 +107,7 @@ class _Audit:
         absent: Mapping[str, str],
         failed: Mapping[str, str],
         made_up: Collection[tuple[str, str]],
-        lacking: Mapping[str, Sequence[str]],
+        lacking: Mapping[str, Mapping[str, str]],
     ) -> None:
         self._lacking = lacking
         self._claims, self._results, self._setups = claims, results, setups
@@ -138,8 +138,8 @@ class _Audit:
             why = self._why(claim.area, [*missing, *stand_ins]) or (claim.reason and f": {claim.reason}")
             name = claim.setup if own else "+".join(missing)
             yield _row(claim, name, NOT_ATTEMPTED, what + why)
-        elif own and (file := self._lost_file(claim, own)):
-            reason = f"this run does without {file}" + (claim.reason and f": {claim.reason}")
+        elif own and (lost := self._lost_file(claim, own)):
+            reason = f"this run does without {lost[0]}" + ((why := lost[1] or claim.reason) and f": {why}")
             yield _row(claim, claim.setup, NOT_ATTEMPTED, reason)
         elif own:
             yield self._row(claim, own, OWN)
@@ -218,14 +218,15 @@ class _Audit:
             return self._has_files(claim, (setup,))
         return not self._lost_file(claim, (setup,))
 
-    def _lost_file(self, claim: Claim, setups: tuple[str, ...]) -> str:
-        """Return the first file that a claim reads and a setup does without; "" where there is none."""
+    def _lost_file(self, claim: Claim, setups: tuple[str, ...]) -> tuple[str, str] | None:
+        """Return the first file that a claim reads and a setup does without, and why."""
         for setup in setups:
             for file in claim.file.replace("{setup}", setup).split():
                 below = file.removeprefix(f"{claim.area}/{setup}/")
-                if any(fnmatch(below, lost) for lost in self._lacking.get(f"{claim.area}/{setup}", ())):
-                    return file
-        return ""
+                for lost, why in self._lacking.get(f"{claim.area}/{setup}", {}).items():
+                    if fnmatch(below, lost):
+                        return file, why
+        return None
 
     def _has_files(self, claim: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether setups have what a claim reads: those of another kind have other files."""

@@ -19,6 +19,7 @@ RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
 PROBES = ("hatecheck", "fuzzed", "nonfuzzed")
 """Test sets that are the same for every corpus."""
+_LINEAR = "only linear methods are run on this corpus (hate_speech.linear_only)"
 _NAMED = ("run", "otherwise", "transfer")
 _ENCODER = ("config", "vocabulary", "weights")
 
@@ -55,7 +56,7 @@ def choose(given: Given) -> Units:
             options=options,
             files=files,
             marks=() if (is_linear := name in section["linear_only"]) else (ENCODERS,),
-            lacks=ENCODER_FILES if is_linear else (),
+            lacks=dict.fromkeys(ENCODER_FILES, _LINEAR) if is_linear else {},
             is_made_up=comes_along(corpora[name]["source"], given.root),
         )
         for name in chosen

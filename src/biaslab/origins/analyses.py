@@ -2,7 +2,8 @@
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -28,6 +29,9 @@ ANALYSES = (
     "pages",
 )
 """The folders of all analyses, in the order in which they report: one line adds one."""
+
+OR = " or "
+"""What stands between two settings of `Analysis.needs` of which one will do."""
 
 
 class Jobs(Protocol):
@@ -58,8 +62,11 @@ class Analysis:
         Its tables and figures, which modules of the folder make, each ``"MODULE:FUNCTION"``.
     steps : mapping of str to str
         The functions of its steps in the same way, by the names that rules call them.
-    is_wanted : callable
-        Whether a setup asks for it; without it, every setup has it.
+    needs : tuple of str
+        Settings of a setup, ``"SECTION.KEY"``, which must not be 0 or false, or it is left out; of two in one
+        text, with `OR` between them, one will do.
+    more_needs : mapping of str to tuple of str
+        What single results need besides.
     retrains : callable
         Says what of a setup's corpus it leaves out, ``""`` for nothing, and how many embeddings are trained.
     jobs : Jobs, optional
@@ -70,21 +77,21 @@ class Analysis:
     results: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
     steps: Mapping[str, str] = field(default_factory=dict)
-    is_wanted: Callable[[Mapping], bool] | None = None
+    needs: tuple[str, ...] = ()
+    more_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     retrains: Callable[[Mapping], tuple[str, int]] = lambda setup: ("", 0)
     jobs: Jobs | None = None
 
 
 @functools.cache
 def analyses() -> tuple[Analysis, ...]:
-    """Return all analyses, with whole names of functions; items of an optional one ask for its mark."""
+    """Return all analyses, with whole names of functions."""
     return tuple(_read(f"biaslab.origins.{folder}") for folder in ANALYSES)
 
 
 def _read(package: str) -> Analysis:
     found = importlib.import_module(f"{package}.items").ANALYSIS
-    mark = found.name if found.is_wanted else ""
-    items = tuple(replace(item, make=f"{package}.{item.make}", of=mark) for item in found.items)
+    items = tuple(replace(item, make=f"{package}.{item.make}") for item in found.items)
     steps = {name: f"{package}.{function}" for name, function in found.steps.items()}
     return replace(found, items=items, steps=steps)
 
@@ -113,19 +120,38 @@ def rule_files() -> list[str]:
     return [f"origins_{analysis.name}.smk" for analysis in analyses() if analysis.steps]
 
 
-def marks(setup: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the optional analyses that a setup asks for."""
-    return tuple(a.name for a in analyses() if a.is_wanted and a.is_wanted(setup))
+def lacks(setup: Mapping[str, Any]) -> dict[str, str]:
+    """Return the results that a setup does without, as patterns below its folder, each with the reason."""
+    found = {}
+    for analysis in analyses():
+        for file in analysis.results:
+            if why := _off((*analysis.needs, *analysis.more_needs.get(file, ())), setup):
+                found[file.format(test="*")] = why
+    return found
+
+
+def _off(needs: Sequence[str], setup: Mapping[str, Any]) -> str:
+    """Say which of some settings of a setup are off and must not be; "" where none is."""
+    for need in needs:
+        keys = need.split(OR)
+        if not any(_value(setup, key) for key in keys):
+            return " and ".join(f"{key} is {json.dumps(_value(setup, key))}" for key in keys)
+    return ""
+
+
+def _value(setup: Mapping[str, Any], key: str) -> Any:
+    return functools.reduce(lambda section, name: section[name], key.split("."), setup)
 
 
 def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
     """Return the files of each setup that tables, figures and claims are drawn from."""
+    left_out = {name: lacks(setup) for name, setup in setups.items()}
     return [
         f"{folder}/{name}/{file.format(test=test)}"
         for name, setup in setups.items()
         for analysis in analyses()
-        if not analysis.is_wanted or analysis.is_wanted(setup)
         for file in analysis.results
+        if file.format(test="*") not in left_out[name]
         for test in (setup["bias"]["weats"] if "{test}" in file else [""])
     ]
 

@@ -97,7 +97,7 @@ def _unit(name: str, given: Given) -> Unit:
         tests=tuple(setup["bias"]["weats"]),
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
         files={weat: str(locate(section["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
-        marks=analyses.marks(setup),
+        lacks=analyses.lacks(setup),
         embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [BASELINE], setup)[0],
     )
 
@@ -123,6 +123,15 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     ):
         if numbers != sorted(set(numbers)):
             yield f"{key}: {numbers} does not rise; write {sorted(set(numbers))}"
+    for key in ("word2vec.trainings", "ppmi_comparison.random_tests"):
+        part, name = key.split(".")
+        if setup[part][name] == 1:
+            yield f"{key}: of one there is no spread; write 0 for none, or 2 and more"
+    if setup["randomised"]["embeddings"] and not perturbations["retrainings"]:
+        yield (
+            "randomised.embeddings: is measured on sets that are removed, and perturbations.retrainings is 0;"
+            " write 0, or let sets be removed"
+        )
     single, baselines = setup["single_documents"], setup["baselines"]
     if single["tails"] + single["random"] > 0 and single["trainings"] > baselines:
         partners = f"{single['trainings']} is more than baselines, {baselines}, their partners; lower it"

@@ -158,6 +158,17 @@ class Inputs:
         """Return a function that gives a table of the first test."""
         return lambda wildcards: self._of_tests(folder, wildcards)[0]
 
+    def first_ppmi(self, wildcards: Any) -> str | list[str]:
+        """Return the estimates by PPMI of the first test, where the setup measures PPMI."""
+        has_ppmi = grid.has_ppmi(self.setups[wildcards.setup])
+        return self._of_tests("ppmi", wildcards)[0] if has_ppmi else []
+
+    def measured_if(self, has: Callable[[Mapping], bool], file: str) -> Callable[[Any], str | list[str]]:
+        """Return a function that gives a result of the setups that have what it is of."""
+        return lambda wildcards: (
+            f"{FOLDER}/{wildcards.setup}/{file}" if has(self.setups[wildcards.setup]) else []
+        )
+
     def of_tests(self, folder: str, area: str = FOLDER) -> Callable[[Any], list[str]]:
         """Return a function that gives a table of each test."""
         return lambda wildcards: self._of_tests(folder, wildcards, area)

@@ -74,9 +74,21 @@ class Perturbations:
     )
     random_sets: Annotated[Count, "random sets of each size"] = 1
     retrainings: Annotated[
-        Count,
-        "embeddings trained without each set, each with its own seed; one gives no spread and no test",
+        Natural,
+        "embeddings trained without each set, each with its own seed; one gives no spread and no test; 0 to"
+        " choose the sets and predict the bias without them, and to remove none, neither those of ppmi_sets",
     ] = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class PpmiComparison:
+    """The bias by PPMI, and in word2vec, beside that in GloVe (Section 5.3 and Figure 9 of the paper)."""
+
+    random_tests: Annotated[
+        Natural,
+        "tests of random words on which they are compared; 0 to leave PPMI out, with ppmi_sets (lds, planted"
+        " and brittleness go on ranking documents by it)",
+    ] = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +173,7 @@ class Word2Vec:
     epochs: Passes = 4
     learning_rate: FallingRate = 0.1
     trainings: Annotated[
-        _Several, "embeddings of the whole corpus and without each set, each with its own seed"
+        Natural, "embeddings of the whole corpus and without each set, each with its own seed; 0 for none"
     ] = 3
 
 
@@ -175,6 +187,7 @@ class Setup:
     bias: Bias = Bias()
     baselines: Annotated[_Several, "embeddings of the whole corpus, each with its own seed"] = 10
     perturbations: Perturbations = Perturbations()
+    ppmi_comparison: PpmiComparison = PpmiComparison()
     ppmi_sets: PpmiSets = PpmiSets()
     single_documents: SingleDocuments = SingleDocuments()
     lds: Lds = Lds()
@@ -182,6 +195,9 @@ class Setup:
     planted: Planted = Planted()
     randomised: Randomised = Randomised()
     word2vec: Word2Vec = Word2Vec()
+    analogies: Annotated[bool, "whether the embeddings answer analogies, as a measure of their quality"] = (
+        True
+    )
     trainings_per_job: Annotated[
         Count,
         "trainings one job runs in a row; 1 where a training takes minutes, more where it takes seconds",

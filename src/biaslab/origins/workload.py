@@ -40,7 +40,8 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     """Return how many units and jobs of each kind a rule of a setup has."""
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests)}
-    counts[WORD2VEC] = (n_corpora * setup["word2vec"]["trainings"], n_corpora)
+    n_jobs = n_corpora if grid.has_word2vec(setup) else 0
+    counts[WORD2VEC] = (n_corpora * setup["word2vec"]["trainings"], n_jobs)
     for jobs in _jobs():
         counts |= jobs.counts(setup)
     for kind, names in ((BASELINE, [WHOLE]), (SET, grid.retrained_sets(setup))):

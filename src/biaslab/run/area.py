@@ -9,6 +9,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,7 @@ class Item:
     files: tuple[str, ...]
     per: Literal["all", "unit", "test"] = ALL
     caption: str = ""  # stem of its caption in ``workflow/report``; by default its own stem
+    optional: tuple[str, ...] = ()  # those of `files` without which it is made, too, for units that lack them
     of: str = ""  # the item is made of units with this mark alone (`Unit.marks`); by default of every one
 
     @property
@@ -75,10 +77,16 @@ class Unit:
     # Files which its tables and figures read besides its results, by what they are for.
     files: Mapping[str, str] = field(default_factory=dict)
     marks: tuple[str, ...] = ()  # what `Item.of` may ask for
-    # Result files, as patterns below its folder, which others of the area have and it does without.
-    lacks: tuple[str, ...] = ()
+    # Result files, as patterns below its folder, which others of the area have and it does without, each with
+    # the reason: no item is made of them.
+    lacks: Mapping[str, str] = field(default_factory=dict)
     embedding: str = ""  # the file with its first word embedding, where it has one that other areas may take
     is_made_up: bool = False  # whether its data are made up: the audit measures nothing of a paper on them
+
+    def has(self, file: str) -> bool:
+        """Tell whether it has a result file, below its folder; ``{test}`` stands for any test."""
+        name = file.format(test="*")
+        return not any(fnmatch(name, pattern) for pattern in self.lacks)
 
 
 @dataclass(frozen=True)
@@ -183,6 +191,7 @@ class Made:
             f"{area.folder(unit.name)}/{file.format(test=test)}"
             for unit in self.units
             for file in self.item.files
+            if unit.has(file)
             for test in ((self.test,) if self.test or "{test}" not in file else unit.tests)
         ]
         return [*own, *(file for unit in self.units for file in unit.files.values())]
@@ -205,7 +214,9 @@ def expand(items: Sequence[Item], units: Sequence[Unit]) -> list[Made]:
     """Return the items that a run makes of its units: none where there are no units."""
     made = []
     for item in items:
-        of = tuple(unit for unit in units if not item.of or item.of in unit.marks)
+        needed = [file for file in item.files if file not in item.optional]
+        has_mark = [unit for unit in units if not item.of or item.of in unit.marks]
+        of = tuple(unit for unit in has_mark if all(map(unit.has, needed)))
         folder = f"{item.kind}s"
         if item.per == ALL:
             made += [Made(item, of, "", f"{folder}/{item.stem}")] if of else []

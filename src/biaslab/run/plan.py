@@ -88,7 +88,7 @@ class Plan:
 
     def described(self, area: Area) -> list[dict[str, Any]]:
         """Return what tables and figures depend on of these units, for the step that makes them."""
-        keys = ("name", "tests", "options", "files", "marks")
+        keys = ("name", "tests", "options", "files", "marks", "lacks")
         return [{key: getattr(unit, key) for key in keys} for unit in self.reported(area)]
 
     def made(self, area: Area) -> list[Made]:

@@ -28,6 +28,10 @@ class Results:
         """The unit's name."""
         return self.unit.name
 
+    def has(self, file: str) -> bool:
+        """Tell whether this run makes a result file of the unit, which an item names as optional."""
+        return self.unit.has(file)
+
     def option(self, *keys: str) -> Any:
         """Return one of the options that the report may show, e.g. ``option("glove", "window")``."""
         value: Any = self.unit.options

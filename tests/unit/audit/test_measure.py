@@ -95,10 +95,16 @@ def test_a_file_that_a_setup_does_without_is_a_row_with_the_reason(results):
         claim(claim_id="c", setup="small", file="origins/{setup}/a.tsv"),
     ]
     (results / "origins/big/b.tsv").write_bytes((results / "origins/big/a.tsv").read_bytes())
-    table = measure(results, *claims, setups=("big", "small"), lacking={"origins/small": ["b.*"]})
+    table = measure(results, *claims, setups=("big", "small"), lacking={"origins/small": {"b.*": ""}})
     assert table["setup"].tolist() == ["small", "big", "small"]
     assert [one == "not_attempted" for one in table["verdict"]] == [True, False, False]
     assert table["reason"].iloc[0] == "this run does without origins/small/b.tsv: train it"
+    known = {"origins/small": {"b.*": "trainings is 0"}}
+    assert (
+        measure(results, claims[0], setups=("small",), lacking=known)["reason"]
+        .iloc[0]
+        .endswith(": trainings is 0")
+    )
 
 
 def test_other_data_are_measured_when_the_claim_allows_it(results):

@@ -45,7 +45,7 @@ def test_setups_have_the_papers_counts(
     assert sum(batch.count for batch in LDS.batches(setup)) == n_subsets
     others = sum(batch.count for s in every for batch in grid.batches_of(s, setup))
     assert others + LDS.trainings(setup) == n_retrainings
-    assert analyses.marks(setup) == (("lds",) if n_subsets else ())
+    assert ("lds/scores.tsv" in analyses.lacks(setup)) == (not n_subsets)
     assert sum(batch.count for batch in grid.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
     parts += [f"{n_ppmi} sets by PPMI"] * bool(n_ppmi)
@@ -106,7 +106,6 @@ def test_files_of_embeddings_and_results():
     names = ("numbers", "paths", "outcomes", "brackets")
     found = set(analyses.result_files("out", {"mine": flips})) - set(files)
     assert found == {f"out/mine/brittleness/{name}.tsv" for name in names}
-    assert analyses.marks(flips) == ("brittleness",)
     assert sum(batch.count for batch in BRITTLENESS.batches(flips)) == 2 * 5 * 3
     assert BRITTLENESS.trainings(flips) == 120
     assert "up to 30 sets to flip a sign, 270 retrainings" in analyses.summary("mine", flips)

@@ -9,7 +9,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.origins.analyses import items
-from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Area, Unit, expand
+from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Area, expand
 from biaslab.run.reports import find, write_report
 from origins_data import make_setups
 
@@ -31,9 +31,7 @@ def setup(tmp_path_factory):
 def only_named(item, setup, folder):
     """Copy the files that an item names into results of their own; return its unit and these files."""
     unit = setup.unit if item.per == ALL else replace(setup.unit, tests=setup.weats[:1])
-    unit = Unit(
-        unit.name, unit.tests, unit.options, {weat: unit.files[weat] for weat in unit.tests}, unit.marks
-    )
+    unit = replace(unit, files={weat: unit.files[weat] for weat in unit.tests})
     made = expand([item], [unit])
     inputs = {file for one in made for file in one.inputs(area([item]))} - set(unit.files.values())
     for file in inputs:

@@ -10,6 +10,7 @@ _DOCUMENTS_OF = (_BIAS, _DOCUMENTS, _BASELINE)
 ANALYSIS = Analysis(
     "report",
     results=(_DOCUMENTS, "vocabulary.tsv", "training.tsv", _ANALOGIES, _BASELINE),
+    more_needs={_ANALOGIES: ("analogies",)},
     items=(
         Item("table1_weat_sets", TABLE, "Table 1", "association_tests:weat_sets", ()),
         Item("table1_weat_words", TABLE, "Appendix B", "association_tests:weat_words", (_BASELINE,)),
@@ -20,6 +21,7 @@ ANALYSIS = Analysis(
             "Table 3",
             "setups:experimental_setups",
             (_DOCUMENTS, "vocabulary.tsv", _ANALOGIES),
+            optional=(_ANALOGIES,),
         ),
         Item(
             "tableE_influential_documents",

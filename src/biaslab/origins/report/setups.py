@@ -39,8 +39,7 @@ def experimental_setups(setups: Sequence[Setup]) -> Table:
 def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
     """Return section, machine name, human name, format and value of every parameter of a setup."""
     documents = setup.documents()
-    analogies = setup.table("analogies", "set", "accuracy", "coverage")
-    analogies = analogies[analogies["set"] == BASELINE]
+    analogies = _analogies(setup)
     accuracy = analogies["accuracy"]
     is_part = setup.option("corpus", "unit") == "part"
     unit = f"parts of {setup.option('corpus', 'part_length')} tokens" if is_part else "articles"
@@ -64,6 +63,15 @@ def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
         ("Performance", "top1_analogies_sd", "± std. dev.", ".1%", accuracy.std(ddof=1)),
         ("Performance", "analogy_coverage", "Analogy coverage", ".1%", analogies["coverage"].mean()),
     ]
+
+
+def _analogies(setup: Setup) -> pd.DataFrame:
+    """Return the scores of the baseline embeddings; none where the setup asks for no analogies."""
+    columns = ("set", "accuracy", "coverage")
+    if not setup.has("analogies.tsv"):
+        return pd.DataFrame(columns=columns, dtype=float)
+    table = setup.table("analogies", *columns)
+    return table[table["set"] == BASELINE]
 
 
 def _plain(value: object) -> str:

@@ -37,7 +37,7 @@ ANALYSIS = Analysis(
         Item("brittleness", FIGURE, _LABEL, "report:draw_flips", (_PATHS, _OUTCOMES, "baseline.tsv"), TEST),
     ),
     steps={"predict-flips": "analysis:write_predictions", "compare-flips": "flips:write_flips"},
-    is_wanted=lambda setup: setup["brittleness"]["retrainings"] > 0,
+    needs=("brittleness.retrainings",),
     retrains=_retrains,
     jobs=_RETRAINED,
 )

@@ -32,7 +32,7 @@ ANALYSIS = Analysis(
         "retrain-sets": "subsets:write_retrained",
         "score-attributions": "analysis:write_scores",
     },
-    is_wanted=lambda setup: setup["lds"]["subsets"] > 0,
+    needs=("lds.subsets",),
     retrains=_retrains,
     jobs=_RETRAINED,
 )

@@ -22,7 +22,7 @@ ANALYSIS = Analysis(
         Item("planted_pairs", TABLE, _LABEL, "report:pair_table", (_PAIRS,), TEST),
         Item("planted", FIGURE, _LABEL, "report:draw_recall", (_RECALL, _PAIRS), TEST),
     ),
-    is_wanted=lambda setup: setup["planted"]["documents"] > 0,
+    needs=("planted.documents",),
     retrains=_retrains,
     jobs=jobs.Jobs(),
 )

@@ -15,6 +15,7 @@ def _retrains(setup):
 ANALYSIS = Analysis(
     "ppmi_sets",
     results=(_SETS, _OBSERVED),
+    needs=("perturbations.retrainings", "ppmi_comparison.random_tests"),
     items=(
         Item(
             "table5_ppmi_baseline",

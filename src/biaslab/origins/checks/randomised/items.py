@@ -17,6 +17,6 @@ ANALYSIS = Analysis(
         "randomise-embeddings": "analysis:write_embeddings",
         "compare-randomised": "analysis:write_comparison",
     },
-    is_wanted=lambda setup: setup["randomised"]["embeddings"] > 0,
+    needs=("randomised.embeddings",),
     jobs=jobs.Jobs(),
 )

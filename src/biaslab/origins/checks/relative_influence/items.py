@@ -13,5 +13,5 @@ ANALYSIS = Analysis(
         Item("relative_influence", FIGURE, "RelatIF", "report:draw_orders", _RESULTS, TEST),
     ),
     steps={"compare-relative-influence": "analysis:write_orders"},
-    is_wanted=lambda setup: setup["bias"]["relative"],
+    needs=("bias.relative",),
 )

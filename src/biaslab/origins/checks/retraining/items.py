@@ -5,6 +5,7 @@ from biaslab.origins.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item
 
 _PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
+_PPMI = "ppmi/{test}.parquet"
 _DRAWN = (_PERTURBATIONS, _CORRELATION)
 
 
@@ -20,7 +21,8 @@ def _retrains(setup):
 ANALYSIS = Analysis(
     "retraining",
     steps={"evaluate-predictions": "analysis:write_evaluation"},
-    results=(grid.SETS, "predictions.tsv", "observed.tsv", _PERTURBATIONS, _CORRELATION),
+    results=("observed.tsv", _PERTURBATIONS, _CORRELATION),
+    needs=("perturbations.retrainings",),
     items=(
         Item("table4_correlation", TABLE, "Table 4", "report.estimators:correlation", (_CORRELATION,)),
         Item(
@@ -35,7 +37,8 @@ ANALYSIS = Analysis(
             TABLE,
             "Estimators",
             "report.estimators:compare_estimators",
-            (_PERTURBATIONS, grid.SETS, "ppmi/{test}.parquet"),
+            (_PERTURBATIONS, grid.SETS, _PPMI),
+            optional=(_PPMI,),
         ),
         Item("tests_sets", TABLE, "Welch's tests", "report.significance:set_tests", (_PERTURBATIONS,), UNIT),
         Item(

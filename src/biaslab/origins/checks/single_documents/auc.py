@@ -28,10 +28,11 @@ of the test. The others are the ends of a ranking, which the estimator chose its
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["single_documents/auc"]
 
 
-def write_scores(documents: Path, ppmi: Path, seed: int, out: Path) -> None:
+def write_scores(documents: Path, seed: int, out: Path, ppmi: Path | None = None) -> None:
     """Tell how well attributions know whether the removal of a document lowers or raises the bias (AUC)."""
     table = read_tsv(documents, ("weat", "kind", "document", "observed", *ESTIMATORS))
-    write_tsv(out, score_documents(table, read_parquet(ppmi, ["document", "ppmi"]), seed))
+    by_ppmi = None if ppmi is None else read_parquet(ppmi, ["document", "ppmi"])
+    write_tsv(out, score_documents(table, by_ppmi, seed))
 
 
 def area_under_curve(scores: np.ndarray, lowers: np.ndarray) -> np.ndarray:
@@ -47,23 +48,20 @@ def area_under_curve(scores: np.ndarray, lowers: np.ndarray) -> np.ndarray:
     return np.divide(above, pairs, out=np.full(np.shape(above), math.nan), where=pairs > 0)
 
 
-def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame, seed: int) -> pd.DataFrame:
+def score_documents(documents: pd.DataFrame, ppmi: pd.DataFrame | None, seed: int) -> pd.DataFrame:
     """Score every attribution on the single documents: ``single_documents/auc.tsv``.
 
-    A `ppmi` that is missing, because it is not defined, is taken as 0. The bootstrap draws documents, the
-    same for all attributions; resamples without either kind do not count.
+    All but PPMI without a table of it; a value that is missing there, because it is not defined, is taken as
+    0. The bootstrap draws documents, the same for all attributions; resamples without either kind do not
+    count.
     """
-    known = ppmi.set_index("document")["ppmi"]
-    if missing := set(documents["document"]) - set(known.index):
-        raise InputError(
-            f"document {min(missing)} has no row in the table of PPMI; make it of the same corpus"
-        )
     told = documents[documents["observed"] != 0]
-    told = told.assign(**{PPMI: known.reindex(told["document"]).fillna(0.0).to_numpy()})
+    if ppmi is not None:
+        told = told.assign(**{PPMI: _by_ppmi(ppmi, documents["document"]).loc[told["document"]].to_numpy()})
     rows = []
     for weat, of_test in told.groupby("weat", sort=False):
         for among, part in kinds(of_test):
-            scores = {a.name: part[a.name].to_numpy(np.float64) for a in PREDICTING}
+            scores = {a.name: part[a.name].to_numpy(np.float64) for a in PREDICTING if a.name in told}
             rows += areas(part, scores, weat, among, seed)
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -88,3 +86,13 @@ def areas(
         value = float(area_under_curve(values, lowers))
         rows.append([weat, among, name, *numbers, value, *central_interval(found)])
     return rows
+
+
+def _by_ppmi(ppmi: pd.DataFrame, documents: pd.Series) -> pd.Series:
+    """Return the estimates by PPMI of some documents; there must be a row for each."""
+    known = ppmi.set_index("document")["ppmi"]
+    if missing := set(documents) - set(known.index):
+        raise InputError(
+            f"document {min(missing)} has no row in the table of PPMI; make it of the same corpus"
+        )
+    return known.fillna(0.0)

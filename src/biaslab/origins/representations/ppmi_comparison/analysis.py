@@ -34,7 +34,7 @@ def write_comparison(
     random_sets: Path,
     correlation: Path,
     seed: int,
-    count: int = 2000,
+    count: int,
     contexts: int = 50,
 ) -> None:
     """Compare the bias in the baseline embeddings with that in PPMI, over random tests.

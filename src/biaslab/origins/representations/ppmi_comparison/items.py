@@ -10,6 +10,7 @@ _WORD2VEC = ("word2vec/word_sets.tsv", "word2vec/correlation.tsv")
 ANALYSIS = Analysis(
     "ppmi_comparison",
     results=(_BASELINE, _SETS, _CORRELATION),
+    needs=("ppmi_comparison.random_tests",),
     items=(
         Item("ppmi_rankings", TABLE, "Section 5.3", "report.rankings:document_rankings", _RANKINGS),
         Item(

@@ -56,16 +56,17 @@ def write_word2vec(
 def write_transfer(
     baseline: Path,
     observed: Path,
-    ppmi: Path,
-    word2vec: Path,
     sets: Path,
     changes: Path,
     responses: Path,
     seed: int,
+    ppmi: Path | None = None,
+    word2vec: Path | None = None,
 ) -> None:
-    """Compare what the removal of each set does to the bias in GloVe, by PPMI and in word2vec."""
+    """Compare what the removal of each set does to the bias in GloVe with that by PPMI and in word2vec."""
     columns = ("set", "weat", "effect_size")
-    samples = {"ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}
+    files = {"ppmi": ppmi, "word2vec": word2vec}
+    samples = {name: read_tsv(file, columns) for name, file in files.items() if file is not None}
     whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
     samples["glove"] = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
     table = set_changes(samples, read_parquet(sets))
@@ -91,12 +92,12 @@ def compare_word2vec(
 def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
     """Summarise the bias in every representation after each removal (Figure 4): ``transfer/changes.tsv``.
 
-    `samples` holds for each of `REPRESENTATIONS` the columns set (`BASELINE` among them), weat and
-    effect_size, a row an embedding. Targeted sets have their own test alone, random sets all.
+    `samples` holds for each of `REPRESENTATIONS` that was measured the columns set (`BASELINE` among them),
+    weat and effect_size, a row an embedding. Targeted sets have their own test alone, random sets all.
     """
     listed = sets[[*COLUMNS["transfer/changes"][:5]]].drop_duplicates("set")
     parts = []
-    for representation in REPRESENTATIONS:
+    for representation in (name for name in REPRESENTATIONS if name in samples):
         table = samples[representation]
         summary = table.groupby(["set", "weat"])["effect_size"].agg(["mean", "std", "size"]).reset_index()
         summary.columns = ["set", "weat", "effect_size_mean", "effect_size_sd", "n_embeddings"]
@@ -120,7 +121,7 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
     targeted = table[table["kind"] != RANDOM]
     tests = targeted["weat"].unique()
     rows = []
-    for weat, representation in itertools.product(tests, REPRESENTATIONS):
+    for weat, representation in itertools.product(tests, table["representation"].unique()):
         of_weat = targeted[targeted["weat"] == weat]
         glove, part = (of_weat[of_weat["representation"] == r] for r in (REPRESENTATIONS[0], representation))
         both = part.merge(glove[["set", "change"]], on="set", suffixes=("", "_glove"))

@@ -63,15 +63,15 @@ def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
     data, places = place(data)
     with plot.figure(plot.DOUBLE_COLUMN, 3.2) as fig:
         ax = fig.subplots()
-        for representation, label in LABELS.items():
-            _draw_representation(ax, data[data["representation"] == representation], representation, label)
+        for representation in data["representation"].unique():
+            _draw_representation(ax, data[data["representation"] == representation], representation)
         names = [set_label(kind, size) for kind, size in places.index]
         ax.set_xticks(places.to_numpy(), names, rotation=45, ha="right", rotation_mode="anchor")
         for edge in places.to_numpy()[1:] - 0.5:
             ax.axvline(edge, color=plot.LIGHT_GREY, linewidth=0.3, zorder=0)
         ax.set(xlim=(-0.5, len(places) - 0.5), ylabel="WEAT effect size after removal")
         ax.set_title(setup.heading(weat), parse_math=False)
-        fig.legend(loc="outside lower center", ncols=2 * len(LABELS))
+        fig.legend(loc="outside lower center", ncols=2 * data["representation"].nunique())
         plot.save_with_data(fig, stem, data.drop(columns="x"))
 
 
@@ -92,8 +92,8 @@ def place(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     return data.assign(x=own + shift + 0.2 * within), places
 
 
-def _draw_representation(ax: plot.Axes, data: pd.DataFrame, representation: str, label: str) -> None:
-    colour = _COLOURS[representation]
+def _draw_representation(ax: plot.Axes, data: pd.DataFrame, representation: str) -> None:
+    colour, label = _COLOURS[representation], LABELS[representation]
     mean, sd = data[["baseline_mean", "baseline_sd"]].iloc[0]
     if sd > 0:
         ax.axhspan(mean - sd, mean + sd, color=colour, alpha=0.08, linewidth=0, zorder=0)

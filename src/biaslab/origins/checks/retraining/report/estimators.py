@@ -45,7 +45,9 @@ def compare_estimators(setups: Sequence[Setup]) -> Table:
         sets = setup.parquet("perturbation_sets")
         for weat in setup.weats:
             ours = setup.of_weat("perturbations", weat, *columns)
-            measured = agreement(pd.concat([ours, predict_by_ppmi(ours, sets, setup.ppmi(weat))]))
+            if setup.has("ppmi/{test}.parquet"):
+                ours = pd.concat([ours, predict_by_ppmi(ours, sets, setup.ppmi(weat))])
+            measured = agreement(ours)
             measured.insert(0, "setup", setup.name)
             measured.insert(1, "weat", weat)
             parts.append(measured)

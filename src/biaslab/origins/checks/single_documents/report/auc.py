@@ -38,7 +38,8 @@ def auc_table(setup: Setup) -> Table:
 def draw_auc(setup: Setup, stem: Path) -> None:
     """Draw the area under the ROC curve of each attribution, with 95% intervals."""
     data = setup.table("single_documents/auc", *COLUMNS)
-    places = {name: place for place, name in enumerate(a.name for a in PREDICTING)}
+    known = [a.name for a in PREDICTING if not len(data) or a.name in set(data["estimator"])]
+    places = {name: place for place, name in enumerate(known)}
     with figure(SINGLE_COLUMN, 2.4) as fig:
         ax = fig.subplots()
         ax.axvline(0.5, color=LIGHT_GREY, linewidth=0.8)

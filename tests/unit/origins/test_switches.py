@@ -1,0 +1,106 @@
+"""Parts of a setup that are switched off: what is not made, what goes on, and what the audit is told."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from biaslab.core.errors import InputError
+from biaslab.core.schema import merge
+from biaslab.origins import analyses, grid
+from biaslab.origins.workload import SET, WORD2VEC, grid_work
+from biaslab.run.plan import Plan, make_plan
+
+ROOT = Path(__file__).parents[3]
+SMOKE = yaml.safe_load((ROOT / "workflow/presets/smoke.yaml").read_text(encoding="utf-8"))
+ALL_OFF = {
+    "word2vec": {"trainings": 0},
+    "ppmi_comparison": {"random_tests": 0},
+    "analogies": False,
+    "perturbations": {"retrainings": 0},
+    "randomised": {"embeddings": 0},
+}
+PPMI = {"ppmi_comparison": {"random_tests": 0}}
+NO_SETS = {key: ALL_OFF[key] for key in ("perturbations", "randomised")}
+
+
+def planned(switched: dict) -> Plan:
+    """Return what the smoke preset does with something switched off."""
+    mine = {"areas": ["origins"], "origins": {"setups": {"smoke": switched}}}
+    return make_plan(merge(SMOKE, mine), ROOT)
+
+
+@pytest.mark.parametrize(
+    ("switched", "gone", "left", "reason"),
+    [
+        (
+            {"word2vec": {"trainings": 0}},
+            {"figure9_glove_word2vec", "analogies_word2vec"},
+            {"figure9_glove_ppmi", "figure4_transfer", "transfer", "analogies_sets"},
+            "word2vec.trainings is 0",
+        ),
+        (
+            PPMI,
+            {"figure9_glove_ppmi", "figure9_glove_word2vec", "ppmi_rankings", "table5_ppmi_baseline"},
+            {"figure4_transfer", "estimators", "single_auc", "analogies_word2vec"},
+            "ppmi_comparison.random_tests is 0",
+        ),
+        (
+            {"analogies": False},
+            {"analogies_sets", "analogies_word2vec"},
+            {"table3_setups", "figure9_glove_word2vec"},
+            "analogies is false",
+        ),
+        (
+            NO_SETS,
+            {"figure3_sets", "table4_correlation", "figure4_transfer", "cross_fitting", "figure5_bias_axis"},
+            {"figure1_histogram", "figure9_glove_word2vec", "analogies_word2vec", "single_documents"},
+            "perturbations.retrainings is 0",
+        ),
+        (
+            {"word2vec": {"trainings": 0}, **PPMI},
+            {"figure4_transfer", "transfer"},
+            {"figure3_sets", "estimators"},
+            "word2vec.trainings is 0",
+        ),
+    ],
+)
+def test_what_needs_a_part_goes_with_it_and_all_else_stays(switched, gone, left, reason):
+    whole, plan = planned({}), planned(switched)
+    made = {one.item.stem for one in plan.made(plan.area("origins"))}
+    before = {one.item.stem for one in whole.made(whole.area("origins"))}
+    assert not gone & made
+    assert gone <= before
+    assert left <= made
+    lacking = plan.audited()["lacking"]["origins/smoke"]
+    assert reason in lacking.values()
+    read = {file for one in plan.made(plan.area("origins")) for file in one.inputs(plan.area("origins"))}
+    results = analyses.result_files("results/origins", plan.config["origins"]["setups"])
+    assert {file for file in read if file.startswith("results/")} <= set(results)
+
+
+def test_with_all_switched_off_documents_are_ranked_and_their_bias_is_measured():
+    plan = planned(ALL_OFF)
+    made = {one.item.stem for one in plan.made(plan.area("origins"))}
+    assert {"table2_baseline_bias", "tableE_influential_documents", "figure1_histogram"} <= made
+    setup = plan.config["origins"]["setups"]["smoke"]
+    assert grid.retrained_sets(setup) == grid.single_sets(setup)
+    work = grid_work(setup)
+    assert (work[SET], work[WORD2VEC]) == ((6, 3), (0, 0))
+    files = analyses.result_files("results/origins", {"smoke": setup})
+    assert "results/origins/smoke/predictions.tsv" in files
+
+
+@pytest.mark.parametrize(
+    ("switched", "said"),
+    [
+        ({"word2vec": {"trainings": 1}}, r"word2vec\.trainings: of one there is no spread; write 0"),
+        (
+            {"perturbations": {"retrainings": 0}},
+            r"randomised\.embeddings: is measured on sets that are removed",
+        ),
+    ],
+)
+def test_what_contradicts_a_switch_is_refused(switched, said):
+    with pytest.raises(InputError, match=rf"origins\.setups\.smoke\.{said}"):
+        planned(switched)
