@@ -115,6 +115,7 @@ AREA = Area(
     summaries,
     ITEMS,
     inspection="biaslab.fairness_testing.inspection",
+    starts_from="table",
     shared=Corpora,
     moved=moved_corpora("fairness_testing.text"),
     texts=("*/example.json",),

@@ -115,7 +115,8 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     if corpus["max_length"] is not None and corpus["min_length"] > corpus["max_length"]:
         limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
         yield f"corpus.min_length: {limits}; lower it"
-    sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"]
+    has_ppmi_sets = grid.removes_sets(setup) and grid.has_ppmi(setup)
+    sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"] if has_ppmi_sets else []
     for key, numbers in (
         ("perturbations.sizes", sizes),
         ("perturbations.random_sizes", perturbations["random_sizes"]),
@@ -198,6 +199,7 @@ AREA = Area(
     READER,
     WORKLOAD,
     inspection="biaslab.origins.inspection",
+    starts_from="corpus",
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     texts=("*/documents.parquet",),
     steps=STEPS | analyses.steps(),

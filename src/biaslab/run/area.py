@@ -153,6 +153,9 @@ class Area:
     # The module whose function ``readings`` tells how its input files are read before a run, see
     # `biaslab.run.inspection`.
     inspection: str = ""
+    # What `biaslab init` starts its section from, an option of that; its module ``starting`` has a function
+    # ``start`` of the file and the other options, which returns a `biaslab.run.starting.Start`.
+    starts_from: str = ""
     shared: type | None = None  # keys beside the sections, a dataclass, which areas may share
     # Keys of earlier versions, with where they are now; NAME stands for any.
     moved: Mapping[str, str] = field(default_factory=dict)
