@@ -675,7 +675,6 @@ def draw(stem: Path, taken: pd.DataFrame, predictions: pd.DataFrame) -> None:
         left.axhline(1, color=LIGHT_GREY, linewidth=0.5, zorder=0)
         left.set(xscale="log", xlabel="z = step size × epochs × eigenvalue")
         left.set_ylabel("Share of newton's step taken")
-        left.set_ylim(-0.3, 1.3)  # the interval of an edge with few directions may be longer
         left.legend(loc="lower right")
         for damping, colour in ((0.0, VERMILLION), (1.0, BLUE)):
             for weat, marker in zip(means["weat"].unique(), "os", strict=False):

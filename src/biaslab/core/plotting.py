@@ -31,8 +31,11 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
     "#56B4E9",
     "#F0E442",
 )
-BLACK, GREY, LIGHT_GREY, PALE_GREY = "#000000", "#808080", "#BDBDBD", "#E3E3E3"
-"""Okabe and Ito's palette (all colours above), and greys for what is context."""
+BLACK, GREY, LIGHT_GREY, PALE_GREY = "#000000", "#5A5A5A", "#BDBDBD", "#E3E3E3"
+"""Okabe and Ito's palette (all colours above), and greys for what is context.
+
+`GREY` is also a series' colour: dark enough not to be taken for green or purple by who sees no red or green.
+"""
 
 SERIES = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
 """The colours of a row of things that are alike, in the order in which they are taken."""

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import in_words
 from biaslab.core import plotting as plot
-from biaslab.debiasing.report.results import BENCHMARKS, STAGES, extremes, read
+from biaslab.debiasing.report.results import BENCHMARKS, STAGES, draw_chance, extremes, read
 from biaslab.run.reports import Results
 
 _N_EXTREME = 12
@@ -101,13 +102,14 @@ def draw_path(unit: Results, stem: Path) -> None:
     with plot.figure(plot.DOUBLE_COLUMN, 2.5) as fig:
         bias, tests, scores = fig.subplots(1, 3)
         _draw_lines(bias, path, {
-            "direct_bias": ("along the direction before", plot.BLUE, "o"),
-            "direct_bias_refit": ("along the direction found anew", plot.VERMILLION, "s"),
+            "direct_bias": ("Along the direction before", plot.BLUE, "o"),
+            "direct_bias_refit": ("Along the direction found anew", plot.VERMILLION, "s"),
         })  # fmt: skip
-        bias.set_ylim(0, 1.1 * path[["direct_bias", "direct_bias_refit"]].max(axis=None))
+        draw_chance(bias, unit)
+        bias.set_ylim(0, 1.5 * path[["direct_bias", "direct_bias_refit"]].max(axis=None))
         bias.set_ylabel("DirectBias")
         measured = [name for name in path if name.endswith("_effect_size") and path[name].notna().any()]
-        labels = [name.removesuffix("_effect_size") for name in measured]
+        labels = [in_words(name.removesuffix("_effect_size")) for name in measured]
         _draw_lines(tests, path, {n: (m, *s) for n, m, s in zip(measured, labels, cycle(_TESTS))})
         tests.axhline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
         tests.set_ylim(-_LARGEST_EFFECT, _LARGEST_EFFECT)

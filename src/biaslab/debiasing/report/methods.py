@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.names import in_words
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing.comparison import PAIRS, UNITS
 from biaslab.debiasing.methods import registry
-from biaslab.debiasing.report.results import BENCHMARKS, read, read_all
+from biaslab.debiasing.report.results import BENCHMARKS, draw_chance, read, read_all
 from biaslab.run.reports import Results
 
 METHODS = {method.name: method.title for method in registry.METHODS.values()}
@@ -25,6 +26,9 @@ REMAINING = {
     "neighbour_correlation": "Neighbours, correlation",
 }
 """Measures of bias that the figure shows, a panel each."""
+
+_GUESSED = ("cluster_accuracy", "classifier_accuracy")
+"""Those that are 0.5 where nothing can be told."""
 
 _QUALITY_RANGE = (80, 105)
 """Percent of the benchmark scores before that the figure spans, unless a method keeps less."""
@@ -65,6 +69,10 @@ def draw_methods(unit: Results, stem: Path) -> None:
     with plot.figure(plot.DOUBLE_COLUMN, 2.4) as fig:
         panels = fig.subplots(1, len(REMAINING), sharex=True)
         for ax, (measure, label) in zip(panels, REMAINING.items(), strict=True):
+            if measure == "direct_bias":
+                draw_chance(ax, unit)
+            elif measure in _GUESSED:
+                ax.axhline(0.5, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=0, label="Guessing")
             _draw_panel(ax, shown[shown["measure"] == measure])
             ax.set_title(label)
             top = max(1.05 * (measure != "direct_bias"), ax.get_ylim()[1])
@@ -72,7 +80,10 @@ def draw_methods(unit: Results, stem: Path) -> None:
             ax.set_xlim(min(_QUALITY_RANGE[0], ax.get_xlim()[0]), max(_QUALITY_RANGE[1], ax.get_xlim()[1]))
             ax.set_xlabel("Quality kept (%)")
         panels[0].set_ylabel("Bias that remains")
-        plot.legend_below(fig, panels[1], 4)
+        named = {
+            label: mark for ax in panels for mark, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        }
+        fig.legend(named.values(), named, loc="outside lower center", ncols=5)
         plot.save_with_data(
             fig, stem, shown[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]]
         )
@@ -131,7 +142,7 @@ def _draw_panel(ax: plot.Axes, part: pd.DataFrame) -> None:
 
 def _measure_name(measure: str) -> str:
     names = REMAINING | _ANSWERS | _QUALITY
-    return names.get(measure, f"Effect size of {measure.removesuffix('_effect_size')}")
+    return names.get(measure, f"Effect size of {in_words(measure.removesuffix('_effect_size'))}")
 
 
 def _text(row: object) -> str:

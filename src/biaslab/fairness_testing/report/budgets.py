@@ -9,7 +9,15 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
-from biaslab.fairness_testing.report.results import TESTER_NAMES, mean_texts, ratio, read_all, show, summarize
+from biaslab.fairness_testing.report.results import (
+    TESTER_NAMES,
+    mean_texts,
+    ratio,
+    read_all,
+    setting_in_words,
+    show,
+    summarize,
+)
 from biaslab.fairness_testing.report.tables import MODE_NAMES
 from biaslab.run.reports import Results
 
@@ -96,10 +104,16 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
     with plot.figure(plot.DOUBLE_COLUMN, _ROW * len(settings) + _LEGEND) as fig:
         axes = fig.subplots(1, 2, sharey=True)
         for ax, mode in zip(axes, (PUBLISHED, PAPER), strict=True):
-            _draw_mode(ax, data[data["mode"] == mode], settings, testers)
+            part = data[data["mode"] == mode]
+            _draw_mode(ax, part, settings, testers)
+            if absent := [TESTER_NAMES[one] for one in testers if not (part["tester"] == one).any()]:
+                ax.text(
+                    0.98, 0.02, f"{', '.join(absent)}: one version only, drawn beside", fontsize=6,
+                    ha="right", transform=ax.transAxes,
+                )  # fmt: skip
             ax.set_title(f"Testers {MODE_NAMES[mode]}")
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
-        axes[0].set_yticks(range(len(settings)), [": ".join(setting) for setting in settings])
+        axes[0].set_yticks(range(len(settings)), [setting_in_words(one, ": ") for one in settings])
         axes[0].set_ylim(len(settings) - 0.5, -0.5)
         plot.legend_below(fig, axes[0], len(testers))
         plot.save_with_data(fig, stem, data)

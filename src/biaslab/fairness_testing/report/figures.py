@@ -10,7 +10,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.fairness_testing.names import OWN, PAPER, PUBLISHED, SETTING, SHARED
-from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all, short_count
+from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all, setting_in_words, short_count
 from biaslab.fairness_testing.report.tables import switch_name, worths
 from biaslab.run.reports import Results
 
@@ -223,4 +223,4 @@ def _of(data: pd.DataFrame, setting: tuple[str, str], **more: str) -> pd.DataFra
 
 
 def _name(setting: tuple[str, str]) -> str:
-    return ", ".join(setting)
+    return setting_in_words(setting)

@@ -25,6 +25,12 @@ RIVALS = ("aequitas", "symbolic")
 _MEAN = re.compile(r"\{(\w+):±([^}]*)\}")
 
 
+def setting_in_words(setting: Sequence[str], between: str = ", ") -> str:
+    """Return what a figure calls a classifier and what is protected."""
+    classifier, protected = setting
+    return f"{classifier.replace('_', ' ')}{between}{protected.replace('_', ' ').replace(',', ' and ')}"
+
+
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
     """Read one of the files `COLUMNS` of several classifiers, the authors' first, then by name."""
     ordered = sorted(units, key=lambda unit: _place(unit.name))

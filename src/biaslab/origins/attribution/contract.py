@@ -31,6 +31,8 @@ class Attribution:
     per_baseline : bool
         Whether each baseline has its own estimates, in columns ``COLUMN_seedK`` beside ``COLUMN_mean``. One
         that needs no baseline has one column; where it is undefined, the removal changes nothing.
+    in_words : str
+        What figures call it instead of its name.
     predicts : bool
         Whether it is measured in the bias, so that it predicts what is left without some documents.
     """
@@ -45,8 +47,14 @@ class Attribution:
     column: str = ""
     per_baseline: bool = True
     predicts: bool = True
+    in_words: str = ""
 
     @property
     def prefix(self) -> str:
         """How its columns begin."""
         return self.column or self.name
+
+    @property
+    def label(self) -> str:
+        """What figures call it."""
+        return self.in_words or self.name

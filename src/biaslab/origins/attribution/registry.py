@@ -16,6 +16,7 @@ ATTRIBUTIONS = (
         "is influence divided by the length of the step",
         "ORANGE",
         column="theta",
+        in_words="relative (θ)",
         documents="relative:of_documents",
         **_RELATIVE,
     ),
@@ -24,6 +25,7 @@ ATTRIBUTIONS = (
         "is influence divided by the change of the loss",
         "SKY",
         column="l",
+        in_words="relative (loss)",
         documents="relative:of_documents",
         **_RELATIVE,
     ),
@@ -35,6 +37,7 @@ ATTRIBUTIONS = (
         sets="ppmi:of_sets",
         table="ppmi",
         per_baseline=False,
+        in_words="PPMI",
     ),
 )
 """Those of the workflow, in the order of tables; the paper's first."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
-from biaslab.origins.report.results import Setup, in_words, pairs
+from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
 KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
@@ -21,6 +21,9 @@ EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items
 
 STYLES = {a.name: (getattr(plot, a.colour), a.line) for a in ATTRIBUTIONS}
 """Colour and line of each attribution."""
+
+LABELS = {name: a.label for a in ATTRIBUTIONS for name in (a.name, a.prefix)}
+"""What figures call each attribution, by its name and by its columns."""
 
 TITLE_WIDTH = 45
 """Characters above a panel."""
@@ -40,7 +43,7 @@ def grid(
         for row, setup in zip(axes, setups, strict=True):
             for ax, (weat, title) in zip(row, titles.items(), strict=True):
                 if weat in setup.weats:
-                    lines = [f"{setup.name}, {in_words(weat)}", *textwrap.wrap(title, TITLE_WIDTH)]
+                    lines = [setup.of_test(weat), *textwrap.wrap(title, TITLE_WIDTH)]
                     ax.set_title("\n".join(lines), parse_math=False)
                     panels.append((setup, weat, ax))
                 else:

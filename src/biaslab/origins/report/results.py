@@ -1,11 +1,11 @@
 """The results of one setup as tables and figures read them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from biaslab.bias.names import in_words
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.run.reports import Results
@@ -23,11 +23,6 @@ FIT_SHOWN = {
     "95% interval of the slope": "[{slope_ci_low:.2f}, {slope_ci_high:.2f}]",
 }
 """What tables show of a straight line."""
-
-
-def in_words(weat: str) -> str:
-    """Return what a figure calls an association test: the paper's by their numbers, others by their names."""
-    return re.sub(r"^weat(?=\d+$)", "WEAT ", weat)
 
 
 @dataclass(frozen=True)
@@ -52,9 +47,18 @@ class Setup(Results):
         sets = self.word_sets(weat)
         return f"{'/'.join(sets.targets)} × {'/'.join(sets.attributes)}"
 
+    @property
+    def corpus(self) -> str:
+        """What a figure calls the corpus of this setup."""
+        return f"{self.name.replace('_', ' ')} corpus"
+
+    def of_test(self, weat: str) -> str:
+        """Return what a figure calls this setup and one of its association tests."""
+        return f"{self.corpus}, {in_words(weat)}"
+
     def heading(self, weat: str) -> str:
         """Return the line above a figure of an association test."""
-        return f"{self.name}, {in_words(weat)}: {self.title(weat)}"
+        return f"{self.of_test(weat)}: {self.title(weat)}"
 
     def of_weat(self, name: str, weat: str, *columns: str) -> pd.DataFrame:
         """Read the rows of ``<name>.tsv`` that belong to one association test; there must be some."""

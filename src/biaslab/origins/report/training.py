@@ -22,5 +22,5 @@ def draw_loss(setup: Setup, stem: Path) -> None:
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 6, 8)))
         plain_ticks(ax.yaxis, "{:g}")
         ax.set(xlabel="Epoch", ylabel="Loss per co-occurrence")
-        ax.set_title(f"{setup.name}: {data['seed'].nunique()} baseline embeddings", parse_math=False)
+        ax.set_title(f"{setup.corpus}: {data['seed'].nunique()} baseline embeddings", parse_math=False)
         save_with_data(fig, stem, data)

@@ -8,7 +8,7 @@ from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.planted.planting import LOWER, RAISE
 from biaslab.origins.checks.planted.recall import COLUMNS, EITHER, TEST_WORDS
-from biaslab.origins.report.panels import STYLES, error_bars
+from biaslab.origins.report.panels import LABELS, STYLES, error_bars
 from biaslab.origins.report.results import Setup
 
 _STYLES = STYLES | {TEST_WORDS: (plot.BLACK, ":")}
@@ -111,7 +111,7 @@ def _draw_lines(ax: plot.Axes, data: pd.DataFrame, column: str) -> None:
             bounds = error_bars(part, column)
         ax.errorbar(
             x, part[column], yerr=bounds, color=colour, linestyle=line, marker="o", markersize=2.5,
-            elinewidth=0.5, linewidth=0.8, label=name,
+            elinewidth=0.5, linewidth=0.8, label=LABELS.get(name, name),
         )  # fmt: skip
     ax.set_xticks(range(len(doses)), [f"{dose:g}" for dose in doses])
     ax.set_xlim(-0.5, len(doses) - 0.5)

@@ -7,7 +7,7 @@ import pandas as pd
 from biaslab.core.plotting import LIGHT_GREY, Axes
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.randomised.analysis import COLUMNS
-from biaslab.origins.report.panels import STYLES, draw_columns
+from biaslab.origins.report.panels import LABELS, STYLES, draw_columns
 from biaslab.origins.report.results import Setup
 
 _PANELS = {
@@ -64,6 +64,6 @@ def _draw(ax: Axes, data: pd.DataFrame, column: str) -> None:
         # not as error bars: the bootstrap interval of an r² near 0 need not hold it
         colour = STYLES[estimator][0]
         ax.vlines(x, part[f"{column}_ci_low"], part[f"{column}_ci_high"], color=colour, linewidth=0.8)
-        ax.plot(x, part[column], "o", color=colour, markersize=3, label=estimator)
+        ax.plot(x, part[column], "o", color=colour, markersize=3, label=LABELS[estimator])
     ax.set_xticks(range(len(kinds)), kinds, fontsize=7)
     ax.set_xlim(-0.5, len(kinds) - 0.5)

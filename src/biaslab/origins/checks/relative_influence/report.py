@@ -9,7 +9,7 @@ from biaslab.core.plotting import LIGHT_GREY, Axes
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.relative_influence.analysis import COLUMNS
-from biaslab.origins.report.panels import STYLES, draw_columns
+from biaslab.origins.report.panels import LABELS, STYLES, draw_columns
 from biaslab.origins.report.results import Setup
 
 _COLOURS = {a.prefix: STYLES[a.name][0] for a in ATTRIBUTIONS}
@@ -57,7 +57,7 @@ def _draw(ax: Axes, data: pd.DataFrame, column: str) -> None:
         bounds = [mean - part[f"{column}_ci_low"], part[f"{column}_ci_high"] - mean]
         ax.errorbar(
             x, mean, yerr=bounds, color=_COLOURS[order], linestyle="none", marker="o", markersize=3,
-            elinewidth=0.8, label=order,
+            elinewidth=0.8, label=LABELS[order],
         )  # fmt: skip
     ax.set_xticks(range(len(places)), [f"{tail}\n{top}" for tail, top in places], fontsize=6)
     ax.set_ylim(bottom=0)

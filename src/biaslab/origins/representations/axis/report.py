@@ -49,7 +49,7 @@ def draw_axis(setup: Setup, weat: str, stem: Path) -> None:
         first, second = word_sets.attributes
         axes[-1].set_xlabel(f"Projection on the axis\n← {second}       {first} →", parse_math=False)
         legend_below(fig, axes[0], 1)
-        fig.suptitle(f"{setup.name}, {weat}", parse_math=False)
+        fig.suptitle(setup.of_test(weat), parse_math=False)
         save_with_data(fig, stem, data)
 
 
@@ -94,10 +94,17 @@ def _draw_words(ax: Axes, data: pd.DataFrame) -> None:
             markersize=3,
             elinewidth=0.6,
             linestyle="none",
-            label=f"{name} ± 1 sd" if kind == BASELINE else f"without {name} ({DOCUMENTS[kind]}) ± 1 sd",
+            label=f"{_said_of(kind, name)} ± 1 sd",
         )
     labels = [f"{word} ({count:,})" for word, count in words.itertuples(index=False)]
     ax.set_yticks(list(places.values()), labels, parse_math=False)
     ax.set_ylim(len(words) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", nbins=6)
+
+
+def _said_of(kind: str, set_name: str) -> str:
+    """Return what the legend calls the embeddings of a set: its size ends its name."""
+    return (
+        kind if kind == BASELINE else f"without the {set_name.rpartition('-')[2]} that {DOCUMENTS[kind]} most"
+    )

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from biaslab.bias.names import in_words
 from biaslab.core.plotting import BLACK, BLUE, GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.checks.single_documents.auc import ALL, COLUMNS, WITH_WORDS
-from biaslab.origins.report.panels import error_bars
+from biaslab.origins.report.panels import LABELS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
 
@@ -56,11 +57,13 @@ def draw_auc(setup: Setup, stem: Path) -> None:
                 elinewidth=0.6,
                 label=among,
             )
-        ax.set_yticks(list(places.values()), list(places))
+        ax.set_yticks(list(places.values()), [LABELS[name] for name in places])
         ax.invert_yaxis()
         ax.set(xlim=(-0.02, 1.02), xlabel="Area under the ROC curve")
-        weat = ", ".join(data["weat"].unique()) or "no single documents"
-        ax.set_title(f"{setup.name}, {weat}: one document removed", fontsize=8, loc="left", parse_math=False)
+        tests = ", ".join(map(in_words, data["weat"].unique())) or "no single documents"
+        ax.set_title(
+            f"{setup.corpus}, {tests}: one document removed", fontsize=8, loc="left", parse_math=False
+        )
         if len(data):
             fig.legend(loc="outside lower center", ncols=3)
         save_with_data(fig, stem, data)

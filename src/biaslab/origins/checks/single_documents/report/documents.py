@@ -69,7 +69,7 @@ def draw_documents(setup: Setup, stem: Path) -> None:
         ax.axline((0, 0), slope=1, color=BLACK, linewidth=0.5, linestyle=":", zorder=0)
         ax.set(xlabel="Predicted differential bias (newton)", ylabel="Observed, paired retraining")
         weat = ", ".join(data["weat"].unique()) or "no single documents"
-        ax.set_title(f"{setup.name}, {weat}: one document removed", fontsize=8, loc="left", parse_math=False)
+        ax.set_title(f"{setup.of_test(weat)}: one document removed", fontsize=8, loc="left", parse_math=False)
         if len(data):
             fig.legend(loc="outside lower center", ncols=3, title="documents (mean and 95% interval)")
         save_with_data(fig, stem, data)

@@ -11,7 +11,7 @@ from biaslab.core.plotting import GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_
 from biaslab.core.rankings import TOP
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import EFFECT_COLOURS, TITLE_WIDTH, draw_points
-from biaslab.origins.report.results import Setup, in_words, pairs, percent_scale
+from biaslab.origins.report.results import Setup, pairs, percent_scale
 
 _NOTE = (
     "Rank correlation: Spearman's, over all documents, of the differential bias in the PPMI representation,"
@@ -65,7 +65,7 @@ def draw_rankings(setup: Setup, weat: str, stem: Path) -> None:
             draw_points(ax, part["influence_mean"], part["ppmi"], colour, name or "other documents")
         ax.set_xlabel(f"ΔB in GloVe by influence ({units['influence_mean']})")
         ax.set_ylabel(f"ΔB in PPMI ({units['ppmi'].replace(' mean', '')})")
-        heading = f"{setup.name}, {in_words(weat)}: Spearman's ρ = {rank_correlation:.2f}\n"
+        heading = f"{setup.of_test(weat)}: Spearman's ρ = {rank_correlation:.2f}\n"
         ax.set_title(heading + textwrap.fill(setup.title(weat), TITLE_WIDTH), parse_math=False)
         fig.legend(loc="outside lower center", ncols=3, markerscale=2)
         save_with_data(fig, stem, data)
