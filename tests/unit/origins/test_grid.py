@@ -71,7 +71,8 @@ def test_sets_by_ppmi_and_single_documents_have_files_of_their_own():
 
 
 def test_the_largest_sets_are_of_the_largest_size_in_any_order():
-    setup = {"bias": {"weats": ["weat1", "weat2"]}, "perturbations": {"sizes": [10, 300, 30]}}
+    perturbations = {"sizes": [10, 300, 30], "retrainings": 5}
+    setup = {"bias": {"weats": ["weat1", "weat2"]}, "perturbations": perturbations}
     assert grid.largest_sets(setup) == [
         "weat1-increase-300",
         "weat1-decrease-300",

@@ -99,11 +99,17 @@ def test_a_document_that_ppmi_does_not_know_is_named_and_an_undefined_one_counts
     assert score(table, [np.nan, -1.0, -2.0]).loc[(RANDOM, "ppmi"), "auc"] == 0.5
 
 
+def test_without_ppmi_all_others_are_scored():
+    table = documents(np.linspace(-1, 1, 10), np.linspace(-1, 1, 10))
+    found = score_documents(table, None, 1)
+    assert set(found["estimator"]) == set(ESTIMATORS)
+
+
 def test_step_table_and_figure(tmp_path):
     observed = np.linspace(-1, 1, 10)
     write_tsv(tmp_path / "documents.tsv", documents(observed, observed))
     write_parquet(tmp_path / "w.parquet", by_ppmi(-observed))
-    write_scores(tmp_path / "documents.tsv", tmp_path / "w.parquet", 1, tmp_path / "auc.tsv")
+    write_scores(tmp_path / "documents.tsv", 1, tmp_path / "auc.tsv", tmp_path / "w.parquet")
     assert read_tsv(tmp_path / "auc.tsv")["auc"].tolist() == [1, 1, 1, 0] * 3
     setup = make_setups(tmp_path, {"wiki": {}})[0]
     assert set(auc_table(setup).shown["Documents"]) == {ALL, RANDOM, WITH_WORDS}
