@@ -166,8 +166,8 @@ def test_overlays_merge_mappings_and_replace_everything_else():
             ["origins.setups.sample.baselines: 1 is less than 2"],
         ),
         (
-            "origins: {setups: {sample: {perturbations: {retrainings: 0}}}}",
-            ["perturbations.retrainings: 0 is less than 1"],
+            "origins: {setups: {sample: {perturbations: {retrainings: -1}}}}",
+            ["perturbations.retrainings: -1 is less than 0"],
         ),
         (
             "origins: {setups: {sample: {perturbations: {sizes: []}}}}",

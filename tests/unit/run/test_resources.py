@@ -23,6 +23,7 @@ def setup(baselines, sizes, retrainings, weats, per_job, epochs, by_ppmi, word2v
         "bias": {"weats": weats},
         "glove": {"epochs": epochs},
         "perturbations": {"sizes": sizes, "random_sizes": [], "random_sets": 1, "retrainings": retrainings},
+        "ppmi_comparison": {"random_tests": 2000},
         "ppmi_sets": {"sizes": by_ppmi, "retrainings": retrainings},
         "single_documents": {"tails": 0, "random": 0, "trainings": 2},
         "lds": {"subsets": 0, "shares": [0.5], "retrainings": 2},

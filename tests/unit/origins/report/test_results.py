@@ -18,7 +18,7 @@ def test_a_setup_knows_its_tests_and_their_words(setup):
     assert setup.weats == ("weat1", "weat2")
     assert setup.word_sets("weat2") == WORD_SETS["weat2"]
     assert setup.title("weat1") == "science/arts × male/female"
-    assert setup.heading("weat1") == "sample, WEAT 1: science/arts × male/female"
+    assert setup.heading("weat1") == "sample corpus, WEAT 1: science/arts × male/female"
 
 
 def test_one_test_of_a_setup_keeps_all_else(setup):

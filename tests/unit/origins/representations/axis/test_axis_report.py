@@ -43,7 +43,7 @@ def test_figure_shows_every_word_three_times_from_the_highest_baseline_down(setu
     assert all(part.is_monotonic_decreasing for _, part in baseline.groupby("symbol")["projection_mean"])
     page = (tmp_path / "figure.svg").read_text()
     assert "chemistry (12)" in page
-    assert "without weat1-increase-100" in page
+    assert "without the 100 that" in page
 
 
 def test_a_test_that_was_not_projected_is_refused(setups, tmp_path):
