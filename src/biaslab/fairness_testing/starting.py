@@ -6,7 +6,7 @@ from typing import Any
 
 from biaslab.classifiers.drafting import draft
 from biaslab.core.errors import InputError
-from biaslab.run.starting import Start
+from biaslab.run.starting import Start, quoted
 
 _SCHEMA = "columns.yaml"
 
@@ -23,7 +23,7 @@ def start(table: Path, options: Mapping[str, Any]) -> Start:
   classifiers:
     mine:
       schema: {_SCHEMA} # what the columns mean: a draft, to be read over
-      data: {table}
+      data: {quoted(table)}
       network: train # or the weights of a network (.npz)
   text: {{run: [], otherwise: []}}
 """

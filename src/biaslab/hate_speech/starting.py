@@ -6,7 +6,7 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.run.root import repository
-from biaslab.run.starting import Start
+from biaslab.run.starting import Start, quoted
 from biaslab.text.corpora import Source
 
 _GROUPS = "groups.yaml"
@@ -22,7 +22,7 @@ def start(texts: Path, options: Mapping[str, Any]) -> Start:
     section = f"""corpora:
   mine:
     format: table # columns text and label
-    source: {texts}
+    source: {quoted(texts)}
 hate_speech: # what does a classifier make of the names of groups?
   run: [mine]
   otherwise: []

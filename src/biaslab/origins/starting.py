@@ -8,7 +8,7 @@ from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.embeddings.corpus import tokenize
 from biaslab.embeddings.readers import read_documents
-from biaslab.run.starting import Start
+from biaslab.run.starting import Start, quoted
 
 _SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".txt": "text", ".xml": "mediawiki", ".tgz": "nitf"}
 _PACKED = (".gz", ".bz2", ".zst")
@@ -68,17 +68,17 @@ def start(corpus: Path, options: Mapping[str, Any]) -> Start:
     text = f"""origins: # which documents of your corpus raise or lower the bias of word embeddings?
   run: [mine]
   weats:
-    {name}: {test} # your test: two sets of target words, two of attributes
+    {quoted(name)}: {quoted(test)} # your test: two sets of target words, two of attributes
   setups:
     mine:
       corpus:
-        source: {corpus}
+        source: {quoted(corpus)}
         format: {format}
         unit: article # what one removable document is
         min_length: {shortest} # tokens; shorter documents are left out
       vocabulary: {{min_count: {size.min_count}}}
       glove: {{dimension: {size.dimension}, epochs: {size.epochs}}}
-      bias: {{weats: [{name}]}}
+      bias: {{weats: [{quoted(name)}]}}
       perturbations: {{sizes: {sizes}, random_sizes: {sizes}}}
       # What the paper compares with, and your question does not need. Take a line away to have it, too.
       ppmi_comparison: {{random_tests: 0}}

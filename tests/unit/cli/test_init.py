@@ -68,6 +68,12 @@ def test_a_corpus_is_asked_about_at_its_size_and_nothing_else_is(capsys):
     assert {"word2vec/word_sets.tsv", "ppmi/baseline.tsv", "analogies.tsv"} <= analyses.lacks(setup).keys()
 
 
+def test_a_name_that_means_something_in_yaml_stays_a_name(capsys):
+    named = Path(corpus()).rename("notes: all #2.jsonl")
+    init(capsys, "--corpus", named)
+    assert configuration()["origins"]["setups"]["mine"]["corpus"]["source"] == str(named)
+
+
 def test_sizes_of_embeddings_rise_with_the_corpus():
     for smaller, larger in itertools.pairwise(SIZES):
         assert smaller.tokens < larger.tokens
