@@ -206,7 +206,11 @@ def attribute(
 @app.command("score")
 def score(
     scores: Annotated[
-        Path, typer.Argument(help="A score of every document: columns document (its id) and score (.tsv).")
+        str,
+        typer.Argument(
+            help="A score of every document: columns document (its id) and score (.tsv). Or spectral or "
+            "unrolled, to estimate them on the run's baselines."
+        ),
     ],
     setup: Annotated[str, typer.Option(help="Name of the setup.")],
     weat: Annotated[str, typer.Option(help="Name of the test that the scores are of.")],
@@ -227,22 +231,33 @@ def score(
     threads: Threads = 1,
 ) -> None:
     """Score an attribution from elsewhere by the checks of a run, beside the run's own."""
+    from biaslab.origins.checks.foreign import others
     from biaslab.origins.checks.foreign.flips import Retraining
     from biaslab.origins.checks.foreign.scoring import write_recalled, write_scored
-    from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup
+    from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup, seed_of
 
-    folder, retraining = results / "origins" / setup, None
+    folder, file, retraining, given = (
+        results / "origins" / setup,
+        config or results / "config.json",
+        None,
+        None,
+    )
     if planted is not None and flip:
         raise InputError("--flip leaves documents of the corpus out, --planted adds some; give one of them")
     if planted is not None:
-        table = write_recalled(scores, folder, f"{planted:g}", weat, seed, out)
+        if scores in others.NAMES:
+            raise InputError(f"--planted: {scores} is estimated on the corpus alone; give a file of scores")
+        table = write_recalled(Path(scores), folder, f"{planted:g}", weat, seed, out)
     else:
-        if flip:
-            file = config or results / "config.json"
+        if flip or scores in others.NAMES:
             opened = open_setup(setup, results, file)
             chosen_tests(opened, weat)
-            retraining = Retraining(opened.file(weat), glove_of(setup, file), flip, threads)
-        table = write_scored(scores, folder, weat, seed, out, retraining)
+            words, glove = opened.file(weat), glove_of(setup, file)
+            if flip:
+                retraining = Retraining(words, glove, flip, threads)
+            if scores in others.NAMES:
+                given = {scores: others.estimate(scores, folder, words, glove, seed_of(file), threads)}
+        table = write_scored(given or Path(scores), folder, weat, seed, out, retraining)
     typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
 
 

@@ -138,6 +138,11 @@ def glove_of(name: str, config: Path) -> GloveParameters:
     return build(GloveParameters, {key: glove[key] for key in fields_of(GloveParameters)}, "glove")
 
 
+def seed_of(config: Path) -> int:
+    """Return the seed of a run, which `config` names."""
+    return int(_look_up(config, "seed"))
+
+
 def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
     """Read the words of the tests that a setup measures, or of the one that is named."""
     if weat is not None and weat not in setup.weats:

@@ -33,14 +33,22 @@ COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling"]
 
 
 def write_scored(
-    scores: Path, results: Path, weat: str, seed: int, out: Path, retraining: Retraining | None = None
+    scores: Path | Mapping[str, np.ndarray],
+    results: Path,
+    weat: str,
+    seed: int,
+    out: Path,
+    retraining: Retraining | None = None,
 ) -> pd.DataFrame:
     """Score a file on what a run has measured of a setup, whose folder is `results`; write and return it.
 
-    With `retraining` embeddings are trained as well, without the documents that the file puts first.
+    Instead of a file, scores (n_documents,) by their names. With `retraining` embeddings are trained as well,
+    without the documents that the first of them puts first.
     """
     documents = read_parquet(results / "documents.parquet", ["document", "id", "n_tokens"])
-    given = {YOURS: read_scores(scores, documents), LENGTH: documents["n_tokens"].to_numpy(np.float64)}
+    given = dict(scores) if isinstance(scores, Mapping) else {YOURS: read_scores(scores, documents)}
+    name, first = next(iter(given.items()))
+    given[LENGTH] = documents["n_tokens"].to_numpy(np.float64)
     given[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
     for other in sorted((results / "differential_bias").glob("*.parquet")):
         if other.stem != weat:
@@ -62,7 +70,7 @@ def write_scored(
             correlate_single(given, single, correlation, weat),
         ]
     if retraining:
-        tables.append(leave_out(given[YOURS], YOURS, results, weat, retraining, seed, out))
+        tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
     if not tables:
         raise InputError(
@@ -129,7 +137,7 @@ def score_subsets(
     for size, of_size in removals[removals["weat"] == weat].groupby("size"):
         observed = of_size.drop_duplicates("set").set_index("set")["observed_mean"]
         names, n = list(observed.index), len(observed)
-        removed = mask(subsets[subsets["size"] == size], names, len(given[YOURS])).astype(np.float64).T
+        removed = mask(subsets[subsets["size"] == size], names, len(given[LENGTH])).astype(np.float64).T
         changes = {(name, SUM): -values @ removed for name, values in given.items()}
         for key, part in of_size.groupby(["estimator", "form"], sort=False):
             changes[key] = part.set_index("set")["change"][names].to_numpy()
