@@ -348,15 +348,11 @@ def equal_measures() -> str:
 def attributions_scored() -> str:
     """Return what attributions score on the benchmark's record, beside what knows nothing of the test."""
     record, tables = ROOT / "docs/records/attribution/origins/sample", []
-    documents = pd.read_parquet(record / "documents.parquet")
     with tempfile.TemporaryDirectory() as folder:
-        scores, out = Path(folder) / "scores.tsv", Path(folder) / "scored.tsv"
-        lengths = documents.rename(columns={"document": "row", "id": "document", "n_tokens": "score"})
-        lengths[["document", "score"]].to_csv(scores, sep="\t", index=False)
-        for weat in ("weat1", "weat2"):
-            tables.append(scoring.write_scored(scores, record, weat, 1, out))
+        for path in sorted((record / "others").glob("*.parquet")):
+            given = {name: of.to_numpy() for name, of in pd.read_parquet(path).items() if name != "document"}
+            tables.append(scoring.write_scored(given, record, path.stem, 1, Path(folder) / "scored.tsv"))
     table = pd.concat(tables)
-    table = table[table["attribution"] != scoring.YOURS]
     rows = [
         (
             r.weat,

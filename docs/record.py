@@ -19,6 +19,7 @@ copies to docs/records/attribution what attributions are scored on, numbers alon
 
 import itertools
 import json
+import os
 import re
 import sys
 import tempfile
@@ -36,6 +37,8 @@ from biaslab.audit.own import freeze_claims
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
+from biaslab.origins.checks.foreign import others
+from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 
 BENCHMARK = {
     "documents.parquet": ["document", "id", "n_tokens"],
@@ -87,6 +90,20 @@ def record_benchmark(setup: Path, to: Path) -> None:
             else:
                 table = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
                 write_tsv(copy, table[columns or table.columns].drop_duplicates())
+
+
+def record_others(results: Path, setup: str, to: Path) -> None:
+    """Write what the attributions say that the workflow leaves out, of each test: ``others/TEST.parquet``."""
+    config = results / "config.json"
+    opened, glove, seed = open_setup(setup, results, config), glove_of(setup, config), seed_of(config)
+    for weat in opened.weats:
+        made = {
+            name: others.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
+            for name in others.NAMES
+        }
+        copy = to / "others" / f"{weat}.parquet"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        write_parquet(copy, pd.DataFrame(made).rename_axis("document").reset_index())
 
 
 def measured_setups(results: Path) -> dict[str, list[str]]:
@@ -155,7 +172,8 @@ if __name__ == "__main__":
     if sys.argv[1] == "frozen":
         freeze_claims(RECORDED / f"{sys.argv[2]}.frozen.json", claims_of(sys.argv[2]))
     elif sys.argv[1] == "attribution":
-        setup = "origins/attribution"
-        record_benchmark(Path(sys.argv[2]) / setup, RECORDED / "attribution" / setup)
+        results, setup = Path(sys.argv[2]), "origins/attribution"
+        record_benchmark(results / setup, RECORDED / "attribution" / setup)
+        record_others(results, "attribution", RECORDED / "attribution" / setup)
     else:
         record(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
