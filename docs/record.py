@@ -48,6 +48,7 @@ BENCHMARK = {
     "lds/scores.tsv": ["weat", "size", "n_subsets", "n_retrainings", "reliability", "ceiling"],
     "single_documents/*.tsv": None,
     "planted/*/documents.parquet": ["document", "id", "kind", "weat", "source", "dose"],
+    "others/*.parquet": None,
     "planted/recall.tsv": None,
     "planted/pairs.tsv": None,
 }
