@@ -9,6 +9,7 @@ import typer
 from biaslab.bias.settings import ExactTest
 from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import Choice, GloveParameters
+from biaslab.origins.attribution.registry import OTHERS
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.settings import Setup
 from biaslab.run.options import (
@@ -208,8 +209,8 @@ def score(
     scores: Annotated[
         str,
         typer.Argument(
-            help="A score of every document: columns document (its id) and score (.tsv). Or spectral or "
-            "unrolled, to estimate them on the run's baselines."
+            help="A score of every document: columns document (its id) and score (.tsv). Or the name "
+            f"{' or '.join(a.name for a in OTHERS)}, to estimate it on the run's baselines."
         ),
     ],
     setup: Annotated[str, typer.Option(help="Name of the setup.")],
@@ -236,28 +237,24 @@ def score(
     from biaslab.origins.checks.foreign.scoring import write_recalled, write_scored
     from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup, seed_of
 
-    folder, file, retraining, given = (
-        results / "origins" / setup,
-        config or results / "config.json",
-        None,
-        None,
-    )
+    folder, file = results / "origins" / setup, config or results / "config.json"
+    is_named = scores in others.NAMES
     if planted is not None and flip:
         raise InputError("--flip leaves documents of the corpus out, --planted adds some; give one of them")
+    if planted is not None and is_named:
+        raise InputError(f"--planted: {scores} is estimated on the corpus alone; give a file of scores")
     if planted is not None:
-        if scores in others.NAMES:
-            raise InputError(f"--planted: {scores} is estimated on the corpus alone; give a file of scores")
         table = write_recalled(Path(scores), folder, f"{planted:g}", weat, seed, out)
     else:
-        if flip or scores in others.NAMES:
+        given, retraining = Path(scores), None
+        if flip or is_named:
             opened = open_setup(setup, results, file)
             chosen_tests(opened, weat)
             words, glove = opened.file(weat), glove_of(setup, file)
-            if flip:
-                retraining = Retraining(words, glove, flip, threads)
-            if scores in others.NAMES:
+            retraining = Retraining(words, glove, flip, threads) if flip else None
+            if is_named:
                 given = {scores: others.estimate(scores, folder, words, glove, seed_of(file), threads)}
-        table = write_scored(given or Path(scores), folder, weat, seed, out, retraining)
+        table = write_scored(given, folder, weat, seed, out, retraining)
     typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
 
 
