@@ -349,9 +349,13 @@ def attributions_scored() -> str:
     """Return what attributions score on the benchmark's record, beside what knows nothing of the test."""
     record, tables = ROOT / "docs/records/attribution/origins/sample", []
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted((record / "others").glob("*.parquet")):
-            given = {name: of.to_numpy() for name, of in pd.read_parquet(path).items() if name != "document"}
-            tables.append(scoring.write_scored(given, record, path.stem, 1, Path(folder) / "scored.tsv"))
+        files = sorted((record / "others").glob("*.parquet"))
+        said = {path.stem: pd.read_parquet(path).set_index("document") for path in files}
+        for weat in said:
+            given = {name: of.to_numpy() for name, of in said[weat].items()}
+            for other in said.keys() - {weat}:
+                given |= {f"{name} of {other}": of.to_numpy() for name, of in said[other].items()}
+            tables.append(scoring.write_scored(given, record, weat, 1, Path(folder) / "scored.tsv"))
     table = pd.concat(tables)
     rows = [
         (
