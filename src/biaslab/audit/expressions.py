@@ -180,11 +180,11 @@ def _unknown_where_missing(found: Value, *values: Value | Estimate) -> Value:
     """
     if not isinstance(found, pd.Series) or any(map(_is_text, values)):
         return found
-    missing = pd.Series(False, index=found.index)
+    missing = np.zeros(len(found), bool)
     for value in values:
         number = value.value if isinstance(value, Estimate) else value
-        missing |= pd.isna(number)
-    return found.astype("boolean").mask(missing)
+        missing |= np.asarray(pd.isna(number))
+    return found.astype("boolean").mask(missing) if missing.any() else found  # the plain type is faster
 
 
 def _is_text(value: Value | Estimate) -> bool:
@@ -196,8 +196,9 @@ def _is_text(value: Value | Estimate) -> bool:
 def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
     """Return the conjunction or disjunction of conditions."""
     conditions = [_condition(_evaluate(part, table), ast.unparse(part)) for part in node.values]
-    # The nullable type: false and unknown is false, true or unknown is true.
-    conditions = [condition.astype("boolean") for condition in conditions]
+    if any(condition.dtype != bool for condition in conditions):
+        # The nullable type: false and unknown is false, true or unknown is true.
+        conditions = [condition.astype("boolean") for condition in conditions]
     both = operator.and_ if isinstance(node.op, ast.And) else operator.or_
     result = conditions[0]
     for condition in conditions[1:]:
@@ -213,6 +214,8 @@ def _condition(value: Value | Estimate, what: str) -> pd.Series:
 
 def _known(condition: pd.Series, text: str) -> pd.Series:
     """Return a condition as plain truth values."""
+    if condition.dtype == bool:
+        return condition
     unknown = int(condition.isna().sum())
     if unknown:
         raise MissingError(f"missing values in {unknown} of {len(condition)} rows leave open whether {text}")

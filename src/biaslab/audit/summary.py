@@ -114,14 +114,18 @@ def count_once(claims: pd.DataFrame) -> pd.DataFrame:
 
     The name is that of the statement, or the claim_id of a cell; evidence is empty where not reproduced.
     """
-    counted = claims[claims["counts_as"].isin(COUNTED)]
-    is_cell = counted["counts_as"] == CELL
-    counted = counted.assign(name=counted["claim_id"].where(is_cell, counted["group"]))
+    parts: dict[tuple[str, str, str], dict[str, list[tuple[str, str, str]]]] = {}
+    columns = ["paper", "counts_as", "claim_id", "group", "verdict", "data", "evidence"]
+    # Tuples: a table for each of a thousand claims would take a second.
+    for paper, counts_as, claim_id, group, *said in claims[columns].itertuples(index=False, name=None):
+        if counts_as in COUNTED:
+            key = paper, counts_as, claim_id if counts_as == CELL else group
+            parts.setdefault(key, {}).setdefault(claim_id, []).append(tuple(said))
     once = []
-    for key, rows in counted.groupby(["paper", "counts_as", "name"], sort=False):
-        verdicts = [_verdict_of_claim(part) for _, part in rows.groupby("claim_id", sort=False)]
-        verdict = _verdict_of_parts(verdicts)
-        evidence = max(rows["evidence"], key=list(EVIDENCE).index) if verdict == REPRODUCED else ""
+    for key, rows_of in parts.items():
+        verdict = _verdict_of_parts([_verdict_of_claim(rows) for rows in rows_of.values()])
+        kinds = [evidence for rows in rows_of.values() for _, _, evidence in rows]
+        evidence = max(kinds, key=list(EVIDENCE).index) if verdict == REPRODUCED else ""
         once.append((*key, verdict, evidence))
     return pd.DataFrame(once, columns=["paper", "counts_as", "name", "verdict", "evidence"])
 
@@ -265,10 +269,11 @@ def words(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _verdict_of_claim(rows: pd.DataFrame) -> str:
-    attempted = rows[rows["verdict"] != NOT_ATTEMPTED]
-    fair = attempted[(attempted["data"] != OTHER) & ~attempted["verdict"].isin(ELSEWHERE)]
-    return worst((fair if len(fair) else attempted if len(attempted) else rows)["verdict"])
+def _verdict_of_claim(rows: Sequence[tuple[str, str, str]]) -> str:
+    """Return the verdict of a claim of which each row has a verdict, data and evidence."""
+    attempted = [(verdict, data) for verdict, data, _ in rows if verdict != NOT_ATTEMPTED]
+    fair = [verdict for verdict, data in attempted if data != OTHER and verdict not in ELSEWHERE]
+    return worst(fair or [verdict for verdict, _ in attempted] or [NOT_ATTEMPTED])
 
 
 def _verdict_of_parts(verdicts: Sequence[str]) -> str:

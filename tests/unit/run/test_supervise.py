@@ -80,7 +80,7 @@ def test_output_and_exit_code_are_passed_on(start):
 def test_a_signal_to_the_supervisor_alone_ends_all_in_one_line(start, mark, tmp_path, number, script):
     process = start(script)
     assert process.stderr.readline() == "started\n"
-    assert len(alive(mark)) >= 4
+    assert wait_for(lambda: len(alive(mark)) >= 4, WITHIN)
     process.send_signal(number)
     assert process.communicate(timeout=WITHIN) == ("", SAID[number])
     assert process.returncode == 128 + number
