@@ -1,4 +1,4 @@
-"""The order of the tests, the longest first, so that no process is left with a long one; and their threads."""
+"""The order of the tests, the longest first, so that no process is left with one; and their threads."""
 
 import os
 from pathlib import Path
