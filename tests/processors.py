@@ -1,10 +1,11 @@
 """What every family of computations gives on tiny inputs, as digests: to compare processors.
 
-    python tests/processors.py [FAMILY ...]
-    qemu-x86_64 -cpu Haswell .venv/bin/python tests/processors.py
+    OPENBLAS_NUM_THREADS=1 python tests/processors.py [FAMILY ...]
+    OPENBLAS_NUM_THREADS=1 qemu-x86_64 -cpu Haswell .venv/bin/python tests/processors.py
 
 prints a line for each result: its name and the sha256 of its bytes. Equal lines on two machines mean that
-nothing there depended on the processor. With BIASLAB_CPU=native they show what would. With --write the lines
+nothing there depended on the processor. OpenBLAS groups sums by threads, and takes one for each core where
+nobody says how many, so say it. With BIASLAB_CPU=native the lines show what would depend. With --write those
 of all families become the reference that the tests compare with, processors.tsv: after a change of what is
 computed, or of a library.
 """

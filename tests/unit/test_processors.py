@@ -24,10 +24,11 @@ def test_every_family_has_the_bytes_of_the_reference():
     if made_with != f"# {processors.versions()}":
         pytest.skip(f"the reference is of other libraries: {made_with[2:]}")
     command = [sys.executable, SCRIPT]
-    done = subprocess.run(
-        command, env=os.environ | {"PYTHONPATH": str(TESTS)}, capture_output=True, text=True, check=False
-    )
+    variables = os.environ | {"PYTHONPATH": str(TESTS), "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     differing = sorted(set(expected) ^ set(done.stdout.splitlines()))
     names = sorted({line.partition("\t")[0] for line in differing})
-    assert not names, f"{', '.join(names)}: where this is meant, python tests/processors.py --write"
+    assert not names, (
+        f"{', '.join(names)}: where this is meant, write the reference anew as processors.py says"
+    )
