@@ -29,6 +29,4 @@ def test_every_family_has_the_bytes_of_the_reference():
     assert done.returncode == 0, done.stderr
     differing = sorted(set(expected) ^ set(done.stdout.splitlines()))
     names = sorted({line.partition("\t")[0] for line in differing})
-    assert not names, (
-        f"{', '.join(names)}: where this is meant, write the reference anew as processors.py says"
-    )
+    assert not names, f"{', '.join(names)}: where this is meant, regenerate the reference, see processors.py"
