@@ -92,6 +92,7 @@ def test_a_cell_counts_once_however_many_setups_measure_it_and_by_the_worst():
 
 
 def test_other_data_count_only_where_the_papers_own_were_not_measured():
+    assert verdict(row(), row(data="other", verdict="inconclusive")) == "reproduced"
     other = row(setup="b", data="other", verdict="held_elsewhere")
     assert verdict(row(), other) == "reproduced"
     assert verdict(row(verdict="not_reproduced"), other) == "not_reproduced"
