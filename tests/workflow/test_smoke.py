@@ -21,8 +21,10 @@ import smoke_tables
 from biaslab.core import processor
 from biaslab.run.areas import AREAS
 from biaslab.run.code import closure
+from biaslab.run.crate.contents import is_shown
 from biaslab.run.plan import Plan, make_plan
 from biaslab.run.steps import step_code
+from elsewhere import Elsewhere
 
 ROOT = Path(__file__).parents[2]
 SMOKE = ROOT / "workflow/presets/smoke.yaml"
@@ -46,6 +48,8 @@ KILLED = [
     "results/origins/smoke/embeddings/smoke-increase-5/batch-1.npz",
 ]
 DEADLINE = 300  # seconds
+OF_TEXTS = {"read_corpus", "count_cooccurrences", "highlight_documents"}
+"""What is made again for the pages of documents: no crate holds their texts."""
 
 
 README = (ROOT / "results/README.md").read_text(encoding="utf-8")
@@ -383,3 +387,48 @@ def test_manifest_names_the_corpus_and_every_result(finished_run):
     assert "origins/smoke/correlation.tsv" in manifest["outputs"]
     assert "ranking/simulation.tsv" in manifest["outputs"]
     assert manifest["config"]["origins"]["run"] == ["smoke"]
+
+
+# --- from a crate, on a machine without torch
+
+
+@pytest.fixture(scope="module")
+def crate(finished_run) -> Path:
+    """Return the crate of the run, with its results."""
+    command = ["audit", "crate", "results", "--out", "run.zip", "--with", "results"]
+    subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=finished_run, check=True)
+    return finished_run / "run.zip"
+
+
+@pytest.fixture
+def without_torch(tmp_path) -> Elsewhere:
+    """Return a machine on which torch is not installed."""
+    return Elsewhere(tmp_path, has_torch=False)
+
+
+@pytest.mark.slow
+def test_all_five_areas_are_shown_again_with_the_same_bytes_and_nothing_is_trained(
+    finished_run, crate, without_torch
+):
+    said = without_torch.biaslab("run", "--from", crate, "--cores", 2)
+    before, after = outputs(finished_run), outputs(without_torch.folder)
+    shown = {name for name in before if is_shown(name)}
+    assert {name.partition("/")[0] for name in shown} == {*AREAS, "audit", "config.json"}
+    assert shown <= set(after)
+    assert {name: before.get(name) for name in after} == after
+    assert "not taken" not in said
+    assert re.search(r"(\d+) of \1 results made here have the other run's bytes", said)
+    folder = without_torch.folder / "results/logs"
+    logs = [path.relative_to(folder) for path in folder.rglob("*.log")]
+    others = {
+        path for path in logs if "report" not in path.parts and path.parts[0] not in {"audit", "datasets"}
+    }
+    assert {path.parts[2].removesuffix(".log") for path in others} == OF_TEXTS
+
+
+@pytest.mark.slow
+def test_without_a_crate_what_is_not_installed_is_named_and_the_other_areas_are_planned(without_torch):
+    said = without_torch.biaslab("run", "--preset", "smoke", "--cores", 2, "--dry-run")
+    assert re.search(r"hate_speech.*is not installed; pip install 'biaslab\[neural\]'", said), said
+    assert "train_baseline" in said
+    assert "train_classifier" in said
