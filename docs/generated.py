@@ -37,6 +37,8 @@ from biaslab.origins.checks.foreign import scoring
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.config import make_schema
+from biaslab.run.estimate import RECORDED as SECONDS
+from biaslab.run.estimate import read_recorded
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))  # where others load this file by its path
@@ -45,6 +47,7 @@ import drawings  # noqa: E402
 
 RESULTS = "results/README.md"
 BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
+UNROLLED = "unrolled"  # whose lead over others the benchmark shows
 RECORDED = ROOT / "docs/records"
 RECORDS = {
     name: title
@@ -174,9 +177,9 @@ def _yaml(value: Any) -> str:
 
 def artefact() -> str:
     """Return the tables of all tables and figures, area by area."""
-    lines = (ROOT / "docs/minutes.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    minutes = dict(line.split("\t") for line in lines)
-    return "\n".join(_items_table(load_area(area), minutes.get(area, "not measured")) for area in AREAS)
+    recorded = read_recorded(ROOT / SECONDS)
+    minutes = (recorded["jobs"] * recorded["seconds"]).groupby(recorded["area"]).sum() / 60
+    return "\n".join(_items_table(load_area(area), f"{minutes[area]:.1f}") for area in AREAS)
 
 
 def _items_table(area: Area, minutes: str) -> str:
@@ -352,7 +355,7 @@ def attributions_scored() -> str:
         files = sorted((record / "others").glob("*.parquet"))
         said = {path.stem: pd.read_parquet(path).set_index("document") for path in files}
         for weat in said:
-            given = {name: of.to_numpy() for name, of in said[weat].items()}
+            given = {name: said[weat][name].to_numpy() for name in (UNROLLED, *said[weat].columns)}
             for other in said.keys() - {weat}:
                 given |= {f"{name} of {other}": of.to_numpy() for name, of in said[other].items()}
             tables.append(scoring.write_scored(given, record, weat, 1, Path(folder) / "scored.tsv"))
@@ -363,11 +366,14 @@ def attributions_scored() -> str:
             f"{r.n_removed} ({r.n})",
             r.attribution,
             f"{r.value:.2f} [{r.ci_low:.2f}, {r.ci_high:.2f}]",
+            "" if r.attribution == UNROLLED else f"{r.lead:.2f} [{r.lead_ci_low:.2f}, {r.lead_ci_high:.2f}]",
             f"{r.ceiling:.2f}",
         )
         for r in table.sort_values(["weat", "n_removed", "value"], ascending=False).itertuples()
     ]
-    return _table(("test", "documents lacking (subsets)", "attribution", "LDS", "ceiling"), rows)
+    return _table(
+        ("test", "documents lacking (subsets)", "attribution", "LDS", f"lead of {UNROLLED}", "ceiling"), rows
+    )
 
 
 def columns_said() -> str:

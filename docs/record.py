@@ -12,6 +12,10 @@ measured on that. Then `python docs/generated.py` writes the pages.
 writes docs/records/SETUP.frozen.json before a run that is to be recorded: what decides the verdicts of the
 rows of a setup. A test fails where one of them has changed since.
 
+    python docs/record.py seconds RESULTS     # of the default
+
+writes workflow/resources/seconds.tsv: what its jobs took, from which a dry run tells the time that is needed.
+
     python docs/record.py attribution RESULTS     # of the preset attribution
 
 copies to docs/records/attribution what attributions are scored on, numbers alone, once a run of it is made.
@@ -39,6 +43,7 @@ from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.foreign import others
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
+from biaslab.run import estimate
 
 BENCHMARK = {
     "documents.parquet": ["document", "id", "n_tokens"],
@@ -172,6 +177,14 @@ def _named(text: str, texts: set[str]) -> str:
 if __name__ == "__main__":
     if sys.argv[1] == "frozen":
         freeze_claims(RECORDED / f"{sys.argv[2]}.frozen.json", claims_of(sys.argv[2]))
+    elif sys.argv[1] == "seconds":
+        speed = pd.DataFrame(
+            [("", estimate.LOOP, 1, estimate.loop())], columns=["area", "rule", "jobs", "seconds"]
+        )
+        write_tsv(
+            RECORDED.parents[1] / estimate.RECORDED,
+            pd.concat([speed, estimate.job_seconds(Path(sys.argv[2]))]),
+        )
     elif sys.argv[1] == "attribution":
         results, setup = Path(sys.argv[2]), "origins/attribution"
         record_benchmark(results / setup, RECORDED / "attribution" / setup)

@@ -7,8 +7,17 @@ from typing import Annotated
 import typer
 
 from biaslab.embeddings import BASELINE
-from biaslab.embeddings.settings import Checkpoints, Choice, GloveParameters
-from biaslab.run.options import CorpusVocabulary, EmbeddingsVocabulary, Out, Seed, Threads, grouped
+from biaslab.embeddings.settings import Checkpoints, Choice, GloveParameters, format_of
+from biaslab.run.options import (
+    CorpusFormat,
+    CorpusSource,
+    CorpusVocabulary,
+    EmbeddingsVocabulary,
+    Out,
+    Seed,
+    Threads,
+    grouped,
+)
 from biaslab.run.outputs import To
 
 
@@ -41,14 +50,15 @@ app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_i
 @app.command("read-corpus")
 @grouped
 def read_corpus(
-    source: Annotated[Path, typer.Argument(help="The corpus: a file, or a folder for 'folder' and 'nitf'.")],
-    format: Annotated[str, typer.Option(help="mediawiki, jsonl, text, folder or nitf.")],
+    source: CorpusSource,
     to: CorpusFiles,
     choice: Choice,
+    format: CorpusFormat = None,
 ) -> None:
     """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
     from biaslab.embeddings import corpus
 
+    format = format or format_of(source)
     corpus.read_corpus(source, format, choice, **vars(to), say=lambda line: typer.echo(line, err=True))
 
 

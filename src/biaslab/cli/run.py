@@ -2,10 +2,11 @@
 
 import contextlib
 import enum
+import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,9 +43,10 @@ _SIGNALLED = 128  # exit codes above it are those of signals
 _ALMOST_FULL = 1 << 20  # bytes: Snakemake's own notes no longer fit
 # Those under which steps run again, each with the names that may follow: once is enough.
 _FORCES = {"-f", "--force", "-F", "--forceall", "-R", "--forcerun"}
+_DRY_RUN = re.compile(r"-[A-Za-z]*n[A-Za-z]*|--dry-?run")
 # Arguments of Snakemake under which no step is run: nothing is downloaded for them.
 _LOOKS_ONLY = re.compile(
-    r"-[A-Za-z]*n[A-Za-z]*|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
+    _DRY_RUN.pattern + r"|--(lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
     r"|summary|detailed-summary|archive|list\S*|delete-\S*|cleanup-\S*|containerize|generate-unit-tests)(=.*)?|-h"
 )
 
@@ -127,9 +129,27 @@ def run(
 
             for line in describe_made(chosen, source.run):
                 _say(f"biaslab: {line}")
+        if code == 0 and any(map(_DRY_RUN.fullmatch, context.args)):
+            for line in _time_needed(files, context.args, root):
+                _say(f"biaslab: {line}")
         if works and code == 0 and not lost and (places := _answers(checked["areas"])):
             _say(f"biaslab: the answers: {', '.join(places)}")
     raise typer.Exit(code or bool(lost))
+
+
+def _time_needed(files: Sequence[Path], arguments: Sequence[str], root: Path) -> Iterator[str]:
+    """Yield how long the jobs of a dry run may take."""
+    from snakemake.cli import parse_args
+
+    from biaslab.run import estimate
+    from biaslab.run.schedule import job_graph, tasks_of
+
+    given = parse_args(arguments)[1]
+    tasks = tasks_of(job_graph(files, [*map(str, given.targets)]))
+    slots = given.cores or os.cpu_count()
+    recorded = estimate.read_recorded(root / estimate.RECORDED)
+    expected = estimate.expect(tasks, estimate.job_seconds(Path("results")), recorded, slots)
+    yield from estimate.describe(expected, slots)
 
 
 def _answers(areas: list[str]) -> list[str]:

@@ -187,6 +187,17 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
 
 
+def standard_ranks(values: np.ndarray) -> np.ndarray:
+    """Return the ranks of every row, with mean 0 and length 1: products of two are Spearman's correlations.
+
+    NaN where a row is constant.
+    """
+    ranks = scipy.stats.rankdata(values, axis=-1)
+    ranks -= ranks.mean(axis=-1, keepdims=True)
+    length = np.linalg.norm(ranks, axis=-1, keepdims=True)
+    return np.divide(ranks, length, out=np.full_like(ranks, math.nan), where=length > 0)
+
+
 def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
     """Return whether two labellings, from 0, of the same things agree less often than by chance.
 

@@ -1,15 +1,32 @@
 """Hyperparameters of embeddings; light, as whatever a run is planned with."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
 
+from biaslab.core.errors import InputError
 from biaslab.core.settings import Count, Positive, Share
 
-Format = Annotated[
-    Literal["mediawiki", "jsonl", "text", "folder", "nitf"],
-    "mediawiki (XML dump, .bz2), jsonl (one object a line with id, title, text), text (one document a line),"
-    " folder (text files) or nitf (XML in .tgz)",
-]
+
+class CorpusFormat(NamedTuple):
+    """What a corpus is in a format, and the ends of file names that tell it."""
+
+    about: str
+    ends: tuple[str, ...] = ()
+
+
+CORPUS_FORMATS = {
+    "mediawiki": CorpusFormat("XML dump, .bz2", (".xml",)),
+    "jsonl": CorpusFormat("one object a line with id, title, text", (".jsonl", ".json")),
+    "text": CorpusFormat("one document a line", (".txt",)),
+    "folder": CorpusFormat("text files"),
+    "nitf": CorpusFormat("XML in .tgz", (".tgz",)),
+}
+"""The formats of a corpus; `biaslab.embeddings.readers` has a reader of each."""
+
+_SAID = [f"{name} ({format.about})" for name, format in CORPUS_FORMATS.items()]
+Format = Annotated[Literal[tuple(CORPUS_FORMATS)], f"{', '.join(_SAID[:-1])} or {_SAID[-1]}"]
+_PACKED = (".gz", ".bz2", ".zst")
 
 XMax = Annotated[Positive, "co-occurrence from which on the weight of a pair is 1"]
 Alpha = Annotated[Share, "exponent of the weight below x_max"]
@@ -75,3 +92,17 @@ class Word2VecParameters:
     ]
     epochs: Passes
     learning_rate: FallingRate = 0.025
+
+
+def format_of(corpus: Path) -> str:
+    """Return the format that the name of a corpus tells."""
+    if corpus.is_dir():
+        return "folder"
+    end = (corpus.with_suffix("") if corpus.suffix in _PACKED else corpus).suffix
+    told = {one: name for name, format in CORPUS_FORMATS.items() for one in format.ends}
+    if end not in told:
+        raise InputError(
+            f"{corpus}: the name does not tell the format, as {', '.join(told)} do (also with"
+            f" {', '.join(_PACKED)}); rename it, or name the format"
+        )
+    return told[end]

@@ -8,11 +8,13 @@ import typer
 
 from biaslab.bias.settings import ExactTest
 from biaslab.core.errors import InputError
-from biaslab.embeddings.settings import Choice, GloveParameters
+from biaslab.embeddings.settings import Choice, GloveParameters, format_of
 from biaslab.origins.attribution.registry import OTHERS
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.settings import Setup
 from biaslab.run.options import (
+    CorpusFormat,
+    CorpusSource,
     CorpusVocabulary,
     EmbeddingsVocabulary,
     Out,
@@ -169,14 +171,14 @@ def evaluate(
 @app.command("attribute")
 @grouped
 def attribute(
-    source: Annotated[Path, typer.Argument(help="The corpus: a file, or a folder for 'folder' and 'nitf'.")],
+    source: CorpusSource,
     test: Annotated[
         list[Path], typer.Option(help="Word sets of a test (.yaml), of any measure; repeat it for several.")
     ],
     out: Annotated[Path, typer.Option(help="The folder where everything goes."), To.FOLDER],
     choice: Choice,
     model: GloveParameters = _MODEL,
-    format: Annotated[str, typer.Option(help="mediawiki, jsonl, text, folder or nitf.")] = "jsonl",
+    format: CorpusFormat = None,
     window: Annotated[int, typer.Option(help="Words on either side that count as context.")] = _GLOVE.window,
     baselines: Annotated[int, typer.Option(help="Embeddings of the whole corpus.", min=2)] = 5,
     documents: Annotated[int, typer.Option(help="Documents at each end to write a page of.", min=1)] = 10,
@@ -198,8 +200,8 @@ def attribute(
     from biaslab.origins.pages.attributed import attribute_corpus
 
     attribute_corpus(
-        source, format, test, choice, model, window, baselines, documents, seed, out, verify,
-        smoothness, threads,
+        source, format or format_of(source), test, choice, model, window, baselines, documents, seed, out,
+        verify, smoothness, threads,
         say=lambda line: typer.echo(line, err=True),
     )  # fmt: skip
 

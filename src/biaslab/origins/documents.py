@@ -15,7 +15,7 @@ from biaslab.bias.names import PPMI
 from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
-from biaslab.core.stats import central_interval
+from biaslab.core.stats import central_interval, standard_ranks
 from biaslab.embeddings import BASELINE, cooccurrence
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
@@ -25,7 +25,6 @@ from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, Training
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.checks.lds.analysis import standard_ranks
 from biaslab.origins.settings import Glove
 
 __all__ = [

@@ -8,10 +8,9 @@ from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.embeddings.corpus import tokenize
 from biaslab.embeddings.readers import read_documents
+from biaslab.embeddings.settings import format_of
 from biaslab.run.starting import Start, quoted
 
-_SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".txt": "text", ".xml": "mediawiki", ".tgz": "nitf"}
-_PACKED = (".gz", ".bz2", ".zst")
 _MOST = 30_000_000
 """Tokens that are read: enough to tell the largest size."""
 
@@ -51,7 +50,7 @@ _SHARES = (0.01, 0.03, 0.1)
 
 def start(corpus: Path, options: Mapping[str, Any]) -> Start:
     """Return the section of a corpus, and the words of its test where ``test`` names no file with them."""
-    format = _format(corpus)
+    format = format_of(corpus)
     lengths, is_whole = _lengths(corpus, format)
     if len(lengths) < 10:
         raise InputError(f"{corpus}: {len(lengths)} documents; write 10 or more, so that some can be removed")
@@ -89,18 +88,6 @@ def start(corpus: Path, options: Mapping[str, Any]) -> Start:
     more = "" if is_whole else " or more"
     said = f"{corpus}: {len(lengths):,}{more} documents of {n_tokens:,}{more} tokens"
     return Start(text, files, [said, *(f"write your own words into {file}" for file in files)])
-
-
-def _format(corpus: Path) -> str:
-    if corpus.is_dir():
-        return "folder"
-    name = corpus.with_suffix("") if corpus.suffix in _PACKED else corpus
-    if name.suffix not in _SUFFIXES:
-        known = ", ".join(_SUFFIXES)
-        raise InputError(
-            f"{corpus}: a corpus ends with {known} (also .gz, .bz2, .zst), or is a folder; rename it"
-        )
-    return _SUFFIXES[name.suffix]
 
 
 def _lengths(corpus: Path, format: str) -> tuple[list[int], bool]:

@@ -14,7 +14,8 @@ from biaslab.run.extras import WORKFLOW, need
 from biaslab.run.root import repository
 
 _EDGE = re.compile(r"^\s*(\d+) -> (\d+)\s*$", flags=re.M)
-_NODE = re.compile(r'^\s*(\d+)\[label = "(\w+)', flags=re.M)
+_NODE = re.compile(r'^\s*(\d+)\[label = "(\w+)(.*)$', flags=re.M)
+_DONE = "dashed"  # the line around a job that is not to be run
 
 
 class Task(NamedTuple):
@@ -57,19 +58,21 @@ def makespan(tasks: Mapping[str, Task], seconds: Mapping[str, float], slots: int
 
 
 def tasks_of(graph: str) -> dict[str, Task]:
-    """Return the jobs of a grid from Snakemake's ``--dag``, in the language of Graphviz."""
+    """Return the jobs to be run, from Snakemake's ``--dag`` in the language of Graphviz."""
+    nodes = {number: rule for number, rule, style in _NODE.findall(graph) if _DONE not in style}
     after: dict[str, list[str]] = {}
     for first, then in _EDGE.findall(graph):
-        after.setdefault(then, []).append(first)
-    return {number: Task(rule, tuple(after.get(number, ()))) for number, rule in _NODE.findall(graph)}
+        if first in nodes:
+            after.setdefault(then, []).append(first)
+    return {number: Task(rule, tuple(after.get(number, ()))) for number, rule in nodes.items()}
 
 
-def job_graph(configs: Sequence[Path]) -> str:
+def job_graph(configs: Sequence[Path], arguments: Sequence[str] = ("--forceall",)) -> str:
     """Return the graph of the jobs of a configuration, as Snakemake prints it."""
     need(WORKFLOW)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(repository() / "Snakefile")]
-    command += ["--dag", "--forceall", "--configfile"]
-    done = subprocess.run([*command, *map(str, configs)], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(repository() / "Snakefile"), "--dag"]
+    given = ["--configfile", *map(str, configs)] if configs else []
+    done = subprocess.run([*command, *given, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         last = "".join(done.stderr.strip().splitlines()[-1:])
         raise InputError(f"snakemake --dag: {last.removeprefix('biaslab: ')}")

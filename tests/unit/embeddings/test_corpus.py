@@ -11,7 +11,8 @@ from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv
 from biaslab.embeddings import corpus
-from biaslab.embeddings.readers import Document, read_documents
+from biaslab.embeddings.readers import _READERS, Document, read_documents
+from biaslab.embeddings.settings import CORPUS_FORMATS, format_of
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from naive import embeddings as naive
 
@@ -259,3 +260,26 @@ def test_two_documents_of_one_id():
     documents = [Document(name, "", "some words here") for name in ("a", "b", "a")]
     with pytest.raises(InputError, match="the id 'a' is there twice: the documents 1 and 3 of those kept"):
         corpus.build_corpus(documents)
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.xml.bz2", "mediawiki"),
+        ("a.json.gz", "jsonl"),
+        ("a.jsonl", "jsonl"),
+        ("a.txt", "text"),
+        ("a.tgz", "nitf"),
+    ],
+)
+def test_the_name_of_a_corpus_tells_its_format(tmp_path, name, format):
+    assert format_of(tmp_path / name) == format
+    assert format_of(tmp_path) == "folder"
+    with pytest.raises(InputError, match=r"a\.csv\.gz: the name does not tell the format"):
+        format_of(tmp_path / "a.csv.gz")
+
+
+def test_every_format_has_a_reader_and_no_two_the_same_end():
+    assert list(CORPUS_FORMATS) == list(_READERS)
+    ends = [end for format in CORPUS_FORMATS.values() for end in format.ends]
+    assert len(ends) == len(set(ends))

@@ -10,7 +10,7 @@ from biaslab.run.schedule import Task, job_graph, makespan, tasks_of
 GRAPH = r"""digraph snakemake_dag {
     graph[bgcolor=white, margin=0];
     0[label = "all", color = "0.3 0.6 0.85", style="rounded"];
-    1[label = "train\nbatch: 0\nsetup: a", color = "0.5 0.6 0.85", style="rounded,dashed"];
+    1[label = "train\nbatch: 0\nsetup: a", color = "0.5 0.6 0.85", style="rounded"];
     2[label = "read", color = "0.1 0.6 0.85", style="rounded"];
     1 -> 0
     2 -> 0
@@ -20,7 +20,14 @@ GRAPH = r"""digraph snakemake_dag {
 
 
 def test_jobs_are_found_with_those_that_come_before():
-    assert tasks_of(GRAPH) == {"0": Task("all", ("1", "2")), "1": Task("train", ("2",)), "2": Task("read")}
+    tasks = {"0": Task("all", ("1", "2")), "1": Task("train", ("2",)), "2": Task("read")}
+    assert tasks_of(GRAPH) == tasks
+    assert tasks_of(
+        GRAPH.replace('"0.1 0.6 0.85", style="rounded', '"0.1 0.6 0.85", style="rounded,dashed')
+    ) == {
+        "0": Task("all", ("1",)),
+        "1": Task("train"),
+    }
 
 
 @pytest.mark.parametrize(("slots", "seconds"), [(1, 17), (2, 11), (5, 5), (100, 5)])

@@ -7,7 +7,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.embeddings.readers import jsonl, mediawiki, nitf, plain
 from biaslab.embeddings.readers.common import Document
 
-__all__ = ["FORMATS", "Document", "read_documents"]
+__all__ = ["Document", "read_documents"]
 
 _READERS = {
     "mediawiki": mediawiki.read_dump,
@@ -16,7 +16,6 @@ _READERS = {
     "folder": plain.read_folder,
     "nitf": nitf.read_archives,
 }
-FORMATS = tuple(_READERS)
 
 
 def read_documents(source: str | os.PathLike, format: str) -> Iterator[Document]:
@@ -28,6 +27,6 @@ def read_documents(source: str | os.PathLike, format: str) -> Iterator[Document]
     """
     if format not in _READERS:
         raise InputError(
-            f"unknown corpus format '{format}'{suggest(format, FORMATS)} (known: {', '.join(FORMATS)})"
+            f"unknown corpus format '{format}'{suggest(format, _READERS)} (known: {', '.join(_READERS)})"
         )
     return _READERS[format](source)

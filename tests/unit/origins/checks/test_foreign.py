@@ -9,9 +9,9 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
+from biaslab.core.stats import standard_ranks
 from biaslab.origins.checks.foreign import flips as foreign_flips
 from biaslab.origins.checks.foreign.scoring import COLUMNS, write_recalled, write_scored
-from biaslab.origins.checks.lds.analysis import standard_ranks
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.checks.single_documents.analysis import correlate_documents
 from biaslab.origins.checks.single_documents.auc import ALL, WITH_WORDS, area_under_curve, score_documents
@@ -101,6 +101,20 @@ def test_the_sign_of_a_score_counts_and_its_unit_does_not(run):
     assert once["value"].equals(more["value"])
     against = scored(run, table.assign(score=-table["score"]))
     assert against["value"]["lds", "yours"] == pytest.approx(-once["value"]["lds", "yours"])
+
+
+def test_a_lead_is_paired_and_none_over_itself(run):
+    """The truth and a part of it err on the same subsets: what stands between them is sharper than either."""
+    noise = np.random.default_rng(6).normal(0, 0.7, N)
+    found = scored(run, run[1].assign(score=run[1]["score"] + noise)).xs("lds")
+    assert found.loc["yours", ["lead", "lead_ci_low", "lead_ci_high"]].eq(0).all()
+    assert found["lead"].to_numpy() == pytest.approx(found["value"]["yours"] - found["value"].to_numpy())
+    assert found["lead_ci_low"]["random"] > 0
+    doubled = {"first": run[1]["score"].to_numpy(), "second": run[1]["score"].to_numpy() + noise}
+    paired = write_scored(doubled, run[0], "t", 1, run[0] / "out.tsv").set_index("attribution")
+    lead = paired[paired["check"] == "lds"].loc["second"]
+    assert 0 < lead["lead_ci_low"] < lead["lead"] < lead["lead_ci_high"]
+    assert lead["lead_ci_high"] - lead["lead_ci_low"] < lead["ci_high"] - lead["ci_low"] + 1e-9
 
 
 @pytest.mark.parametrize(

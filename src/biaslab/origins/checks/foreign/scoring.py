@@ -15,11 +15,11 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.core.stats import N_RESAMPLES, central_interval
+from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.foreign.flips import Retraining, leave_out
-from biaslab.origins.checks.lds.analysis import mask, standard_ranks
+from biaslab.origins.checks.lds.analysis import mask
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.checks.single_documents.analysis import pearson
 from biaslab.origins.checks.single_documents.auc import areas, kinds
@@ -29,7 +29,8 @@ YOURS, LENGTH = "yours", "length"
 """What tables call the scores of the file, and those that are the documents' lengths."""
 
 COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n"]
-COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling"]
+COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling", "lead", "lead_ci_low", "lead_ci_high"]
+"""`lead`, of a linear datamodeling score: how much more the file has than the row; its interval is paired."""
 
 
 def write_scored(
@@ -132,7 +133,10 @@ def score_subsets(
     weat: str,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the linear datamodeling score of `given` scores and of the run's own attributions of a test."""
+    """Return the linear datamodeling score of `given` scores and of the run's own attributions of a test.
+
+    The lead is of the first of `given`.
+    """
     rows = []
     for size, of_size in removals[removals["weat"] == weat].groupby("size"):
         observed = of_size.drop_duplicates("set").set_index("set")["observed_mean"]
@@ -144,11 +148,13 @@ def score_subsets(
         drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
         target = standard_ranks(observed.to_numpy()[drawn])
         of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
+        first = None
         for (name, form), change in changes.items():
             values = (standard_ranks(change[drawn]) * target).sum(axis=1)
-            interval = central_interval(values[1:])
+            first = values if first is None else first
+            lead, interval = first - values, central_interval(values[1:])
             row = ["lds", "", size, name, form, n, values[0], *interval, 0, of_test["ceiling"].iloc[0]]
-            rows.append(row)
+            rows.append([*row, lead[0], *central_interval(lead[1:])])
     return pd.DataFrame(rows, columns=COLUMNS[1:])
 
 

@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy  # loads its parts when they are used
 
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.core.stats import N_RESAMPLES, central_interval
+from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SET, SUM, read
 from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
@@ -181,17 +180,6 @@ def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[t
         drawn = [way for way, _ in draw_seeds(n, k, 0, stream(seed, "lds baselines", weat, size, k))]
         few = stream(seed, "lds ways", weat, size, k).permutation(len(drawn))[:MAX_WAYS]
         yield k, [drawn[i] for i in np.sort(few)]
-
-
-def standard_ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks of every row, with mean 0 and length 1: products of two are Spearman's correlations.
-
-    NaN where a row is constant.
-    """
-    ranks = scipy.stats.rankdata(values, axis=-1)
-    ranks -= ranks.mean(axis=-1, keepdims=True)
-    length = np.linalg.norm(ranks, axis=-1, keepdims=True)
-    return np.divide(ranks, length, out=np.full_like(ranks, math.nan), where=length > 0)
 
 
 def write_scores(
