@@ -13,8 +13,8 @@ from pathlib import Path
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
+from biaslab.origins import smoothness as checked
 from biaslab.origins.attribution.counted import read_counted
-from biaslab.origins.checks import smoothness as checked
 from biaslab.origins.documents import CountedTexts
 from biaslab.origins.pages.explanation import glove_of
 

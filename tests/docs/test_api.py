@@ -56,7 +56,7 @@ PUBLIC = {
     " read_sets read_words",
     "origins.documents": "Agreement Baselines CountedTexts Scores agreement attribute count_texts"
     " train_baselines",
-    "origins.checks.smoothness": "Smoothness smoothness",
+    "origins.smoothness": "Smoothness smoothness",
 }
 """What users may rely on: who takes a name away says so in CHANGELOG.md."""
 

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from biaslab.embeddings import BASELINE
-from biaslab.embeddings.settings import Checkpoints, Choice, GloveParameters, format_of
+from biaslab.embeddings.settings import FORMATS_SAID, Checkpoints, Choice, GloveParameters, format_of
 from biaslab.run.options import (
-    CorpusFormat,
     CorpusSource,
     CorpusVocabulary,
     EmbeddingsVocabulary,
@@ -53,7 +52,9 @@ def read_corpus(
     source: CorpusSource,
     to: CorpusFiles,
     choice: Choice,
-    format: CorpusFormat = None,
+    format: Annotated[
+        str | None, typer.Option(help=f"{FORMATS_SAID}; by default what the name tells.")
+    ] = None,
 ) -> None:
     """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
     from biaslab.embeddings import corpus

@@ -25,7 +25,8 @@ CORPUS_FORMATS = {
 """The formats of a corpus; `biaslab.embeddings.readers` has a reader of each."""
 
 _SAID = [f"{name} ({format.about})" for name, format in CORPUS_FORMATS.items()]
-Format = Annotated[Literal[tuple(CORPUS_FORMATS)], f"{', '.join(_SAID[:-1])} or {_SAID[-1]}"]
+FORMATS_SAID = f"{', '.join(_SAID[:-1])} or {_SAID[-1]}"
+Format = Annotated[Literal[tuple(CORPUS_FORMATS)], FORMATS_SAID]
 _PACKED = (".gz", ".bz2", ".zst")
 
 XMax = Annotated[Positive, "co-occurrence from which on the weight of a pair is 1"]

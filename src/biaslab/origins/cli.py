@@ -8,12 +8,11 @@ import typer
 
 from biaslab.bias.settings import ExactTest
 from biaslab.core.errors import InputError
-from biaslab.embeddings.settings import Choice, GloveParameters, format_of
+from biaslab.embeddings.settings import FORMATS_SAID, Choice, GloveParameters, format_of
 from biaslab.origins.attribution.registry import OTHERS
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.settings import Setup
 from biaslab.run.options import (
-    CorpusFormat,
     CorpusSource,
     CorpusVocabulary,
     EmbeddingsVocabulary,
@@ -178,7 +177,9 @@ def attribute(
     out: Annotated[Path, typer.Option(help="The folder where everything goes."), To.FOLDER],
     choice: Choice,
     model: GloveParameters = _MODEL,
-    format: CorpusFormat = None,
+    format: Annotated[
+        str | None, typer.Option(help=f"{FORMATS_SAID}; by default what the name tells.")
+    ] = None,
     window: Annotated[int, typer.Option(help="Words on either side that count as context.")] = _GLOVE.window,
     baselines: Annotated[int, typer.Option(help="Embeddings of the whole corpus.", min=2)] = 5,
     documents: Annotated[int, typer.Option(help="Documents at each end to write a page of.", min=1)] = 10,

@@ -12,7 +12,6 @@ import typer
 from biaslab.core.errors import InputError
 from biaslab.core.settings import Seed as SeedSetting
 from biaslab.core.settings import default_of, fields_of, key_of, said_of, schema_of
-from biaslab.embeddings.settings import Format
 from biaslab.run.outputs import To
 
 Threads = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it.", min=1)]
@@ -26,9 +25,6 @@ AnswerOut = Annotated[
 # Corpora and embeddings
 CorpusSource = Annotated[
     Path, typer.Argument(help="The corpus: a file (perhaps .gz, .bz2 or .zst), or a folder of them.")
-]
-CorpusFormat = Annotated[
-    str | None, typer.Option(help=f"{Format.__metadata__[0]}; by default what the name tells.")
 ]
 CorpusVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the corpus (.tsv).")]
 EmbeddingsVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")]

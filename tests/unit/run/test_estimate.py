@@ -65,21 +65,21 @@ def test_nothing_to_do_takes_no_time():
 
 def test_jobs_are_averaged_by_rule_and_reports_are_one(tmp_path):
     for name, seconds in (
-        ("a/unit/train/batch-0", 2),
-        ("a/unit/train/batch-1", 4),
-        ("a/measure", 1),
+        ("a/unit/train/batch-0", 12),
+        ("a/unit/train/batch-1", 14),
+        ("a/measure", 11),
         ("a/report/table", 3),
-        ("a/unit/report/figure", 5),
-        ("datasets/corpus/file", 7),
+        ("a/unit/report/figure", 15),
+        ("datasets/corpus/file", 17),
     ):
         path = tmp_path / "benchmarks" / f"{name}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"s\tmax_rss\tcpu_time\n9\t100\t{seconds}\n")
     assert job_seconds(tmp_path).to_numpy().tolist() == [
-        ["a", "measure", 1, 1],
-        ["a", "report", 2, 4],
-        ["a", "train", 2, 3],
-        ["datasets", "fetch_dataset", 1, 7],
+        ["a", "measure", 1, 11],
+        ["a", "report", 2, 12],
+        ["a", "train", 2, 13],
+        ["datasets", "fetch_dataset", 1, 17],
     ]
     assert job_seconds(tmp_path / "nowhere").empty
 
@@ -87,6 +87,6 @@ def test_jobs_are_averaged_by_rule_and_reports_are_one(tmp_path):
 def test_the_record_knows_the_jobs_of_the_default():
     table = read_recorded(ROOT / RECORDED)
     assert table["rule"].iloc[0] == LOOP
-    assert {"train_baseline", "report", "search_discrimination", "train_method"} <= set(table["rule"])
+    assert {"train_baseline", "report", "search_discrimination", "train_classifier"} <= set(table["rule"])
     assert (table["seconds"] > 0).all()
     assert 0.01 < estimate.loop() < 60

@@ -26,12 +26,12 @@ from biaslab.origins.attribution.counted import read_counted
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
-from biaslab.origins.checks.smoothness import smoothness
 from biaslab.origins.documents import CountedTexts, agreement
 from biaslab.origins.pages.explanation import Corpus, explain
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import DECREASE, targeted_set
+from biaslab.origins.smoothness import smoothness
 from biaslab.run.area import Unit
 
 ESTIMATOR = "newton"
