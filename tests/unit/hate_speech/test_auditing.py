@@ -108,7 +108,7 @@ def test_words_of_false_alarms_are_explained_by_leaving_them_out():
     assert words.loc["cyclists", "change"] == pytest.approx(expit(0.5) - expit(-1.5))
     assert (words["change"].drop("cyclists") == 0).all()  # a null: no other word is heard
     of = answer(found, "m:f", Path("t.csv"), None, "1")
-    assert any("falls most where cyclists is left out, by 0.440" in line for line in of.lines)
+    assert any("falls most where 'cyclists' is left out, by 0.440" in line for line in of.lines)
     assert "What makes false alarms" in [section.title for section in of.sections]
     assert mask_words(found, lambda word: "*").words["word"].unique().tolist() == ["*"]
     assert audit(fair, TERMS, texts(), None, TEMPLATES, 1).words is None  # no false alarm

@@ -149,7 +149,7 @@ def test_a_clear_case_is_said_plainly(tmp_path):
     source = ListFile(tmp_path / "in.csv", Columns("score", ("sex",)))
     lines = answer(found, source, "observed", 30, "det_greedy").lines
     assert any(
-        line.startswith("Of the top 0.0% is f") and line.endswith(": below four fifths.") for line in lines
+        line.startswith("f has 0.0% of the top") and line.endswith(": below four fifths.") for line in lines
     )
     assert any(line.startswith("By FA*IR's test f has too few places for chance") for line in lines)
 

@@ -14,6 +14,8 @@ N_ENDS = 8
 N_LOST = 8
 
 _LEVEL = 0.05
+_MIDDLE = (0.5, 0.025, 0.975)
+"""The median and the middle 95%."""
 _MEASURES = {
     "classifier_accuracy": "a classifier trained on a fifth of these words",
     "cluster_accuracy": "two clusters of these words",
@@ -65,11 +67,11 @@ def _first(words: Sequence[str]) -> str:
 
 def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
     head = f"In {one.name}, " if is_named else ""
-    low, high = np.quantile(one.random, [0.025, 0.975])
+    middle, low, high = np.quantile(one.random, _MIDDLE)
     first, second = one.before.axis
     lines = [
         f"{head}occupations lean to {first} or {second} by {one.bias:.3f} in the mean (DirectBias; 0 is"
-        f" none). Along differences of two random words it is {one.random.mean():.3f} (95% of them {low:.3f}"
+        f" none). Along differences of two random words it is {middle:.3f} (95% of them {low:.3f}"
         f" to {high:.3f}): {_compared(one)}."
     ]
     if one.recased:
@@ -117,7 +119,7 @@ def _test_line(test: dict, method: str) -> str:
 
 
 def _direct(found: Sequence[Audited]) -> Section:
-    quantiles = np.array([np.quantile(one.random, [0.5, 0.025, 0.975]) for one in found])
+    quantiles = np.array([np.quantile(one.random, _MIDDLE) for one in found])
     of_bias = np.array([[one.bias, np.nan, np.nan] for one in found])
     rows = pd.DataFrame(
         {

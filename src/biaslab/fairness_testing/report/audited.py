@@ -17,7 +17,7 @@ from biaslab.fairness_testing.names import TRAIN
 N_VALUES = 20
 """Values and pairs that the page shows; the JSON file has them all."""
 
-_NO_INTERVAL = f"{MISSING} to {MISSING}"
+_NO_INTERVAL = rf" \({MISSING} to {MISSING}\)"
 
 
 def answer(
@@ -187,13 +187,10 @@ def _groups(one: Audited, label: str) -> Section:
         "Value": "{value}",
         "Rows": "{n:,}",
         "Rate": "{rate:.1%}",
-        "SPD": "{spd:.3f}",
-        "95% interval": "{spd_low:.3f} to {spd_high:.3f}",
-        "Ratio": "{ratio:.2f}",
-        "95% interval of the ratio": "{ratio_low:.2f} to {ratio_high:.2f}",
-        "EOD": "{eod:.3f}",
-        "95% interval of the EOD": "{eod_low:.3f} to {eod_high:.3f}",
-        "Average odds difference": "{average_odds:.3f}",
+        "SPD": "{spd:.3f} ({spd_low:.3f} to {spd_high:.3f})",
+        "Ratio": "{ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f})",
+        "EOD": "{eod:.3f} ({eod_low:.3f} to {eod_high:.3f})",
+        "AOD": "{average_odds:.3f}",
         "Agreement": "{agreement:.1%}",
     }
     best = one.groups.loc[one.groups["is_reference"], "value"].item()
@@ -213,10 +210,10 @@ def _groups(one: Audited, label: str) -> Section:
             "four fifths",
         ),
         listed(groups, "{value} {ratio:.2f}"),
-        text_columns(groups, templates).replace(_NO_INTERVAL, MISSING),
+        text_columns(groups, templates).replace(_NO_INTERVAL, "", regex=True),
         f"Against {best}, the value with the highest rate (values with less than {SMALL_SHARE:.0%} of the"
         " rows left aside). SPD: difference of rates. EOD: difference of rates among the rows that are"
-        " favourable in the table. Average odds difference: mean of EOD and the same among the others.",
+        " favourable in the table. AOD (average odds difference): mean of EOD and the same among the others.",
     )
 
 

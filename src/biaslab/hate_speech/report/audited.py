@@ -125,14 +125,16 @@ def _swap_line(found: Audited) -> str:
 def _word_line(found: Audited) -> str:
     top = _often(found.words).iloc[0]
     line = (
-        f"Words: of {found.n_explained:,} false alarms the probability falls most where {top['word']} is left"
-        f" out, by {top['change']:.3f} in the mean of {top['n']:,}"
+        f"Words: of {found.n_explained:,} false alarms the probability falls most where '{top['word']}' is"
+        f" left out, by {top['change']:.3f} in the mean of {top['n']:,}"
     )
     terms = found.words[found.words["is_identifier"]]
     if terms.empty or top["is_identifier"]:
         return f"{line}."
     best = terms.iloc[0]
-    return f"{line}; of identity terms, {best['word']}, by {best['change']:.3f} in the mean of {best['n']:,}."
+    return (
+        f"{line}; of identity terms, '{best['word']}', by {best['change']:.3f} in the mean of {best['n']:,}."
+    )
 
 
 def _often(words: pd.DataFrame) -> pd.DataFrame:

@@ -67,7 +67,7 @@ def _value_line(row: dict, found: Audit) -> str:
     places = found.n_places / found.n_lists
     gap = (row["share"] - row["desired"]) * places
     gap_text = f"{abs(gap):.1f} places of {four_digits(places)} too {'few' if gap < 0 else 'many'}"
-    shown = f"Of the top {row['share']:.1%} is {row['value']}, {row['desired']:.1%} desired"
+    shown = f"{row['value']} has {row['share']:.1%} of the top, {row['desired']:.1%} desired"
     shown += " (as desired)" if abs(gap) < 0.05 else f" ({gap_text}{' a list' if found.n_lists > 1 else ''})"
     if not row["n_candidates"] > 0:
         return f"{shown}; no candidate has this value."

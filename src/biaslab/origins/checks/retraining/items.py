@@ -12,10 +12,11 @@ _DRAWN = (_PERTURBATIONS, _CORRELATION)
 def _retrains(setup):
     perturbations = setup["perturbations"]
     every = grid.perturbation_sets(setup)
+    if not every:
+        return "", 0
     n_random = len(perturbations["random_sizes"]) * perturbations["random_sets"]
-    return f"{len(every) - n_random} targeted and {n_random} random sets", grid.trainings_without(
-        every, setup
-    )
+    said = f"{len(every) - n_random} targeted and {n_random} random sets"
+    return said, grid.trainings_without(every, setup)
 
 
 ANALYSIS = Analysis(
