@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.stats import standard_ranks
@@ -284,6 +286,48 @@ def test_a_run_that_left_nothing_out_says_so(flips):
     (flips[0] / "brittleness/outcomes.tsv").unlink()
     with pytest.raises(InputError, match="run a setup with brittleness"):
         flipped(flips, flips[1])
+
+
+def test_the_command_prints_the_table_that_it_writes(run):
+    folder, table = run
+    table.to_csv(folder / "scores.tsv", sep="\t", index=False)
+    done = command(folder, folder / "scores.tsv")
+    assert done.exit_code == 0, done.exception
+    written = pd.read_csv(folder / "out.tsv", sep="\t")
+    assert list(written) == COLUMNS == done.stdout.splitlines()[0].split()
+    assert len(written) + 1 == len(done.stdout.splitlines())
+    assert {"yours", "random", "newton"} <= set(written["attribution"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (["scores.tsv", "--planted", 0.1, "--flip", 2], "--flip leaves documents of the corpus out"),
+        (["unrolled", "--planted", 0.1], "--planted: unrolled is estimated on the corpus alone"),
+        (["scores.tsv", "--planted", 0.1], "no documents were planted at 0.1"),
+        (["nowhere.tsv"], "nowhere.tsv: "),
+    ],
+)
+def test_the_command_refuses_what_does_not_go_together_and_writes_nothing(run, arguments, match):
+    refused = command(run[0], *arguments)
+    assert isinstance(refused.exception, InputError)
+    assert match in str(refused.exception)
+    assert not (run[0] / "out.tsv").exists()
+
+
+def command(folder, *arguments):
+    """Call the command on a setup's folder."""
+    place = [
+        "--results",
+        folder.parents[1],
+        "--setup",
+        folder.name,
+        "--weat",
+        "t",
+        "--out",
+        folder / "out.tsv",
+    ]
+    return CliRunner().invoke(app, ["origins", "score", *map(str, [*arguments, *place])])
 
 
 RECORD = Path(__file__).parents[4] / "docs/records/attribution/origins/sample"
