@@ -16,6 +16,10 @@ rows of a setup. A test fails where one of them has changed since.
 
 writes workflow/resources/seconds.tsv: what its jobs took, from which a dry run tells the time that is needed.
 
+    python docs/record.py figures RESULTS     # of the default, or of the preset attribution
+
+copies to docs/images the figures that the pages show, those that the run has.
+
     python docs/record.py attribution RESULTS     # of the preset attribution
 
 copies to docs/records/attribution what attributions are scored on, numbers alone, once a run of it is made.
@@ -25,6 +29,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -32,7 +37,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
-from generated import RECORDED, claims_of, named_tables, registered
+from generated import RECORDED, ROOT, claims_of, named_tables, registered
 
 from biaslab.audit.claims import Claim
 from biaslab.audit.expressions import columns_of
@@ -58,6 +63,26 @@ BENCHMARK = {
     "planted/pairs.tsv": None,
 }
 """The files of a setup that attributions are scored on, with the columns that are kept of them, or all."""
+
+FIGURES = {
+    "debiasing_lambda_path": "debiasing/w2vnews/figures/lambda_path",
+    "debiasing_methods": "debiasing/w2vnews/figures/methods",
+    "fairness_ablation": "fairness_testing/figures/ablation",
+    "fairness_budgets": "fairness_testing/figures/budgets",
+    "hate_performance": "hate_speech/figures/performance",
+    "ranking_simulation": "ranking/figures/simulation",
+    "sample_predicted_observed": "origins/sample/figures/figure2_predicted_observed_weat1",
+    "sample_single_documents": "origins/sample/figures/single_documents",
+    "sample_transfer": "origins/sample/figures/figure4_transfer_weat1",
+    "sample_cross_fitting": "origins/sample/figures/cross_fitting_weat1",
+    "sample_brittleness": "origins/attribution/figures/brittleness_weat2",
+    "sample_lds": "origins/attribution/figures/lds_weat1",
+    "sample_planted": "origins/attribution/figures/planted_weat1",
+    "sample_randomised": "origins/attribution/figures/randomised_weat1",
+    "sample_relative_influence": "origins/attribution/figures/relative_influence_weat1",
+    "simplewiki_predicted_observed": "origins/simplewiki/figures/figure2_predicted_observed_weat1",
+}
+"""By picture of the pages: the figure, without suffix, in the results of the run that has it."""
 
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -182,9 +207,13 @@ if __name__ == "__main__":
             [("", estimate.LOOP, 1, estimate.loop())], columns=["area", "rule", "jobs", "seconds"]
         )
         write_tsv(
-            RECORDED.parents[1] / estimate.RECORDED,
+            ROOT / estimate.RECORDED,
             pd.concat([speed, estimate.job_seconds(Path(sys.argv[2]))]),
         )
+    elif sys.argv[1] == "figures":
+        for name, figure in FIGURES.items():
+            if (path := Path(sys.argv[2]) / f"{figure}.png").exists():
+                shutil.copy(path, ROOT / f"docs/images/{name}.png")
     elif sys.argv[1] == "attribution":
         results, setup = Path(sys.argv[2]), "origins/attribution"
         record_benchmark(results / setup, RECORDED / "attribution" / setup)

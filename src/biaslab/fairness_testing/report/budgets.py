@@ -106,12 +106,9 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
         for ax, mode in zip(axes, (PUBLISHED, PAPER), strict=True):
             part = data[data["mode"] == mode]
             _draw_mode(ax, part, settings, testers)
-            if absent := [TESTER_NAMES[one] for one in testers if not (part["tester"] == one).any()]:
-                ax.text(
-                    0.98, 0.02, f"{', '.join(absent)}: one version only, drawn beside", fontsize=6,
-                    ha="right", transform=ax.transAxes,
-                )  # fmt: skip
-            ax.set_title(f"Testers {MODE_NAMES[mode]}")
+            absent = [TESTER_NAMES[one] for one in testers if not (part["tester"] == one).any()]
+            beside = f"; {', '.join(absent)} has one version, beside" if absent else ""
+            ax.set_title(f"Testers {MODE_NAMES[mode]}{beside}")
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
         axes[0].set_yticks(range(len(settings)), [setting_in_words(one, ": ") for one in settings])
         axes[0].set_ylim(len(settings) - 0.5, -0.5)
