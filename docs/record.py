@@ -124,13 +124,16 @@ def record_benchmark(setup: Path, to: Path) -> None:
 
 
 def record_others(results: Path, setup: str, to: Path) -> None:
-    """Write what the attributions say that the workflow leaves out, of each test: ``others/TEST.parquet``."""
+    """Write what attributions say that the workflow leaves out, of each test: ``others/TEST.parquet``.
+
+    Of newton what it says with the damping that follows from the training.
+    """
     config = results / "config.json"
     opened, glove, seed = open_setup(setup, results, config), glove_of(setup, config), seed_of(config)
     for weat in opened.weats:
         made = {
-            name: others.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
-            for name in others.NAMES
+            title: others.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
+            for title, name in (*zip(others.NAMES, others.NAMES, strict=True), ("newton, damped", "newton"))
         }
         copy = to / "others" / f"{weat}.parquet"
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -66,10 +66,9 @@ def write_scored(
         single, area, correlation = (
             read_tsv(results / f"single_documents/{name}.tsv") for name in ("documents", "auc", "correlation")
         )
-        tables += [
-            score_single(given, single, area, weat, seed),
-            correlate_single(given, single, correlation, weat),
-        ]
+        if weat in set(single["weat"]):
+            tables.append(score_single(given, single, area, weat, seed))
+            tables.append(correlate_single(given, single, correlation, weat))
     if retraining:
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
