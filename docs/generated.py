@@ -372,9 +372,7 @@ def attributions_scored() -> str:
         )
         for r in table.sort_values(["weat", "n_removed", "value"], ascending=False).itertuples()
     ]
-    return _table(
-        ("test", "lacking", "attribution", "form", "LDS", f"lead of {UNROLLED}", "ceiling"), rows
-    )
+    return _table(("test", "lacking", "attribution", "form", "LDS", f"lead of {UNROLLED}", "ceiling"), rows)
 
 
 def columns_said() -> str:

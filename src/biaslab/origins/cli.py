@@ -241,22 +241,21 @@ def score(
     from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup, seed_of
 
     folder, file = results / "origins" / setup, config or results / "config.json"
-    is_named = scores in others.NAMES
-    if planted is not None and flip:
+    is_named, dose = scores in others.NAMES, None if planted is None else f"{planted:g}"
+    if dose and flip:
         raise InputError("--flip leaves documents of the corpus out, --planted adds some; give one of them")
-    if planted is not None and is_named:
-        raise InputError(f"--planted: {scores} is estimated on the corpus alone; give a file of scores")
-    if planted is not None:
-        table = write_recalled(Path(scores), folder, f"{planted:g}", weat, seed, out)
+    given, retraining = Path(scores), None
+    if flip or is_named:
+        opened = open_setup(setup, results, file)
+        chosen_tests(opened, weat)
+        words, glove = opened.file(weat), glove_of(setup, file)
+        retraining = Retraining(words, glove, flip, threads) if flip else None
+        if is_named:
+            corpus = folder / "planted" / dose if dose else folder
+            given = {scores: others.estimate(scores, corpus, words, glove, seed_of(file), threads)}
+    if dose:
+        table = write_recalled(given, folder, dose, weat, seed, out)
     else:
-        given, retraining = Path(scores), None
-        if flip or is_named:
-            opened = open_setup(setup, results, file)
-            chosen_tests(opened, weat)
-            words, glove = opened.file(weat), glove_of(setup, file)
-            retraining = Retraining(words, glove, flip, threads) if flip else None
-            if is_named:
-                given = {scores: others.estimate(scores, folder, words, glove, seed_of(file), threads)}
         table = write_scored(given, folder, weat, seed, out, retraining)
     typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
 

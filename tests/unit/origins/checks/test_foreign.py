@@ -303,7 +303,7 @@ def test_the_command_prints_the_table_that_it_writes(run):
     ("arguments", "match"),
     [
         (["scores.tsv", "--planted", 0.1, "--flip", 2], "--flip leaves documents of the corpus out"),
-        (["unrolled", "--planted", 0.1], "--planted: unrolled is estimated on the corpus alone"),
+        (["unrolled", "--planted", 0.1], "config.json"),
         (["scores.tsv", "--planted", 0.1], "no documents were planted at 0.1"),
         (["nowhere.tsv"], "nowhere.tsv: "),
     ],

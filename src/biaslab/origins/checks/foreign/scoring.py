@@ -47,7 +47,7 @@ def write_scored(
     without the documents that the first of them puts first.
     """
     documents = read_parquet(results / "documents.parquet", ["document", "id", "n_tokens"])
-    given = dict(scores) if isinstance(scores, Mapping) else {YOURS: read_scores(scores, documents)}
+    given = _given(scores, documents)
     name, first = next(iter(given.items()))
     given[LENGTH] = documents["n_tokens"].to_numpy(np.float64)
     given[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
@@ -79,8 +79,13 @@ def write_scored(
     return _written(tables, weat, out)
 
 
-def write_recalled(scores: Path, results: Path, dose: str, weat: str, seed: int, out: Path) -> pd.DataFrame:
-    """Score a file on the corpus in which documents were planted at a dose; write and return the table."""
+def write_recalled(
+    scores: Path | Mapping[str, np.ndarray], results: Path, dose: str, weat: str, seed: int, out: Path
+) -> pd.DataFrame:
+    """Score a file on the corpus in which documents were planted at a dose; write and return the table.
+
+    Instead of a file, scores (n_documents,) by their names.
+    """
     path = results / f"planted/{dose}/documents.parquet"
     if not path.exists():
         made = ", ".join(sorted(file.parent.name for file in results.glob("planted/*/documents.parquet")))
@@ -88,7 +93,7 @@ def write_recalled(scores: Path, results: Path, dose: str, weat: str, seed: int,
     documents = read_parquet(path, ["document", "id", "kind", "weat", "source", "dose"])
     if weat not in set(documents["weat"]):
         raise InputError(f"{path}: no documents were planted for '{weat}'; name another test")
-    given = {YOURS: read_scores(scores, documents)}
+    given = _given(scores, documents)
     given[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
     found, pairs = recall_table(documents, weat, given, seed), pair_table(documents, weat, given)
     found, pairs = (
@@ -190,6 +195,10 @@ def correlate_single(
     }
     table = table.rename(columns=names).assign(check="r", among="all", n_removed=1, chance=0.0)
     return table.reindex(columns=COLUMNS[1:])
+
+
+def _given(scores: Path | Mapping[str, np.ndarray], documents: pd.DataFrame) -> dict[str, np.ndarray]:
+    return dict(scores) if isinstance(scores, Mapping) else {YOURS: read_scores(scores, documents)}
 
 
 def _renamed(table: pd.DataFrame, check: str) -> pd.DataFrame:
