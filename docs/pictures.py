@@ -23,7 +23,7 @@ ATTRIBUTE = (
     " --min-count 15 --window 5 --dimension 12 --epochs 300"
 )
 PAGES = {
-    "origins": ("origins-corpus", "python articles.py", ATTRIBUTE, "found/pages/career-raises-1.html"),
+    "origins": ("origins-corpus", "python articles.py", ATTRIBUTE, "found/answer.html"),
     "debiasing": ("debiasing-embedding", "biaslab debiasing audit", "", "debiasing-audit.html"),
     "ranking": ("ranking-lists", "biaslab ranking audit", "", "ranking-audit.html"),
     "fairness_testing": ("classifier-table", "biaslab fairness-testing audit", "", "fairness-audit.html"),

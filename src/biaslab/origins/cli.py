@@ -200,11 +200,12 @@ def attribute(
     """Find the documents that raise and lower biases most, from the corpus on, with their words coloured."""
     from biaslab.origins.pages.attributed import attribute_corpus
 
-    attribute_corpus(
+    found = attribute_corpus(
         source, format or format_of(source), test, choice, model, window, baselines, documents, seed, out,
         verify, smoothness, threads,
         say=lambda line: typer.echo(line, err=True),
     )  # fmt: skip
+    typer.echo(found)
 
 
 @app.command("score")

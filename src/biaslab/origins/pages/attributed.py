@@ -13,6 +13,7 @@ from biaslab.bias.measures.registry import PARAMETERS
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.settings import ExactTest
 from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.core.answers import check_answer, write_answer
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
@@ -27,6 +28,7 @@ from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
 from biaslab.origins.documents import CountedTexts, agreement
+from biaslab.origins.pages.answer import answer
 from biaslab.origins.pages.explanation import Corpus, explain
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
@@ -35,6 +37,7 @@ from biaslab.origins.smoothness import smoothness
 from biaslab.run.area import Unit
 
 ESTIMATOR = "newton"
+ANSWER = "answer"
 
 
 def attribute_corpus(
@@ -52,8 +55,10 @@ def attribute_corpus(
     directions: int,
     threads: int,
     say: Callable[[str], None],
-) -> None:
+) -> str:
     """Count a corpus, train baselines, and write pages of the documents that raise and lower each bias most.
+
+    Returned is what a terminal shows of the answer, which is also a page and a file of all numbers.
 
     At either end `documents`; the damping is 2 / (learning_rate x epochs). First it is said how smoothly the
     trainings answer along some `directions` of the documents' weights. With `verify` those that raise a
@@ -61,6 +66,8 @@ def attribute_corpus(
     tests ``agreement.tsv`` says which documents matter by most of them.
     """
     words = _different([read_word_sets(test, PARAMETERS) for test in tests])
+    check_answer(out / ANSWER)
+    said: dict[str, list[str]] = {one.name: [] for one in words}
     corpus, listed, vocabulary = (out / n for n in ("corpus.npz", "documents.parquet", "vocabulary.tsv"))
     cooccurrence, batch = out / "cooccurrence.npz", out / f"embeddings/{BASELINE}/batch-0.npz"
     read_corpus(source, format, choice, corpus, listed, vocabulary, say)
@@ -73,7 +80,8 @@ def attribute_corpus(
             found = smoothness(
                 CountedTexts(x, counted, *ids), model, one, directions=directions, seed=seed, threads=threads
             )
-            say(f"{one.name}: {found}")
+            said[one.name].append(f"{one.name}: {found}")
+            say(said[one.name][-1])
     influence = InfluenceParameters(damping=damping_of(model), x_max=model.x_max, alpha=model.alpha)
     files, bias = ([batch], cooccurrence, corpus), []
     for test, one in zip(tests, words, strict=True):
@@ -82,12 +90,8 @@ def attribute_corpus(
         write_differential_bias(*files, listed, vocabulary, [test], influence, bias[-1], threads=threads)
         write_gradient(*files, vocabulary, [test], influence, gradient, threads)
     table = write_pages(source.stem, out, words, documents)
-    say(
-        f"{out}/documents.tsv: the {documents} documents that raise and lower"
-        f" {' and '.join(one.name for one in words)} most, with pages"
-    )
     if len(words) > 1:
-        say(write_agreement(out, [one.name for one in words], documents, seed))
+        said[""] = [write_agreement(out, [one.name for one in words], documents, seed)]
     if verify:
         sets, observed, predicted = (out / n for n in ("sets.parquet", "observed.tsv", "predictions.tsv"))
         perturbation.write_sets(bias, ESTIMATOR, [documents], [], 0, seed, sets)
@@ -100,7 +104,14 @@ def attribute_corpus(
         write_predictions(*files, vocabulary, sets, tests, influence, predicted, threads)
         raising = table[table["effect"] == RAISES].groupby("test").size()
         for test, name in names.items():
-            say(verdict(out, test, name, int(raising[test])))
+            said[test].append(verdict(out, test, name, int(raising[test])))
+    facts = {
+        "Documents": f"{len(read_parquet(listed, ['document'])):,}",
+        "Words": f"{len(read_tsv(vocabulary)):,} different ones",
+        "Embeddings": f"{baselines} GloVe, dimension {model.dimension}, {model.epochs} epochs",
+        "Trained again": f"without the {documents} documents that raise a bias most" if verify else "nothing",
+    }
+    return write_answer(answer(source, out, words, table, facts, said), out / ANSWER)
 
 
 def _different(tests: list[WordSets]) -> list[WordSets]:
@@ -143,8 +154,9 @@ def write_agreement(out: Path, tests: Sequence[str], documents: int, seed: int) 
     write_tsv(out / "agreement.tsv", table.iloc[order[found.votes[order] > 0]])
     mean, low, high = found.by_chance
     return (
-        f"{out}/agreement.tsv: {len(found.most)} documents are among the {documents} that matter most by more"
-        f" than half of {len(tests)} tests; of shuffled ones it would be {mean:.1f} [{low:.0f}, {high:.0f}]"
+        f"{len(found.most)} documents are among the {documents} that matter most by more than half of"
+        f" {len(tests)} tests; of shuffled ones it would be {mean:.1f} ({low:.0f} to {high:.0f};"
+        " agreement.tsv)."
     )
 
 
@@ -158,5 +170,5 @@ def verdict(out: Path, test: str, name: str, documents: int) -> str:
     low, high = mean_interval(change)
     return (
         f"{test} without the {documents} that raise it most: predicted {predicted - before.mean():+.3f},"
-        f" trained again {change.mean():+.3f} [{low:+.3f}, {high:+.3f}], from {before.mean():.3f}"
+        f" trained again {change.mean():+.3f} ({low:+.3f} to {high:+.3f})."
     )

@@ -68,8 +68,8 @@ def test_documents_that_carry_the_bias_are_found_and_shown(run):
 
 def test_the_first_set_is_trained_again_and_compared(run):
     folder, result = run
-    assert "without the 6 that raise it most: predicted -" in result.output
-    assert "ripa_notes without the 6 that raise it most: predicted -" in result.output
+    assert "notes without the 6 that raise it most: predicted -" in words(result)
+    assert "ripa_notes without the 6 that raise it most: predicted -" in words(result)
     sets = pd.read_csv(folder / "observed.tsv", sep="\t")["set"]
     assert set(sets) == {"notes-decrease-6", "ripa_notes-decrease-6"}
 
@@ -84,10 +84,42 @@ def test_documents_that_matter_by_both_tests_stand_first(run):
         largest.append(set(sizes.nlargest(6).index))
     assert set(both["document"]) == largest[0] & largest[1]
     assert set(table["document"]) == largest[0] | largest[1]
-    assert (
-        f"{len(both)} documents are among the 6 that matter most by more than half of 2 tests"
-        in result.output
+    assert f"{len(both)} documents are among the 6 that matter most by more than half of 2 tests" in words(
+        result
     )
+
+
+def test_the_answer_stands_in_lines_on_a_page_and_in_numbers(run):
+    folder, result = run
+    found = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+    for line in found["answer"]:
+        assert line in words(result)
+    first = found["notes"]["documents"][0]
+    assert f"'{first['title']}' raises it most: without this document it would fall by" in words(result)
+    estimates = pd.read_parquet(folder / "differential_bias/notes.parquet")
+    of_first = estimates.loc[first["document"], ["newton_seed0", "newton_seed1"]].astype(float)
+    assert first["fall"] == pytest.approx(of_first.mean())
+    assert first["fall_low"] == pytest.approx(of_first.mean() - 12.7062 * of_first.sem(), rel=1e-4)
+    page = (folder / "answer.html").read_text(encoding="utf-8")
+    assert page.count('<a href="pages/notes-raises-') == 6
+    assert "What this cannot tell" in page
+    for link in found["notes"]["documents"]:
+        assert (folder / link["page"]).exists()
+
+
+def test_an_answer_of_somebody_else_is_not_overwritten(run, tmp_path):
+    (tmp_path / "found").mkdir()
+    (tmp_path / "found/answer.html").write_text("mine")
+    given = ["--test", str(run[0].parent / "words.yaml"), "--out", str(tmp_path / "found")]
+    notes = str(run[0].parent / "notes.jsonl")
+    with pytest.raises(InputError, match="is there, and no answer of biaslab"):
+        CliRunner().invoke(app, ["origins", "attribute", notes, *given], catch_exceptions=False)
+    assert [path.name for path in (tmp_path / "found").iterdir()] == ["answer.html"]
+
+
+def words(result):
+    """Return what was printed, without the ends of lines."""
+    return " ".join(result.output.split())
 
 
 def test_tests_of_one_name_are_refused(run, tmp_path):
