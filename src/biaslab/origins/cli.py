@@ -263,9 +263,11 @@ def score(
 
 @app.command("explain")
 def explain(
-    setup: Annotated[str, typer.Option(help="Name of the setup.")],
     document: Annotated[str, typer.Option(help="Id of the document, as in documents.parquet.")],
-    results: Annotated[Path, typer.Option(help="The folder of all results.")] = Path("results"),
+    setup: Annotated[str | None, typer.Option(help="Name of the setup of a run.")] = None,
+    results: Annotated[
+        Path, typer.Option(help="The folder of all results; or, without a setup, that of origins attribute.")
+    ] = Path("results"),
     config: RunConfig = None,
     html: Annotated[
         Path | None, typer.Option(help="Also write a page with the text, coloured."), To.FILE
@@ -273,18 +275,21 @@ def explain(
     weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
 ) -> None:
     """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
-    from biaslab.origins.pages.explanation import Corpus, chosen_tests, open_setup
+    from biaslab.origins.pages.explanation import Corpus, chosen_tests, open_attributed, open_setup
     from biaslab.origins.pages.explanation import explain as explain_document
     from biaslab.origins.pages.explanation_page import show
     from biaslab.origins.pages.highlight import write_page
 
-    chosen = open_setup(setup, results, config or results / "config.json")
+    if setup:
+        chosen = open_setup(setup, results, config or results / "config.json")
+    else:
+        chosen = open_attributed(results)
     tests, corpus = chosen_tests(chosen, weat), Corpus(chosen)
     found = corpus.find(document)
     parts = [(t, chosen.baseline_mean(t.name), explain_document(corpus, found, t)) for t in tests]
-    show(found, setup, parts)
+    show(found, chosen.name, parts)
     if html:
-        write_page(html, setup, found, parts)
+        write_page(html, chosen.name, found, parts)
 
 
 def _sizes(text: str, option: str) -> list[int]:

@@ -15,6 +15,7 @@ from biaslab.bias.settings import ExactTest
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.answers import check_answer, write_answer
 from biaslab.core.errors import InputError
+from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.embeddings import BASELINE
@@ -29,7 +30,7 @@ from biaslab.origins.attribution.tables import write_differential_bias, write_pr
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
 from biaslab.origins.documents import CountedTexts, agreement
 from biaslab.origins.pages.answer import answer
-from biaslab.origins.pages.explanation import Corpus, explain
+from biaslab.origins.pages.explanation import TESTS, Corpus, explain
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import DECREASE, targeted_set
@@ -74,6 +75,8 @@ def attribute_corpus(
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
     baseline.write_baseline([batch], vocabulary, tests, ExactTest.permutations, seed, out / "baseline.tsv")
+    for test, one in zip(tests, words, strict=True):
+        write_text(out / TESTS / f"{one.name}.yaml", test.read_text(encoding="utf-8"))
     if directions:
         counted, x, *ids = read_counted(cooccurrence, corpus, vocabulary)
         for one in words:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.measures.registry import PARAMETERS
 from biaslab.bias.names import LOWERS, RAISES
-from biaslab.bias.word_sets import WordSets
+from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
@@ -23,6 +24,9 @@ from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.bias_gradient.analysis import contributions, token_contributions
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
+
+TESTS = "tests"
+"""The folder with the word sets of the tests beside what ``biaslab origins attribute`` wrote."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,15 @@ def open_setup(name: str, results: Path, config: Path) -> Setup:
     return Setup(Unit(name, tuple(weats), files=files), results / "origins" / name)
 
 
+def open_attributed(folder: Path) -> Setup:
+    """Open what ``biaslab origins attribute`` wrote into a folder."""
+    tests = sorted((folder / TESTS).glob("*.yaml"))
+    if not tests:
+        raise InputError(f"{folder}/{TESTS}: no tests; name the folder of origins attribute, or a --setup")
+    files = {read_word_sets(test, PARAMETERS).name: str(test) for test in tests}
+    return Setup(Unit(folder.absolute().name, tuple(files), files=files), folder)
+
+
 def glove_of(name: str, config: Path) -> GloveParameters:
     """Return the hyperparameters of a setup's embeddings, which `config` names."""
     glove = _look_up(config, "origins", "setups", name, "glove")
@@ -149,7 +162,8 @@ def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
         known = ", ".join(setup.weats)
         near = suggest(weat, setup.weats)
         raise InputError(f"setup {setup.name} does not measure '{weat}' (it measures {known}){near}")
-    return [setup.word_sets(name) for name in ([weat] if weat else setup.weats)]
+    names = [weat] if weat else setup.weats
+    return [read_word_sets(setup.file(name), PARAMETERS) for name in names]
 
 
 def _look_up(config: Path, *keys: str) -> Any:

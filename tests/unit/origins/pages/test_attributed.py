@@ -107,6 +107,20 @@ def test_the_answer_stands_in_lines_on_a_page_and_in_numbers(run):
         assert (folder / link["page"]).exists()
 
 
+def test_a_document_of_the_folder_is_explained(run, tmp_path):
+    folder, _ = run
+    first = json.loads((folder / "answer.json").read_text(encoding="utf-8"))["notes"]["documents"][0]
+    page = tmp_path / "page.html"
+    given = ["--results", str(folder), "--document", first["id"], "--html", str(page)]
+    done = CliRunner().invoke(app, ["origins", "explain", *given], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert first["title"] in done.output
+    assert "Things and people" in page.read_text(encoding="utf-8")
+    given = ["--results", str(tmp_path), "--document", "n1"]
+    with pytest.raises(InputError, match="name the folder of origins attribute, or a --setup"):
+        CliRunner().invoke(app, ["origins", "explain", *given], catch_exceptions=False)
+
+
 def test_an_answer_of_somebody_else_is_not_overwritten(run, tmp_path):
     (tmp_path / "found").mkdir()
     (tmp_path / "found/answer.html").write_text("mine")
