@@ -1,5 +1,6 @@
 """Commands of ``biaslab origins``."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -200,12 +201,14 @@ def attribute(
     """Find the documents that raise and lower biases most, from the corpus on, with their words coloured."""
     from biaslab.origins.pages.attributed import attribute_corpus
 
+    start = time.perf_counter()
     found = attribute_corpus(
         source, format or format_of(source), test, choice, model, window, baselines, documents, seed, out,
         verify, smoothness, threads,
         say=lambda line: typer.echo(line, err=True),
     )  # fmt: skip
     typer.echo(found)
+    typer.echo(f"It took {time.perf_counter() - start:.0f} s.", err=True)
 
 
 @app.command("score")
