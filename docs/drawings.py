@@ -1,5 +1,7 @@
 """Drawings of the documentation, as SVG: `docs/generated.py` writes them into docs/images."""
 
+import biaslab  # noqa: F401, I001  (pins the processor before numpy is loaded)
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape

@@ -1,5 +1,7 @@
 """Write what of the documentation follows from settings and areas: ``python docs/generated.py``."""
 
+import biaslab  # noqa: F401, I001  (pins the processor before numpy is loaded)
+
 import csv
 import json
 import re

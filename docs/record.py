@@ -25,6 +25,8 @@ copies to docs/images the figures that the pages show, those that the run has.
 copies to docs/records/attribution what attributions are scored on, numbers alone, once a run of it is made.
 """
 
+import biaslab  # noqa: F401, I001  (pins the processor before numpy is loaded)
+
 import itertools
 import json
 import os

@@ -1,9 +1,11 @@
 """What depends on the processor is pinned before anything reads it, and a user's choice stays."""
 
+import ast
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -158,3 +160,21 @@ def test_an_unknown_target_is_refused(monkeypatch, value):
 def test_nothing_heavy_is_imported_to_pin():
     code = "import biaslab, sys; print({'numpy', 'numba', 'torch', 'importlib.metadata'} & set(sys.modules))"
     assert python(code) == "set()"
+
+
+ROOT = Path(__file__).parents[3]
+SCRIPTS = sorted([*(ROOT / "docs").glob("*.py"), *(ROOT / "benchmarks").glob("*.py")])
+DEPENDS = {"numpy", "pandas", "scipy", "numba", "torch", "sklearn", "pyarrow", "gensim", "matplotlib"}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[path.name for path in SCRIPTS])
+def test_a_script_imports_the_package_before_what_depends_on_the_processor(script):
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    names = []
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            names += [alias.name.partition(".")[0] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append((node.module or "").partition(".")[0])
+    heavy = [name for name in names if name in DEPENDS | {"biaslab"}]
+    assert "biaslab" not in heavy or heavy[0] == "biaslab"
