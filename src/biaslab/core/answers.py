@@ -31,6 +31,10 @@ _WIDTH, _ROW = 3.6, 0.22  # inches: read on a phone and on a desk
 _LONGEST, _LABEL = 28, 44  # characters of a label of a row, and in a line of that of the axis
 
 
+class _Link(str):
+    href: str
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of the page: paragraphs, then a figure, then a table of text cells."""
@@ -99,6 +103,13 @@ def dots(
         file = BytesIO()
         page.savefig(file, format="svg", metadata=METADATA["svg"])
     return f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode()}"
+
+
+def link(text: str, href: str) -> str:
+    """Return the text of a cell that leads to a page below the folder of the answer."""
+    found = _Link(text)
+    found.href = href
+    return found
 
 
 def with_ends(table: pd.DataFrame, name: str) -> np.ndarray:

@@ -9,7 +9,7 @@ import yaml
 from biaslab.core import schema as schemas
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, read_yaml
-from biaslab.embeddings.readers import FORMATS
+from biaslab.embeddings.settings import CORPUS_FORMATS
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.run import config as configuration
 from biaslab.run.plan import make_plan
@@ -69,7 +69,7 @@ def test_what_settings_let_choose_is_what_there_is():
         "corpora": setup["corpus"]["properties"]["format"]["enum"],
         "estimators": setup["perturbations"]["properties"]["estimator"]["enum"],
     }
-    there = {"labelled": LABELLED, "corpora": FORMATS, "estimators": ESTIMATORS}
+    there = {"labelled": LABELLED, "corpora": CORPUS_FORMATS, "estimators": ESTIMATORS}
     assert {name: set(values) for name, values in offered.items()} == {k: set(v) for k, v in there.items()}
 
 

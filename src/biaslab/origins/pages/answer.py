@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
-from biaslab.core.answers import Answer, Section, dots, listed, with_ends
+from biaslab.core.answers import Answer, Section, dots, link, listed, with_ends
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import text_columns
@@ -98,7 +97,7 @@ def _document_lines(shown: pd.DataFrame) -> list[str]:
 def _section(one: WordSets, shown: pd.DataFrame, n_embeddings: int) -> Section:
     templates = {"Document": "{title}", "It": "{effect}"}
     templates["Fall of the bias without it"] = "{fall:+.3f} ({fall_low:+.3f} to {fall_high:+.3f})"
-    pages = [Markup('<a href="{0}">words in colour</a>').format(page) for page in shown["page"]]
+    pages = [link("words in colour", page) for page in shown["page"]]
     table = text_columns(shown, templates)
     return Section(
         f"{one.name}: documents at either end",
