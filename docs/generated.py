@@ -361,7 +361,7 @@ def attributions_scored() -> str:
             for other in said.keys() - {weat}:
                 given |= {f"{name} of {other}": of.to_numpy() for name, of in said[other].items()}
             tables.append(scoring.write_scored(given, record, weat, 1, Path(folder) / "scored.tsv"))
-    table = pd.concat(tables).query("check == 'lds'")
+    table = pd.concat(tables).query("check == 'lds' and among != @scoring.PAIRED")
     rows = [
         (
             r.weat,

@@ -57,6 +57,7 @@ BENCHMARK = {
     "differential_bias/*.parquet": ["document", f"{ATTRIBUTIONS[0].name}_mean"],
     "lds/subsets.parquet": None,
     "lds/removals.tsv": None,
+    "lds/paired.tsv": None,
     "lds/scores.tsv": ["weat", "size", "n_subsets", "n_retrainings", "reliability", "ceiling"],
     "single_documents/*.tsv": None,
     "planted/*/documents.parquet": ["document", "id", "kind", "weat", "source", "dose"],

@@ -105,6 +105,25 @@ def test_the_sign_of_a_score_counts_and_its_unit_does_not(run):
     assert against["value"]["lds", "yours"] == pytest.approx(-once["value"]["lds", "yours"])
 
 
+def test_trainings_with_the_seeds_of_baselines_are_scored_apart(run):
+    folder, truth = run
+    removals = pd.read_csv(folder / "lds/removals.tsv", sep="\t")
+    draw = np.random.default_rng(7)
+    rows = [
+        (name, "t", seed, value + draw.normal(0, 0.01))
+        for name, value in zip(removals["set"], -removals["observed_mean"], strict=True)
+        for seed in range(3)
+    ]
+    table = pd.DataFrame(rows, columns=["set", "weat", "seed", "effect_size"])
+    table.to_csv(folder / "lds/paired.tsv", sep="\t", index=False)
+    truth.to_csv(folder / "scores.tsv", sep="\t", index=False)
+    found = write_scored(folder / "scores.tsv", folder, "t", 1, folder / "out.tsv")
+    lds = found[found["check"] == "lds"].set_index(["among", "attribution"])
+    assert lds["value"]["", "yours"] == pytest.approx(-lds["value"]["paired", "yours"], abs=0.01)
+    assert lds["ceiling"]["", "yours"] == 0.99
+    assert np.isnan(lds["ceiling"]["paired", "yours"])
+
+
 def test_a_lead_is_paired_and_none_over_itself(run):
     """The truth and a part of it err on the same subsets: what stands between them is sharper than either."""
     noise = np.random.default_rng(6).normal(0, 0.7, N)

@@ -28,6 +28,9 @@ from biaslab.origins.sets import RANDOM
 YOURS, LENGTH = "yours", "length"
 """What tables call the scores of the file, and those that are the documents' lengths."""
 
+PAIRED = "paired"
+"""Among which subsets were scored that were retrained with the seeds of baselines."""
+
 COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n"]
 COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling", "lead", "lead_ci_low", "lead_ci_high"]
 """`lead`, of a linear datamodeling score: how much more the file has than the row; its interval is paired."""
@@ -62,6 +65,9 @@ def write_scored(
         )
         reliable = read_tsv(results / "lds/scores.tsv", ("weat", "size", "ceiling"))
         tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
+        if (results / "lds/paired.tsv").exists():
+            outcomes = read_tsv(results / "lds/paired.tsv", ("set", "weat", "effect_size"))
+            tables.append(score_paired(given, removals, outcomes, subsets, weat, seed))
     if (results / "single_documents/documents.tsv").exists():
         single, area, correlation = (
             read_tsv(results / f"single_documents/{name}.tsv") for name in ("documents", "auc", "correlation")
@@ -160,6 +166,22 @@ def score_subsets(
             row = ["lds", "", size, name, form, n, values[0], *interval, 0, of_test["ceiling"].iloc[0]]
             rows.append([*row, lead[0], *central_interval(lead[1:])])
     return pd.DataFrame(rows, columns=COLUMNS[1:])
+
+
+def score_paired(
+    given: Mapping[str, np.ndarray],
+    removals: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    subsets: pd.DataFrame,
+    weat: str,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the score by retrainings with the seeds of baselines, in their mean; they have no ceiling."""
+    keys = ["set", "weat"]
+    means = outcomes.groupby(keys)["effect_size"].mean().rename("observed_mean").reset_index()
+    found = removals.drop(columns="observed_mean").merge(means, on=keys)
+    none = found[["weat", "size"]].drop_duplicates().assign(ceiling=np.nan)
+    return score_subsets(given, found, subsets, none, weat, seed).assign(among=PAIRED)
 
 
 def score_single(
