@@ -22,11 +22,15 @@ def reference_of(rates: ArrayLike, sizes: ArrayLike) -> int:
 
 
 def ratio_interval(hits: ArrayLike, n: ArrayLike, of_hits: int, of_n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return intervals of hits / n over of_hits / of_n, independent samples (Walter 1975)."""
+    """Return intervals of hits / n over of_hits / of_n, independent samples (Walter 1975).
+
+    Without hits the ratio is 0, which the half that is added to every count would leave out.
+    """
     a, b, c, d = (np.asarray(x, np.float64) + 0.5 for x in (hits, n, of_hits, of_n))
     middle = np.log(a / b) - np.log(c / d)
     half = scipy.stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(1 / a - 1 / b + 1 / c - 1 / d)
-    return np.exp(middle - half), np.exp(middle + half)
+    low = np.where(np.asarray(hits) == 0, 0.0, np.exp(middle - half))
+    return low, np.exp(middle + half)
 
 
 def difference_interval(hits: int, n: int, of_hits: int, of_n: int) -> tuple[float, float]:
