@@ -40,7 +40,7 @@ def ratio_interval(lists, value, reference):
     if len(lists) == 1:
         a, b, c, d = s[value] + 0.5, n[value] + 0.5, s[reference] + 0.5, n[reference] + 0.5
         half = scipy.stats.norm.ppf(0.975) * math.sqrt(1 / a - 1 / b + 1 / c - 1 / d)
-        return a / b / (c / d) * math.exp(-half), a / b / (c / d) * math.exp(half)
+        return a / b / (c / d) * math.exp(-half) if s[value] else 0.0, a / b / (c / d) * math.exp(half)
     total = 0
     for of in counts:
         parts = [of[v][0] / s[v] - of[v][1] / n[v] for v in (value, reference)]

@@ -15,6 +15,9 @@ from biaslab.core.io import write_tsv
 MISSING = "–"
 """What a table shows where there is no value."""
 
+NO_INTERVAL = rf" \({MISSING} to {MISSING}\)"
+"""The expression of an interval behind a value that has none."""
+
 _LONG_TABLE = 40  # rows; a longer table must break over pages
 _LONG_TEXT = 45  # characters; longer cells wrap
 _NUMBER = re.compile(r"[-+−<≥≤]?\d[\d.,]*(e[-+]?\d+)?\b")

@@ -10,14 +10,12 @@ from biaslab.classifiers.schema import Schema
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.stats import share_interval
-from biaslab.core.tables import MISSING, text_columns
+from biaslab.core.tables import NO_INTERVAL, text_columns
 from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
 from biaslab.fairness_testing.names import TRAIN
 
 N_VALUES = 20
 """Values and pairs that the page shows; the JSON file has them all."""
-
-_NO_INTERVAL = rf" \({MISSING} to {MISSING}\)"
 
 
 def answer(
@@ -210,7 +208,7 @@ def _groups(one: Audited, label: str) -> Section:
             "four fifths",
         ),
         listed(groups, "{value} {ratio:.2f}"),
-        text_columns(groups, templates).replace(_NO_INTERVAL, "", regex=True),
+        text_columns(groups, templates).replace(NO_INTERVAL, "", regex=True),
         f"Against {best}, the value with the highest rate (values with less than {SMALL_SHARE:.0%} of the"
         " rows left aside). SPD: difference of rates. EOD: difference of rates among the rows that are"
         " favourable in the table. AOD (average odds difference): mean of EOD and the same among the others.",

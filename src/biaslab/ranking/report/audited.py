@@ -6,7 +6,7 @@ import scipy.stats
 
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
-from biaslab.core.tables import MISSING, four_digits, text_columns
+from biaslab.core.tables import NO_INTERVAL, four_digits, text_columns
 from biaslab.ranking import registry
 from biaslab.ranking.auditing import Audit
 from biaslab.ranking.lists import ListFile
@@ -215,10 +215,8 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
         "Value": "{value}",
         "Candidates": "{n_candidates:,.0f}",
         "Selected": "{n_selected:,.0f}",
-        "Rate": "{rate:.1%}",
-        "95% interval": "{rate_low:.1%} to {rate_high:.1%}",
-        "Ratio to the highest": "{ratio:.2f}",
-        "95% interval of the ratio": "{ratio_low:.2f} to {ratio_high:.2f}",
+        "Rate": "{rate:.1%} ({rate_low:.1%} to {rate_high:.1%})",
+        "Ratio to the highest": "{ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f})",
     }
     if sum(found.n_unknown):
         templates["Ratio, whatever the unknown are"] = "{ratio_least:.2f} to {ratio_most:.2f}"
@@ -238,8 +236,9 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
             "four fifths",
         ),
         "Ratios by value: " + listed(shown, "{value} {ratio:.2f}"),
-        text_columns(shown, templates).replace(f"{MISSING} to {MISSING}", MISSING),
-        f"Values with less than {SMALL_SHARE:.0%} of the candidates are not taken for the highest rate.",
+        text_columns(shown, templates).replace(NO_INTERVAL, "", regex=True),
+        f"In brackets: 95% intervals. Values with less than {SMALL_SHARE:.0%} of the candidates are not taken"
+        " for the highest rate.",
     )
 
 
