@@ -49,6 +49,7 @@ import drawings  # noqa: E402
 
 RESULTS = "results/README.md"
 BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
+TUTORIAL = "documents-python"  # which is a notebook as well
 UNROLLED = "unrolled"  # whose lead over others the benchmark shows
 RECORDED = ROOT / "docs/records"
 RECORDS = {
@@ -418,7 +419,27 @@ PAGES = {
     "docs/verdicts.md": lambda: "\n".join(audited(area) for area in AREAS),
 }
 
+
+def notebook() -> str:
+    """Return the tutorial in Python as a Jupyter notebook without outputs; its cells share their names."""
+    page = (ROOT / f"docs/tutorials/{TUTORIAL}.md").read_text(encoding="utf-8")
+    cells = []
+    for part in re.split(r"^(```.*?^```)$", page, flags=re.DOTALL | re.MULTILINE):
+        kind, _, text = part.partition("\n")
+        if kind.startswith("```python"):
+            own = re.sub(r"^from documents import .*\n", "", text.removesuffix("\n```"), flags=re.MULTILINE)
+            cells.append({"cell_type": "code", "execution_count": None, "outputs": [], "source": own})
+        elif not kind.startswith("```") and part.strip():
+            cells.append({"cell_type": "markdown", "source": part.strip()})
+    for number, cell in enumerate(cells):
+        cell |= {"id": f"cell-{number}", "metadata": {}}
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
 WHOLE = {
+    f"docs/tutorials/{TUTORIAL}.ipynb": notebook,
     "config.yaml": shipped_configuration,
     RESULTS: columns_said,
     "docs/images/verdicts.svg": lambda: drawings.verdicts(_counts("public")),
