@@ -12,8 +12,10 @@ from biaslab.core.answers import Answer, Section, dots, link, listed, with_ends
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import text_columns
+from biaslab.origins.attribution.estimates import seed_values
 
 COMMAND = "biaslab origins attribute"
+ESTIMATOR = "newton"
 
 _LIMITS = [
     "An estimate says what becomes of the bias when a document fades. Taken out whole, or with many others,"
@@ -46,7 +48,7 @@ def answer(
         lines += said.get(one.name, ())
     return Answer(
         command=COMMAND,
-        question=f"Which documents of {source.name} raise {_joined(tests)}, and which lower it?",
+        question=f"Which documents of {source.name} raise {' and '.join(of_test)}, and which lower it?",
         data=facts,
         files=[source],
         lines=[*lines, *said.get("", ())],
@@ -56,14 +58,10 @@ def answer(
     )
 
 
-def _joined(tests: Sequence[WordSets]) -> str:
-    return " and ".join(one.name for one in tests)
-
-
 def _with_intervals(out: Path, test: str, ends: pd.DataFrame) -> pd.DataFrame:
     """Return the documents at either end, with the mean of their estimates and its interval."""
     estimates = read_parquet(out / f"differential_bias/{test}.parquet")
-    of_seeds = estimates.filter(regex="^newton_seed").to_numpy()[ends["document"]]
+    of_seeds = seed_values(estimates, ESTIMATOR)[:, ends["document"]].T
     intervals = np.array([mean_interval(values) for values in of_seeds]).reshape(-1, 2)
     kept = ends[["document", "id", "title", "effect", "rank", "page"]]
     return kept.assign(fall=of_seeds.mean(axis=1), fall_low=intervals[:, 0], fall_high=intervals[:, 1])
@@ -103,7 +101,7 @@ def _section(one: WordSets, shown: pd.DataFrame, n_embeddings: int) -> Section:
         f"{one.name}: documents at either end",
         [
             "How much the bias falls without each document (above 0: the document raises the bias), by"
-            f" newton's step with the damping of the training, in the mean of {n_embeddings} embeddings."
+            f" {ESTIMATOR}'s step with the damping of the training, in the mean of {n_embeddings} embeddings."
         ],
         dots(shown["title"], {"documents": with_ends(shown, "fall")}, "Fall of the bias without it", 0.0),
         listed(shown, "{title} {fall:+.3f}"),

@@ -29,7 +29,7 @@ from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
 from biaslab.origins.documents import CountedTexts, agreement
-from biaslab.origins.pages.answer import answer
+from biaslab.origins.pages.answer import ESTIMATOR, answer
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
@@ -37,7 +37,6 @@ from biaslab.origins.sets import DECREASE, targeted_set
 from biaslab.origins.smoothness import smoothness
 from biaslab.run.area import Unit
 
-ESTIMATOR = "newton"
 ANSWER = "answer"
 
 
