@@ -79,7 +79,8 @@ def describe(expected: Expected, slots: int) -> Iterator[str]:
     if elsewhere := expected.jobs - expected.here:
         yield (
             f"{elsewhere} of them as long as in the recorded default, at the speed of this machine; more data"
-            " and larger settings take longer, less and smaller ones less. Jobs that have run here count as they did here"
+            " and larger settings take longer, less and smaller ones less. Jobs that have run here count as"
+            " they did here"
         )
 
 
