@@ -43,7 +43,7 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import on_entries_of, without_documents
 from biaslab.embeddings.vocabulary import read_vocabulary
-from biaslab.origins.perturbation import members
+from biaslab.origins.sets.selection import members
 
 import numpy as np
 import pandas as pd

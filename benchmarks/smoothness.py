@@ -13,9 +13,9 @@ from pathlib import Path
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.origins import smoothness as checked
 from biaslab.origins.attribution.counted import read_counted
 from biaslab.origins.documents import CountedTexts
+from biaslab.origins.documents import metasmoothness as checked
 from biaslab.origins.pages.explanation import glove_of
 
 import numpy as np

@@ -33,12 +33,12 @@ from biaslab.origins.checks.single_documents.analysis import (
     select_documents,
 )
 from biaslab.origins.checks.single_documents.auc import score_documents
-from biaslab.origins.grid import SETS
-from biaslab.origins.perturbation import select_targeted
+from biaslab.origins.grid.expansion import SETS
 from biaslab.origins.report.results import Setup
 from biaslab.origins.representations.axis import analysis as axis
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
 from biaslab.origins.representations.transfer.analysis import REPRESENTATIONS, compare_responses, set_changes
+from biaslab.origins.sets.selection import select_targeted
 from biaslab.run.area import Unit
 
 WORD_SETS = {

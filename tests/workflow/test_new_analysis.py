@@ -18,7 +18,7 @@ EXAMPLES = dict(
     )
 )
 CENTRAL = {
-    "check": "src/biaslab/origins/analyses.py",
+    "check": "src/biaslab/origins/grid/analyses.py",
     "attribution": "src/biaslab/origins/attribution/registry.py",
     "format": "src/biaslab/text/registry.py",
 }

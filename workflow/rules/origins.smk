@@ -1,5 +1,6 @@
-from biaslab.origins import grid, sets
-from biaslab.origins.analyses import rule_files
+from biaslab.origins.grid import expansion
+from biaslab.origins.grid.analyses import rule_files
+from biaslab.origins.sets.names import BASELINE, PATTERN
 from biaslab.origins.inputs import Inputs as OriginsInputs
 
 ORIGINS = OriginsInputs(PLAN)
@@ -8,7 +9,7 @@ ORIGINS = OriginsInputs(PLAN)
 wildcard_constraints:
     setup="|".join(ORIGINS.setups),
     weat="|".join(config["origins"]["weats"]),
-    set=sets.PATTERN,
+    set=PATTERN,
     batch=r"\d+",
 
 
@@ -17,7 +18,7 @@ include: "origins_embeddings.smk"
 
 rule measure_baseline:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:

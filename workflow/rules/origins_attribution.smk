@@ -1,6 +1,6 @@
 rule estimate_differential_bias:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
@@ -23,7 +23,7 @@ rule estimate_differential_bias:
 
 rule predict_sets:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
@@ -67,7 +67,7 @@ rule scan_ppmi:
 
 rule measure_relative_influence:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         differential_bias="results/origins/{setup}/differential_bias/{weat}.parquet",

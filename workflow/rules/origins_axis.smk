@@ -1,6 +1,6 @@
 rule project_words:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets, grid.largest_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets, expansion.largest_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:

@@ -3,7 +3,7 @@
 
 rule cross_fit:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",

@@ -77,7 +77,7 @@ rule train_without_set:
 
 rule collect_losses:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
     output:
         out="results/origins/{setup}/training.tsv",
     resources:
@@ -98,7 +98,7 @@ rule answer_analogies:
     output:
         out="results/origins/{setup}/answered/{trained}/batch-{batch}.tsv",
     wildcard_constraints:
-        trained=rf"{sets.BASELINE}|{sets.PATTERN}",
+        trained=rf"{BASELINE}|{PATTERN}",
     priority: 2  # what was trained is not needed any more
     resources:
         mem_mb=LIMITS.memory(2000),
@@ -113,7 +113,7 @@ rule answer_analogies:
 
 rule measure_analogies:
     input:
-        tables=ORIGINS.measured("answered", grid.baseline_sets, grid.perturbation_sets),
+        tables=ORIGINS.measured("answered", expansion.baseline_sets, expansion.perturbation_sets),
     output:
         out="results/origins/{setup}/analogies.tsv",
     resources:

@@ -1,6 +1,6 @@
 rule compare_ppmi:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,

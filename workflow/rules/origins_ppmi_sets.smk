@@ -17,7 +17,7 @@ rule select_ppmi_sets:
 
 use rule measure_sets as measure_sets_by_ppmi with:
     input:
-        tables=ORIGINS.measured("measured", grid.ppmi_sets),
+        tables=ORIGINS.measured("measured", expansion.ppmi_sets),
     output:
         out="results/origins/{setup}/ppmi/observed.tsv",
     message:

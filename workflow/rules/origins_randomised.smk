@@ -7,7 +7,7 @@ wildcard_constraints:
 
 rule randomise_embeddings:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
     output:
         out="results/origins/{setup}/randomised/{kind}/embeddings.npz",
     resources:

@@ -39,7 +39,7 @@ rule measure_trained:
 
 rule measure_sets:
     input:
-        tables=ORIGINS.measured("measured", grid.perturbation_sets),
+        tables=ORIGINS.measured("measured", expansion.perturbation_sets),
     output:
         out="results/origins/{setup}/observed.tsv",
     resources:

@@ -20,7 +20,7 @@ rule select_documents:
 
 use rule measure_sets as measure_documents with:
     input:
-        tables=ORIGINS.measured("measured", grid.single_sets),
+        tables=ORIGINS.measured("measured", expansion.single_sets),
     output:
         out="results/origins/{setup}/single_documents/observed.tsv",
     message:

@@ -24,7 +24,7 @@ rule train_word2vec:
 
 use rule measure_trained as measure_word2vec with:
     input:
-        embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets, grid.perturbation_sets),
+        embeddings=ORIGINS.word2vec_embeddings(expansion.baseline_sets, expansion.perturbation_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
@@ -35,7 +35,7 @@ use rule measure_trained as measure_word2vec with:
 
 use rule answer_analogies as measure_word2vec_analogies with:
     input:
-        embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets, grid.largest_sets),
+        embeddings=ORIGINS.word2vec_embeddings(expansion.baseline_sets, expansion.largest_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         out="results/origins/{setup}/word2vec/analogies.tsv",
@@ -45,7 +45,7 @@ use rule answer_analogies as measure_word2vec_analogies with:
 
 rule compare_word2vec:
     input:
-        embeddings=ORIGINS.word2vec_embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.word2vec_embeddings(expansion.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         glove="results/origins/{setup}/ppmi/word_sets.tsv",
     output:
@@ -87,8 +87,8 @@ rule compare_transfer:
     input:
         baseline="results/origins/{setup}/baseline.tsv",
         observed="results/origins/{setup}/observed.tsv",
-        ppmi=ORIGINS.measured_if(grid.has_ppmi, "ppmi/sets.tsv"),
-        word2vec=ORIGINS.measured_if(grid.has_word2vec, "word2vec/observed.tsv"),
+        ppmi=ORIGINS.measured_if(expansion.has_ppmi, "ppmi/sets.tsv"),
+        word2vec=ORIGINS.measured_if(expansion.has_word2vec, "word2vec/observed.tsv"),
         sets="results/origins/{setup}/perturbation_sets.parquet",
     output:
         changes="results/origins/{setup}/transfer/changes.tsv",

@@ -3,4 +3,4 @@
 What the columns of a table mean is said once, in results/README.md: docstrings name the file that holds it.
 """
 
-__all__ = ["documents", "smoothness"]
+__all__ = ["documents"]

@@ -7,7 +7,7 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.embeddings import BASELINE
-from biaslab.origins import analyses, grid
+from biaslab.origins.grid import analyses, expansion
 from biaslab.origins.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
@@ -98,7 +98,7 @@ def _unit(name: str, given: Given) -> Unit:
         options={section: {key: setup[section][key] for key in keys} for section, keys in _SHOWN.items()},
         files={weat: str(locate(section["weats"][weat], given.root)) for weat in setup["bias"]["weats"]},
         lacks=analyses.lacks(setup),
-        embedding=grid.embedding_files(f"results/{AREA.name}/{name}", [BASELINE], setup)[0],
+        embedding=expansion.embedding_files(f"results/{AREA.name}/{name}", [BASELINE], setup)[0],
     )
 
 
@@ -115,7 +115,7 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     if corpus["max_length"] is not None and corpus["min_length"] > corpus["max_length"]:
         limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
         yield f"corpus.min_length: {limits}; lower it"
-    has_ppmi_sets = grid.removes_sets(setup) and grid.has_ppmi(setup)
+    has_ppmi_sets = expansion.removes_sets(setup) and expansion.has_ppmi(setup)
     sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"] if has_ppmi_sets else []
     for key, numbers in (
         ("perturbations.sizes", sizes),
@@ -178,13 +178,13 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
 
 
 PAPER = "Origins of bias (Brunet et al. 2019)"
-READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.workload"
+READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.grid.workload"
 NAMES = ("setup", "weat")
 STEPS = {
     "measure-baseline": "biaslab.origins.baseline:write_baseline",
     "measure-sets": "biaslab.origins.baseline:write_sets",
     "join-sets": "biaslab.origins.baseline:join_sets",
-    "select-sets": "biaslab.origins.perturbation:write_sets",
+    "select-sets": "biaslab.origins.sets.selection:write_sets",
 }
 AREA = Area(
     "origins",

@@ -120,7 +120,7 @@ def select_sets(
     random_sets: Annotated[int, typer.Option(help="Random sets of each size.", min=0)] = 0,
 ) -> None:
     """Select documents to remove: those that raise each bias (decrease), those that lower it, random ones."""
-    from biaslab.origins.perturbation import write_sets
+    from biaslab.origins.sets.selection import write_sets
 
     targeted, random = _sizes(sizes, "--sizes"), _sizes(random_sizes, "--random-sizes")
     write_sets(differential_bias, estimator, targeted, random, random_sets, seed, out)

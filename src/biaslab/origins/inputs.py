@@ -6,9 +6,11 @@ from typing import Any
 from biaslab.bias.names import EFFECTS
 from biaslab.core.files import locate
 from biaslab.core.settings import fields_of
+from biaslab.embeddings import BASELINE
 from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
-from biaslab.origins import analyses, grid, sets
 from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.grid import analyses, expansion
+from biaslab.origins.sets.names import is_single
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
 
@@ -71,9 +73,9 @@ class Inputs:
 
     def batch(self, wildcards: Any) -> dict[str, Any]:
         """Return the set and the replicates of a batch of trainings; of single documents, paired ones."""
-        name = wildcards.get("set", sets.BASELINE)
-        batch = grid.batches_of(name, self.setups[wildcards.setup])[int(wildcards.batch)]
-        return {"set": name, "paired": sets.is_single(name)} | share(batch)
+        name = wildcards.get("set", BASELINE)
+        batch = expansion.batches_of(name, self.setups[wildcards.setup])[int(wildcards.batch)]
+        return {"set": name, "paired": is_single(name)} | share(batch)
 
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of the embeddings of some kinds of sets.
@@ -87,7 +89,7 @@ class Inputs:
         def files(wildcards: Any) -> list[str]:
             setup = self.setups[wildcards.setup]
             names = [name for kind in kinds for name in kind(setup)]
-            return grid.embedding_files(f"{FOLDER}/{wildcards.setup}", names, setup)
+            return expansion.embedding_files(f"{FOLDER}/{wildcards.setup}", names, setup)
 
         return files
 
@@ -115,12 +117,12 @@ class Inputs:
 
     def sets_of(self, wildcards: Any) -> str:
         """Return the table with the documents of a set."""
-        return f"{FOLDER}/{wildcards.setup}/{grid.sets_file(wildcards.set)}"
+        return f"{FOLDER}/{wildcards.setup}/{expansion.sets_file(wildcards.set)}"
 
     def left_out(self, wildcards: Any) -> str | list[str]:
         """Return the table of sets, for any set but the baseline."""
-        is_whole = wildcards.trained == sets.BASELINE
-        return [] if is_whole else f"{FOLDER}/{wildcards.setup}/{grid.SETS}"
+        is_whole = wildcards.trained == BASELINE
+        return [] if is_whole else f"{FOLDER}/{wildcards.setup}/{expansion.SETS}"
 
     def single_selection(self, wildcards: Any) -> dict[str, Any]:
         """Return which single documents are selected."""
@@ -143,7 +145,7 @@ class Inputs:
         def files(wildcards: Any) -> list[str]:
             batches = analyses.named(name).jobs.batches(self.setups[wildcards.setup])
             folder = f"{FOLDER}/{wildcards.setup}/{name}/retrained"
-            return [f"{folder}/{grid.BATCH}{batch.index}.tsv" for batch in batches]
+            return [f"{folder}/{expansion.BATCH}{batch.index}.tsv" for batch in batches]
 
         return files
 
@@ -160,7 +162,7 @@ class Inputs:
 
     def first_ppmi(self, wildcards: Any) -> str | list[str]:
         """Return the estimates by PPMI of the first test, where the setup measures PPMI."""
-        has_ppmi = grid.has_ppmi(self.setups[wildcards.setup])
+        has_ppmi = expansion.has_ppmi(self.setups[wildcards.setup])
         return self._of_tests("ppmi", wildcards)[0] if has_ppmi else []
 
     def measured_if(self, has: Callable[[Mapping], bool], file: str) -> Callable[[Any], str | list[str]]:
@@ -205,6 +207,6 @@ class Inputs:
         return str(locate(self.section["weats"][weat], self.plan.root))
 
 
-def share(batch: grid.Batch) -> dict[str, int]:
+def share(batch: expansion.Batch) -> dict[str, int]:
     """Return which replicates, or sets, a job runs."""
     return {"first": batch.first, "count": batch.count}

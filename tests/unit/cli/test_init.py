@@ -10,7 +10,7 @@ import yaml
 
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.cli import main
-from biaslab.origins import analyses
+from biaslab.origins.grid import analyses
 from biaslab.origins.starting import SIZES
 from biaslab.run.config import load_files
 

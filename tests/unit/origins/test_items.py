@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.analyses import items
+from biaslab.origins.grid.analyses import items
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Area, expand
 from biaslab.run.reports import find, write_report
 from origins_data import make_setups

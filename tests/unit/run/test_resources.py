@@ -173,8 +173,8 @@ def test_command_writes_both_tables(results, monkeypatch, tmp_path, capsys):
 
 
 def test_planted_corpora_are_counted_by_dose_test_and_training():
-    from biaslab.origins import workload
     from biaslab.origins.checks.planted import jobs
+    from biaslab.origins.grid import workload
 
     settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])
     assert workload.grid_work(settings)[jobs.TRAINING][0] == 0
@@ -190,8 +190,8 @@ def test_planted_corpora_are_counted_by_dose_test_and_training():
 
 
 def test_randomised_embeddings_are_counted_by_kind_and_test():
-    from biaslab.origins import workload
     from biaslab.origins.checks.randomised import jobs
+    from biaslab.origins.grid import workload
 
     settings = setup(3, [10], 1, ["weat1", "weat2"], 2, 100, [])
     assert workload.grid_work(settings)[jobs.EMBEDDINGS] == (0, 0)
@@ -203,7 +203,7 @@ def test_randomised_embeddings_are_counted_by_kind_and_test():
 
 
 def test_subsets_are_counted_by_their_retrainings():
-    from biaslab.origins import workload
+    from biaslab.origins.grid import workload
 
     settings = setup(3, [10], 1, ["weat1"], 5, 100, [])
     settings["lds"] = {"subsets": 6, "shares": [0.5, 0.1], "retrainings": 2}
@@ -214,7 +214,7 @@ def test_subsets_are_counted_by_their_retrainings():
 
 
 def test_sets_that_shall_flip_a_sign_are_counted_by_their_retrainings():
-    from biaslab.origins import workload
+    from biaslab.origins.grid import workload
 
     settings = setup(3, [10], 1, ["weat1", "weat2"], 4, 100, [])
     assert workload.grid_work(settings)["flip retraining"] == (0, 0)

@@ -15,7 +15,7 @@ from biaslab.origins.attribution.estimates import by_baseline
 from biaslab.origins.attribution.registry import ESTIMATED
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.perturbation import COLUMNS, members
+from biaslab.origins.sets.selection import COLUMNS, members
 
 
 def document_table(

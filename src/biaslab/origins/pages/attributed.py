@@ -23,18 +23,19 @@ from biaslab.embeddings.corpus import read_corpus
 from biaslab.embeddings.counting import count_corpus
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
-from biaslab.origins import baseline, perturbation
+from biaslab.origins import baseline
 from biaslab.origins.attribution.counted import read_counted
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
 from biaslab.origins.documents import CountedTexts, agreement
+from biaslab.origins.documents.metasmoothness import smoothness
 from biaslab.origins.pages.answer import ESTIMATOR, answer
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import DECREASE, targeted_set
-from biaslab.origins.smoothness import smoothness
+from biaslab.origins.sets import selection
+from biaslab.origins.sets.names import DECREASE, targeted_set
 from biaslab.run.area import Unit
 
 ANSWER = "answer"
@@ -96,7 +97,7 @@ def attribute_corpus(
         said[""] = [write_agreement(out, [one.name for one in words], documents, seed)]
     if verify:
         sets, observed, predicted = (out / n for n in ("sets.parquet", "observed.tsv", "predictions.tsv"))
-        perturbation.write_sets(bias, ESTIMATOR, [documents], [], 0, seed, sets)
+        selection.write_sets(bias, ESTIMATOR, [documents], [], 0, seed, sets)
         names = {one.name: targeted_set(one.name, DECREASE, documents) for one in words}
         left = [out / f"embeddings/{name}/batch-0.npz" for name in names.values()]
         without = {"corpus": corpus, "sets": sets, "paired": True, "threads": threads}

@@ -1,5 +1,5 @@
 """Documents with what they contribute to the bias: the step that writes their pages."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 
 ANALYSIS = Analysis("pages", steps={"highlight-documents": "highlight:write_extremes"})

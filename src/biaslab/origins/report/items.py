@@ -1,6 +1,6 @@
 """The corpus, its baselines and its documents: results, tables and figures (Brunet et al. 2019)."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
 
 _BASELINE, _DOCUMENTS, _ANALOGIES = "baseline.tsv", "documents.parquet", "analogies.tsv"

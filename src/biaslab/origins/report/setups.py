@@ -6,7 +6,7 @@ import pandas as pd
 
 from biaslab.core.tables import MISSING, Table
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import BASELINE
+from biaslab.origins.sets.names import BASELINE
 
 _NOTE = (
     "Lengths count the tokens of an article before the vocabulary is applied, the number of tokens those "

@@ -5,7 +5,7 @@ from pathlib import Path
 from biaslab.core.plotting import BLUE, figure, save_with_data
 from biaslab.origins.report.panels import plain_ticks
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import BASELINE
+from biaslab.origins.sets.names import BASELINE
 
 
 def draw_loss(setup: Setup, stem: Path) -> None:

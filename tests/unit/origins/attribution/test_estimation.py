@@ -24,7 +24,7 @@ from biaslab.origins.attribution.tables import (
     set_table,
     write_differential_bias,
 )
-from biaslab.origins.perturbation import select_sets
+from biaslab.origins.sets.selection import select_sets
 
 N_WORDS, D, N_DOCUMENTS = 30, 4, 40
 WORDS = [f"w{i}" for i in range(N_WORDS)]

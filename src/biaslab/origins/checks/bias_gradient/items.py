@@ -1,6 +1,6 @@
 """Which co-occurrences matter: results, step, table and figure (Brunet et al. 2019, Appendix A)."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _RESULTS = ("bias_gradient/{test}.parquet",)

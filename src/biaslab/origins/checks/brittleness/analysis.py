@@ -26,8 +26,8 @@ from biaslab.origins.attribution.estimates import SET, SUM, Estimates, read
 from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.grid import of_test
-from biaslab.origins.sets import RANDOM, flip_set
+from biaslab.origins.grid.expansion import of_test
+from biaslab.origins.sets.names import RANDOM, flip_set
 
 MOST = 0.5
 """The share of the documents that is removed at most."""

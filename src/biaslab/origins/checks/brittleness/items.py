@@ -1,8 +1,8 @@
 """How few documents flip the sign of a bias: results, step, tables and figure."""
 
-from biaslab.origins import grid
-from biaslab.origins.analyses import Analysis
 from biaslab.origins.attribution.registry import RANKINGS
+from biaslab.origins.grid import expansion
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _LABEL = "Brittleness"
@@ -18,7 +18,7 @@ def _n_sets(setup):
     return len(setup["bias"]["weats"]) * len(RANKINGS) * n_multiples
 
 
-_RETRAINED = grid.Retrainings(
+_RETRAINED = expansion.Retrainings(
     "brittleness", "flip retraining", _n_sets, each=lambda setup: setup["brittleness"]["retrainings"]
 )
 

@@ -11,7 +11,7 @@ from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.checks.brittleness.flips import COLUMNS
 from biaslab.origins.report.panels import STYLES
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets.names import RANDOM
 
 OBSERVED = "observed"
 """What the figure draws besides the two forms of prediction."""

@@ -25,8 +25,8 @@ from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
-from biaslab.origins.grid import of_test
-from biaslab.origins.sets import INCREASE, TARGETED_KINDS
+from biaslab.origins.grid.expansion import of_test
+from biaslab.origins.sets.names import INCREASE, TARGETED_KINDS
 
 Predict = Callable[[list[np.ndarray]], np.ndarray]
 """What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""

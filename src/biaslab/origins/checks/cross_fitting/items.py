@@ -1,6 +1,6 @@
 """Predictions by baselines that did not choose: results, tables and figure."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _LABEL, _RESULTS = "Cross-fitting", ("cross_fitting.tsv",)

@@ -18,7 +18,7 @@ from biaslab.embeddings.settings import Checkpoints
 from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.checks.brittleness.analysis import candidates
 from biaslab.origins.checks.lds.subsets import retrain
-from biaslab.origins.sets import flip_set
+from biaslab.origins.sets.names import flip_set
 
 
 class Retraining(NamedTuple):

@@ -23,7 +23,7 @@ from biaslab.origins.checks.lds.analysis import mask
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.checks.single_documents.analysis import pearson
 from biaslab.origins.checks.single_documents.auc import areas, kinds
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets.names import RANDOM
 
 YOURS, LENGTH = "yours", "length"
 """What tables call the scores of the file, and those that are the documents' lengths."""

@@ -22,9 +22,9 @@ from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SET, SUM, read
 from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
-from biaslab.origins.grid import of_test
-from biaslab.origins.perturbation import members
-from biaslab.origins.sets import BASELINE, PPMI, RANDOM
+from biaslab.origins.grid.expansion import of_test
+from biaslab.origins.sets.names import BASELINE, PPMI, RANDOM
+from biaslab.origins.sets.selection import members
 
 N_BASELINES = (1, 2, 5, 10)
 """How many baselines an attribution is averaged over, up to as many as there are."""

@@ -1,13 +1,13 @@
 """The linear datamodeling score of attributions: results, step, table and figure."""
 
-from biaslab.origins import grid
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid import expansion
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _SCORES = "lds/scores.tsv"
 
 
-_RETRAINED = grid.Retrainings(
+_RETRAINED = expansion.Retrainings(
     "lds",
     "subset retraining",
     n_sets=lambda setup: setup["lds"]["subsets"] * len(setup["lds"]["shares"]),

@@ -22,8 +22,8 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
 from biaslab.origins.attribution.counted import read_counted, read_tests
-from biaslab.origins.perturbation import frame, members
-from biaslab.origins.sets import RANDOM, subset
+from biaslab.origins.sets.names import RANDOM, subset
+from biaslab.origins.sets.selection import frame, members
 
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["lds/retrained/batch-B"]
 

@@ -5,7 +5,7 @@ from typing import Any
 from biaslab.embeddings import BASELINE
 from biaslab.origins.attribution.registry import TABLES
 from biaslab.origins.checks.planted import jobs
-from biaslab.origins.grid import BATCH
+from biaslab.origins.grid.expansion import BATCH
 from biaslab.origins.inputs import FOLDER, Inputs, share
 
 

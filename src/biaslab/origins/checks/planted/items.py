@@ -1,7 +1,7 @@
 """Documents that are planted to be found: results, tables and figure."""
 
-from biaslab.origins.analyses import Analysis
 from biaslab.origins.checks.planted import jobs
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _LABEL, _RECALL, _PAIRS = "Planted documents", "planted/recall.tsv", "planted/pairs.tsv"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from biaslab.origins import grid
+from biaslab.origins.grid import expansion
 
 CORPUS, TEST, TRAINING = "planted corpus", "test of a planted corpus", "planted training"
 
@@ -12,9 +12,9 @@ def doses(setup: Mapping) -> list[str]:
     return [f"{dose:g}" for dose in setup["planted"]["doses"]] if setup["planted"]["documents"] else []
 
 
-def batches(setup: Mapping) -> list[grid.Batch]:
+def batches(setup: Mapping) -> list[expansion.Batch]:
     """Return the batches of embeddings that a setup trains on each of these corpora."""
-    return grid.batches(setup["planted"]["baselines"], setup["trainings_per_job"])
+    return expansion.batches(setup["planted"]["baselines"], setup["trainings_per_job"])
 
 
 def trainings(setup: Mapping) -> int:
@@ -23,7 +23,7 @@ def trainings(setup: Mapping) -> int:
 
 
 class Jobs:
-    """See `biaslab.origins.analyses.Jobs`."""
+    """See `biaslab.origins.grid.analyses.Jobs`."""
 
     def work(self, parts: tuple[str, ...], setup: Mapping) -> tuple[str, int] | None:
         """Return what a job is counted by: its corpus, its test or its trainings."""
@@ -32,9 +32,9 @@ class Jobs:
             return None
         if not rest:
             return CORPUS, 1
-        if not rest[0].startswith(grid.BATCH):
+        if not rest[0].startswith(expansion.BATCH):
             return TEST, 1
-        return TRAINING, grid.n_trainings(batches(setup), rest[0], setup)
+        return TRAINING, expansion.n_trainings(batches(setup), rest[0], setup)
 
     def counts(self, setup: Mapping) -> dict[str, tuple[int, int]]:
         """Return how many of each there are."""

@@ -8,8 +8,8 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
-from biaslab.origins.perturbation import select_targeted
-from biaslab.origins.sets import by_ppmi
+from biaslab.origins.sets.names import by_ppmi
+from biaslab.origins.sets.selection import select_targeted
 
 
 def write_ppmi_sets(scan: Path, sets: Path, sizes: list[int]) -> None:

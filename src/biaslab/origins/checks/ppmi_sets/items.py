@@ -1,15 +1,15 @@
 """The sets of documents that the PPMI baseline finds: results, step and table."""
 
-from biaslab.origins import grid
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid import expansion
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import TABLE, UNIT, Item
 
-_SETS, _OBSERVED = f"ppmi/{grid.SETS}", "ppmi/observed.tsv"
+_SETS, _OBSERVED = f"ppmi/{expansion.SETS}", "ppmi/observed.tsv"
 
 
 def _retrains(setup):
-    found = grid.ppmi_sets(setup)
-    return f"{len(found)} sets by PPMI" if found else "", grid.trainings_without(found, setup)
+    found = expansion.ppmi_sets(setup)
+    return f"{len(found)} sets by PPMI" if found else "", expansion.trainings_without(found, setup)
 
 
 ANALYSIS = Analysis(
@@ -22,7 +22,7 @@ ANALYSIS = Analysis(
             TABLE,
             "Table 5",
             "report:compare_identification",
-            ("baseline.tsv", grid.SETS, "observed.tsv", _SETS, _OBSERVED),
+            ("baseline.tsv", expansion.SETS, "observed.tsv", _SETS, _OBSERVED),
             UNIT,
         ),
     ),

@@ -4,9 +4,9 @@ import pandas as pd
 
 from biaslab.core.stats import percent_change
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.perturbation import members
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import DECREASE, INCREASE, by_estimator
+from biaslab.origins.sets.names import DECREASE, INCREASE, by_estimator
+from biaslab.origins.sets.selection import members
 
 _OBJECTIVES = {DECREASE: "correct", INCREASE: "aggravate"}
 _NOTE = (

@@ -31,8 +31,8 @@ from biaslab.origins.attribution.estimates import seed_values
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.randomised.jobs import KINDS, SHUFFLED, UNTRAINED
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
-from biaslab.origins.grid import TEST_WORD_COUNTS, of_test
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.grid.expansion import TEST_WORD_COUNTS, of_test
+from biaslab.origins.sets.names import RANDOM
 
 TRAINED = "trained"
 

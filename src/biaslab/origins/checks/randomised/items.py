@@ -1,7 +1,7 @@
 """Estimates by control embeddings: results, step, table and figure."""
 
-from biaslab.origins.analyses import Analysis
 from biaslab.origins.checks.randomised import jobs
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _RESULTS = ("randomised/comparison.tsv",)

@@ -7,7 +7,7 @@ EMBEDDINGS, TEST = "kind of randomised embeddings", "test of randomised embeddin
 
 
 class Jobs:
-    """See `biaslab.origins.analyses.Jobs`."""
+    """See `biaslab.origins.grid.analyses.Jobs`."""
 
     def work(self, parts: tuple[str, ...], setup: Mapping) -> tuple[str, int] | None:
         """Return what a job is counted by: its kind of embeddings or its test."""

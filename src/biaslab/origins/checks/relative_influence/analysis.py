@@ -13,7 +13,7 @@ from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.origins.attribution.estimates import seed_values
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.attribution.relative import RELATIVE
-from biaslab.origins.grid import TEST_WORD_COUNTS, of_test
+from biaslab.origins.grid.expansion import TEST_WORD_COUNTS, of_test
 
 _INFLUENCE = ESTIMATORS[0]
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["relative_influence/comparison"]

@@ -1,6 +1,6 @@
 """Influence relative to the change of the model: results, step, table and figure."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _RESULTS = ("relative_influence/comparison.tsv",)

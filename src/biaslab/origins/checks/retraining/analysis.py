@@ -10,7 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns, welch
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets.names import RANDOM
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 _SET = list(COLUMNS["perturbations"][:6])

@@ -1,7 +1,7 @@
 """Predictions against retrained embeddings: results, tables and figures."""
 
-from biaslab.origins import grid
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid import expansion
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item
 
 _PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
@@ -11,12 +11,12 @@ _DRAWN = (_PERTURBATIONS, _CORRELATION)
 
 def _retrains(setup):
     perturbations = setup["perturbations"]
-    every = grid.perturbation_sets(setup)
+    every = expansion.perturbation_sets(setup)
     if not every:
         return "", 0
     n_random = len(perturbations["random_sizes"]) * perturbations["random_sets"]
     said = f"{len(every) - n_random} targeted and {n_random} random sets"
-    return said, grid.trainings_without(every, setup)
+    return said, expansion.trainings_without(every, setup)
 
 
 ANALYSIS = Analysis(
@@ -38,7 +38,7 @@ ANALYSIS = Analysis(
             TABLE,
             "Estimators",
             "report.estimators:compare_estimators",
-            (_PERTURBATIONS, grid.SETS, _PPMI),
+            (_PERTURBATIONS, expansion.SETS, _PPMI),
             optional=(_PPMI,),
         ),
         Item("tests_sets", TABLE, "Welch's tests", "report.significance:set_tests", (_PERTURBATIONS,), UNIT),

@@ -1,6 +1,6 @@
 """How far the ranking of documents depends on the seeds: results, step, table and figure."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _RESULTS = ("seed_stability.tsv",)

@@ -18,9 +18,9 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns, mean_interval
-from biaslab.origins import perturbation
 from biaslab.origins.attribution.registry import ESTIMATORS
-from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
+from biaslab.origins.sets import selection
+from biaslab.origins.sets.names import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
 
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
@@ -80,7 +80,7 @@ def select_documents(
         for kind in (*TARGETED_KINDS, RANDOM)
         for rank, document in enumerate(chosen[kind])
     ]
-    return pd.DataFrame(rows, columns=perturbation.COLUMNS).astype(
+    return pd.DataFrame(rows, columns=selection.COLUMNS).astype(
         {"size": np.int64, "replicate": np.int64, "document": np.int64}
     )
 

@@ -19,7 +19,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval
 from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
-from biaslab.origins.sets import PPMI, RANDOM
+from biaslab.origins.sets.names import PPMI, RANDOM
 
 ALL, WITH_WORDS = "all", "random with words"
 """The documents that are told apart, besides the random ones (`RANDOM`): all, and random ones that hold words

@@ -1,7 +1,7 @@
 """Single documents with ground truth: results, steps, tables and figures."""
 
-from biaslab.origins import grid
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid import expansion
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, UNIT, Item
 
 _LABEL = "Single documents"
@@ -11,8 +11,8 @@ _DOCUMENTS, _CORRELATION, _AUC = (
 
 
 def _retrains(setup):
-    single = grid.single_sets(setup)
-    return f"{len(single)} single documents" if single else "", grid.trainings_without(single, setup)
+    single = expansion.single_sets(setup)
+    return f"{len(single)} single documents" if single else "", expansion.trainings_without(single, setup)
 
 
 ANALYSIS = Analysis(

@@ -17,7 +17,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns
 from biaslab.embeddings.batches import Training, read_trainings
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
+from biaslab.origins.sets.names import BASELINE, TARGETED_KINDS, weat_and_kind
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 

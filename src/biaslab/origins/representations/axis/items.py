@@ -1,6 +1,6 @@
 """Target words on the bias axis: results, step, table and figure (Brunet et al. 2019, Section 5.5)."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _PROJECTIONS, _FREQUENCY = "projections.tsv", "axis_frequency.tsv"

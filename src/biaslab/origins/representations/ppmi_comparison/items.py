@@ -1,6 +1,6 @@
 """GloVe's bias beside that by PPMI: results, step, table and figures (Brunet et al. 2019, Section 5.3)."""
 
-from biaslab.origins.analyses import Analysis
+from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item
 
 _BASELINE, _SETS, _CORRELATION = (f"ppmi/{name}.tsv" for name in ("baseline", "word_sets", "correlation"))

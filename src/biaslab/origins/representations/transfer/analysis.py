@@ -17,9 +17,9 @@ from biaslab.core.stats import N_RESAMPLES, rank_correlation
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.attribution.counted import read_for_ppmi
 from biaslab.origins.attribution.ppmi import measure_sets
-from biaslab.origins.perturbation import members
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets, effect_sizes
-from biaslab.origins.sets import BASELINE, RANDOM
+from biaslab.origins.sets.names import BASELINE, RANDOM
+from biaslab.origins.sets.selection import members
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""

@@ -1,6 +1,6 @@
 """Whether sets chosen by GloVe change other representations: results, steps, table and figure."""
 
-from biaslab.origins.analyses import OR, Analysis
+from biaslab.origins.grid.analyses import OR, Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
 _COMPARED = _CHANGES, _RESPONSES = "transfer/changes.tsv", "transfer/responses.tsv"

@@ -6,7 +6,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.origins.checks.ppmi_sets.analysis import select_ppmi_sets, write_ppmi_sets
 from biaslab.origins.checks.ppmi_sets.report import compare_identification
-from biaslab.origins.perturbation import members
+from biaslab.origins.sets.selection import members
 from origins_data import copy_setup, make_setups
 
 PPMI = np.array([0.3, np.nan, -0.5, 0.9, -0.1])

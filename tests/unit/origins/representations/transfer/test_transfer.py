@@ -12,7 +12,6 @@ from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary, digest_words
 from biaslab.origins.attribution.ppmi import measure_sets
-from biaslab.origins.perturbation import members
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
 from biaslab.origins.representations.transfer.analysis import (
     compare_responses,
@@ -22,6 +21,7 @@ from biaslab.origins.representations.transfer.analysis import (
     write_transfer,
     write_word2vec,
 )
+from biaslab.origins.sets.selection import members
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 

@@ -10,7 +10,7 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ESTIMATED
 from biaslab.origins.checks.retraining.analysis import COLUMNS
 from biaslab.origins.report.results import FIT_SHOWN, Setup, rows_of_tests
-from biaslab.origins.sets import PPMI, RANDOM
+from biaslab.origins.sets.names import PPMI, RANDOM
 
 _CORRELATION_NOTE = (
     "Least squares of the observed on the predicted mean effect size, a point a targeted set; intervals "

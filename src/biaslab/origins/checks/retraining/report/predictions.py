@@ -11,7 +11,7 @@ from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import COLUMNS
 from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets import DOCUMENTS, RANDOM
+from biaslab.origins.sets.names import DOCUMENTS, RANDOM
 
 _MARKERS = "osD^vP<X>*"
 

@@ -6,7 +6,7 @@ from biaslab.core.stats import welch
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.retraining.report.significance import SIGNIFICANT
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import BASELINE, NAMES_NOTE
+from biaslab.origins.sets.names import BASELINE, NAMES_NOTE
 
 _NOTE = (
     "TOP-1 analogies in percent of the questions whose words are all in the vocabulary, mean ± standard "

@@ -6,7 +6,7 @@ import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets import NAMES_NOTE, RANDOM
+from biaslab.origins.sets.names import NAMES_NOTE, RANDOM
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""

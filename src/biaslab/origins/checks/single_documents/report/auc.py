@@ -9,7 +9,7 @@ from biaslab.origins.attribution.registry import PREDICTING
 from biaslab.origins.checks.single_documents.auc import ALL, COLUMNS, WITH_WORDS
 from biaslab.origins.report.panels import LABELS, error_bars
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import RANDOM
+from biaslab.origins.sets.names import RANDOM
 
 _MARKS = {ALL: ("o", GREY), RANDOM: ("s", BLACK), WITH_WORDS: ("D", BLUE)}
 _NOTE = (

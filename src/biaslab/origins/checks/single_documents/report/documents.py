@@ -9,7 +9,7 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.report.panels import KIND_COLOURS, error_bars
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
+from biaslab.origins.sets.names import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
 
 _MARKERS = {DECREASE: "^", RANDOM: "o", INCREASE: "v"}
 _NONE = "The setup removes no single documents."

@@ -10,7 +10,7 @@ from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.rng import stream
-from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, random_set, targeted_set
+from biaslab.origins.sets.names import DECREASE, INCREASE, RANDOM, random_set, targeted_set
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["perturbation_sets"]
 
@@ -72,7 +72,7 @@ def select_sets(
 def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
     """Select the documents at both ends of an order: those that lower a bias, and those that raise it.
 
-    `ranking` is what the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by
+    `ranking` is what the order is called, for `biaslab.origins.sets.names.targeted_set`: the test, or that by
     PPMI. NaN comes last in either direction. No `sizes` give a table without rows.
     """
     frames = [frame("", weat, "", 0, 0, [])]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.origins import analyses, grid
-from biaslab.origins.sets import BASELINE
+from biaslab.origins.grid import analyses, expansion
+from biaslab.origins.sets.names import BASELINE
 from biaslab.run.config import PRESETS, load_files
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 LDS, BRITTLENESS = (analyses.named(name).jobs for name in ("lds", "brittleness"))
 
 # Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT,
@@ -33,20 +33,20 @@ def test_setups_have_the_papers_counts(
     name, n_targeted, n_random, n_ppmi, n_single, n_subsets, n_retrainings
 ):
     setup = setup_of(name)
-    sets = grid.perturbation_sets(setup)
+    sets = expansion.perturbation_sets(setup)
     assert len(sets) == len(set(sets)) == n_targeted + n_random
     assert sum(s.startswith("random-") for s in sets) == n_random
-    by_ppmi = grid.ppmi_sets(setup)
+    by_ppmi = expansion.ppmi_sets(setup)
     assert len(by_ppmi) == n_ppmi
-    single = grid.single_sets(setup)
+    single = expansion.single_sets(setup)
     assert len(set(single)) == n_single
-    every = grid.retrained_sets(setup)
+    every = expansion.retrained_sets(setup)
     assert every == [*sets, *by_ppmi, *single]
     assert sum(batch.count for batch in LDS.batches(setup)) == n_subsets
-    others = sum(batch.count for s in every for batch in grid.batches_of(s, setup))
+    others = sum(batch.count for s in every for batch in expansion.batches_of(s, setup))
     assert others + LDS.trainings(setup) == n_retrainings
     assert ("lds/scores.tsv" in analyses.lacks(setup)) == (not n_subsets)
-    assert sum(batch.count for batch in grid.batches_of(BASELINE, setup)) == 10
+    assert sum(batch.count for batch in expansion.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
     parts += [f"{n_ppmi} sets by PPMI"] * bool(n_ppmi)
     parts += [f"{n_single} single documents"] * bool(n_single)
@@ -56,24 +56,34 @@ def test_setups_have_the_papers_counts(
 
 def test_sets_of_table_5_are_trained_equally_often():
     setup = setup_of("sample")
-    for name in grid.ppmi_sets(setup):
-        assert grid.trainings_of(name, setup) == grid.trainings_of(name.removeprefix("ppmi-"), setup) == 6
-    assert grid.trainings_of("weat1-decrease-10", setup) == grid.trainings_of("random-30-0", setup) == 5
+    for name in expansion.ppmi_sets(setup):
+        assert (
+            expansion.trainings_of(name, setup)
+            == expansion.trainings_of(name.removeprefix("ppmi-"), setup)
+            == 6
+        )
+    assert (
+        expansion.trainings_of("weat1-decrease-10", setup)
+        == expansion.trainings_of("random-30-0", setup)
+        == 5
+    )
     setup |= {"ppmi_sets": {"sizes": [30], "retrainings": 2}}
-    assert grid.trainings_of("weat1-decrease-30", setup) == 5
-    assert grid.trainings_of("ppmi-weat1-decrease-30", setup) == 2
+    assert expansion.trainings_of("weat1-decrease-30", setup) == 5
+    assert expansion.trainings_of("ppmi-weat1-decrease-30", setup) == 2
 
 
 def test_sets_by_ppmi_and_single_documents_have_files_of_their_own():
-    assert grid.sets_file("single-weat1-random-0") == "single_documents/sets.parquet"
-    assert grid.sets_file("ppmi-weat1-decrease-30") == "ppmi/perturbation_sets.parquet"
-    assert {grid.sets_file(s) for s in ("weat1-decrease-30", "random-5-0")} == {"perturbation_sets.parquet"}
+    assert expansion.sets_file("single-weat1-random-0") == "single_documents/sets.parquet"
+    assert expansion.sets_file("ppmi-weat1-decrease-30") == "ppmi/perturbation_sets.parquet"
+    assert {expansion.sets_file(s) for s in ("weat1-decrease-30", "random-5-0")} == {
+        "perturbation_sets.parquet"
+    }
 
 
 def test_the_largest_sets_are_of_the_largest_size_in_any_order():
     perturbations = {"sizes": [10, 300, 30], "retrainings": 5}
     setup = {"bias": {"weats": ["weat1", "weat2"]}, "perturbations": perturbations}
-    assert grid.largest_sets(setup) == [
+    assert expansion.largest_sets(setup) == [
         "weat1-increase-300",
         "weat1-decrease-300",
         "weat2-increase-300",
@@ -83,7 +93,7 @@ def test_the_largest_sets_are_of_the_largest_size_in_any_order():
 
 @given(st.integers(1, 60), st.integers(1, 12))
 def test_batches_hold_every_replicate_once(trainings, per_job):
-    batches = grid.batches(trainings, per_job)
+    batches = expansion.batches(trainings, per_job)
     replicates = [batch.first + i for batch in batches for i in range(batch.count)]
     assert replicates == list(range(trainings))
     assert [batch.index for batch in batches] == list(range(len(batches)))
@@ -92,7 +102,7 @@ def test_batches_hold_every_replicate_once(trainings, per_job):
 
 def test_files_of_embeddings_and_results():
     setup = setup_of("sample") | {"baselines": 3, "trainings_per_job": 2}
-    assert grid.embedding_files("out", [BASELINE, "random-10-0"], setup) == [
+    assert expansion.embedding_files("out", [BASELINE, "random-10-0"], setup) == [
         "out/embeddings/baseline/batch-0.npz",
         "out/embeddings/baseline/batch-1.npz",
         "out/embeddings/random-10-0/batch-0.npz",

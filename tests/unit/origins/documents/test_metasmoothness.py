@@ -10,9 +10,9 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import on_entries_of, without_documents
-from biaslab.origins import smoothness as module
 from biaslab.origins.documents import count_texts
-from biaslab.origins.smoothness import bend, metasmoothness, smoothness, weighted
+from biaslab.origins.documents import metasmoothness as module
+from biaslab.origins.documents.metasmoothness import bend, metasmoothness, smoothness, weighted
 from naive import origins as naive
 from unit.origins.attribution.test_influence import dense
 

@@ -7,11 +7,11 @@ import yaml
 
 from biaslab.core.errors import InputError
 from biaslab.core.schema import merge
-from biaslab.origins import analyses, grid
-from biaslab.origins.workload import SET, WORD2VEC, grid_work
+from biaslab.origins.grid import analyses, expansion
+from biaslab.origins.grid.workload import SET, WORD2VEC, grid_work
 from biaslab.run.plan import Plan, make_plan
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SMOKE = yaml.safe_load((ROOT / "workflow/presets/smoke.yaml").read_text(encoding="utf-8"))
 ALL_OFF = {
     "word2vec": {"trainings": 0},
@@ -84,7 +84,7 @@ def test_with_all_switched_off_documents_are_ranked_and_their_bias_is_measured()
     made = {one.item.stem for one in plan.made(plan.area("origins"))}
     assert {"table2_baseline_bias", "tableE_influential_documents", "figure1_histogram"} <= made
     setup = plan.config["origins"]["setups"]["smoke"]
-    assert grid.retrained_sets(setup) == grid.single_sets(setup)
+    assert expansion.retrained_sets(setup) == expansion.single_sets(setup)
     work = grid_work(setup)
     assert (work[SET], work[WORD2VEC]) == ((6, 3), (0, 0))
     files = analyses.result_files("results/origins", {"smoke": setup})

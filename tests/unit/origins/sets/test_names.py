@@ -10,11 +10,12 @@ import yaml
 from biaslab.bias.names import EFFECTS, RESERVED
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
-from biaslab.origins import grid, sets
-from biaslab.origins.perturbation import select_sets
+from biaslab.origins.grid import expansion
+from biaslab.origins.sets import names
+from biaslab.origins.sets.selection import select_sets
 from biaslab.run import config as configuration
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SETUP = {
     "bias": {"weats": ["weat1", "a_2"]},
     "perturbations": {"sizes": [10, 30], "random_sizes": [5], "random_sets": 2, "retrainings": 1},
@@ -25,21 +26,21 @@ SETUP = {
 
 
 def test_lists_of_sets():
-    assert sets.targeted_sets(["weat1"], [10, 30]) == [
+    assert names.targeted_sets(["weat1"], [10, 30]) == [
         "weat1-increase-10",
         "weat1-increase-30",
         "weat1-decrease-10",
         "weat1-decrease-30",
     ]
-    assert sets.random_sets([10, 30], 2) == ["random-10-0", "random-10-1", "random-30-0", "random-30-1"]
-    assert sets.random_sets([], 2) == []
-    assert sets.single_set("weat1", "random", 0) == "single-weat1-random-0"
+    assert names.random_sets([10, 30], 2) == ["random-10-0", "random-10-1", "random-30-0", "random-30-1"]
+    assert names.random_sets([], 2) == []
+    assert names.single_set("weat1", "random", 0) == "single-weat1-random-0"
 
 
 def test_the_pattern_knows_every_set_but_the_baseline():
-    assert all(re.fullmatch(sets.PATTERN, name) for name in grid.retrained_sets(SETUP))
-    for name in (sets.BASELINE, "weat1", "weat1-increase", "weat1-random", "ppmi-increase", "random-10"):
-        assert not re.fullmatch(sets.PATTERN, name)
+    assert all(re.fullmatch(names.PATTERN, name) for name in expansion.retrained_sets(SETUP))
+    for name in (names.BASELINE, "weat1", "weat1-increase", "weat1-random", "ppmi-increase", "random-10"):
+        assert not re.fullmatch(names.PATTERN, name)
 
 
 @pytest.mark.parametrize(
@@ -55,14 +56,14 @@ def test_the_pattern_knows_every_set_but_the_baseline():
     ],
 )
 def test_a_name_tells_what_the_set_is(name, weat_and_kind, is_by_ppmi, is_single):
-    assert sets.weat_and_kind(name) == weat_and_kind
-    assert sets.is_by_ppmi(name) is is_by_ppmi
-    assert sets.is_single(name) is is_single
+    assert names.weat_and_kind(name) == weat_and_kind
+    assert names.is_by_ppmi(name) is is_by_ppmi
+    assert names.is_single(name) is is_single
 
 
 def test_an_estimators_set_for_one_by_ppmi():
-    assert sets.by_estimator(sets.by_ppmi("weat1-increase-10")) == "weat1-increase-10"
-    assert sets.by_ppmi("weat1-increase-10") == sets.targeted_set(sets.by_ppmi("weat1"), "increase", 10)
+    assert names.by_estimator(names.by_ppmi("weat1-increase-10")) == "weat1-increase-10"
+    assert names.by_ppmi("weat1-increase-10") == names.targeted_set(names.by_ppmi("weat1"), "increase", 10)
 
 
 def word_sets(folder: Path, name: str) -> Path:
@@ -74,7 +75,7 @@ def word_sets(folder: Path, name: str) -> Path:
 
 
 def test_no_test_is_called_as_the_whole_corpus_is():
-    assert sets.BASELINE in RESERVED
+    assert names.BASELINE in RESERVED
 
 
 @pytest.mark.parametrize("name", [*RESERVED, "baselines", "ppmi_2", "increase"])
@@ -93,9 +94,9 @@ def test_configuration_and_word_sets_reserve_the_same_names(tmp_path, name):
 def test_readers_are_told_what_documents_do_and_the_name_what_their_removal_does():
     bias = {"weat1": np.array([0.5, -0.25, 0.0, 0.1])}
     chosen = select_sets(bias, [1], [], 0, 1).set_index("kind")["document"]
-    for kind, effect in sets.EFFECT_OF.items():
+    for kind, effect in names.EFFECT_OF.items():
         value = bias["weat1"][chosen[kind]]
         assert effect == ("raises" if value > 0 else "lowers")
-        assert sets.DOCUMENTS[kind].startswith(effect.rstrip("s"))
-    assert tuple(sets.EFFECT_OF.values()) == EFFECTS == ("raises", "lowers")
-    assert list(sets.DOCUMENTS) == ["decrease", "random", "increase"]  # those that raise it first
+        assert names.DOCUMENTS[kind].startswith(effect.rstrip("s"))
+    assert tuple(names.EFFECT_OF.values()) == EFFECTS == ("raises", "lowers")
+    assert list(names.DOCUMENTS) == ["decrease", "random", "increase"]  # those that raise it first

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.perturbation import members, select_sets
+from biaslab.origins.sets.selection import members, select_sets
 
 BIAS = {"weat1": np.array([0.3, -0.5, 0.0, 0.9, -0.1]), "weat2": np.array([0.0, 0.0, 1.0, 0.0, -1.0])}
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from biaslab.bias.names import PERTURBATION_SETS
 from biaslab.core.errors import InputError
-from biaslab.origins.sets import (
+from biaslab.origins.sets.names import (
     BASELINE,
     PPMI,
     RANDOM,

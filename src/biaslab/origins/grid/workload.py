@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.embeddings import BASELINE as WHOLE
-from biaslab.origins import analyses, grid
+from biaslab.origins.grid import analyses, expansion
 from biaslab.run.resources import ONCE, Work, size_of
 
 TEST, WORD2VEC, BASELINE, SET = "test", "word2vec training", "baseline training", "retraining"
@@ -27,12 +27,12 @@ def work(parts: tuple[str, ...], setup: Mapping[str, Any]) -> Work:
     for jobs in _jobs():
         if found := jobs.work(parts, setup):
             return Work(*found)
-    if not parts[-1].startswith(grid.BATCH):
+    if not parts[-1].startswith(expansion.BATCH):
         if parts[0] in _corpora(setup):
             return Work(WORD2VEC, setup["word2vec"]["trainings"])
         return Work(TEST, 1) if parts[0] in setup["bias"]["weats"] else ONCE
     name = parts[0] if len(parts) > 1 else WHOLE
-    count = grid.n_trainings(grid.batches_of(name, setup), parts[-1], setup)
+    count = expansion.n_trainings(expansion.batches_of(name, setup), parts[-1], setup)
     return Work(BASELINE if name == WHOLE else SET, count)
 
 
@@ -40,13 +40,13 @@ def grid_work(setup: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     """Return how many units and jobs of each kind a rule of a setup has."""
     n_tests, n_corpora = len(setup["bias"]["weats"]), len(_corpora(setup))
     counts = {ONCE.kind: (1, 1), TEST: (n_tests, n_tests)}
-    n_jobs = n_corpora if grid.has_word2vec(setup) else 0
+    n_jobs = n_corpora if expansion.has_word2vec(setup) else 0
     counts[WORD2VEC] = (n_corpora * setup["word2vec"]["trainings"], n_jobs)
     for jobs in _jobs():
         counts |= jobs.counts(setup)
-    for kind, names in ((BASELINE, [WHOLE]), (SET, grid.retrained_sets(setup))):
-        trainings = sum(grid.trainings_of(name, setup) for name in names)
-        counts[kind] = (trainings, sum(len(grid.batches_of(name, setup)) for name in names))
+    for kind, names in ((BASELINE, [WHOLE]), (SET, expansion.retrained_sets(setup))):
+        trainings = sum(expansion.trainings_of(name, setup) for name in names)
+        counts[kind] = (trainings, sum(len(expansion.batches_of(name, setup)) for name in names))
     return counts
 
 
@@ -71,4 +71,4 @@ def _jobs() -> list[analyses.Jobs]:
 
 
 def _corpora(setup: Mapping[str, Any]) -> list[str]:
-    return [WHOLE, *grid.perturbation_sets(setup)]
+    return [WHOLE, *expansion.perturbation_sets(setup)]

@@ -33,9 +33,7 @@ from biaslab.embeddings import BASELINE
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
 from biaslab.origins.attribution.unrolled import entries_of_documents
-from biaslab.origins.documents import CountedTexts
-
-__all__ = ["Smoothness", "smoothness"]
+from biaslab.origins.documents.texts import CountedTexts
 
 ENOUGH = 0.5
 """The metasmoothness below which there is a warning: half-way from random to linear. Chosen before any number

@@ -1,0 +1,23 @@
+"""Which documents a bias comes from: from texts to scores, without files and without a workflow.
+
+The score of a document, and of a set of them, is B(w) - B(w~) (Equation 5 of Brunet et al. 2019): how much
+the bias falls when it is left out, in units of the measure. Above 0 it raises the bias.
+"""
+
+from biaslab.origins.documents.agreement import Agreement, agreement
+from biaslab.origins.documents.metasmoothness import Smoothness, smoothness
+from biaslab.origins.documents.scores import Scores, attribute
+from biaslab.origins.documents.texts import Baselines, CountedTexts, count_texts, train_baselines
+
+__all__ = [
+    "Agreement",
+    "Baselines",
+    "CountedTexts",
+    "Scores",
+    "Smoothness",
+    "agreement",
+    "attribute",
+    "count_texts",
+    "smoothness",
+    "train_baselines",
+]
