@@ -11,7 +11,7 @@ wildcard_constraints:
 rule make_debiasing_transform:
     input:
         lists=DEBIASING.word_lists,
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         out="results/debiasing/{setup}/transforms/{stage}.npz",
@@ -28,7 +28,7 @@ rule make_debiasing_transform:
 
 use rule estimate_differential_bias as estimate_debiased_differential_bias with:
     input:
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
@@ -45,7 +45,7 @@ rule compare_document_rankings:
     input:
         before=ORIGINS.of_tests("differential_bias"),
         after=ORIGINS.of_tests("differential_bias", "results/debiasing"),
-        embeddings=ORIGINS.embeddings(grid.baseline_sets),
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
         transforms=TRANSFORMS,
