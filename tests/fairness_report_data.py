@@ -10,7 +10,7 @@ import pandas as pd
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.columns import COLUMNS
-from biaslab.fairness_testing.names import SHARED, TABULAR
+from biaslab.fairness_testing.names import CONTROL, NO_RULE, SHARED, TABULAR
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 
@@ -104,6 +104,7 @@ def _setting(classifier: str, protected: str) -> dict[str, list[list]]:
             rows["ablation"].append(
                 ["adf", switch, repetition, *(int(n * k) for n in (600, 480_000, 200_000))]
             )
+        rows["retraining"].append([CONTROL, NO_RULE, repetition, 0, 0.9, 0.89, 0.1, 0.06, 0.3, 0.25])
         for tester, rule in RETRAININGS:
             after = 0.1 * (1 - FOUND[tester]) * rng.normal(1, 0.1)
             rows["retraining"].append([tester, rule, repetition, 900, 0.9, 0.88, 0.1, after, 0.3, 0.2])

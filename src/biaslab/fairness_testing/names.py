@@ -17,5 +17,8 @@ TABULAR, TEXT, NEURAL = "tabular", "text", "neural"
 TEXT_PREFIX = "text-"
 """What the names of units begin with that are corpora."""
 
+CONTROL, NO_RULE = "none", ""
+"""The control of retraining, which trains on as long with nothing added: whose finds, by which label rule."""
+
 SETTING = ["classifier", "protected"]
 """What the paper calls a benchmark: a classifier and the protected attribute that varies."""

@@ -11,8 +11,9 @@ which label they get, whether both members of a pair are added, or how long trai
   both get one label. What is added then says that protected attributes do not matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ from biaslab.classifiers.training import (
 )
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
+from biaslab.fairness_testing.names import NO_RULE
 from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.testers.subject import Subject
@@ -173,41 +175,61 @@ def n_added(found: np.ndarray, settings: Settings) -> int:
     return max(1, round(settings.share * len(found)))
 
 
-def retraining_table(
+class Retrained(NamedTuple):
+    """A network that was trained on, and with what."""
+
+    label_rule: str
+    repetition: int
+    n_added: int
+    network: Network
+
+
+def retrain_by_rules(
     subject: Subject,
     X: np.ndarray,
     y: np.ndarray,
     found: np.ndarray,
-    uniform: np.ndarray,
     *,
     label_rules: Sequence[str],
     repetitions: int,
     seed: int,
     settings: Settings = DEFAULT,
     ensemble: Ensemble | None = None,
+) -> Iterator[Retrained]:
+    """Yield networks retrained with finds by each rule for their labels."""
+    how = {"seed": seed, "settings": settings}
+    for rule in label_rules:
+        for k in range(repetitions):
+            network = retrain(subject, X, y, found, label_rule=rule, repetition=k, ensemble=ensemble, **how)
+            yield Retrained(rule, k, n_added(found, settings), network)
+
+
+def controls(
+    subject: Subject,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    repetitions: int,
+    seed: int,
+    settings: Settings = DEFAULT,
+) -> list[Retrained]:
+    """Return networks retrained with nothing added; what is protected makes no difference."""
+    how = {"seed": seed, "settings": settings}
+    networks = [retrain_with_nothing(subject, X, y, repetition=k, **how) for k in range(repetitions)]
+    return [Retrained(NO_RULE, k, 0, network) for k, network in enumerate(networks)]
+
+
+def retraining_table(
+    subject: Subject, X: np.ndarray, y: np.ndarray, uniform: np.ndarray, networks: Iterable[Retrained]
 ) -> pd.DataFrame:
     """Return fairness and accuracy before and after retraining (Table XII)."""
     before = _quality(subject, X, y, uniform)
     rows = []
-    for rule in label_rules:
-        for repetition in range(repetitions):
-            retrained = retrain(
-                subject,
-                X,
-                y,
-                found,
-                label_rule=rule,
-                repetition=repetition,
-                seed=seed,
-                settings=settings,
-                ensemble=ensemble,
-            )
-            after = _quality(replace(subject, model=retrained), X, y, uniform)
-            row = {"label_rule": rule, "repetition": repetition, "n_added": n_added(found, settings)}
-            for measure in before:
-                row |= {f"{measure}_before": before[measure], f"{measure}_after": after[measure]}
-            rows.append(row)
-    return pd.DataFrame(rows)
+    for *row, network in networks:
+        after = _quality(replace(subject, model=network), X, y, uniform)
+        rows.append(row + [quality[measure] for measure in before for quality in (before, after)])
+    columns = [f"{measure}_{when}" for measure in before for when in ("before", "after")]
+    return pd.DataFrame(rows, columns=[*Retrained._fields[:3], *columns])
 
 
 def _quality(subject: Subject, X: np.ndarray, y: np.ndarray, uniform: np.ndarray) -> dict[str, float]:

@@ -13,7 +13,17 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case, load_cases, load_labels
 from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.found import load_found
-from biaslab.fairness_testing.retraining import DEFAULT, ENSEMBLE, LABEL_RULES, Ensemble, retraining_table
+from biaslab.fairness_testing.names import CONTROL
+from biaslab.fairness_testing.retraining import (
+    DEFAULT,
+    ENSEMBLE,
+    LABEL_RULES,
+    Ensemble,
+    Retrained,
+    controls,
+    retrain_by_rules,
+    retraining_table,
+)
 from biaslab.fairness_testing.testers.registry import paper_testers
 
 N_OTHER_RULES = 2
@@ -35,39 +45,38 @@ def retrain_classifier(
 ) -> None:
     """Retrain with what each tester found, and write fairness and accuracy after it."""
     set_threads(threads)
-    y = load_labels(folder)
-    tables = [
-        retrain_case(case, y, load_found(found, case.attribute), effort)
-        for case in load_cases(folder, schema)
-    ]
+    y, cases = load_labels(folder), list(load_cases(folder, schema))
+    first, how = cases[0], {"seed": effort.seed, "settings": replace(DEFAULT, share=effort.share)}
+    nothing = controls(first.subject, first.X, y, repetitions=effort.retrainings, **how)
+    tables = [retrain_case(case, y, load_found(found, case.attribute), effort, nothing) for case in cases]
     write_tsv(retraining, pd.concat(tables, ignore_index=True))
 
 
-def retrain_case(case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort) -> pd.DataFrame:
-    """Retrain with the finds of every tester; of the paper's own by every rule for their labels."""
+def retrain_case(
+    case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort, nothing: Sequence[Retrained]
+) -> pd.DataFrame:
+    """Retrain with the finds of every tester; of the paper's own by every rule for their labels.
+
+    Before them stand the networks that were retrained with nothing added.
+    """
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)
-    settings = replace(DEFAULT, share=effort.share)
-    tables = []
+    of_case = case.subject, case.X, y
+    tables = [retraining_table(*of_case, uniform, nothing).assign(tester=CONTROL)]
     for tester, rules, repetitions in _runs(effort.retrainings):
-        samples = found[tester]
-        if not len(samples):
+        if not len(found[tester]):
             continue
-        table = retraining_table(
-            case.subject,
-            case.X,
-            y,
-            samples,
-            uniform,
+        networks = retrain_by_rules(
+            *of_case,
+            found[tester],
             label_rules=rules,
             repetitions=repetitions,
             seed=effort.seed,
-            settings=settings,
+            settings=replace(DEFAULT, share=effort.share),
             ensemble=Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None,
         )
-        tables.append(table.assign(tester=tester))
-    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-    named = table.assign(classifier=case.classifier, protected=case.attribute)
+        tables.append(retraining_table(*of_case, uniform, networks).assign(tester=tester))
+    named = pd.concat(tables, ignore_index=True).assign(classifier=case.classifier, protected=case.attribute)
     return named.reindex(columns=COLUMNS["retraining"])
 
 

@@ -212,6 +212,16 @@ def test_retraining_table_has_the_shares_before_and_after(units):
     row = data.data.query("classifier == 'bank' and label_rule == 'model'").iloc[0]
     assert row["share_after"] == pytest.approx(after["share_after"].mean())
     assert data.shown["Before (%)"][0] == "10.00 (9.60 to 10.40)"
+    control = data.shown[data.shown["Finds of"] == "Nothing added"]
+    assert set(control["After (%)"]) == {"6.00 ± 0.00"}
+    assert set(control["Added label"]) == {""}
+
+
+def test_what_the_control_removes_stands_beside_what_finds_remove(units):
+    found = averages.averages(**{name: results.read_all(units, name) for name in FILES})
+    control = found[found["measure"] == "improvement_control"]
+    assert control["mean"].tolist() == pytest.approx([40] * len(control))
+    assert len(control) == found["classifier"].nunique()
 
 
 def test_averages_over_some_of_the_authors_data_have_no_printed_number(small):

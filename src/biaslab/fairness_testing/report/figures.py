@@ -10,7 +10,13 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.fairness_testing.names import OWN, PAPER, PUBLISHED, SETTING, SHARED
-from biaslab.fairness_testing.report.results import TESTER_NAMES, read_all, setting_in_words, short_count
+from biaslab.fairness_testing.report.results import (
+    FINDS_NAMES,
+    TESTER_NAMES,
+    read_all,
+    setting_in_words,
+    short_count,
+)
 from biaslab.fairness_testing.report.tables import switch_name, worths
 from biaslab.run.reports import Results
 
@@ -114,7 +120,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     before = fairness[[*SETTING, "share", "ci_low", "ci_high"]]
     data = before.merge(after.reset_index(), on=SETTING, how="left")
     settings, rules = _settings(data), list(data["label_rule"].dropna().unique())
-    testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
+    testers = [tester for tester in FINDS_NAMES if (data["tester"] == tester).any()]
     n_columns = min(len(settings), 3)
     with plot.figure(
         plot.DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND
@@ -127,7 +133,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
                 shift = 0.5 * ((place + 0.5) / len(rules) - 0.5)
                 _draw_after(ax, part[part["label_rule"] == rule], testers, rule, (place, shift))
             ax.set_title(_name(setting))
-            ax.set_xticks(range(len(testers)), [TESTER_NAMES[t] for t in testers])
+            ax.set_xticks(range(len(testers)), [FINDS_NAMES[t] for t in testers])
             ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
             ax.set_ylim(bottom=0)
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
@@ -191,7 +197,7 @@ def _draw_after(
         marker=_MARKERS[number % len(_MARKERS)],
         markersize=3,
         elinewidth=0.8,
-        label=f"After, label: {rule.replace('_', ' ')}",
+        label=f"After, label: {rule}" if rule else "After, nothing added",
     )
 
 

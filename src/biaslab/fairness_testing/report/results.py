@@ -9,6 +9,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import CONTROL, NO_RULE
 from biaslab.fairness_testing.testers.registry import TESTERS
 from biaslab.run.reports import CLAIMS, Results
 
@@ -20,6 +21,8 @@ _TESTERS = sorted(
 )
 TESTER_NAMES = {tester.name: tester.title for tester in _TESTERS}
 """What people call the testers, in the order of the tables: the baseline first, the paper's own last."""
+FINDS_NAMES = TESTER_NAMES | {CONTROL: "Nothing added"}
+"""What people call that with which a classifier is retrained."""
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
 _MEAN = re.compile(r"\{(\w+):±([^}]*)\}")
@@ -34,7 +37,8 @@ def setting_in_words(setting: Sequence[str], between: str = ", ") -> str:
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
     """Read one of the files `COLUMNS` of several classifiers, the authors' first, then by name."""
     ordered = sorted(units, key=lambda unit: _place(unit.name))
-    return pd.concat([unit.table(name, *COLUMNS[name]) for unit in ordered], ignore_index=True)
+    data = pd.concat([unit.table(name, *COLUMNS[name]) for unit in ordered], ignore_index=True)
+    return data.fillna({"label_rule": NO_RULE} if "label_rule" in data else {})
 
 
 def printed_numbers(units: Sequence[Results]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import FULL, INFERRED, PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
+    FINDS_NAMES,
     TESTER_NAMES,
     printed_numbers,
     ratio,
@@ -37,6 +38,7 @@ TRAINED = {"yes": "trained here", "no": "the authors'"}
 
 _SETTING = {"Classifier": "{classifier}", "Protected": "{protected}"}
 _TESTER = _SETTING | {"Tester": "{name}"}
+_RETRAINED = _SETTING | {"Finds of": "{name}"}
 _GENDER = {"sex": "gender"}  # what the paper calls an attribute of the data
 _REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _SAMPLES = (
@@ -198,11 +200,12 @@ def retraining(units: Sequence[Results]) -> Table:
     note = (
         "Share of discriminatory samples among uniform ones of the domain (before: with the interval of"
         " Clopper and Pearson) and, exact, among the rows of the data; accuracy on all rows. The paper does"
-        " not say which label the added samples get."
+        " not say which label the added samples get. Nothing added: the control, trained on for as many steps"
+        " with the data alone."
     )
     return Table(
         found,
-        _show(percent, shown),
+        show(percent.assign(name=percent["tester"].map(FINDS_NAMES)), _RETRAINED | shown),
         "Discrimination before and after retraining",
         note + _REPETITIONS + _PRINTED,
     )

@@ -1,14 +1,16 @@
 """What writers and readers of the results on texts call things."""
 
+from biaslab.fairness_testing.names import CONTROL as CONTROL
+
 SETTING = ["model", "feature"]
 """What the paper calls a benchmark: a classifier of texts and the sensitive feature that varies."""
 
 PROPOSED = "adf_asc"
 """The strategy whose finds ADF's local phase starts from (Section 5.2, footnote 9)."""
-CERTIFIED, CONTROL = "certified", "none"
-"""Trainings of retraining.tsv that add no finds of a strategy: certified, and again with nothing added."""
+CERTIFIED = "certified"
+"""A training of retraining.tsv that adds no finds of a strategy, as does `CONTROL`."""
 BEFORE, AUGMENTED = "before", "augmented"
-"""Methods in unseen.tsv, besides these two: no training, and one with finds of ADF_ASC."""
+"""Methods in unseen.tsv, besides `CERTIFIED` and `CONTROL`: no training, and one with finds of ADF_ASC."""
 ENCODER_KIND = "encoder"
 """The kind of a fine-tuned encoder, beside those of recurrent networks."""
 OWN, SAME = "own", "same"
