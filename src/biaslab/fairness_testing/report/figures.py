@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core import plotting as plot
-from biaslab.fairness_testing.names import OWN, PAPER, PUBLISHED, SETTING, SHARED
+from biaslab.fairness_testing.names import NO_RULE, OWN, PAPER, PUBLISHED, SETTING, SHARED
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
     TESTER_NAMES,
@@ -119,7 +119,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     )
     before = fairness[[*SETTING, "share", "ci_low", "ci_high"]]
     data = before.merge(after.reset_index(), on=SETTING, how="left")
-    settings, rules = _settings(data), list(data["label_rule"].dropna().unique())
+    settings, rules = _settings(data), [rule for rule in data["label_rule"].dropna().unique() if rule]
     testers = [tester for tester in FINDS_NAMES if (data["tester"] == tester).any()]
     n_columns = min(len(settings), 3)
     with plot.figure(
@@ -131,13 +131,16 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
             _draw_before(ax, part.iloc[0])
             for place, rule in enumerate(rules):
                 shift = 0.5 * ((place + 0.5) / len(rules) - 0.5)
-                _draw_after(ax, part[part["label_rule"] == rule], testers, rule, (place, shift))
+                by_rule, style = part[part["label_rule"] == rule], (_COLOURS[place], _MARKERS[place])
+                _draw_after(ax, by_rule, testers, shift, f"After, label: {rule}", style)
+            control = part[part["label_rule"] == NO_RULE]
+            _draw_after(ax, control, testers, 0, "After, nothing added", (plot.BLACK, "x"))
             ax.set_title(_name(setting))
-            ax.set_xticks(range(len(testers)), [FINDS_NAMES[t] for t in testers])
+            ax.set_xticks(range(len(testers)), [FINDS_NAMES[t].replace(" ", "\n") for t in testers])
             ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
             ax.set_ylim(bottom=0)
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
-        plot.legend_below(fig, axes[0], len(rules) + 1)
+        plot.legend_below(fig, axes[0], len(rules) + 2)
         plot.save_with_data(fig, stem, data)
 
 
@@ -184,20 +187,20 @@ def _draw_before(ax: plot.Axes, row: pd.Series) -> None:
 
 
 def _draw_after(
-    ax: plot.Axes, data: pd.DataFrame, testers: list[str], rule: str, place: tuple[int, float]
+    ax: plot.Axes, data: pd.DataFrame, testers: list[str], shift: float, label: str, style: tuple[str, str]
 ) -> None:
-    """Draw the shares after retraining by one label rule, which has a number and a shift from the tester."""
-    number, shift = place
+    """Draw the shares after retraining by one label rule, shifted from the tester, in its colour and mark."""
+    colour, marker = style
     ax.errorbar(
         data["tester"].map(testers.index) + shift,
         100 * data["mean"],
         100 * data["sd"].fillna(0),
         linestyle="",
-        color=_COLOURS[number % len(_COLOURS)],
-        marker=_MARKERS[number % len(_MARKERS)],
+        color=colour,
+        marker=marker,
         markersize=3,
         elinewidth=0.8,
-        label=f"After, label: {rule}" if rule else "After, nothing added",
+        label=label,
     )
 
 
