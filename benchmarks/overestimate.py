@@ -679,7 +679,7 @@ def draw(stem: Path, taken: pd.DataFrame, predictions: pd.DataFrame) -> None:
         for damping, colour in ((0.0, VERMILLION), (1.0, BLUE)):
             for weat, marker in zip(means["weat"].unique(), "os", strict=False):
                 part = means[(means["damping"] == damping) & (means["weat"] == weat)]
-                label = f"{weat}, " + ("damped" if damping else "newton")
+                label = weat.replace("weat", "WEAT ") + (", damped" if damping else ", newton")
                 right.plot(
                     part["predicted"], part["observed"], marker, color=colour, markersize=3, label=label,
                     fillstyle="none" if marker == "s" else "full",

@@ -12,8 +12,8 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.stats import linear_fit
 from biaslab.origins import baseline as measured
-from biaslab.origins.attribution.estimates import SET, SUM, seed_values
-from biaslab.origins.attribution.registry import ATTRIBUTIONS, ESTIMATORS
+from biaslab.origins.attribution.estimates import SET, SUM, read_with_seeds, seed_values, write_by_seed
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, BY_SEED, ESTIMATORS
 from biaslab.origins.attribution.relative import relative_table
 from biaslab.origins.checks.brittleness.analysis import Ranking, predict_flips
 from biaslab.origins.checks.brittleness.flips import brackets, outcomes
@@ -96,7 +96,7 @@ def write_results(
             (weat, s, b, 0.01 + 0.001 * s, len(lost.split(",")) if lost else 0, lost)
             for s, b in enumerate(effect)
         ]
-        write_parquet(folder / "differential_bias" / f"{weat}.parquet", _bias(rng, documents, n_seeds, mean))
+        write_by_seed(_bias(rng, documents, n_seeds, mean), *_bias_files(folder, weat))
         rows = _perturbations(rng, weat, effect, sizes, n_random)
         sets.append(rows)
         for estimator in ESTIMATORS:
@@ -188,6 +188,11 @@ def _analogies(rng: np.random.Generator, name: str, n_seeds: int) -> pd.DataFram
     )
 
 
+def _bias_files(folder: Path, weat: str) -> tuple[Path, Path]:
+    """Return the tables of what every document does, and of what each baseline says of it."""
+    return tuple(folder / "differential_bias" / part / f"{weat}.parquet" for part in ("", BY_SEED))
+
+
 def _bias(rng: np.random.Generator, documents: pd.DataFrame, n_seeds: int, mean: float) -> pd.DataFrame:
     n = len(documents)
     true = rng.standard_t(2.2, n) * 0.001 * (rng.random(n) < 0.7) * mean
@@ -204,7 +209,7 @@ def _bias(rng: np.random.Generator, documents: pd.DataFrame, n_seeds: int, mean:
 
 def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) -> None:
     for weat in weats:
-        table = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        table = read_with_seeds(*_bias_files(folder, weat))
         ppmi = table["influence_mean"] * 0.4 + rng.normal(0, 0.0005, len(table))
         write_parquet(
             folder / "ppmi" / f"{weat}.parquet", table[["document", "id", "title"]].assign(ppmi=ppmi)
@@ -220,7 +225,7 @@ def _write_ppmi(folder: Path, rng: np.random.Generator, weats: tuple[str, ...]) 
 
 def _write_ppmi_sets(folder: Path, rng: np.random.Generator, weat: str, size: int) -> None:
     """Write the sets of one size that PPMI and influence find, and the bias without them."""
-    bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")["influence_mean"].to_numpy()
+    bias = read_with_seeds(*_bias_files(folder, weat))["influence_mean"].to_numpy()
     noisy = bias + rng.normal(0, bias.std(), len(bias))
     write_parquet(folder / SETS, select_targeted(weat, weat, bias, [size]))
     write_parquet(folder / "ppmi" / SETS, select_ppmi_sets(noisy, weat, [size]))
@@ -236,7 +241,7 @@ def _write_ppmi_sets(folder: Path, rng: np.random.Generator, weat: str, size: in
 def _write_single_documents(folder: Path, weat: str) -> None:
     """Write four documents, each with three pairs of embeddings whose change is near what influence says."""
     rng = np.random.default_rng(9)
-    bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+    bias = read_with_seeds(*_bias_files(folder, weat))
     sets = select_documents(bias["influence_mean"].to_numpy(), weat, 1, 2, 1)
     baseline = read_tsv(folder / "baseline.tsv")
     rows = []
@@ -257,7 +262,7 @@ def _write_attribution_scores(folder: Path, perturbations: pd.DataFrame, weats: 
     rng = np.random.default_rng(11)
     baseline, fitted, scores, removals = read_tsv(folder / "baseline.tsv"), [], [], []
     for weat in weats:
-        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        bias = read_with_seeds(*_bias_files(folder, weat))
         values = seed_values(bias, "influence")
         rows = perturbations[(perturbations["weat"] == weat) & (perturbations["estimator"] == "influence")]
         observed = pd.concat([rows.assign(effect_size=rows["observed_mean"] + e) for e in (-0.1, 0.1)])
@@ -324,7 +329,7 @@ def _write_randomised(folder: Path, perturbations: pd.DataFrame, weats: tuple[st
     """Write a comparison with embeddings whose estimates are random, and with some that agree by half."""
     rng, rankings = np.random.default_rng(14), []
     for weat in weats:
-        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        bias = read_with_seeds(*_bias_files(folder, weat))
         columns = [c for c in bias.columns if "_seed" in c]
         noise = rng.normal(0, bias[columns].to_numpy().std(), (2, len(bias), len(columns)))
         others = {"untrained": noise[0], "shuffled": bias[columns].to_numpy() + noise[1]}
@@ -352,12 +357,13 @@ def _write_relative(folder: Path, documents: pd.DataFrame, weats: tuple[str, ...
     """Write relative influence with lengths that rise with the words of the test in a document."""
     rng, parts = np.random.default_rng(15), []
     for weat in weats:
-        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        bias = read_with_seeds(*_bias_files(folder, weat))
         n_seeds = sum(c.startswith("influence_seed") for c in bias.columns)
         words = bias[["n_S", "n_T", "n_A", "n_B"]].sum(axis=1).to_numpy()[:, None]
         lengths = [words * rng.uniform(0.1, 1, (len(bias), 2)) for _ in range(n_seeds)]
         table = relative_table(bias, lengths)
-        write_parquet(folder / "relative_influence" / f"{weat}.parquet", table)
+        files = (folder / "relative_influence" / part / f"{weat}.parquet" for part in ("", BY_SEED))
+        write_by_seed(table, *files)
         parts.append(compare_orders(weat, bias, table, documents))
     write_tsv(folder / "relative_influence" / "comparison.tsv", pd.concat(parts, ignore_index=True))
 
@@ -444,7 +450,7 @@ def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None
         table = table.assign(x=x, gradient_mean=mean, gradient_sd=0.003)
         table = table.assign(elasticity_mean=x * mean, elasticity_sd=x * 0.003)
         write_parquet(folder / "bias_gradient" / f"{weat}.parquet", table)
-        bias = read_parquet(folder / "differential_bias" / f"{weat}.parquet")
+        bias = read_with_seeds(*_bias_files(folder, weat))
         parts.append(stability(bias, weat, 1))
     write_tsv(folder / "seed_stability.tsv", pd.concat(parts, ignore_index=True))
 

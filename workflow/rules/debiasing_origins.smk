@@ -37,14 +37,15 @@ use rule estimate_differential_bias as estimate_debiased_differential_bias with:
         transforms=TRANSFORMS,
     output:
         out="results/debiasing/{setup}/differential_bias/{weat}.parquet",
+        by_seed="results/debiasing/{setup}/differential_bias/by_seed/{weat}.parquet",
     message:
         "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat} after debiasing"
 
 
 rule compare_document_rankings:
     input:
-        before=ORIGINS.of_tests("differential_bias"),
-        after=ORIGINS.of_tests("differential_bias", "results/debiasing"),
+        before=ORIGINS.of_tests("differential_bias/by_seed"),
+        after=ORIGINS.of_tests("differential_bias/by_seed", "results/debiasing"),
         embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,

@@ -8,6 +8,7 @@ rule estimate_differential_bias:
         word_sets=ORIGINS.word_set,
     output:
         out="results/origins/{setup}/differential_bias/{weat}.parquet",
+        by_seed="results/origins/{setup}/differential_bias/by_seed/{weat}.parquet",
     priority: 3  # most trainings wait for it
     threads: LIMITS.threads(8)
     resources:
@@ -71,10 +72,12 @@ rule measure_relative_influence:
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         differential_bias="results/origins/{setup}/differential_bias/{weat}.parquet",
+        influence_by_seed="results/origins/{setup}/differential_bias/by_seed/{weat}.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
         out="results/origins/{setup}/relative_influence/{weat}.parquet",
+        by_seed="results/origins/{setup}/relative_influence/by_seed/{weat}.parquet",
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),

@@ -7,7 +7,7 @@ rule predict_flips:
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        differential_bias=ORIGINS.of_tests("differential_bias"),
+        differential_bias=ORIGINS.of_tests("differential_bias/by_seed"),
         ppmi=ORIGINS.of_tests("ppmi"),
         baseline="results/origins/{setup}/baseline.tsv",
         word_sets=ORIGINS.word_sets,

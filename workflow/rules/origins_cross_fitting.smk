@@ -7,7 +7,7 @@ rule cross_fit:
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        differential_bias=ORIGINS.of_tests("differential_bias"),
+        differential_bias=ORIGINS.of_tests("differential_bias/by_seed"),
         perturbations="results/origins/{setup}/perturbations.tsv",
         baseline="results/origins/{setup}/baseline.tsv",
         observed="results/origins/{setup}/observed.tsv",

@@ -73,7 +73,7 @@ rule score_attributions:
     input:
         retrained=ORIGINS.retrained("lds"),
         subsets="results/origins/{setup}/lds/subsets.parquet",
-        differential_bias=ORIGINS.of_tests("differential_bias"),
+        differential_bias=ORIGINS.of_tests("differential_bias/by_seed"),
         ppmi=ORIGINS.of_tests("ppmi"),
         predictions="results/origins/{setup}/lds/predictions.tsv",
         ppmi_sets="results/origins/{setup}/lds/ppmi.tsv",

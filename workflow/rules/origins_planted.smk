@@ -60,6 +60,7 @@ use rule estimate_differential_bias as estimate_planted with:
         word_sets=ORIGINS.word_set,
     output:
         out="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
+        by_seed="results/origins/{setup}/planted/{dose}/differential_bias/by_seed/{weat}.parquet",
     message:
         "{wildcards.setup}: estimate the differential bias of planted documents, {wildcards.weat}, dose {wildcards.dose}"
 
@@ -83,10 +84,12 @@ use rule measure_relative_influence as measure_relative_planted with:
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
         corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         differential_bias="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
+        influence_by_seed="results/origins/{setup}/planted/{dose}/differential_bias/by_seed/{weat}.parquet",
         vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
         word_sets=ORIGINS.word_set,
     output:
         out="results/origins/{setup}/planted/{dose}/relative_influence/{weat}.parquet",
+        by_seed="results/origins/{setup}/planted/{dose}/relative_influence/by_seed/{weat}.parquet",
     message:
         "{wildcards.setup}: measure the relative influence of planted documents, {wildcards.weat}, dose {wildcards.dose}"
 

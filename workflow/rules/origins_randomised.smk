@@ -31,6 +31,7 @@ use rule estimate_differential_bias as estimate_randomised with:
         word_sets=ORIGINS.word_set,
     output:
         out="results/origins/{setup}/randomised/{kind}/differential_bias/{weat}.parquet",
+        by_seed="results/origins/{setup}/randomised/{kind}/differential_bias/by_seed/{weat}.parquet",
     message:
         "{wildcards.setup}: estimate {wildcards.weat} by control embeddings, {wildcards.kind}"
 
@@ -52,8 +53,9 @@ use rule predict_sets as predict_randomised with:
 rule compare_randomised:
     input:
         differential_bias=ORIGINS.of_tests("differential_bias"),
-        untrained=ORIGINS.of_tests("randomised/untrained/differential_bias"),
-        shuffled=ORIGINS.of_tests("randomised/shuffled/differential_bias"),
+        by_seed=ORIGINS.of_tests("differential_bias/by_seed"),
+        untrained=ORIGINS.of_tests("randomised/untrained/differential_bias/by_seed"),
+        shuffled=ORIGINS.of_tests("randomised/shuffled/differential_bias/by_seed"),
         predictions="results/origins/{setup}/predictions.tsv",
         untrained_predictions="results/origins/{setup}/randomised/untrained/predictions.tsv",
         shuffled_predictions="results/origins/{setup}/randomised/shuffled/predictions.tsv",

@@ -1,6 +1,6 @@
 rule measure_seed_stability:
     input:
-        differential_bias=ORIGINS.of_tests("differential_bias"),
+        differential_bias=ORIGINS.of_tests("differential_bias/by_seed"),
     output:
         stability_table="results/origins/{setup}/seed_stability.tsv",
     resources:

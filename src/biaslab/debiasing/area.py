@@ -110,5 +110,6 @@ AREA = Area(
     ITEMS,
     ("embedding", "test"),
     inspection="biaslab.debiasing.inspection",
+    by_training=("*/by_seed/*.parquet",),
     steps=STEPS,
 )

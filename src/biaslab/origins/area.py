@@ -7,6 +7,7 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.embeddings import BASELINE
+from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.grid import analyses, expansion
 from biaslab.origins.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units
@@ -202,5 +203,6 @@ AREA = Area(
     starts_from="corpus",
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     texts=("*/documents.parquet",),
+    by_training=(f"*/{BY_SEED}/*.parquet",),
     steps=STEPS | analyses.steps(),
 )

@@ -10,7 +10,7 @@ import typer
 from biaslab.bias.settings import ExactTest
 from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import FORMATS_SAID, Choice, GloveParameters, format_of
-from biaslab.origins.attribution.registry import OTHERS
+from biaslab.origins.attribution.registry import BY_SEED, OTHERS
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.settings import Setup
 from biaslab.run.options import (
@@ -90,6 +90,11 @@ def differential_bias(
     weat: WordSetFile,
     out: Out,
     influence: InfluenceParameters,
+    by_seed: Annotated[
+        Path | None,
+        typer.Option(help=f"Where what each baseline says goes; by default {BY_SEED}/ beside the output."),
+        To.FILE,
+    ] = None,
     threads: Threads = 1,
 ) -> None:
     """Estimate how much every document contributes to a bias, without retraining."""
@@ -102,6 +107,7 @@ def differential_bias(
         word_sets=[weat],
         influence=influence,
         out=out,
+        by_seed=by_seed or out.parent / BY_SEED / out.name,
         threads=threads,
     )
 

@@ -1,16 +1,22 @@
 """What attributions say of documents and of sets of them, as arrays and as columns of stored tables."""
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import read_parquet, write_parquet
 from biaslab.origins.attribution.contract import Attribution
 
 SUM, SET = "sum", "set"
 """Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
+
+_OF_SEED = re.compile(r"_seed\d+$")
+_KEYS = ("stage", "document")
 
 
 class Estimates(NamedTuple):
@@ -41,6 +47,24 @@ def by_baseline(column: str, values: np.ndarray) -> dict[str, np.ndarray]:
     """Return the columns of a table that hold values (n_baselines, n_documents): mean, sd, each baseline."""
     columns = {f"{column}_mean": values.mean(axis=0), f"{column}_sd": values.std(axis=0, ddof=1)}
     return columns | {f"{column}_seed{k}": of for k, of in enumerate(values)}
+
+
+def write_by_seed(table: pd.DataFrame, out: Path, by_seed: Path) -> None:
+    """Write a table of documents without what each baseline says, and that by itself.
+
+    Of many documents the latter is most of the table, and figures, tables and claims need the means alone.
+    """
+    of_seeds = [column for column in table if _OF_SEED.search(column)]
+    write_parquet(out, table.drop(columns=of_seeds))
+    write_parquet(by_seed, table[[*(name for name in _KEYS if name in table), *of_seeds]])
+
+
+def read_with_seeds(table: Path, by_seed: Path) -> pd.DataFrame:
+    """Read both tables that `write_by_seed` wrote, joined."""
+    whole, of_seeds = read_parquet(table), read_parquet(by_seed)
+    if not whole["document"].equals(of_seeds["document"]):
+        raise InputError(f"{by_seed}: other documents than {table}; estimate again")
+    return whole.join(of_seeds.drop(columns=[name for name in _KEYS if name in of_seeds]))
 
 
 def read(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:

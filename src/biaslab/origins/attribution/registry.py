@@ -76,6 +76,9 @@ RANKINGS = (*(a.name for a in PREDICTING), RANDOM)
 TABLES = tuple(dict.fromkeys(a.table for a in ATTRIBUTIONS))
 """The folders of the tables of each test that hold what attributions say of every document."""
 
+BY_SEED = "by_seed"
+"""The folder inside of those, of the tables that hold what each baseline says."""
+
 
 def attribution(name: str) -> Attribution:
     """Return the attribution of a name."""

@@ -22,9 +22,15 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_parquet
 from biaslab.embeddings.word_maps import WordMaps
-from biaslab.origins.attribution.estimates import Estimates, by_baseline, from_values, seed_values
+from biaslab.origins.attribution.estimates import (
+    Estimates,
+    by_baseline,
+    from_values,
+    read_with_seeds,
+    seed_values,
+    write_by_seed,
+)
 from biaslab.origins.attribution.estimators import of_documents as influence_of_documents
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
@@ -39,17 +45,20 @@ def write_relative(
     cooccurrence: Path,
     corpus: Path,
     differential_bias: Path,
+    influence_by_seed: Path,
     vocabulary: Path,
     word_sets: list[Path],
     influence: InfluenceParameters,
     out: Path,
+    by_seed: Path,
     threads: int = 1,
 ) -> None:
     """Divide the influence of every document by how far its removal moves the words of the test."""
     scanner, (test,) = read_scanner(
         embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
     )
-    write_parquet(out, relative_table(read_parquet(differential_bias), scanner.step_lengths(test)))
+    table = read_with_seeds(differential_bias, influence_by_seed)
+    write_by_seed(relative_table(table, scanner.step_lengths(test)), out, by_seed)
 
 
 def of_documents(name: str, scanner: Scanner, weat: WeatIndices, maps: WordMaps | None) -> Estimates:

@@ -8,10 +8,10 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.core.io import read_parquet, write_tsv
 from biaslab.embeddings.word_maps import WordMaps, read_word_maps
 from biaslab.origins.attribution.asking import of_documents, of_sets
-from biaslab.origins.attribution.estimates import by_baseline
+from biaslab.origins.attribution.estimates import by_baseline, write_by_seed
 from biaslab.origins.attribution.registry import ESTIMATED
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
@@ -21,7 +21,7 @@ from biaslab.origins.sets.selection import COLUMNS, members
 def document_table(
     scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame, maps: WordMaps | None = None
 ) -> pd.DataFrame:
-    """Lay out what every attribution says of every document: ``differential_bias/TEST.parquet``."""
+    """Lay out what every attribution says of every document, in the mean and by each baseline."""
     columns = {name: documents[name] for name in ("document", "id", "title")}
     for attribution in ESTIMATED:
         values = of_documents(attribution, scanner, weat, maps).values
@@ -98,11 +98,13 @@ def write_differential_bias(
     word_sets: list[Path],
     influence: InfluenceParameters,
     out: Path,
+    by_seed: Path,
     transforms: Sequence[Path] = (),
     threads: int = 1,
 ) -> None:
     """Estimate how much every document contributes to a bias, without retraining.
 
+    The means over the baselines, and what each baseline says by itself (`by_seed`).
     With `transforms`, in the words as each debiasing maps them: the table names the file of each row in a
     column stage.
     """
@@ -116,7 +118,7 @@ def write_differential_bias(
     else:
         counts = count_test_words(scanner.tokens, scanner.offsets, test)
         table = document_table(scanner, test, titles).join(counts)
-    write_parquet(out, table)
+    write_by_seed(table, out, by_seed)
 
 
 def write_predictions(

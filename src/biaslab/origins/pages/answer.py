@@ -13,6 +13,7 @@ from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import text_columns
 from biaslab.origins.attribution.estimates import seed_values
+from biaslab.origins.attribution.registry import BY_SEED
 
 COMMAND = "biaslab origins attribute"
 ESTIMATOR = "newton"
@@ -60,7 +61,7 @@ def answer(
 
 def _with_intervals(out: Path, test: str, ends: pd.DataFrame) -> pd.DataFrame:
     """Return the documents at either end, with the mean of their estimates and its interval."""
-    estimates = read_parquet(out / f"differential_bias/{test}.parquet")
+    estimates = read_parquet(out / f"differential_bias/{BY_SEED}/{test}.parquet")
     of_seeds = seed_values(estimates, ESTIMATOR)[:, ends["document"]].T
     intervals = np.array([mean_interval(values) for values in of_seeds]).reshape(-1, 2)
     kept = ends[["document", "id", "title", "effect", "rank", "page"]]

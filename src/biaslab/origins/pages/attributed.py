@@ -25,6 +25,7 @@ from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.origins import baseline
 from biaslab.origins.attribution.counted import read_counted
+from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
@@ -89,8 +90,9 @@ def attribute_corpus(
     files, bias = ([batch], cooccurrence, corpus), []
     for test, one in zip(tests, words, strict=True):
         bias.append(out / f"differential_bias/{one.name}.parquet")
+        made = bias[-1], out / f"differential_bias/{BY_SEED}/{one.name}.parquet"
         gradient = out / f"bias_gradient/{one.name}.parquet"
-        write_differential_bias(*files, listed, vocabulary, [test], influence, bias[-1], threads=threads)
+        write_differential_bias(*files, listed, vocabulary, [test], influence, *made, threads=threads)
         write_gradient(*files, vocabulary, [test], influence, gradient, threads)
     table = write_pages(source.stem, out, words, documents)
     if len(words) > 1:

@@ -27,7 +27,7 @@ _NOTE = (
 def metadata_table(setup: Setup, weat: str) -> Table:
     """Differential bias summed over the documents that share a year, section or date."""
     title = f"Differential bias by metadata ({setup.name}, {weat})"
-    data = aggregate_by_metadata(setup.differential_bias(weat), setup.documents())
+    data = aggregate_by_metadata(setup.differential_bias_by_seed(weat), setup.documents())
     rank = data.groupby("column", sort=False).cumcount()
     rank_from_end = data.groupby("column", sort=False).cumcount(ascending=False)
     ends = data[(rank < N_LISTED) | (rank_from_end < N_LISTED)]
@@ -50,7 +50,7 @@ def draw_metadata(setup: Setup, weat: str, stem: Path) -> None:
     columns = metadata_columns(documents)
     if "year" in columns and "date" in columns:
         columns.remove("date")
-    data = aggregate_by_metadata(setup.differential_bias(weat), documents)
+    data = aggregate_by_metadata(setup.differential_bias_by_seed(weat), documents)
     factor, unit = percent_scale(setup.baseline_mean(weat))
     names = ["sum", "sum_ci_low", "sum_ci_high"]
     data = data[["column", "value", "n_documents", *names]].assign(unit=unit)

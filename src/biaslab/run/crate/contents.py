@@ -120,19 +120,22 @@ def is_shown(name: str) -> bool:
 def is_packed(name: str, more: Collection[str]) -> bool:
     """Tell whether a result is copied: what is shown, and of `more` kinds tables or embeddings.
 
-    Texts never are, nor data.
+    With the embeddings goes what each of them says by itself. Texts never are copied, nor data.
     """
     if is_shown(name):
         return True
     path = PurePosixPath(name)
-    if path.is_relative_to(FOLDER.name) or any(fnmatchcase(name, pattern) for pattern in _texts()):
+    if path.is_relative_to(FOLDER.name) or _is_one("texts", name):
         return False
-    is_embedding = EMBEDDINGS in path.parts[:-1]
-    return (RESULTS in more and path.suffix in _TABLES) or (EMBEDDINGS in more and is_embedding)
+    if EMBEDDINGS in path.parts[:-1] or _is_one("by_training", name):
+        return EMBEDDINGS in more
+    return RESULTS in more and path.suffix in _TABLES
 
 
-def _texts() -> list[str]:
-    return [f"{area}/{pattern}" for area in AREAS for pattern in load_area(area).texts]
+def _is_one(kind: str, name: str) -> bool:
+    """Tell whether a result is one of a kind that its area names."""
+    patterns = (f"{area}/{pattern}" for area in AREAS for pattern in getattr(load_area(area), kind))
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def workflow_files(root: Path) -> list[Packed]:

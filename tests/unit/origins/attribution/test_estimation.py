@@ -16,6 +16,7 @@ from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import digest_words
 from biaslab.embeddings.word_maps import WordMaps, write_word_maps
+from biaslab.origins.attribution.estimates import read_with_seeds
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import (
     count_test_words,
@@ -162,7 +163,7 @@ def test_command_estimates_by_the_measure_that_the_file_names(scanner, corpus, t
     assert result.exit_code == 0, result.output
     weat = replace(WEAT, measure="direct_bias", parameters={"c": 2.0})
     expected = document_table(scan, weat, documents())
-    found = read_parquet(files["out"])
+    found = read_with_seeds(files["out"], files["out"].parent / "by_seed" / files["out"].name)
     pd.testing.assert_frame_equal(found[list(expected)], expected)
     plain = document_table(scan, WEAT, documents())
     assert not np.allclose(found["influence_mean"], plain["influence_mean"])
@@ -181,6 +182,9 @@ def test_step_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
     files = written(tmp_path, scan, corpus)
     files["word_sets"] = [files.pop("weat")]
     transforms = [tmp_path / "hard.npz"]
+    files["by_seed"] = tmp_path / "by_seed.parquet"
     write_differential_bias(scan.batches, **files, influence=InfluenceParameters(), transforms=transforms)
     expected = mapped_document_table(scan, WEAT, {"hard": maps}, documents())
-    pd.testing.assert_frame_equal(read_parquet(files["out"]), expected)
+    found = read_with_seeds(files["out"], files["by_seed"])
+    pd.testing.assert_frame_equal(found[list(expected)], expected)
+    assert not [column for column in read_parquet(files["out"]) if "seed" in column]

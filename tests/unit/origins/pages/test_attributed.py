@@ -96,7 +96,7 @@ def test_the_answer_stands_in_lines_on_a_page_and_in_numbers(run):
         assert line in words(result)
     first = found["notes"]["documents"][0]
     assert f"'{first['title']}' raises it most: without this document it would fall by" in words(result)
-    estimates = pd.read_parquet(folder / "differential_bias/notes.parquet")
+    estimates = pd.read_parquet(folder / "differential_bias/by_seed/notes.parquet")
     of_first = estimates.loc[first["document"], ["newton_seed0", "newton_seed1"]].astype(float)
     assert first["fall"] == pytest.approx(of_first.mean())
     assert first["fall_low"] == pytest.approx(of_first.mean() - 12.7062 * of_first.sem(), rel=1e-4)

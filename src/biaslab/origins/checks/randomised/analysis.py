@@ -27,7 +27,7 @@ from biaslab.core.stats import mean_interval, rank_correlation
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.glove import GloveEmbedding, initial_embedding, write_trainings
 from biaslab.embeddings.vocabulary import read_digest
-from biaslab.origins.attribution.estimates import seed_values
+from biaslab.origins.attribution.estimates import read_with_seeds, seed_values
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.randomised.jobs import KINDS, SHUFFLED, UNTRAINED
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
@@ -80,7 +80,8 @@ def compare_rankings(
     """Compare the documents' estimates by other embeddings with those by the trained ones.
 
     The columns of ``randomised/comparison.tsv`` up to ``spearman_of_means`` (NaN for the trained), of one
-    test; `trained` and `randomised`, by their kind, are tables as ``differential_bias/TEST.parquet``.
+    test; `trained` is a table as ``differential_bias/TEST.parquet`` and what each baseline says, `randomised`
+    are tables of the latter, by their kind.
     """
     holds = trained[TEST_WORD_COUNTS].sum(axis=1).to_numpy() > 0
     rows = []
@@ -135,6 +136,7 @@ def _single_fits(predictions: pd.DataFrame, sets: pd.DataFrame) -> pd.DataFrame:
 
 def write_comparison(
     differential_bias: list[Path],
+    by_seed: list[Path],
     untrained: list[Path],
     shuffled: list[Path],
     predictions: Path,
@@ -150,7 +152,8 @@ def write_comparison(
     rankings = []
     for path in differential_bias:
         bias = {kind: read_parquet(of_test(files, path.stem)) for kind, files in tables.items()}
-        rankings.append(compare_rankings(path.stem, read_parquet(path), bias))
+        trained = read_with_seeds(path, of_test(by_seed, path.stem))
+        rankings.append(compare_rankings(path.stem, trained, bias))
     files = {TRAINED: predictions, UNTRAINED: untrained_predictions, SHUFFLED: shuffled_predictions}
     predicted = {kind: read_tsv(path) for kind, path in files.items()}
     fits = compare_fits(read_tsv(baseline), read_tsv(observed), predicted, seed)

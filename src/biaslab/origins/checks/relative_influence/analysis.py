@@ -10,7 +10,7 @@ from biaslab.core.columns import columns_of
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rankings import TOP
 from biaslab.core.stats import mean_interval, rank_correlation
-from biaslab.origins.attribution.estimates import seed_values
+from biaslab.origins.attribution.estimates import read_with_seeds, seed_values
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.attribution.relative import RELATIVE
 from biaslab.origins.grid.expansion import TEST_WORD_COUNTS, of_test
@@ -54,12 +54,20 @@ def _means(described: dict[str, np.ndarray], chosen: np.ndarray | slice) -> list
 
 
 def write_orders(
-    differential_bias: list[Path], relative: list[Path], documents: Path, comparison: Path
+    differential_bias: list[Path],
+    influence_by_seed: list[Path],
+    relative: list[Path],
+    relative_by_seed: list[Path],
+    documents: Path,
+    comparison: Path,
 ) -> None:
     """Compare the documents that relative influence puts first with those that influence does."""
     tokens = read_parquet(documents, ["n_tokens"])
-    parts = [
-        compare_orders(path.stem, read_parquet(path), read_parquet(of_test(relative, path.stem)), tokens)
-        for path in differential_bias
-    ]
+    parts = []
+    for path in differential_bias:
+        files = (of_test(part, path.stem) for part in (influence_by_seed, relative, relative_by_seed))
+        by_seed, *of_relative = files
+        parts.append(
+            compare_orders(path.stem, read_with_seeds(path, by_seed), read_with_seeds(*of_relative), tokens)
+        )
     write_tsv(comparison, pd.concat(parts, ignore_index=True))

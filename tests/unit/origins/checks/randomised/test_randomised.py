@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_npz, read_tsv, write_parquet, write_tsv
+from biaslab.core.io import read_npz, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
+from biaslab.origins.attribution.estimates import write_by_seed
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.randomised.analysis import (
     SHUFFLED,
+    TRAINED,
     UNTRAINED,
     compare_fits,
     compare_rankings,
@@ -170,9 +172,12 @@ def test_steps_make_and_compare(tmp_path, trained):
         for name, values in zip(("W", "U", "b", "c"), zip(*map(astuple, made), strict=True), strict=False):
             np.testing.assert_array_equal(arrays[name], np.stack(values))
     rng, files = np.random.default_rng(6), {}
-    for name in ("differential_bias", UNTRAINED, SHUFFLED):
-        files[name] = [tmp_path / name / "w.parquet"]
-        write_parquet(files[name][0], table_of(rng.normal(size=(3, 20)), np.ones(20, int)))
+    for name in (TRAINED, UNTRAINED, SHUFFLED):
+        both = [[tmp_path / name / part / "w.parquet"] for part in ("", "by_seed")]
+        files["differential_bias"], files["by_seed" if name == TRAINED else name] = both
+        table = table_of(rng.normal(size=(3, 20)), np.ones(20, int)).assign(document=range(20))
+        write_by_seed(table, *(file for (file,) in both))
+    files["differential_bias"] = [tmp_path / TRAINED / "w.parquet"]
     for name in ("predictions", "untrained_predictions", "shuffled_predictions"):
         files[name] = tmp_path / f"{name}.tsv"
         write_tsv(files[name], predictions(rng.normal(size=8)))

@@ -12,6 +12,7 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
 from biaslab.origins.attribution import influence
+from biaslab.origins.attribution.estimates import write_by_seed
 from biaslab.origins.attribution.relative import RELATIVE, relative_table
 from biaslab.origins.checks.relative_influence.analysis import compare_orders, write_orders
 from biaslab.origins.checks.relative_influence.report import draw_orders, orders_table
@@ -123,9 +124,14 @@ def test_table_and_figure(tmp_path):
 def test_step_compares(tmp_path):
     rng = np.random.default_rng(7)
     bias = bias_table(rng.normal(size=(2, 30)), np.ones(30, int))
-    write_parquet(tmp_path / "bias" / "w.parquet", bias)
-    write_parquet(tmp_path / "relative" / "w.parquet", relative_table(bias, [np.ones((30, 2))] * 2))
+    tables = {"bias": bias, "relative": relative_table(bias, [np.ones((30, 2))] * 2)}
+    files = {kind: [tmp_path / kind / part / "w.parquet" for part in ("", "by_seed")] for kind in tables}
+    for kind, table in tables.items():
+        write_by_seed(table, *files[kind])
     write_parquet(tmp_path / "documents.parquet", pd.DataFrame({"n_tokens": range(30)}))
-    tables = [[tmp_path / kind / "w.parquet"] for kind in ("bias", "relative")]
-    write_orders(*tables, tmp_path / "documents.parquet", tmp_path / "out.tsv")
+    write_orders(
+        *([file] for of in files.values() for file in of),
+        tmp_path / "documents.parquet",
+        tmp_path / "out.tsv",
+    )
     assert len(read_tsv(tmp_path / "out.tsv")) == 1 + 3 * 2  # tops of 10 of 30 documents
