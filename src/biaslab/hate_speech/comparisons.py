@@ -54,7 +54,11 @@ def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
 def paired_differences(
     metrics: pd.DataFrame, baseline: str, measures: Sequence[str] = MEASURES
 ) -> pd.DataFrame:
-    """Return the differences (`Difference`) of all methods from one, on every set, in every measure."""
+    """Return the differences (`Difference`) of all methods from one, on every set, in every measure.
+
+    The rows of the baseline itself are the null: its every second seed against the one before, which differ
+    by chance alone.
+    """
     methods = metrics["method"].unique()
     if baseline not in methods:
         raise InputError(f"baseline '{baseline}' has no results; run it as well{suggest(baseline, methods)}")
@@ -66,7 +70,7 @@ def paired_differences(
     by_seed = metrics.set_index(keys)[list(measures)].unstack("seed")
     rows = [
         (method, baseline, texts, name, *difference)
-        for method in methods[methods != baseline]
+        for method in methods
         for texts in metrics["set"].unique()
         for name, difference in _differences(by_seed, method, baseline, texts, measures)
         if difference.n_seeds
@@ -81,4 +85,7 @@ def _differences(
     if not {(method, texts), (baseline, texts)} <= set(by_seed.index):
         return []
     one, other = by_seed.loc[(method, texts)], by_seed.loc[(baseline, texts)]
+    if method == baseline:
+        n = 2 * (len(one[measures[0]]) // 2)
+        return [(name, paired_difference(one[name][1:n:2], one[name][:n:2])) for name in measures]
     return [(name, paired_difference(one[name], other[name])) for name in measures]

@@ -83,7 +83,8 @@ def test_table_has_every_method_set_and_measure():
     assert (found["baseline"] == "vanilla").all()
     keys = set(found[["method", "set", "measure"]].itertuples(index=False, name=None))
     oc = {("oc-0.1", texts, name) for texts in ("test", "news") for name in ("f1", "accuracy")}
-    assert keys == oc | {("wr", "test", "f1"), ("wr", "test", "accuracy")}
+    null = {("vanilla", *rest) for _, *rest in oc}
+    assert keys == oc | null | {("wr", "test", "f1"), ("wr", "test", "accuracy")}
     rows = found.set_index(["method", "set", "measure"])
     assert_allclose(rows.loc[("oc-0.1", "news", "f1"), "mean_difference"], 0.10)
     assert_allclose(rows.loc[("oc-0.1", "news", "accuracy"), "mean_difference"], 0.05)
@@ -93,14 +94,24 @@ def test_table_has_every_method_set_and_measure():
     assert_allclose(rows.loc[("wr", "test", "f1")].drop("baseline").astype(float), expected)
 
 
+def test_the_null_is_every_second_seed_of_the_baseline_against_the_one_before():
+    f1 = [0.50, 0.53, 0.54, 0.52, 0.60]
+    table = metrics_table({("vanilla", "test"): f1, ("wr", "test"): f1}).sample(frac=1, random_state=1)
+    rows = paired_differences(table, "vanilla", ("f1",)).set_index("method")
+    expected = paired_difference([0.53, 0.52], [0.50, 0.54])
+    assert_allclose(rows.loc["vanilla", list(expected._fields)].astype(float), expected)
+    assert rows.loc["wr", "mean_difference"] == 0
+
+
 def test_measures_without_values_are_left_out():
     table = metrics_table({("vanilla", "news"): [0.9, 0.8], ("wr", "news"): [0.7, 0.8]})
     table["f1"] = math.nan
-    assert paired_differences(table, "vanilla", ("f1", "accuracy"))["measure"].tolist() == ["accuracy"]
+    found = paired_differences(table, "vanilla", ("f1", "accuracy"))
+    assert found["measure"].tolist() == ["accuracy"] * 2  # of wr, and the null
 
 
-def test_baseline_alone_has_no_differences():
-    table = metrics_table({("vanilla", "test"): [0.5, 0.6]})
+def test_one_training_of_the_baseline_alone_has_no_differences():
+    table = metrics_table({("vanilla", "test"): [0.5]})
     found = paired_differences(table, "vanilla", ("f1",))
     assert not len(found)
     assert "p_value" in found.columns

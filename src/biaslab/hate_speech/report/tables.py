@@ -135,7 +135,9 @@ def differences(units: Sequence[Results]) -> Table:
     points = data[np.array(is_shown, dtype=bool)]
     points = points.assign(
         **{name: 100 * points[name] for name in ("mean_difference", "ci_low", "ci_high")},
-        base=points["baseline"].map(title),
+        base=points["baseline"]
+        .map(title)
+        .where(points["method"] != points["baseline"], "another seed of it"),
         set=points["set"].map(set_title),
         measure=points["measure"].map(measure_title),
     )
@@ -153,7 +155,8 @@ def differences(units: Sequence[Results]) -> Table:
     }
     note = (
         "Mean difference of two classifiers with the same seed, in percentage points, with the 95% interval"
-        " and the two-sided p-value of the paired t-test over the seeds. P-values are not adjusted for the"
+        " and the two-sided p-value of the paired t-test over the seeds. Against another seed of it: what two"
+        " trainings differ by that differ in nothing else. P-values are not adjusted for the"
         " number of tests. Linear models have one training, so that one seed alone is compared with them."
     )
     return Table(data, _show(points, {}, shown), "Differences between methods", note)
