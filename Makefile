@@ -28,7 +28,7 @@ MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
 
 help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
-	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, attribution, hate-speech, fairness-text, smoke)'
+	@echo '                    PRESET=NAME      a preset of workflow/presets (simplewiki, nyt, attribution, hate-speech, stormfront, fairness-text, smoke)'
 	@echo '                    CONFIG=FILE      your own settings, laid over config.yaml and the preset'
 	@echo '                    FROM=CRATE       another run to go on from, e.g. FROM=run.zip; ARGS="--recheck 5" for a spot check'
 	@echo '                    CORES=N          cores to use, all by default'

@@ -133,6 +133,7 @@ def differences(units: Sequence[Results]) -> Table:
         for name, measure in zip(data["set"], data["measure"], strict=True)
     ]
     points = data[np.array(is_shown, dtype=bool)]
+    is_null = points["method"] == points["baseline"]
     points = points.assign(
         **{name: 100 * points[name] for name in ("mean_difference", "ci_low", "ci_high")},
         base=points["baseline"]
