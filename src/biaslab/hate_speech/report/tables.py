@@ -136,9 +136,7 @@ def differences(units: Sequence[Results]) -> Table:
     is_null = points["method"] == points["baseline"]
     points = points.assign(
         **{name: 100 * points[name] for name in ("mean_difference", "ci_low", "ci_high")},
-        base=points["baseline"]
-        .map(title)
-        .where(points["method"] != points["baseline"], "another seed of it"),
+        base=points["baseline"].map(title).mask(is_null, "another seed of it"),
         set=points["set"].map(set_title),
         measure=points["measure"].map(measure_title),
     )
