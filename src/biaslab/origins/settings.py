@@ -78,6 +78,10 @@ class Perturbations:
         "embeddings trained without each set, each with its own seed; one gives no spread and no test; 0 to"
         " choose the sets and predict the bias without them, and to remove none, neither those of ppmi_sets",
     ] = 5
+    random_retrainings: Annotated[
+        Natural | None,
+        "the same of each random set; null for as many; 0 to predict the bias without them, and remove none",
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from biaslab.origins.sets.names import (
     TARGETED_KINDS,
     by_ppmi,
     is_by_ppmi,
+    is_random,
     is_single,
     random_sets,
     single_set,
@@ -67,7 +68,14 @@ def perturbation_sets(setup: Mapping) -> list[str]:
     if not removes_sets(setup):
         return []
     targeted = targeted_sets(setup["bias"]["weats"], perturbations["sizes"])
-    return targeted + random_sets(perturbations["random_sizes"], perturbations["random_sets"])
+    n_random = perturbations["random_sets"] if _random_retrainings(setup) else 0
+    return targeted + random_sets(perturbations["random_sizes"], n_random)
+
+
+def _random_retrainings(setup: Mapping) -> int:
+    """Return how many embeddings a setup trains without each random set."""
+    own = setup["perturbations"]["random_retrainings"]
+    return setup["perturbations"]["retrainings"] if own is None else own
 
 
 def largest_sets(setup: Mapping) -> list[str]:
@@ -116,6 +124,8 @@ def trainings_of(set_name: str, setup: Mapping) -> int:
         return setup["baselines"]
     if is_single(set_name):
         return setup["single_documents"]["trainings"]
+    if is_random(set_name):
+        return _random_retrainings(setup)
     own, compared = setup["perturbations"]["retrainings"], setup["ppmi_sets"]["retrainings"]
     if is_by_ppmi(set_name):
         return compared

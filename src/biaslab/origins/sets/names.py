@@ -87,6 +87,11 @@ def is_by_ppmi(set_name: str) -> bool:
     return set_name.startswith(f"{PPMI}-")
 
 
+def is_random(set_name: str) -> bool:
+    """Tell whether the documents of a set are random ones."""
+    return set_name.startswith(f"{RANDOM}-")
+
+
 def is_single(set_name: str) -> bool:
     """Tell whether a set is one document, whose trainings are the baselines' partners."""
     return set_name.startswith(f"{SINGLE}-")

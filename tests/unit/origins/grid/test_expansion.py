@@ -72,6 +72,18 @@ def test_sets_of_table_5_are_trained_equally_often():
     assert expansion.trainings_of("ppmi-weat1-decrease-30", setup) == 2
 
 
+@pytest.mark.parametrize(("own", "n"), [(None, 5), (2, 2), (0, 0)])
+def test_random_sets_are_retrained_as_often_as_they_say(own, n):
+    setup = setup_of("simplewiki")
+    setup["perturbations"]["random_retrainings"] = own
+    sets = expansion.perturbation_sets(setup)
+    of_random = {name: expansion.trainings_of(name, setup) for name in sets if name.startswith("random-")}
+    assert set(of_random.values()) == ({n} if n else set())
+    assert len(of_random) == (30 if n else 0)
+    assert len(sets) == 20 + len(of_random)
+    assert analyses.summary("w", setup).count(f"{len(of_random)} random sets") == 1
+
+
 def test_sets_by_ppmi_and_single_documents_have_files_of_their_own():
     assert expansion.sets_file("single-weat1-random-0") == "single_documents/sets.parquet"
     assert expansion.sets_file("ppmi-weat1-decrease-30") == "ppmi/perturbation_sets.parquet"

@@ -18,7 +18,13 @@ from biaslab.run import config as configuration
 ROOT = Path(__file__).parents[4]
 SETUP = {
     "bias": {"weats": ["weat1", "a_2"]},
-    "perturbations": {"sizes": [10, 30], "random_sizes": [5], "random_sets": 2, "retrainings": 1},
+    "perturbations": {
+        "sizes": [10, 30],
+        "random_sizes": [5],
+        "random_sets": 2,
+        "retrainings": 1,
+        "random_retrainings": None,
+    },
     "ppmi_comparison": {"random_tests": 2000},
     "ppmi_sets": {"sizes": [10]},
     "single_documents": {"tails": 2, "random": 1},

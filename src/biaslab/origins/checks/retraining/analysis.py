@@ -10,7 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns, welch
-from biaslab.origins.sets.names import RANDOM
+from biaslab.origins.sets.names import RANDOM, is_random
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 _SET = list(COLUMNS["perturbations"][:6])
@@ -26,9 +26,14 @@ def write_evaluation(
 
 
 def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
-    """Set the predicted bias of every set beside that of its retrained embeddings: ``perturbations.tsv``."""
+    """Set the predicted bias of every set beside that of its retrained embeddings: ``perturbations.tsv``.
+
+    Where no random set was removed, there are none.
+    """
     retrained = {key: group.to_numpy() for key, group in observed.groupby(["set", "weat"])["effect_size"]}
     before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
+    if not any(is_random(name) for name, _ in retrained):  # predicted alone
+        predictions = predictions[predictions["kind"] != RANDOM]
     rows = []
     for key, predicted in predictions.groupby(_SET, sort=False)["predicted"]:
         weat, name, *_ = key

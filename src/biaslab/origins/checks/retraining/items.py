@@ -2,6 +2,7 @@
 
 from biaslab.origins.grid import expansion
 from biaslab.origins.grid.analyses import Analysis
+from biaslab.origins.sets.names import is_random
 from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item
 
 _PERTURBATIONS, _CORRELATION = "perturbations.tsv", "correlation.tsv"
@@ -10,11 +11,10 @@ _DRAWN = (_PERTURBATIONS, _CORRELATION)
 
 
 def _retrains(setup):
-    perturbations = setup["perturbations"]
     every = expansion.perturbation_sets(setup)
     if not every:
         return "", 0
-    n_random = len(perturbations["random_sizes"]) * perturbations["random_sets"]
+    n_random = sum(map(is_random, every))
     said = f"{len(every) - n_random} targeted and {n_random} random sets"
     return said, expansion.trainings_without(every, setup)
 

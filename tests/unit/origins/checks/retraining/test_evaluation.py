@@ -74,3 +74,12 @@ def test_a_set_without_retrainings(tables):
     baseline, predictions, observed = tables
     with pytest.raises(InputError, match="set w-increase-2 was measured"):
         compare_sets(baseline, predictions, observed[observed["set"] != "w-increase-2"])
+
+
+def test_random_sets_that_were_not_removed_are_left_out(tables):
+    baseline, predictions, observed = tables
+    whole = compare_sets(*tables)
+    result = compare_sets(baseline, predictions, observed[~observed["set"].str.startswith("random-")])
+    expected = whole[whole["kind"] != "random"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(result, expected)
+    assert len(expected) < len(whole)
