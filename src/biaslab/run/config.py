@@ -55,6 +55,8 @@ def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
     config: dict[str, Any] = {}
     for file in files:
         overlay = read_yaml(file)
+        if not overlay:  # which Snakemake does not read
+            raise InputError(f"{file}: says nothing; write lines of the form 'key: value', or remove it")
         check_keys(overlay, schema, str(file))
         config = merge(config, overlay)
     return load(config, root)

@@ -352,6 +352,7 @@ def test_setups_that_are_not_run_need_no_files():
         (b"a: [1, 2", "mine.yaml, line 1: not valid YAML"),
         (b"a: 1\nb: c: d\n", "mine.yaml, line 2: not valid YAML"),
         (b"- a\n", "mine.yaml: holds no mapping"),
+        (b"# later\n", "mine.yaml: says nothing"),
         (b"a: \xff\n", "mine.yaml: not UTF-8"),
     ],
 )
@@ -371,11 +372,6 @@ def test_a_file_with_an_unknown_key_is_named():
     Path("mine.yaml").write_text("sed: 1\n")
     with pytest.raises(InputError, match=r"^mine\.yaml: sed: unknown key; did you mean 'seed'\?$"):
         configuration.load_files([ROOT / "config.yaml", Path("mine.yaml")], ROOT)
-
-
-def test_empty_file_is_the_default():
-    Path("mine.yaml").write_text("# nothing\n")
-    assert configuration.load_files([Path("mine.yaml")], ROOT) == load()
 
 
 def test_misspelt_preset_is_refused_with_a_suggestion():
