@@ -12,7 +12,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pandas as pd
@@ -39,6 +39,8 @@ from biaslab.origins.checks.foreign import scoring
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.config import make_schema
+from biaslab.run.crate import METADATA
+from biaslab.run.crate import RESULTS as CRATED
 from biaslab.run.estimate import RECORDED as SECONDS
 from biaslab.run.estimate import read_recorded
 
@@ -57,10 +59,12 @@ RECORDS = {
     for name, title in {
         "public": "With the public data that the run fetches or makes",
         "packages": "With the package index alone, where no host with data can be reached",
+        "simplewiki": "Brunet et al.'s grid on Simple Wikipedia of 2021",
+        "stormfront": "Kennedy et al.'s networks with the whole encoder on Stormfront",
     }.items()
     if (RECORDED / f"{name}.zip").exists()
 }
-"""Recorded runs of the default (`docs/record.py`), with what they are called."""
+"""Recorded runs (`docs/record.py`), with what they are called: of the default, and crates of single areas."""
 
 WIDTH = 125
 CONFIG_HEAD = """# Configuration of biaslab: the embedded default, with every key there is.
@@ -236,7 +240,10 @@ def measured(name: str) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
         archive.extractall(folder)
         made = _made(name)
-        return measure_claims(registered(), Path(folder), made["setups"], lacking=made.get("lacking"))
+        claims = [claim for claim in registered() if claim.area in _areas(name)]
+        return measure_claims(
+            claims, Path(folder, _inside(archive)), made["setups"], lacking=made.get("lacking")
+        )
 
 
 def headlines() -> str:
@@ -292,6 +299,16 @@ def _made(name: str) -> dict[str, Any]:
     return json.loads((RECORDED / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def _areas(name: str) -> list[str]:
+    """Return the areas of a recorded run: all of them where it does not say which."""
+    return _made(name).get("areas", list(AREAS))
+
+
+def _inside(archive: zipfile.ZipFile) -> str:
+    """Return the folder of an archive that has the results: that of a crate, or none."""
+    return CRATED if METADATA in archive.namelist() else ""
+
+
 def _when(name: str) -> str:
     made = _made(name)
     return f"{made['time']} on {made['cpus']} cores of an {made['cpu']}"
@@ -300,7 +317,8 @@ def _when(name: str) -> str:
 def _counts(name: str) -> pd.DataFrame:
     """Return the headline of a recorded run as counts: two rows a paper."""
     return headline(
-        measured(name), read_printed(ROOT / f"workflow/resources/printed/{area}.tsv" for area in AREAS)
+        measured(name),
+        read_printed(ROOT / f"workflow/resources/printed/{area}.tsv" for area in _areas(name)),
     )
 
 
@@ -495,12 +513,16 @@ def _of_table(said: str, is_whole: bool) -> str:
 
 @cache
 def recorded_table(name: str) -> pd.DataFrame:
-    """Return a table as text: one that the recorded run made (.md), or of another run (other/NAME.tsv)."""
+    """Return a table as text: one that a recorded run made (.md), or of another run (other/NAME.tsv).
+
+    The run is `public`, or what stands before a colon.
+    """
     if name.startswith("other/"):
         rows = list(csv.reader((RECORDED / name).open(encoding="utf-8"), delimiter="\t"))
     else:
-        with zipfile.ZipFile(RECORDED / "public.zip") as archive:
-            lines = archive.read(name).decode().splitlines()
+        run, _, table = name.rpartition(":")
+        with zipfile.ZipFile(RECORDED / f"{run or 'public'}.zip") as archive:
+            lines = archive.read(str(PurePosixPath(_inside(archive), table))).decode().splitlines()
         rows = [
             [cell.strip().replace("\\", "") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             for line in lines

@@ -7,6 +7,11 @@ name, and in these a dash for every text that no row names; and the tables of wh
 NAME.json: where the run was made, in what time, of which setups. Whatever the registries say later is
 measured on that. Then `python docs/generated.py` writes the pages.
 
+    python docs/record.py crate NAME RESULTS TIME     # e.g. simplewiki results '19 h'
+
+writes docs/records/NAME.zip, a crate with all that tables and figures of a run of one area are made of, and
+NAME.json.
+
     python docs/record.py frozen SETUP     # e.g. simplewiki
 
 writes docs/records/SETUP.frozen.json before a run that is to be recorded: what decides the verdicts of the
@@ -37,6 +42,7 @@ import tempfile
 import zipfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from generated import RECORDED, ROOT, claims_of, named_tables, registered
@@ -51,6 +57,9 @@ from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.foreign import others
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 from biaslab.run import estimate
+from biaslab.run.crate import RESULTS as CRATED
+from biaslab.run.crate.writing import write_crate
+from biaslab.run.manifest import MANIFEST
 
 BENCHMARK = {
     "documents.parquet": ["document", "id", "n_tokens"],
@@ -92,14 +101,8 @@ _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 def record(name: str, results: Path, time: str) -> None:
     """Pack what the audit reads of a run, and note its setups, the processor, the commit and the time."""
-    RECORDED.mkdir(exist_ok=True)
-    setups = measured_setups(results)
-    environment = json.loads((results / "audit/manifest.json").read_text(encoding="utf-8"))["environment"]
-    made = {"cpu": environment["cpu"], "cpus": environment["cpus"], "time": time}
-    claims = registered()
-    made |= {"commit": environment["git"]["commit"], "setups": setups}
-    made["lacking"] = lacking_files(claims, results, setups)
-    (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    setups, claims = measured_setups(results), registered()
+    note_run(name, results, time, setups, claims)
     formulas = [part for one in claims for part in one.formulas]
     counted = set(re.findall(r"distinct\((\w+)", " ".join(formulas)))
     texts = {"setup", *re.findall("'([^']*)'", " ".join(formulas)), *itertools.chain(*setups.values())}
@@ -108,9 +111,31 @@ def record(name: str, results: Path, time: str) -> None:
             entry = zipfile.ZipInfo(path.relative_to(results).as_posix(), _ZIP_DATE)
             archive.writestr(entry, _part(path, columns, counted, texts), zipfile.ZIP_DEFLATED)
         for table in named_tables():
-            if (results / table).exists():
+            if ":" not in table and (results / table).exists():
                 entry = zipfile.ZipInfo(table, _ZIP_DATE)
                 archive.writestr(entry, (results / table).read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def record_crate(name: str, results: Path, time: str) -> None:
+    """Pack a run of one area as a crate, and note what `record` does."""
+    manifest = json.loads((results / MANIFEST).read_text(encoding="utf-8"))
+    areas = manifest["config"]["areas"]
+    claims = [claim for claim in registered() if claim.area in areas]
+    note_run(name, results, time, measured_setups(results), claims, areas=areas)
+    for notice in write_crate(results, RECORDED / f"{name}.zip", ROOT, [CRATED]):
+        print(notice)
+
+
+def note_run(
+    name: str, results: Path, time: str, setups: dict[str, list[str]], claims: list[Claim], **more: Any
+) -> None:
+    """Note where a run was made, in what time, of which setups, and what these do without."""
+    RECORDED.mkdir(exist_ok=True)
+    environment = json.loads((results / MANIFEST).read_text(encoding="utf-8"))["environment"]
+    made = {"cpu": environment["cpu"], "cpus": environment["cpus"], "time": time}
+    made |= {"commit": environment["git"]["commit"], **more, "setups": setups}
+    made["lacking"] = lacking_files(claims, results, setups)
+    (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
 
 
 def record_benchmark(setup: Path, to: Path) -> None:
@@ -220,6 +245,8 @@ if __name__ == "__main__":
         for name, figure in FIGURES.items():
             if (path := Path(sys.argv[2]) / f"{figure}.png").exists():
                 shutil.copy(path, ROOT / f"docs/images/{name}.png")
+    elif sys.argv[1] == "crate":
+        record_crate(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
     elif sys.argv[1] == "attribution":
         results, setup = Path(sys.argv[2]), "origins/attribution"
         record_benchmark(results / setup, RECORDED / "attribution" / setup)

@@ -10,7 +10,7 @@ from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.rng import stream
-from biaslab.origins.sets.names import DECREASE, INCREASE, RANDOM, random_set, targeted_set
+from biaslab.origins.sets.names import DECREASE, INCREASE, RANDOM, is_random, random_set, targeted_set
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["perturbation_sets"]
 
@@ -88,6 +88,14 @@ def frame(
     """Return the rows of one set, as of ``perturbation_sets.parquet``; no document gives none."""
     values = [name, weat, kind, size, replicate, np.sort(np.asarray(documents, dtype=np.int64))]
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
+
+
+def only_removed(table: pd.DataFrame, measured: Iterable[str]) -> pd.DataFrame:
+    """Return the rows of a table that are of sets that were removed: no random ones where none was measured.
+
+    A setup may have its random sets predicted alone (``perturbations.random_retrainings: 0``).
+    """
+    return table if any(map(is_random, measured)) else table[table["kind"] != RANDOM]
 
 
 def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:

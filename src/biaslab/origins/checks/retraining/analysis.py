@@ -10,7 +10,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns, welch
-from biaslab.origins.sets.names import RANDOM, is_random
+from biaslab.origins.sets.names import RANDOM
+from biaslab.origins.sets.selection import only_removed
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 _SET = list(COLUMNS["perturbations"][:6])
@@ -32,10 +33,8 @@ def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd
     """
     retrained = {key: group.to_numpy() for key, group in observed.groupby(["set", "weat"])["effect_size"]}
     before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
-    if not any(is_random(name) for name, _ in retrained):  # predicted alone
-        predictions = predictions[predictions["kind"] != RANDOM]
     rows = []
-    for key, predicted in predictions.groupby(_SET, sort=False)["predicted"]:
+    for key, predicted in only_removed(predictions, observed["set"]).groupby(_SET, sort=False)["predicted"]:
         weat, name, *_ = key
         if (name, weat) not in retrained:
             raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")

@@ -19,7 +19,7 @@ from biaslab.origins.attribution.counted import read_for_ppmi
 from biaslab.origins.attribution.ppmi import measure_sets
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets, effect_sizes
 from biaslab.origins.sets.names import BASELINE, RANDOM
-from biaslab.origins.sets.selection import members
+from biaslab.origins.sets.selection import members, only_removed
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
@@ -69,7 +69,7 @@ def write_transfer(
     samples = {name: read_tsv(file, columns) for name, file in files.items() if file is not None}
     whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
     samples["glove"] = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
-    table = set_changes(samples, read_parquet(sets))
+    table = set_changes(samples, only_removed(read_parquet(sets), samples["glove"]["set"]))
     write_tsv(changes, table)
     write_tsv(responses, compare_responses(table, seed))
 
