@@ -32,7 +32,8 @@ rule compare_documents:
         sets="results/origins/{setup}/single_documents/sets.parquet",
         baseline="results/origins/{setup}/baseline.tsv",
         observed="results/origins/{setup}/single_documents/observed.tsv",
-        differential_bias=ORIGINS.of_first_test("differential_bias/by_seed"),
+        differential_bias=ORIGINS.of_first_test("differential_bias"),
+        by_seed=ORIGINS.of_first_test("differential_bias/by_seed"),
     output:
         documents="results/origins/{setup}/single_documents/documents.tsv",
         correlation="results/origins/{setup}/single_documents/correlation.tsv",

@@ -18,6 +18,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns, mean_interval
+from biaslab.origins.attribution.estimates import read_with_seeds
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.sets import selection
 from biaslab.origins.sets.names import DECREASE, INCREASE, RANDOM, TARGETED_KINDS, single_set
@@ -39,6 +40,7 @@ def write_comparison(
     baseline: Path,
     observed: Path,
     differential_bias: Path,
+    by_seed: Path,
     documents: Path,
     correlation: Path,
     seed: int,
@@ -48,7 +50,7 @@ def write_comparison(
         read_parquet(sets),
         read_tsv(baseline, ("weat", "seed", "effect_size")),
         read_tsv(observed, ("set", "weat", "seed", "effect_size")),
-        read_parquet(differential_bias),
+        read_with_seeds(differential_bias, by_seed),
     )
     write_tsv(documents, table)
     write_tsv(correlation, correlate_documents(table, seed))

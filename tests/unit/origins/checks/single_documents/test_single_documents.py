@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_parquet, write_tsv
+from biaslab.core.io import write_tsv
 from biaslab.core.stats import mean_interval
+from biaslab.origins.attribution.estimates import write_by_seed
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.single_documents.analysis import (
     compare_documents,
@@ -111,15 +112,16 @@ def test_a_missing_partner_is_named(sets, differential_bias, effects):
 
 def test_steps(sets, differential_bias, effects, tmp_path):
     means = differential_bias.assign(influence_mean=BIAS)
-    write_parquet(tmp_path / "weat1.parquet", means)
-    chosen = tmp_path / "sets.parquet"
-    bias, of = tmp_path / "weat1.parquet", {"tails": 2, "random": 3}
+    bias, by_seed = tmp_path / "weat1.parquet", tmp_path / "by_seed.parquet"
+    write_by_seed(means, bias, by_seed)
+    chosen, of = tmp_path / "sets.parquet", {"tails": 2, "random": 3}
     write_documents(bias, chosen, "influence", **of, seed=1)
     pd.testing.assert_frame_equal(pd.read_parquet(chosen), sets)
     for name, table in zip(("baseline", "observed"), effects, strict=True):
         write_tsv(tmp_path / f"{name}.tsv", table)
     tables = ("baseline", "observed", "documents", "correlation")
-    write_comparison(chosen, differential_bias=bias, **{n: tmp_path / f"{n}.tsv" for n in tables}, seed=1)
+    files = {n: tmp_path / f"{n}.tsv" for n in tables}
+    write_comparison(chosen, differential_bias=bias, by_seed=by_seed, **files, seed=1)
     documents = pd.read_csv(tmp_path / "documents.tsv", sep="\t")
     expected = compare_documents(sets, *effects, differential_bias)
     np.testing.assert_allclose(documents["observed"], expected["observed"])
