@@ -76,7 +76,7 @@ def run(
     from biaslab.core.files import remove_partial_files
     from biaslab.run import failures
     from biaslab.run.area import load_area
-    from biaslab.run.config import REGISTRY, load_files, overlays, own_or_shipped
+    from biaslab.run.config import REGISTRY, load, overlays, own_or_shipped, read_files
     from biaslab.run.datasets import load_registry
     from biaslab.run.extras import WORKFLOW, missing_extra, need
     from biaslab.run.fetching import download_wanted
@@ -93,7 +93,8 @@ def run(
         files = overlays(preset, configfile, root)
         if source is not None and not files:
             files = [source.run.folder / "config.json"]
-        checked = load_files([own_or_shipped(root), *files], root)
+        written = read_files([own_or_shipped(root), *files])
+        checked = load(written, root)
         for area in checked["areas"]:
             for line in load_area(area).summaries(checked):
                 _say(f"{area}: {line}")
@@ -105,7 +106,7 @@ def run(
             remove_partial_files(Path("results"))
         chosen = None
         if source is not None:
-            chosen = _take(source, files, context.args, checked, root, registry)
+            chosen = _take(source, files, context.args, written, root, registry)
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
@@ -179,7 +180,7 @@ def _take(
     source: "Source",
     files: Sequence[Path],
     arguments: Sequence[str],
-    config: dict,
+    written: dict,
     root: Path,
     registry: dict,
 ) -> "Choice":
@@ -187,6 +188,7 @@ def _take(
     from snakemake.cli import parse_args
 
     from biaslab.run import resume
+    from biaslab.run.config import load
     from biaslab.run.taken import kept_note
 
     def say(line: str) -> None:
@@ -200,10 +202,10 @@ def _take(
     with kept_note(Path("results")):
         taken = resume.announce(source)
         planned = _configured(root, files) + list(arguments)
-        chosen, seed = resume.choose(source, planned, config, root, say)
+        chosen, seed = resume.choose(source, planned, written, root, say)
         if _only_looks(arguments):
             raise typer.Exit(0)
-        resume.check_needs(chosen, registry, config, root, say)
+        resume.check_needs(chosen, registry, load(written, root), root, say)
         if code := resume.take(source, taken, chosen, seed, make, say):
             raise typer.Exit(code)
     return chosen

@@ -51,6 +51,11 @@ def check_keys(raw: Mapping, schema: Mapping, name: str) -> None:
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
     """Lay YAML files over each other, the last on top, and `load` the whole."""
+    return load(read_files(files), root)
+
+
+def read_files(files: Sequence[Path]) -> dict[str, Any]:
+    """Lay YAML files over each other, the last on top: what they say, without what is left to defaults."""
     schema = make_schema()
     config: dict[str, Any] = {}
     for file in files:
@@ -59,7 +64,7 @@ def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
             raise InputError(f"{file}: says nothing; write lines of the form 'key: value', or remove it")
         check_keys(overlay, schema, str(file))
         config = merge(config, overlay)
-    return load(config, root)
+    return config
 
 
 def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:

@@ -61,7 +61,10 @@ def choose(
     root: Path,
     say: Callable[[str], None],
 ) -> tuple[Choice, int]:
-    """Say and return what is taken of another run, and the seed by which steps to make again were drawn."""
+    """Say and return what is taken of another run, and the seed by which steps to make again were drawn.
+
+    `config` is as it was written, without defaults.
+    """
     record = json.loads(json.dumps(make_plan(config, root).record()))
     is_same_run = record == source.run.manifest["config"]
     records = source.run.steps if source.trusts else ()
