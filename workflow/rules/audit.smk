@@ -101,7 +101,12 @@ rule write_manifest:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(60),
     params:
-        given=given(results="results/", inputs=PLAN.inputs(), code=STEPS),
+        given=given(
+            results="results/",
+            inputs=PLAN.inputs(),
+            known_inputs=PLAN.known_inputs(),
+            code=STEPS,
+        ),
     message:
         "record what made the results"
     shell:

@@ -11,6 +11,7 @@ from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.grid import analyses, expansion
 from biaslab.origins.sets.names import is_single
+from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
 
@@ -184,14 +185,22 @@ class Inputs:
         return [self._word_set(weat) for weat in self.tests(wildcards)]
 
     def results(self) -> list[str]:
-        """Return the files that claims are measured on, of every setup."""
-        return analyses.result_files(FOLDER, self.setups)
+        """Return the files that claims are measured on, of every setup; of texts those that can be read."""
+        texts = self.plan.area("origins").texts
+        unreadable = [name for name in self.setups if not self._is_readable(name)]
+        left_out = [f"{FOLDER}/{text.replace('*', name, 1)}" for text in texts for name in unreadable]
+        return [file for file in analyses.result_files(FOLDER, self.setups) if file not in left_out]
+
+    def _is_readable(self, name: str) -> bool:
+        """Tell whether the corpus of a setup is at hand, and not alone what another run made of it."""
+        return dataset_name(self.setups[name]["corpus"]["source"]) not in self.plan.unreadable
 
     def pages(self) -> list[str]:
-        """Return the pages of documents, of every test of every setup."""
+        """Return the pages of documents, of every test of every setup whose corpus can be read."""
         return [
             f"{FOLDER}/{name}/context_{weat}_{effect}.html"
             for name, setup in self.setups.items()
+            if self._is_readable(name)
             for weat in setup["bias"]["weats"]
             for effect in EFFECTS
         ]

@@ -26,16 +26,22 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def write_manifest(
-    results: Path, out: Path, config: Path, code: Mapping[str, str], inputs: Mapping[str, Path]
+    results: Path,
+    out: Path,
+    config: Path,
+    code: Mapping[str, str],
+    inputs: Mapping[str, Path],
+    known_inputs: Mapping[str, str] | None = None,
 ) -> None:
     """Record what went into the results of a finished run, what made them, and the sha256 of each.
 
     `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` are the
-    files or folders that it read.
+    files or folders that it read, `known_inputs` the sha256 of those that are not here.
     """
     outputs = [name for name in result_files(results) if (results / name).resolve() != out.resolve()]
     digests = {name: sha256_file(results / name) for name in outputs}
     manifest = make_manifest(config, code, inputs, digests)
+    manifest["inputs"] |= known_inputs or {}
     if (file := results / TAKEN).is_file():
         manifest[VARIABLE_KEY]["taken"] = json.loads(file.read_text(encoding="utf-8"))
     write_json(out, manifest)

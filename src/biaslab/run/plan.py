@@ -31,6 +31,8 @@ class Plan:
     absent: Mapping[str, str]
     # What the user must know: what is left out and why, what is yet to be downloaded.
     notices: tuple[str, ...]
+    # Of those that cannot be had, those whose results were taken from another run: nothing is read of them.
+    unreadable: frozenset[str] = frozenset()
 
     def has(self, area: Area) -> bool:
         """Tell whether an area has something to work on."""
@@ -146,7 +148,13 @@ class Plan:
             files |= units.files
         if self.failed:
             files = {name: file for name, file in files.items() if Path(file).exists()}
-        return files
+        return {name: file for name, file in files.items() if name not in self.known_inputs()}
+
+    def known_inputs(self) -> dict[str, str]:
+        """Return the sha256 of the input files that nothing is read of, because results were taken."""
+        digests = {verified_copy(self.registry[name]): self.registry[name].sha256 for name in self.unreadable}
+        files = [pair for units in self.units.values() for pair in units.files.items()]
+        return {name: digests[file] for name, file in files if file in digests}
 
 
 def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
@@ -167,6 +175,11 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
         for name in wanted(config, areas)
     }
     absent = {name: state.reason for name, state in states.items() if state.state == ABSENT}
+    unreadable = frozenset(
+        name
+        for name in taken.datasets.keys() & states.keys() - absent.keys()
+        if status(registry[name], registry, config["datasets"]).state == ABSENT
+    )
     units: dict[str, Units] = {}
     others: dict[str, Unit] = {}
     for area in areas:
@@ -174,8 +187,12 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
         others |= {unit.name: unit for unit in units[area.name].chosen}
         notices += [f"{area.name} goes without {n}: {why}" for n, why in units[area.name].left_out.items()]
     notices += [f"goes without {unit}: {'; '.join(why)}" for unit, why in config[FAILED].items()]
+    notices += [
+        f"{name} cannot be had, and its results were taken: what holds its texts is left out"
+        for name in sorted(unreadable)
+    ]
     notices += _to_download(states)
-    return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices))
+    return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
 
 
 def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:

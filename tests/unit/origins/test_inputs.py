@@ -1,5 +1,6 @@
 """What rules ask for: which age of a corpus counts, and settings by the names that steps have for them."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,12 @@ from snakemake.io import is_flagged
 from biaslab.core.settings import plain
 from biaslab.origins.inputs import Inputs
 from biaslab.origins.settings import Setup
+from biaslab.run.config import REGISTRY, read_files
+from biaslab.run.datasets import load_registry, verified_copy
+from biaslab.run.plan import make_plan
+from biaslab.run.taken import Taken, note_taken
 
+ROOT = Path(__file__).parents[3]
 WILDCARDS = SimpleNamespace(setup="mine", batch="1")
 
 
@@ -54,3 +60,28 @@ def test_a_job_leaves_out_its_share_of_the_sets_and_all_tables_are_read():
     assert made.retrained_batch("lds")(WILDCARDS) == {"first": 5, "count": 2, "trainings": 2}
     files = [f"results/origins/mine/lds/retrained/batch-{batch}.tsv" for batch in (0, 1)]
     assert made.retrained("lds")(WILDCARDS) == files
+
+
+def test_of_a_corpus_that_is_not_here_nothing_with_its_texts_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BIASLAB_MIRROR", raising=False)
+    own = read_files([ROOT / "workflow/presets/simplewiki.yaml"]) | {"datasets": {"mirror": None}}
+    known = load_registry(ROOT / REGISTRY)["simplewiki-2021"].sha256
+    note_taken(tmp_path / "results", Taken(source="a.zip", datasets={"simplewiki-2021": known}), [])
+    plan = make_plan(own, ROOT)
+    assert plan.unreadable == {"simplewiki-2021"}
+    assert plan.known_inputs() == {"simplewiki": known}
+    assert plan.inputs() == {}
+    assert any("what holds its texts is left out" in notice for notice in plan.notices)
+    inputs = Inputs(plan)
+    assert inputs.pages() == []
+    texts = "results/origins/simplewiki/documents.parquet"
+    assert texts not in inputs.results()
+    assert "results/origins/simplewiki/vocabulary.tsv" in inputs.results()
+    copy = Path(verified_copy(load_registry(ROOT / REGISTRY)["simplewiki-2021"]))
+    copy.parent.mkdir(parents=True)
+    copy.touch()
+    whole = make_plan(own, ROOT)
+    assert whole.unreadable == set()
+    assert texts in Inputs(whole).results()
+    assert len(Inputs(whole).pages()) == 4
