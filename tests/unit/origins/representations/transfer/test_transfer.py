@@ -213,10 +213,15 @@ def test_the_steps_write_what_the_functions_return(word2vec, x, corpus, sets, tm
         correlate_word_sets(table, "word2vec", 1)["r2"].item()
     )
     bias = {name: tmp_path / f"{name}.tsv" for name in ("baseline", "observed", "ppmi", "word2vec")}
-    write_transfer(
-        **bias, sets=removed, changes=tmp_path / "changes.tsv", responses=tmp_path / "r.tsv", seed=1
-    )
+    out = {"changes": tmp_path / "changes.tsv", "responses": tmp_path / "r.tsv"}
+    write_transfer(**bias, sets=removed, **out, seed=1)
     changes = read_tsv(tmp_path / "changes.tsv")
     glove_change = changes[(changes["representation"] == "glove") & (changes["set"] == "w-decrease-1")]
     assert glove_change["change"].item() == pytest.approx(-0.8)
     assert read_tsv(tmp_path / "r.tsv")["n_sets"].tolist() == [2, 2, 2]
+    targeted = read_tsv(bias["observed"])
+    write_tsv(bias["observed"], targeted[~targeted["set"].str.startswith("random-")])
+    write_transfer(**bias, sets=removed, **out, seed=1)
+    left = changes[changes["kind"] != "random"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(read_tsv(tmp_path / "changes.tsv"), left)
+    assert len(left) < len(changes)
