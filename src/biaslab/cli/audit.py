@@ -112,12 +112,19 @@ def crate(
     results: Annotated[Path, typer.Argument(help="The results folder of a finished run.")],
     out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder."), To.FILE],
     more: With = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Results too large to pack, a pattern such as 'origins/*/bias_gradient/*'; may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
     from biaslab.run.crate.writing import write_crate
     from biaslab.run.root import repository
 
-    for notice in write_crate(results, out, repository(), [kind.value for kind in more or ()]):
+    kinds = [kind.value for kind in more or ()]
+    for notice in write_crate(results, out, repository(), kinds, leave_out or ()):
         typer.echo(f"biaslab: {notice}", err=True)
 
 

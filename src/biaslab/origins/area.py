@@ -203,6 +203,6 @@ AREA = Area(
     starts_from="corpus",
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     texts=("*/documents.parquet",),
-    by_training=(f"*/{BY_SEED}/*.parquet", "*/bias_gradient/*.parquet"),
+    by_training=(f"*/{BY_SEED}/*.parquet",),
     steps=STEPS | analyses.steps(),
 )

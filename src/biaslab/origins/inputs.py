@@ -1,7 +1,6 @@
 """What the rules of the area ask for: files and options of a step, from its wildcards."""
 
 from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from biaslab.bias.names import EFFECTS
@@ -186,16 +185,11 @@ class Inputs:
         return [self._word_set(weat) for weat in self.tests(wildcards)]
 
     def results(self) -> list[str]:
-        """Return the files that claims are measured on, of every setup, but what need not be here.
-
-        That are texts of a corpus that cannot be read, and, where this run goes on from another, what a crate
-        has with the embeddings alone: it is made where a table or figure needs it.
-        """
-        area, files = self.plan.area("origins"), analyses.result_files(FOLDER, self.setups)
+        """Return the files that claims are measured on, of every setup; of texts those that can be read."""
+        texts = self.plan.area("origins").texts
         unreadable = [name for name in self.setups if not self._is_readable(name)]
-        left_out = [f"{FOLDER}/{text.replace('*', name, 1)}" for text in area.texts for name in unreadable]
-        left_out += [f"{FOLDER}/{pattern}" for pattern in area.by_training if self.plan.goes_on]
-        return [file for file in files if not any(fnmatchcase(file, one) for one in left_out)]
+        left_out = [f"{FOLDER}/{text.replace('*', name, 1)}" for text in texts for name in unreadable]
+        return [file for file in analyses.result_files(FOLDER, self.setups) if file not in left_out]
 
     def _is_readable(self, name: str) -> bool:
         """Tell whether the corpus of a setup is at hand, and not alone what another run made of it."""

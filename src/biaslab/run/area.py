@@ -161,7 +161,7 @@ class Area:
     moved: Mapping[str, str] = field(default_factory=dict)
     # Its tables that hold sentences of a corpus, as patterns below its folder: no crate gets them.
     texts: tuple[str, ...] = ()
-    # Large tables that only steps which read embeddings make, in the same way: a crate has them with these.
+    # Large tables of what single trainings say, in the same way: a crate has them with the embeddings.
     by_training: tuple[str, ...] = ()
     # The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
     steps: Mapping[str, str] = field(default_factory=dict)

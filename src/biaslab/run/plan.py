@@ -33,7 +33,6 @@ class Plan:
     notices: tuple[str, ...]
     # Of those that cannot be had, those whose results were taken from another run: nothing is read of them.
     unreadable: frozenset[str] = frozenset()
-    goes_on: bool = False  # from another run, whose results were taken
 
     def has(self, area: Area) -> bool:
         """Tell whether an area has something to work on."""
@@ -193,9 +192,7 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
         for name in sorted(unreadable)
     ]
     notices += _to_download(states)
-    return Plan(
-        config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable, bool(taken.source)
-    )
+    return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
 
 
 def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:

@@ -12,7 +12,7 @@ from biaslab.origins.settings import Setup
 from biaslab.run.config import REGISTRY, read_files
 from biaslab.run.datasets import load_registry, verified_copy
 from biaslab.run.plan import make_plan
-from biaslab.run.taken import Taken, forget_taken, note_taken
+from biaslab.run.taken import Taken, note_taken
 
 ROOT = Path(__file__).parents[3]
 WILDCARDS = SimpleNamespace(setup="mine", batch="1")
@@ -77,8 +77,6 @@ def test_of_a_corpus_that_is_not_here_nothing_with_its_texts_is_asked_for(tmp_pa
     assert inputs.pages() == []
     texts = "results/origins/simplewiki/documents.parquet"
     assert texts not in inputs.results()
-    gradient = "results/origins/simplewiki/bias_gradient/weat1.parquet"
-    assert gradient not in inputs.results()
     assert "results/origins/simplewiki/vocabulary.tsv" in inputs.results()
     copy = Path(verified_copy(load_registry(ROOT / REGISTRY)["simplewiki-2021"]))
     copy.parent.mkdir(parents=True)
@@ -87,6 +85,3 @@ def test_of_a_corpus_that_is_not_here_nothing_with_its_texts_is_asked_for(tmp_pa
     assert whole.unreadable == set()
     assert texts in Inputs(whole).results()
     assert len(Inputs(whole).pages()) == 4
-    assert gradient not in Inputs(whole).results()
-    forget_taken(tmp_path / "results")
-    assert {texts, gradient} <= set(Inputs(make_plan(own, ROOT)).results())

@@ -56,6 +56,10 @@ def test_results_are_packed_on_request_but_neither_texts_nor_data(tmp_path):
         assert run.elsewhere[TEXTS] == sha256_file(results / TEXTS)
     write_crate(results, out, repository(), ["results", "embeddings"])
     assert {TABLE, EMBEDDING} <= packed(out)
+    write_crate(results, out, repository(), ["results"], [TABLE.replace("origins/", "*/")])
+    assert TABLE not in packed(out)
+    with opened_run(out) as run:
+        assert run.elsewhere[TABLE] == sha256_file(results / TABLE)
 
 
 def test_a_run_that_has_not_ended_is_packed_with_what_it_has(tmp_path):

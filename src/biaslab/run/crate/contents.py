@@ -69,17 +69,22 @@ class Record:
     is_whole: bool = True  # whether the run has ended, so that its manifest is there
 
 
-def read_record(results: Path, more: Collection[str] = ()) -> Record:
+def read_record(results: Path, more: Collection[str] = (), leave_out: Collection[str] = ()) -> Record:
     """Read what a results folder says about its run.
 
     `more` are further kinds of results to copy; with them, a run that has not ended can be read as well.
+    Results that a pattern of `leave_out` fits, as ``origins/*/bias_gradient/*``, are named alone.
     """
     is_whole = not more or (results / MANIFEST).is_file()
     manifest, steps = read_manifest_and_steps(results) if more else (read_manifest(results), [])
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: steps of the run failed ({', '.join(lost)}); run it again to its end")
     there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
-    shown = {name: digest for name, digest in there.items() if is_packed(name, more)}
+    shown = {
+        name: digest
+        for name, digest in there.items()
+        if is_packed(name, more) and not any(fnmatchcase(name, pattern) for pattern in leave_out)
+    }
     outputs = [_vouched(results, name, digest) for name, digest in sorted(shown.items())]
     outputs += [_vouched(results, MANIFEST)] if is_whole else []
     benchmarks = [path.relative_to(results).as_posix() for path in (results / "benchmarks").rglob("*.tsv")]

@@ -20,16 +20,19 @@ from biaslab.run.records import RECORDS, records_text
 _LEVEL = 6
 
 
-def write_crate(results: Path, out: Path, root: Path, more: Collection[str] = ()) -> list[str]:
+def write_crate(
+    results: Path, out: Path, root: Path, more: Collection[str] = (), leave_out: Collection[str] = ()
+) -> list[str]:
     """Write the crate of a run, the same bytes for the same run; return what a reader of it must know.
 
     It is an archive (``.zip``), which is replaced when it is there, or else a folder that is not there yet.
-    With `more` kinds of results, see `biaslab.run.crate.contents.is_packed`, a run can go on from it.
+    With `more` kinds of results, see `biaslab.run.crate.contents.is_packed`, a run can go on from it; those
+    that a pattern of `leave_out` fits are named by their digests alone.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: is in the results folder, whose files are results; name another place")
     _check_new(out)
-    return write_record(read_record(results, more), out, root)
+    return write_record(read_record(results, more, leave_out), out, root)
 
 
 def _check_new(out: Path) -> None:
