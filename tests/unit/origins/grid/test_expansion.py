@@ -137,6 +137,4 @@ def test_files_of_embeddings_and_results():
         "out/mine/differential_bias/weat2.parquet",
         "out/mine/ppmi/weat1.parquet",
         "out/mine/ppmi/weat2.parquet",
-        "out/mine/bias_gradient/weat1.parquet",
-        "out/mine/bias_gradient/weat2.parquet",
     ]
