@@ -357,7 +357,7 @@ def test_every_file_is_described_and_every_description_has_a_file(finished_run):
 
 def test_every_column_is_described_where_its_file_is(finished_run):
     results, described = finished_run / "results", descriptions()
-    ends = {p: {"/".join(p.split("/")[-n:]) for n in range(1, 5)} for p in described}
+    ends = {p: {"/".join(p.split("/")[-n:]) for n in range(1, 6)} for p in described}
     checked = 0
     for path in sorted([*results.rglob("*.tsv"), *results.rglob("*.parquet")]):
         name = path.relative_to(results).as_posix()
