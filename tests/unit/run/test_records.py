@@ -60,6 +60,9 @@ def test_results_are_packed_on_request_but_neither_texts_nor_data(tmp_path):
     assert TABLE not in packed(out)
     with opened_run(out) as run:
         assert run.elsewhere[TABLE] == sha256_file(results / TABLE)
+    with pytest.raises(InputError, match=r"no result fits 'origns/\*'"):
+        write_crate(results, tmp_path / "d.zip", repository(), ["results"], ["origns/*"])
+    assert not (tmp_path / "d.zip").exists()
 
 
 def test_a_run_that_has_not_ended_is_packed_with_what_it_has(tmp_path):

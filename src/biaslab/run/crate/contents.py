@@ -80,6 +80,9 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: steps of the run failed ({', '.join(lost)}); run it again to its end")
     there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
+    for pattern in leave_out:
+        if not any(fnmatchcase(name, pattern) for name in there):
+            raise InputError(f"{results}: no result fits '{pattern}'; correct the pattern, or leave it out")
     shown = {
         name: digest
         for name, digest in there.items()
