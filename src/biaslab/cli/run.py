@@ -106,7 +106,7 @@ def run(
             remove_partial_files(Path("results"))
         chosen = None
         if source is not None:
-            chosen = _take(source, files, context.args, written, root, registry)
+            chosen = _take(source, files, context.args, written, checked, root, registry)
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
@@ -181,6 +181,7 @@ def _take(
     files: Sequence[Path],
     arguments: Sequence[str],
     written: dict,
+    checked: dict,
     root: Path,
     registry: dict,
 ) -> "Choice":
@@ -188,7 +189,6 @@ def _take(
     from snakemake.cli import parse_args
 
     from biaslab.run import resume
-    from biaslab.run.config import load
     from biaslab.run.taken import kept_note
 
     def say(line: str) -> None:
@@ -205,7 +205,7 @@ def _take(
         chosen, seed = resume.choose(source, planned, written, root, say)
         if _only_looks(arguments):
             raise typer.Exit(0)
-        resume.check_needs(chosen, registry, load(written, root), root, say)
+        resume.check_needs(chosen, registry, checked, root, say)
         if code := resume.take(source, taken, chosen, seed, make, say):
             raise typer.Exit(code)
     return chosen

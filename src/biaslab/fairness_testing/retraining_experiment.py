@@ -46,8 +46,8 @@ def retrain_classifier(
     """Retrain with what each tester found, and write fairness and accuracy after it."""
     set_threads(threads)
     y, cases = load_labels(folder), list(load_cases(folder, schema))
-    first, how = cases[0], {"seed": effort.seed, "settings": replace(DEFAULT, share=effort.share)}
-    nothing = controls(first.subject, first.X, y, repetitions=effort.retrainings, **how)
+    first = cases[0]
+    nothing = controls(first.subject, first.X, y, repetitions=effort.retrainings, seed=effort.seed)
     tables = [retrain_case(case, y, load_found(found, case.attribute), effort, nothing) for case in cases]
     write_tsv(retraining, pd.concat(tables, ignore_index=True))
 

@@ -148,7 +148,8 @@ class Plan:
             files |= units.files
         if self.failed:
             files = {name: file for name, file in files.items() if Path(file).exists()}
-        return {name: file for name, file in files.items() if name not in self.known_inputs()}
+        known = self.known_inputs()
+        return {name: file for name, file in files.items() if name not in known}
 
     def known_inputs(self) -> dict[str, str]:
         """Return the sha256 of the input files that nothing is read of, because results were taken."""

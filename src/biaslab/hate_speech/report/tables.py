@@ -154,8 +154,8 @@ def differences(units: Sequence[Results]) -> Table:
     }
     note = (
         "Mean difference of two classifiers with the same seed, in percentage points, with the 95% interval"
-        " and the two-sided p-value of the paired t-test over the seeds. Against another seed of it: what two"
-        " trainings differ by that differ in nothing else. P-values are not adjusted for the"
+        " and the two-sided p-value of the paired t-test over the seeds. Against another seed of it: how far"
+        " two trainings differ whose seeds alone differ. P-values are not adjusted for the"
         " number of tests. Linear models have one training, so that one seed alone is compared with them."
     )
     return Table(data, _show(points, {}, shown), "Differences between methods", note)
