@@ -81,7 +81,16 @@ def choose(
     if source.recheck:
         known = [job for job, record in chosen.known.items() if record is not None and not _is_shown(job)]
         changed = [job for job in known if job in chosen.rewritten]
-        chosen = choice(draw(changed or known, source.recheck, seed))
+        lacking = _lacking(jobs, root)
+        here = [job for job in known if not lacking.keys() & {one.rule for one in chosen.with_makers([job])}]
+        # Of rewritten code all results are taken or none, so that any of them may be drawn.
+        chosen = choice(draw(changed or here, source.recheck, seed))
+        if not changed and len(here) < len(known):
+            line = f"{len(known) - len(here)} of {len(known)} steps cannot be made again here: "
+            line += next(iter(lacking.values()))
+            if not here:
+                raise InputError(line)
+            say(f"{line}; the others are drawn from")
     for line in describe(chosen, source.name):
         say(line)
     return chosen, seed
@@ -120,9 +129,7 @@ def check_needs(
     say: Callable[[str], None],
 ) -> None:
     """Refuse to begin where data or libraries are missing that a step needs; download what can be had."""
-    extras = _extras_of_environments(root)
-    needed = {job.rule: extras.get(job.note["conda_env"] or "", "") for job in choice.made}
-    missing = [f"{rule}: {why}" for rule, extra in needed.items() if (why := missing_extra(extra))]
+    missing = [f"{rule}: {why}" for rule, why in _lacking(choice.made, root).items()]
     fetched = [PurePosixPath(job.outputs[0]).parts[2] for job in choice.made if job.rule == FETCH]
     absent = download_wanted(fetched, registry, config["datasets"], say)
     for name in fetched:
@@ -132,6 +139,13 @@ def check_needs(
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         raise InputError(f"{missing[0]}{more}; without it this cannot go on from the other run")
+
+
+def _lacking(jobs: Sequence[Job], root: Path) -> dict[str, str]:
+    """Return what is not installed and some jobs need, by their rule."""
+    extras = _extras_of_environments(root)
+    needed = {job.rule: extras.get(job.note["conda_env"] or "", "") for job in jobs}
+    return {rule: why for rule, extra in needed.items() if (why := missing_extra(extra))}
 
 
 def _extras() -> set[str]:

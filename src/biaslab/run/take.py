@@ -176,7 +176,7 @@ class Choice:
             for job in self.made
             if job.outputs and job in self.known and (job in behind or self._is_drawn(job))
         ]
-        waiting = [job for job in self.made if job in self._with_makers(waiting)]
+        waiting = [job for job in self.made if job in self.with_makers(waiting)]
         rounds: list[list[Job]] = []
         while waiting:
             now: list[Job] = []
@@ -190,8 +190,8 @@ class Choice:
             waiting = [job for job in waiting if job not in now]
         return rounds
 
-    def _with_makers(self, jobs: Iterable[Job]) -> set[Job]:
-        """Return jobs, and those that run before them."""
+    def with_makers(self, jobs: Iterable[Job]) -> set[Job]:
+        """Return jobs, and those that run before them because what they make is not there."""
         found, waiting = set(), list(jobs)
         while waiting:
             job = waiting.pop()

@@ -50,7 +50,8 @@ def jobs_of_today(code):
 
 
 def note(rule, code):
-    return {"rule": rule, "params": [f"'{(CODE | code)[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"]}
+    params = [f"'{(CODE | code)[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"]
+    return {"rule": rule, "params": params, "conda_env": rule}
 
 
 @pytest.fixture
@@ -103,6 +104,40 @@ def test_a_rechecked_step_with_the_same_bytes_is_in_the_report(go_on, empty):
     assert "3 of 3 steps drawn by the seed 3 gave the same bytes" in said[-1]
     report = json.loads((empty / "results" / TAKEN).read_text())
     assert report["recheck"] == {"seed": 3, "drawn": [EMBEDDING, TABLE, TEXTS], "equal": 3}
+
+
+@pytest.fixture
+def not_installed(monkeypatch):
+    """Return a function after which steps of some rules need a library that is not here."""
+
+    def lack(*rules):
+        monkeypatch.setattr(resume, "_extras_of_environments", lambda _: dict.fromkeys(rules, "neural"))
+        why = "torch is not installed; pip install 'biaslab[neural]'"
+        monkeypatch.setattr(resume, "missing_extra", lambda extra: why if extra else "")
+
+    return lack
+
+
+def test_what_cannot_be_made_here_is_not_drawn_nor_what_is_made_of_it(go_on, not_installed):
+    not_installed("train")
+    _, said, made = go_on(recheck=9, seed=3)
+    assert made == [TEXTS]  # the table is made of an embedding that no crate holds
+    line = "2 of 3 steps cannot be made again here: torch is not installed; pip install 'biaslab[neural]'"
+    assert f"{line}; the others are drawn from" in said
+    assert "1 of 1 steps drawn by the seed 3 gave the same bytes" in said[-1]
+
+
+def test_a_recheck_of_nothing_is_refused(go_on, empty, not_installed):
+    not_installed("train", "measure")
+    with pytest.raises(InputError, match=r"^3 of 3 steps cannot be made again here: torch is not installed"):
+        go_on(recheck=1)
+    assert there(empty) == {"own.txt"}
+
+
+def test_rewritten_code_that_cannot_be_run_here_may_be_drawn(go_on, empty, not_installed):
+    not_installed("train")
+    _, _, made = go_on({"train": "e" * 16}, recheck=1)
+    assert made == [EMBEDDING]  # in a real run the library is missed before anything is made
 
 
 def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
