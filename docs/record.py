@@ -184,8 +184,8 @@ def measured_setups(results: Path) -> dict[str, list[str]]:
 
 def lacking_files(
     claims: list[Claim], results: Path, setups: dict[str, list[str]]
-) -> dict[str, dict[str, str]]:
-    """Return the files that claims read and a measured setup does without, below its folder; no reasons."""
+) -> dict[str, dict[str, list[str]]]:
+    """Return the files that claims read and a measured setup does without, as `measure_claims` takes them."""
     found = defaultdict(set)
     for claim in claims:
         for setup in setups.get(claim.area, ()):
@@ -193,8 +193,8 @@ def lacking_files(
                 folder = f"{claim.area}/{setup}"
                 name = pattern.replace("{setup}", setup)
                 if name.startswith(f"{folder}/") and not any(results.glob(name)):
-                    found[folder].add(name.removeprefix(f"{folder}/"))
-    return {folder: dict.fromkeys(sorted(names), "") for folder, names in found.items()}
+                    found[folder].add(name)
+    return {folder: {"": sorted(names)} for folder, names in found.items()}
 
 
 def columns_by_file(claims: list[Claim], results: Path, setups: dict[str, list[str]]) -> dict[Path, set[str]]:

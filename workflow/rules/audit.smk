@@ -1,7 +1,7 @@
 from biaslab.run.areas import AREAS
 
-# The areas of which something is there in the end, and the digest of the code behind each rule.
-RUN = [area.name for area in PLAN.areas if PLAN.whole(area)]
+# The areas that run, and the digest of the code behind each rule.
+RUN = [area.name for area in PLAN.areas if PLAN.has(area)]
 STEPS = {}
 CLAIMS, PRINTED, PAPERS = (
     [str(ROOT / "workflow/resources" / folder / f"{area}.tsv") for area in AREAS]

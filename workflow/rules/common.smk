@@ -40,7 +40,6 @@ for notice in PLAN.notices:
     print(f"biaslab: {notice}", file=sys.stderr)
 config.update(PLAN.config)
 RESULTS = limit_prefix(workflow)
-LOST = PLAN.lost_folders(RESULTS.rstrip("/"))
 
 
 wildcard_constraints:
@@ -76,9 +75,9 @@ def shown(area, made):
 
 
 def results_of(*areas):
-    """All that is made for some areas, but of units that a failed step cost."""
+    """All that is made for some areas, but what failed steps cost."""
     files = [file for area in areas for file in getattr(rules, area).input]
-    return [file for file in files if not str(file).startswith(LOST)]
+    return [file for file in files if str(file).removeprefix(RESULTS) not in PLAN.lost]
 
 
 def measured_on(*areas):

@@ -62,15 +62,14 @@ def write_claims(
     results: Path,
     setups: dict[str, list[str]],
     absent: dict[str, str],
-    failed: dict[str, str],
     made_up: list[list[str]],
-    lacking: dict[str, dict[str, str]],
+    lacking: dict[str, dict[str, list[str]]],
     out: Path,
 ) -> None:
     """Measure every published claim of some registries on the results and give it a verdict."""
     invented = {(area, name) for area, name in made_up}
     registry = read_claims(claims, schema)
-    write_tsv(out, measure_claims(registry, results, setups, absent, failed, invented, lacking))
+    write_tsv(out, measure_claims(registry, results, setups, absent, invented, lacking))
 
 
 def measure_claims(
@@ -78,20 +77,19 @@ def measure_claims(
     results: Path,
     setups: Mapping[str, Sequence[str]],
     absent: Mapping[str, str] | None = None,
-    failed: Mapping[str, str] | None = None,
     made_up: Collection[tuple[str, str]] = (),
-    lacking: Mapping[str, Mapping[str, str]] | None = None,
+    lacking: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> pd.DataFrame:
     """Measure every claim on the setups that were run: columns `COLUMNS`, a row for each claim and setup.
 
-    `absent` and `failed` (by ``AREA/SETUP``) have the reasons why setups were not run; of others the registry
-    tells it. `made_up` are areas and names of setups whose data are made up. `lacking`: by ``AREA/SETUP``,
-    patterns of the files that a setup does without, each with the reason or ""; all others that its own
-    claims read must be there. Column ``source`` names the result files, then the tables and figures that show
-    the claim, relative to `results`, separated by blanks.
+    `absent` has the reasons why setups were not run; of others the registry tells it. `made_up` are areas
+    and names of setups whose data are made up. `lacking`: by ``AREA/SETUP`` and then by reason, or "",
+    patterns of the files, relative to `results`, that a setup does without; all others that its own claims
+    read must be there. Column ``source`` names the result files, then the tables and figures that show the
+    claim, relative to `results`, separated by blanks.
     """
     known = {claim.claim_id: claim for claim in claims}
-    audit = _Audit(known, results, setups, absent or {}, failed or {}, made_up, lacking or {})
+    audit = _Audit(known, results, setups, absent or {}, made_up, lacking or {})
     rows = [row for claim in claims for row in audit.rows(claim)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -105,13 +103,12 @@ class _Audit:
         results: Path,
         setups: Mapping[str, Sequence[str]],
         absent: Mapping[str, str],
-        failed: Mapping[str, str],
         made_up: Collection[tuple[str, str]],
-        lacking: Mapping[str, Mapping[str, str]],
+        lacking: Mapping[str, Mapping[str, Sequence[str]]],
     ) -> None:
         self._lacking = lacking
         self._claims, self._results, self._setups = claims, results, setups
-        self._absent, self._failed, self._made_up = absent, failed, made_up
+        self._absent, self._made_up = absent, made_up
         self._known: dict[tuple[str, tuple[str, ...]], _Measured] = {}
         self._tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = {}
         self._held: dict[tuple[str, tuple[str, ...]], bool] = {}
@@ -123,24 +120,24 @@ class _Audit:
         if not claim.measure:
             yield _row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
             return
-        failed = [name.partition("/")[2] for name in self._failed if name.startswith(f"{claim.area}/")]
-        if claim.area not in self._setups and not failed:
+        if claim.area not in self._setups:
             what = f"area {claim.area} not run"
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, what + self._why(claim.area, own))
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, what + self._why(own))
             return
         others = []
         if claim.other_data or not own:
             others = [s for s in setups if s not in own and self._may_have(claim, s)]
-        missing = [setup for setup in own if setup not in setups] if own else failed
+        missing = [setup for setup in own if setup not in setups]
+        stand_ins = setups if (claim.other_data or not own) and not others else ()
+        lost = self._lost_file(claim, own if own and not missing else stand_ins)
+        without = f"this run does without {lost[0]}" + (f": {lost[1]}" if lost[1] else "") if lost else ""
         if missing:
             what = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
-            stand_ins = failed if claim.other_data and not others else []
-            why = self._why(claim.area, [*missing, *stand_ins]) or (claim.reason and f": {claim.reason}")
-            name = claim.setup if own else "+".join(missing)
-            yield _row(claim, name, NOT_ATTEMPTED, what + why)
-        elif own and (lost := self._lost_file(claim, own)):
-            reason = f"this run does without {lost[0]}" + ((why := lost[1] or claim.reason) and f": {why}")
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, reason)
+            why = self._why(missing) or (claim.reason and f": {claim.reason}")
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, "; ".join(filter(None, [what + why, without])))
+        elif lost:
+            reason = without if lost[1] or not claim.reason else f"{without}: {claim.reason}"
+            yield _row(claim, claim.setup or "+".join(setups), NOT_ATTEMPTED, reason)
         elif own:
             yield self._row(claim, own, OWN)
         for setup in others:
@@ -202,7 +199,9 @@ class _Audit:
         for claim in self._claims.values():
             own = claim.setups
             was_run = own and set(own) <= set(self._setups.get(claim.area, ()))
-            if claim.kind == "identity" and claim.measure and was_run and not self._holds(claim, own):
+            if claim.kind != "identity" or not claim.measure or not was_run or self._lost_file(claim, own):
+                continue
+            if not self._holds(claim, own):
                 failed |= {s: f"{_OTHER_DATA} (see {claim.claim_id})" for s in own if s not in failed}
         return failed
 
@@ -214,17 +213,16 @@ class _Audit:
 
     def _may_have(self, claim: Claim, setup: str) -> bool:
         """Return whether another setup has what a claim reads; where it is about any, whether it should."""
-        if claim.setups:
-            return self._has_files(claim, (setup,))
-        return not self._lost_file(claim, (setup,))
+        if self._lost_file(claim, (setup,)):
+            return False
+        return not claim.setups or self._has_files(claim, (setup,))
 
     def _lost_file(self, claim: Claim, setups: tuple[str, ...]) -> tuple[str, str] | None:
         """Return the first file that a claim reads and a setup does without, and why."""
         for setup in setups:
             for file in claim.file.replace("{setup}", setup).split():
-                below = file.removeprefix(f"{claim.area}/{setup}/")
-                for lost, why in self._lacking.get(f"{claim.area}/{setup}", {}).items():
-                    if fnmatch(below, lost):
+                for why, patterns in self._lacking.get(f"{claim.area}/{setup}", {}).items():
+                    if any(fnmatch(file, pattern) or fnmatch(pattern, file) for pattern in patterns):
                         return file, why
         return None
 
@@ -233,9 +231,9 @@ class _Audit:
         patterns = [p.replace("{setup}", setup) for setup in setups for p in claim.file.split()]
         return all(_matching(self._results, pattern) for pattern in patterns)
 
-    def _why(self, area: str, setups: Sequence[str]) -> str:
-        """Return why setups of an area were not run, after a colon; empty when nothing is known."""
-        known = [self._failed.get(f"{area}/{setup}") or self._absent.get(setup) for setup in setups]
+    def _why(self, setups: Sequence[str]) -> str:
+        """Return why setups were not run, after a colon; empty when nothing is known."""
+        known = [self._absent.get(setup) for setup in setups]
         reasons = "; ".join(dict.fromkeys(filter(None, known)))
         return f": {reasons}" if reasons else ""
 

@@ -5,4 +5,4 @@ from pathlib import Path
 REGISTRY = Path("workflow/resources/datasets.tsv")
 """The table of registered datasets, relative to the repository."""
 FAILED = "failed"
-"""The key of the configuration that names the units which failed steps cost (`biaslab.run.failures`)."""
+"""The key of the configuration that names the results which failed steps cost (`biaslab.run.failures`)."""

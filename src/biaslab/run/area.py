@@ -83,10 +83,10 @@ class Unit:
     embedding: str = ""  # the file with its first word embedding, where it has one that other areas may take
     is_made_up: bool = False  # whether its data are made up: the audit measures nothing of a paper on them
 
-    def has(self, file: str) -> bool:
-        """Tell whether it has a result file, below its folder; ``{test}`` stands for any test."""
-        name = file.format(test="*")
-        return not any(fnmatch(name, pattern) for pattern in self.lacks)
+    def has(self, file: str, test: str = "") -> bool:
+        """Tell whether it has a result file, below its folder; ``{test}`` is the test, or each of them."""
+        names = {file.format(test=one) for one in ([test] if test else self.tests or ["*"])}
+        return not any(fnmatch(name, pattern) for name in names for pattern in self.lacks)
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Made:
             f"{area.folder(unit.name)}/{file.format(test=test)}"
             for unit in self.units
             for file in self.item.files
-            if unit.has(file)
+            if unit.has(file, self.test)
             for test in ((self.test,) if self.test or "{test}" not in file else unit.tests)
         ]
         return [*own, *(file for unit in self.units for file in unit.files.values())]
@@ -230,8 +230,9 @@ def expand(items: Sequence[Item], units: Sequence[Unit]) -> list[Made]:
         else:
             made += [
                 Made(item, (unit,), test, f"{unit.name}/{folder}/{item.stem}_{test}")
-                for unit in of
+                for unit in has_mark
                 for test in unit.tests
+                if all(unit.has(file, test) for file in needed)
             ]
     return made
 

@@ -1,19 +1,20 @@
-"""Steps that failed: which units of which areas they cost, and what is said of them.
+"""Steps that failed: which results they cost, and what is said of them.
 
 Snakemake runs on without them (``--keep-going``). At its end `note_failures` writes what is lost to `FILE`,
-which is a configuration with the one key `FAILED`: laid over that of the run, it makes the tables of other
-units, and an audit that says why these are missing.
+which is a configuration with the one key `FAILED`: laid over that of the run, it makes the tables of what
+there is, and an audit that says what is missing and why.
 """
 
 import contextlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from biaslab.core.files import write_json
 from biaslab.run import FAILED
-from biaslab.run.plan import Plan
+from biaslab.run.crate.contents import is_shown
+from biaslab.run.plan import Plan, listed
 
 FILE = Path("results/logs/failed.json")
 """Where a run notes what it lost."""
@@ -27,19 +28,19 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     """Note what was lost with the steps that failed, and delete what is older than they are.
 
     The results of an earlier run that depend on a failed step are out of date, and must not be taken for this
-    run's. Where no audit was asked for, the units are only named.
+    run's. Where no audit was asked for, what is lost is only named.
     """
     dag, said, asks_audit = workflow.dag, [], False
-    lost = {unit: list(reasons) for unit, reasons in plan.config[FAILED].items()}
+    lost = {reason: list(files) for reason, files in plan.config[FAILED].items()}
     for job in _failed(workflow):
         behind = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
         files = [str(file) for other in behind for file in other.output]
-        reason = reason_of(job.rule.name, [Path(str(log)) for log in job.log])
-        units = lost_units(files, plan, results)
-        for unit in units:
-            lost.setdefault(unit, []).append(reason)
-        said += describe({unit: [reason] for unit in units}) or [reason]
         asks_audit |= f"{results}/{_AUDIT}" in files
+        reason = reason_of(job.rule.name, [Path(str(log)) for log in job.log])
+        missing = _lost_files(job, behind, plan, results)
+        said += describe({reason: missing})
+        if missing:
+            lost[reason] = missing
         for file in files:
             with contextlib.suppress(OSError):
                 Path(file).unlink()
@@ -49,20 +50,24 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     return said
 
 
-def lost_units(files: Iterable[str], plan: Plan, results: str = "results") -> list[str]:
-    """Return the units, as ``AREA/UNIT``, that are not whole without some files.
+def _lost_files(job: Any, behind: Sequence[Any], plan: Plan, results: str) -> list[str]:
+    """Return the areas' results that cannot be made, relative to `results`, of those that are shown or kept.
 
-    Tables and figures are made of what there is. Where they alone are missing, all units of their area count.
+    Tables and figures are made of what there is, unless it was their own step that failed.
     """
-    missing = set(files)
-    lost, without_tables = [], []
-    for area in plan.areas:
-        tables = {f"{results}/{area.name}/{file}" for made in plan.made(area) for file in made.files}
-        names = [unit.name for unit in plan.whole(area)]
-        folders = {name: area.folder(name, results) + "/" for name in names}
-        lost += [f"{area.name}/{n}" for n in names if any(f.startswith(folders[n]) for f in missing - tables)]
-        without_tables += [f"{area.name}/{name}" for name in names if missing & tables]
-    return lost or without_tables
+    made = {_below(file, results) for other in behind for file in other.output}
+    ends = {_below(file, results) for other in behind if _is_shown(other, results) for file in other.input}
+    own = {_below(file, results) for file in job.output} if _is_shown(job, results) else set()
+    found = {file for file in made & ends if not is_shown(file)} | own
+    return sorted(file for file in found if file.partition("/")[0] in plan.units)
+
+
+def _is_shown(job: Any, results: str) -> bool:
+    return bool(job.output) and all(is_shown(_below(file, results)) for file in job.output)
+
+
+def _below(file: Any, results: str) -> str:
+    return str(file).removeprefix(f"{results}/")
 
 
 def reason_of(step: str, logs: Sequence[Path]) -> str:
@@ -87,16 +92,15 @@ def last_line(log: Path) -> str:
 
 
 def describe(lost: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a line for each failed step, with the units that it cost."""
-    units: dict[str, list[str]] = {}
-    for unit, reasons in lost.items():
-        for reason in reasons:
-            units.setdefault(reason, []).append(unit)
-    return [f"{reason}; without it there is no {', '.join(names)}" for reason, names in units.items()]
+    """Return a line for each failed step, with what it cost."""
+    return [
+        f"{reason}; without it there is no {listed(files)}" if files else reason
+        for reason, files in lost.items()
+    ]
 
 
 def read_lost() -> dict[str, list[str]]:
-    """Return the units that the last run in this folder lost, each with what failed; often none."""
+    """Return the results that the last run in this folder lost, by what failed; often none."""
     try:
         return json.loads(FILE.read_text(encoding="utf-8"))[FAILED]
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
 """What a run will do, decided from the configuration and the data that are there; nothing is fetched here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
+from biaslab.run.records import RESULTS
 from biaslab.run.taken import read_taken
 
 CLAIMS = Path("workflow/resources/claims")
+_LISTED = 3  # results that a line names
 
 
 @dataclass(frozen=True)
@@ -38,25 +40,10 @@ class Plan:
         """Tell whether an area has something to work on."""
         return bool(self.units[area.name].chosen)
 
-    def whole(self, area: Area) -> list[Unit]:
-        """Return the units of an area but those that a failed step cost."""
-        return [
-            unit for unit in self.units[area.name].chosen if f"{area.name}/{unit.name}" not in self.failed
-        ]
-
     @property
-    def failed(self) -> dict[str, str]:
-        """The units that failed steps cost, as ``AREA/UNIT``, each with the reason."""
-        return {unit: "; ".join(reasons) for unit, reasons in self.config[FAILED].items()}
-
-    def lost_folders(self, results: str) -> tuple[str, ...]:
-        """Return the folders, with a slash at the end, of the units that failed steps cost."""
-        return tuple(
-            f"{area.folder(name, results)}/"
-            for area in self.areas
-            for name in self.units[area.name].names
-            if f"{area.name}/{name}" in self.failed
-        )
+    def lost(self) -> dict[str, str]:
+        """The result files that steps that failed cost, relative to the results, each with the reason."""
+        return {file: reason for reason, files in self.config[FAILED].items() for file in files}
 
     def area(self, name: str) -> Area:
         """Return one of the areas that run."""
@@ -84,18 +71,18 @@ class Plan:
         """Return the registered checksum of a dataset."""
         return self.registry[wildcards.dataset].sha256
 
-    def reported(self, area: Area) -> list[Unit]:
-        """Return the units that tables and figures are made of; all where none is whole and nobody asks."""
-        return self.whole(area) or list(self.units[area.name].chosen)
-
     def described(self, area: Area) -> list[dict[str, Any]]:
         """Return what tables and figures depend on of these units, for the step that makes them."""
-        keys = ("name", "tests", "options", "files", "marks", "lacks")
-        return [{key: getattr(unit, key) for key in keys} for unit in self.reported(area)]
+        keys = ("name", "tests", "options", "files", "marks")
+        return [
+            {key: getattr(unit, key) for key in keys} | {"lacks": dict.fromkeys(unit.lacks, "")}
+            for unit in self.units[area.name].chosen
+        ]
 
     def made(self, area: Area) -> list[Made]:
         """Return the tables and figures of an area in this run."""
-        return expand(area.items, self.reported(area))
+        found = expand(area.items, self.units[area.name].chosen)
+        return [one for one in found if not any(f"{area.name}/{file}" in self.lost for file in one.files)]
 
     def items(self, area: Area) -> dict[str, list[Made]]:
         """Return the tables and figures of an area in this run by the stems of their items."""
@@ -118,35 +105,53 @@ class Plan:
         record = {"seed": self.config["seed"], "areas": self.config["areas"]}
         for units in self.units.values():
             record = merge(record, units.record)
-        return record | ({FAILED: self.config[FAILED]} if self.failed else {})
+        return record | ({FAILED: self.config[FAILED]} if self.lost else {})
 
     def audited(self) -> dict[str, Any]:
         """Return what was run, what was left out and what failed steps cost, for the audit."""
         absent: dict[str, str] = {}
         for units in self.units.values():
             absent = dict(units.left_out) | absent
-        run = {area.name: [unit.name for unit in whole] for area in self.areas if (whole := self.whole(area))}
         made_up = [(area, u.name) for area, units in self.units.items() for u in units.chosen if u.is_made_up]
         lacking = {
-            f"{area}/{unit.name}": unit.lacks
-            for area, units in self.units.items()
-            for unit in units.chosen
-            if unit.lacks
+            f"{area.name}/{unit.name}": files
+            for area in self.areas
+            for unit in self.units[area.name].chosen
+            if (files := self._lacking(area, unit))
         }
         return {
-            "setups": run,
+            "setups": {area.name: self.units[area.name].names for area in self.areas if self.has(area)},
             "absent": absent,
-            "failed": self.failed,
             "made_up": made_up,
             "lacking": lacking,
         }
+
+    def _lacking(self, area: Area, unit: Unit) -> dict[str, list[str]]:
+        """Return the results that a unit does without, as patterns relative to the results, by the reason.
+
+        Where steps failed, also the tables that it is in otherwise.
+        """
+        folder, lost = area.folder(unit.name, "")[1:], self.lost
+        reasons = {f"{folder}/{pattern}": reason for pattern, reason in unit.lacks.items()}
+        as_chosen = replace(unit, lacks={p: why for p, why in unit.lacks.items() if why not in lost.values()})
+        made = {one.stem for one in self.made(area) if unit in one.units}
+        for one in expand(area.items, [as_chosen]):
+            if one.stem not in made:
+                files = [f"{area.name}/{file}" for file in one.files]
+                needed = [*files, *(file.removeprefix(RESULTS) for file in one.inputs(area))]
+                reason = next(lost[file] for file in needed if file in lost)
+                reasons |= {file: reason for file in files if file.endswith(".tsv")}
+        by_reason: dict[str, list[str]] = {}
+        for file, reason in reasons.items():
+            by_reason.setdefault(reason, []).append(file)
+        return by_reason
 
     def inputs(self) -> dict[str, str]:
         """Return the input files of the run, for the manifest; a step that failed may have cost some."""
         files: dict[str, str] = {}
         for units in self.units.values():
             files |= units.files
-        if self.failed:
+        if self.lost:
             files = {name: file for name, file in files.items() if Path(file).exists()}
         known = self.known_inputs()
         return {name: file for name, file in files.items() if name not in known}
@@ -184,16 +189,39 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
     units: dict[str, Units] = {}
     others: dict[str, Unit] = {}
     for area in areas:
-        units[area.name] = area.choose(Given(config, raw, registry, root, absent, others, taken.extras))
+        chosen = area.choose(Given(config, raw, registry, root, absent, others, taken.extras))
+        units[area.name] = _without(area, chosen, config[FAILED])
         others |= {unit.name: unit for unit in units[area.name].chosen}
         notices += [f"{area.name} goes without {n}: {why}" for n, why in units[area.name].left_out.items()]
-    notices += [f"goes without {unit}: {'; '.join(why)}" for unit, why in config[FAILED].items()]
+    notices += [f"goes without {listed(files)}: {reason}" for reason, files in config[FAILED].items()]
     notices += [
         f"{name} cannot be had, and its results were taken: what holds its texts is left out"
         for name in sorted(unreadable)
     ]
     notices += _to_download(states)
     return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
+
+
+def _without(area: Area, units: Units, failed: Mapping[str, Sequence[str]]) -> Units:
+    """Return the units of an area without the results that steps which failed cost."""
+
+    def whole(unit: Unit) -> Unit:
+        folder = area.folder(unit.name, "")[1:] + "/"
+        lost = {
+            file.removeprefix(folder): reason
+            for reason, files in failed.items()
+            for file in files
+            if file.startswith(folder)
+        }
+        return replace(unit, lacks={**unit.lacks, **lost}) if lost else unit
+
+    return replace(units, chosen=tuple(map(whole, units.chosen)))
+
+
+def listed(files: Sequence[str]) -> str:
+    """Return the first of some files, and how many more there are."""
+    more = f" and {len(files) - _LISTED} more results" if len(files) > _LISTED else ""
+    return ", ".join(files[:_LISTED]) + more
 
 
 def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:

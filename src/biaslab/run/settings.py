@@ -50,8 +50,8 @@ class Settings:
         Field(is_filled=True, is_unique=True),
     ] = AREAS
     failed: Annotated[
-        dict[str, Annotated[tuple[Annotated[str, "what failed"], ...], "what failed, a text a step"]],
-        "units that a run goes without since a step of theirs failed before, as AREA/UNIT and what failed;"
+        dict[str, Annotated[tuple[Annotated[str, "a result"], ...], "files below results/"]],
+        "results that a run goes without since a step failed before, by what failed;"
         " biaslab run fills it in for the audit of what is there, and nobody else needs to",
     ] = field(default_factory=dict)
     datasets: Datasets = Datasets()

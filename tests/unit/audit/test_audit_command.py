@@ -56,7 +56,6 @@ def measure(results, **options):
     options = {
         "setups": {"origins": ["small"]},
         "absent": {},
-        "failed": {},
         "made_up": [],
         "lacking": {},
     } | options
@@ -76,8 +75,10 @@ def test_claims_then_summary_then_page_then_manifest(results):
     table = read_tsv(audit / "claims.tsv")
     assert table["verdict"].tolist() == ["reproduced", "not_attempted"]
     assert table["reason"].iloc[1] == "setup nyt not run: no licence"
-    measure(results, failed={"origins/nyt": "step x failed"})
-    assert read_tsv(audit / "claims.tsv")["reason"].iloc[1] == "setup nyt not run: step x failed"
+    measure(results, lacking={"origins/small": {"step x failed": ["origins/small/a.tsv"]}})
+    reason = "this run does without origins/small/a.tsv: step x failed"
+    assert read_tsv(audit / "claims.tsv")["reason"].iloc[0] == reason
+    measure(results)
     sources = [results.parent / "printed.tsv"], [results.parent / "papers.tsv"]
     sources[0][0].write_text(
         "paper\titem\tcounts_as\tprinted\tabsent\treason\nDoe 2020\tTable 1\tcell\t3\t1\tillegible\n"

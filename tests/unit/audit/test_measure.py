@@ -52,34 +52,48 @@ def test_other_setups_without_a_file_of_a_claim_are_passed_over(results, file):
     assert table["setup"].tolist() == ["big"]
 
 
-LOST = {"origins/small": "step train failed: no memory", "other/big": "step mix failed"}
+def lost(*setups):
+    """What of these setups cannot be measured since a step failed, and of an area that no claim is about."""
+    reason = "step train failed: no memory"
+    found = {f"origins/{setup}": {reason: [f"origins/{setup}/a.tsv"]} for setup in setups}
+    return found | {"other/big": {"step mix failed": ["other/big/a.tsv", "origins/big/a.tsv"]}}
 
 
-def test_a_claim_on_a_setup_that_failed_is_not_attempted_with_the_reason_and_others_are_measured(results):
+def test_a_claim_on_what_a_failed_step_cost_is_not_attempted_with_the_reason_and_others_are_measured(results):
     claims = claim(setup="small"), claim(claim_id="b", setup="any"), claim(claim_id="c", setup="small+big")
-    table = measure(results, *claims, claim(claim_id="d", setup="big"), setups=("big",), failed=LOST)
-    assert table["setup"].tolist() == ["small", "small", "big", "small+big", "big"]
-    assert [verdict == "not_attempted" for verdict in table["verdict"]] == [True, True, False, True, False]
+    setups = ("small", "big")
+    table = measure(results, *claims, claim(claim_id="d", setup="big"), setups=setups, lacking=lost("small"))
+    assert table["setup"].tolist() == ["small", "big", "small+big", "big"]
+    assert [verdict == "not_attempted" for verdict in table["verdict"]] == [True, False, True, False]
     assert set(table["reason"][table["verdict"] == "not_attempted"]) == {
-        "setup small not run: step train failed: no memory"
+        "this run does without origins/small/a.tsv: step train failed: no memory"
     }
 
 
-def test_where_no_setup_of_an_area_is_whole_every_row_says_what_failed(results):
-    claims = claim(setup="big", other_data=True), claim(claim_id="b", setup="any")
-    absent = {"big": "licensed", "small": "not it"}
-    table = measure_claims(claims, results, {}, absent, LOST)
+def test_where_nothing_is_left_every_row_says_what_failed(results):
+    claims = claim(setup="nyt", other_data=True), claim(claim_id="b", setup="any")
+    setups = {"origins": ["small", "big"]}
+    table = measure_claims(claims, results, setups, {"nyt": "licensed"}, (), lost("small", "big"))
     assert set(table["verdict"]) == {"not_attempted"}
-    assert table["reason"].tolist() == [
-        "setup big not run: licensed; step train failed: no memory",
-        "setup small not run: step train failed: no memory",
-    ]
+    assert table["setup"].tolist() == ["nyt", "any"]
+    without = "this run does without origins/small/a.tsv: step train failed: no memory"
+    assert table["reason"].tolist() == [f"setup nyt not run: licensed; {without}", without]
 
 
-def test_a_setup_that_failed_is_not_blamed_for_a_claim_that_another_was_measured_for(results):
-    table = measure(results, claim(setup="nyt", other_data=True), setups=("big",), failed=LOST)
+def test_what_failed_is_not_blamed_for_a_claim_that_another_setup_was_measured_for(results):
+    setups = ("small", "big")
+    table = measure(results, claim(setup="nyt", other_data=True), setups=setups, lacking=lost("small"))
     assert table["setup"].tolist() == ["nyt", "big"]
     assert table["reason"].iloc[0] == "setup nyt not run"
+
+
+def test_files_of_a_pattern_of_which_one_is_lost_are_not_measured(results):
+    whole = claim(setup="small", file="origins/{setup}/*.tsv")
+    assert measure(results, whole, setups=("small",))["verdict"].tolist() == ["reproduced"]
+    table = measure(results, whole, setups=("small",), lacking=lost("small"))
+    assert table["reason"].tolist() == [
+        "this run does without origins/small/*.tsv: step train failed: no memory"
+    ]
 
 
 def test_a_setup_whose_own_file_is_missing_is_an_error(results):
@@ -95,11 +109,13 @@ def test_a_file_that_a_setup_does_without_is_a_row_with_the_reason(results):
         claim(claim_id="c", setup="small", file="origins/{setup}/a.tsv"),
     ]
     (results / "origins/big/b.tsv").write_bytes((results / "origins/big/a.tsv").read_bytes())
-    table = measure(results, *claims, setups=("big", "small"), lacking={"origins/small": {"b.*": ""}})
+    table = measure(
+        results, *claims, setups=("big", "small"), lacking={"origins/small": {"": ["origins/small/b.*"]}}
+    )
     assert table["setup"].tolist() == ["small", "big", "small"]
     assert [one == "not_attempted" for one in table["verdict"]] == [True, False, False]
     assert table["reason"].iloc[0] == "this run does without origins/small/b.tsv: train it"
-    known = {"origins/small": {"b.*": "trainings is 0"}}
+    known = {"origins/small": {"trainings is 0": ["origins/small/b.*"]}}
     assert (
         measure(results, claims[0], setups=("small",), lacking=known)["reason"]
         .iloc[0]

@@ -1,5 +1,6 @@
 """What a run works on: units, what is left out and why, tables and figures."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,24 +74,60 @@ def test_what_decides_no_result_is_not_recorded(plan):
     assert list(record["origins"]["setups"]) == ["sample"]
 
 
-def test_what_a_failed_step_cost_is_said_and_not_counted_and_the_rest_stays(plan):
-    text = "areas: [ranking, fairness_testing]\nfairness_testing: {run: [census, bank], text: {run: []}}"
-    whole = plan(text)
-    found = plan(text + "\nfailed: {fairness_testing/census: [one broke, two broke]}")
+AUDITED = "areas: [ranking, fairness_testing]\nfairness_testing: {run: [census, bank], text: {run: []}}"
+
+
+def test_what_a_failed_step_cost_is_said_and_the_rest_stays(plan):
+    whole = plan(AUDITED)
+    failed = {"one broke": ["fairness_testing/census/counts.tsv"], "two broke": ["ranking/simulation.tsv"]}
+    found = plan(f"{AUDITED}\nfailed: {json.dumps(failed)}")
     area = found.area("fairness_testing")
-    assert [unit.name for unit in found.whole(area)] == ["bank", "text-example"]
-    assert found.reported(area) == found.whole(area)
-    assert found.lost_folders("elsewhere/results") == ("elsewhere/results/fairness_testing/census/",)
-    assert "goes without fairness_testing/census: one broke; two broke" in found.notices
-    audited = found.audited()
-    assert audited["setups"] == {"ranking": ["ranking"], "fairness_testing": ["bank", "text-example"]}
-    assert audited["failed"] == {"fairness_testing/census": "one broke; two broke"}
-    assert found.record() == whole.record() | {
-        "failed": {"fairness_testing/census": ["one broke", "two broke"]}
-    }
-    nothing = plan(text + "\nfailed: {ranking/ranking: [it broke]}")
-    assert nothing.whole(nothing.area("ranking")) == []
-    assert nothing.made(nothing.area("ranking")) == whole.made(whole.area("ranking")), "as the rules need it"
+    assert found.units["fairness_testing"].names == whole.units["fairness_testing"].names
+    assert "goes without fairness_testing/census/counts.tsv: one broke" in found.notices
+    assert found.record() == whole.record() | {"failed": failed}
+    before, after = ({one.stem: one for one in each.made(area)} for each in (whole, found))
+    assert 0 < len(after) <= len(before)
+    assert not any("census/counts.tsv" in file for one in after.values() for file in one.inputs(area))
+    (table,) = (stem for stem in after if stem.endswith("averages") and "bank" in str(after[stem].units))
+    assert len(before[table].units) == len(after[table].units) + 1
+    lacking = found.audited()["lacking"]["fairness_testing/census"]["one broke"]
+    assert {"fairness_testing/census/counts.tsv", f"fairness_testing/{table}.tsv"} <= set(lacking)
+    assert "fairness_testing/bank" not in found.audited()["lacking"]
+
+
+def test_a_table_whose_own_step_failed_is_left_out_alone(plan):
+    whole = plan(AUDITED)
+    area = whole.area("ranking")
+    first = whole.made(area)[0]
+    files = [f"ranking/{file}" for file in first.files]
+    found = plan(f"{AUDITED}\nfailed: {json.dumps({'it broke': files})}")
+    assert [one.stem for one in found.made(area)] == [one.stem for one in whole.made(area)[1:]]
+    lacking = found.audited()["lacking"]["ranking/ranking"]
+    assert f"ranking/{first.stem}.tsv" in lacking["it broke"]
+    assert set(lacking["it broke"]) == set(files)
+
+
+def test_where_everything_of_an_area_is_lost_no_table_is_left_and_the_audit_says_it(plan):
+    whole = plan(AUDITED)
+    area = whole.area("ranking")
+    read = {file for one in whole.made(area) for file in one.inputs(area)}
+    lost = [file.removeprefix("results/") for file in sorted(read) if file.startswith("results/")]
+    found = plan(f"{AUDITED}\nfailed: {json.dumps({'it broke': lost})}")
+    assert not any(
+        file in read for one in found.made(area) for file in one.inputs(area) if "results/" in file
+    )
+    assert found.audited()["setups"] == whole.audited()["setups"]
+    assert set(lost) < set(found.audited()["lacking"]["ranking/ranking"]["it broke"])
+
+
+def test_what_one_test_lacks_costs_the_items_of_that_test_and_of_all_tests():
+    unit = Unit("one", tests=("a", "b"), lacks={"scores/a.tsv": "it broke"})
+    items = [
+        Item("each", "table", "", "", ("scores/{test}.tsv",), per="test"),
+        Item("whole", "table", "", "", ("scores/{test}.tsv",), per="unit"),
+        Item("other", "table", "", "", ("other.tsv",), per="unit"),
+    ]
+    assert [one.stem for one in expand(items, [unit])] == ["one/tables/each_b", "one/tables/other"]
 
 
 def test_an_area_that_is_not_run_records_and_wants_nothing(plan):

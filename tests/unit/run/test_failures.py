@@ -61,8 +61,9 @@ class Graph:
         return job.rule.name in self.done
 
 
-def job(graph, name, outputs, behind=(), log=""):
-    made = SimpleNamespace(rule=SimpleNamespace(name=name), output=outputs, log=[log] if log else [])
+def job(graph, name, outputs, behind=(), log="", reads=()):
+    rule, logs = SimpleNamespace(name=name), [log] if log else []
+    made = SimpleNamespace(rule=rule, input=reads, output=outputs, log=logs)
     for other in behind:
         graph.depending[id(made)][id(other)] = other
     return made
@@ -98,38 +99,32 @@ def test_a_step_without_a_log_or_with_an_empty_one_failed_all_the_same(tmp_path)
     assert failures.reason_of("train", [Path("a.log")]) == "step train failed: its log is empty (a.log)"
 
 
-def test_a_unit_is_lost_with_its_own_files_and_all_of_an_area_with_its_tables_alone(plan):
-    found = plan()
-    area = found.area("fairness_testing")
-    table = f"results/fairness_testing/{found.made(area)[0].files[0]}"
-    own = "results/fairness_testing/mine/counts.tsv"
-    assert failures.lost_units([own, table], found) == ["fairness_testing/mine"]
-    assert failures.lost_units([table], found) == ["fairness_testing/mine", "fairness_testing/other"]
-    assert failures.lost_units(["results/ranking/simulation.tsv"], found) == ["ranking/ranking"]
-    assert failures.lost_units(["results/audit/claims.tsv"], found) == []
-    assert failures.lost_units(["m/results/fairness_testing/other/a"], found, "m/results") == [
-        "fairness_testing/other"
-    ]
-
-
 def test_what_failed_is_noted_and_what_is_older_than_it_deleted(plan):
-    found = plan("failed: {fairness_testing/other: [before]}")
+    found = plan("failed: {before: [fairness_testing/other/counts.tsv]}")
     graph = Graph(done=["ended"])
-    claims = job(graph, "measure_claims", [write("results/audit/claims.tsv")])
+    counts, table = "results/fairness_testing/mine/counts.tsv", "results/fairness_testing/tables/one.tsv"
+    claims = job(graph, "measure_claims", [write("results/audit/claims.tsv")], reads=[counts, table])
+    report = job(graph, "report_one", [write(table)], [claims], reads=[counts])
     kept = job(graph, "up_to_date", [write("results/ranking/kept.tsv")])
-    behind = job(graph, "search", [write("results/fairness_testing/mine/counts.tsv")], [claims, kept])
+    behind = job(graph, "search", [write(counts)], [report, kept])
     log = write("a.log", "biaslab: no such column\n")
     first = job(graph, "prepare", ["results/fairness_testing/mine/data.npz"], [behind], log)
+    draw = job(graph, "report_two", ["results/ranking/figures/two.svg"], log=log)
     audit = job(graph, "audit_page", ["results/audit/page.html"])
     ended = job(graph, "ended", [write("results/ranking/whole.tsv")])
     group = SimpleNamespace(jobs=[first, ended])
-    workflow = SimpleNamespace(dag=graph, scheduler=SimpleNamespace(failed=[group, audit]))
-    reason = "step prepare failed: no such column (a.log)"
+    workflow = SimpleNamespace(dag=graph, scheduler=SimpleNamespace(failed=[group, audit, draw]))
+    reasons = [f"step {name} failed: no such column (a.log)" for name in ("prepare", "report_two")]
     assert failures.note_failures(workflow, found, "results") == [
         "step audit_page failed",
-        f"{reason}; without it there is no fairness_testing/mine",
+        f"{reasons[0]}; without it there is no fairness_testing/mine/counts.tsv",
+        f"{reasons[1]}; without it there is no ranking/figures/two.svg",
     ]
-    lost = {"fairness_testing/other": ["before"], "fairness_testing/mine": [reason]}
+    lost = {
+        "before": ["fairness_testing/other/counts.tsv"],
+        reasons[0]: ["fairness_testing/mine/counts.tsv"],
+        reasons[1]: ["ranking/figures/two.svg"],
+    }
     assert json.loads(failures.FILE.read_text()) == {"failed": lost}
     assert failures.read_lost() == lost
     assert load_files([failures.FILE], ROOT)["failed"] == lost
@@ -139,10 +134,12 @@ def test_what_failed_is_noted_and_what_is_older_than_it_deleted(plan):
 
 def test_where_no_audit_was_asked_for_the_step_is_said_alone(plan):
     found, graph = plan(), Graph()
-    failed = job(graph, "simulate", ["results/ranking/simulation.tsv"])
+    file = "results/ranking/simulation.tsv"
+    table = job(graph, "report_one", ["results/ranking/tables/one.tsv"], reads=[file])
+    failed = job(graph, "simulate", [file], [table])
     workflow = SimpleNamespace(dag=graph, scheduler=SimpleNamespace(failed=[failed]))
     said = failures.note_failures(workflow, found, "results")
-    assert said == ["step simulate failed; without it there is no ranking/ranking"]
+    assert said == ["step simulate failed; without it there is no ranking/simulation.tsv"]
     assert not failures.FILE.exists()
 
 
@@ -153,9 +150,10 @@ def test_nothing_is_lost_where_nothing_was_noted(plan):
     assert failures.read_lost() == {}
 
 
-def test_each_failed_step_has_one_line():
-    lost = {"a/x": ["one", "two"], "a/y": ["one"]}
+def test_each_failed_step_has_one_line_with_the_first_results_that_it_cost():
+    lost = {"one": ["a/x.tsv"], "two": [f"a/{k}.tsv" for k in range(5)], "three": []}
     assert failures.describe(lost) == [
-        "one; without it there is no a/x, a/y",
-        "two; without it there is no a/x",
+        "one; without it there is no a/x.tsv",
+        "two; without it there is no a/0.tsv, a/1.tsv, a/2.tsv and 2 more results",
+        "three",
     ]
