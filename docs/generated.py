@@ -9,7 +9,7 @@ import sys
 import tempfile
 import textwrap
 import zipfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -35,10 +35,13 @@ from biaslab.audit.verdicts import (
 )
 from biaslab.core.columns import said
 from biaslab.core.schema import fill_defaults
+from biaslab.embeddings import BASELINE
 from biaslab.origins.checks.foreign import scoring
+from biaslab.origins.grid import expansion
+from biaslab.origins.sets.names import is_random
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.config import make_schema
+from biaslab.run.config import load_files, make_schema
 from biaslab.run.crate import METADATA
 from biaslab.run.crate import RESULTS as CRATED
 from biaslab.run.estimate import RECORDED as SECONDS
@@ -287,6 +290,58 @@ def audited(area: str) -> str:
     said = _totals(counts[counts["paper"] == paper["paper"]])
     table = _table(("item", "claim", "published", "measured", "verdict"), rows)
     return f"## {paper['paper']}\n\n{said[0].upper()}{said[1:]}.\n\n{table}"
+
+
+def beside_printed(name: str) -> str:
+    """Return what a recorded run of one area measured beside what its paper prints, tables first."""
+    (area,) = _areas(name)
+    table = measured(name)
+    own = table[table["setup"].isin(_made(name)["setups"][area]) & table["counts_as"].isin(COUNTED)]
+    rows = sorted(own[own["verdict"] != NOT_ATTEMPTED].itertuples(), key=lambda one: _place(one.item))
+    return _table(("item", "claim", "published", "measured", "verdict"), map(_row, rows))
+
+
+def _place(item: str) -> tuple[int, int]:
+    """Return where an item of a paper stands: its tables, then its figures, then its sections."""
+    kinds = ("Table", "Figure", "Section", "")
+    kind = next(k for k, name in enumerate(kinds) if item.startswith(name))
+    return kind, int((re.search(r"\d+", item) or ["0"])[0])
+
+
+def trainings_made(name: str) -> str:
+    """Return how many trainings of a preset's grid a recorded run of it has made, and what these took."""
+    config = load_files([ROOT / "config.yaml", ROOT / f"workflow/presets/{name}.yaml"], ROOT)
+    setup = config["origins"]["setups"][name]
+    removed = expansion.perturbation_sets(setup)
+    kinds = {
+        "nothing (baselines)": expansion.baseline_sets(setup),
+        "targeted sets": [one for one in removed if not is_random(one)],
+        "random sets": [one for one in removed if is_random(one)],
+        "sets that PPMI finds": expansion.ppmi_sets(setup),
+        "single documents": expansion.single_sets(setup),
+    }
+    hours = _core_hours(name)
+    rows = [
+        (
+            kind,
+            str(sum(len(hours[one]) for one in sets)),
+            str(sum(expansion.trainings_of(one, setup) for one in sets)),
+            f"{sum(sum(hours[one]) for one in sets):.1f}",
+        )
+        for kind, sets in kinds.items()
+    ]
+    return _table(("trained without", "trainings made", "of the whole grid", "core-hours"), rows)
+
+
+def _core_hours(name: str) -> dict[str, list[float]]:
+    """Return what each training of GloVe of a recorded setup took, by what it was trained without."""
+    place = re.compile(rf".*/benchmarks/origins/{name}/train_(baseline|without_set/(.+))/batch-\d+\.tsv")
+    hours = defaultdict(list)
+    with zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
+        for found in filter(None, map(place.fullmatch, archive.namelist())):
+            (row,) = csv.DictReader(archive.read(found[0]).decode().splitlines(), delimiter="\t")
+            hours[found[2] or BASELINE].append(float(row["cpu_time"]) / 3600)
+    return hours
 
 
 def _row(one: Any) -> tuple[str, ...]:

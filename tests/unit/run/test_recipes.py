@@ -208,6 +208,17 @@ def test_a_compas_table_is_described_and_audited(tmp_path, monkeypatch, capsys):
     assert "Changing race alone gives" in said
 
 
+def test_a_compas_table_that_is_cut_off_is_refused_with_the_line(tmp_path):
+    cut = tmp_path / "raw.csv"
+    cut.write_bytes(compas_table().rpartition(b",")[0])
+    with pytest.raises(InputError, match=rf"raw\.csv, line 66: has {len(COMPAS_HEADER) - 1} fields and not"):
+        RECIPES["compas"].make([cut], tmp_path / "compas.csv")
+    assert not (tmp_path / "compas.csv").exists()
+    cut.write_bytes(b"")
+    with pytest.raises(InputError, match="has no column 'sex'"):
+        RECIPES["compas"].make([cut], tmp_path / "compas.csv")
+
+
 def test_every_recipe_has_a_case():
     assert set(CASES) == set(RECIPES)
 
