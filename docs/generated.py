@@ -301,6 +301,11 @@ def beside_printed(name: str) -> str:
     return _table(("item", "claim", "published", "measured", "verdict"), map(_row, rows))
 
 
+def grid(name: str) -> str:
+    """Return how far the run of a preset's grid is, and what was measured in it beside what is printed."""
+    return f"{trainings_made(name)}\n## Beside what the paper prints\n\n{beside_printed(name)}"
+
+
 def _place(item: str) -> tuple[int, int]:
     """Return where an item of a paper stands: its tables, then its figures, then its sections."""
     kinds = ("Table", "Figure", "Section", "")
@@ -489,6 +494,7 @@ PAGES = {
     "docs/limits.md": limits,
     "README.md": in_short,
     "docs/audit.md": counted,
+    "docs/papers/origins-wiki.md": lambda: grid("simplewiki"),
     "docs/verdicts.md": lambda: "\n".join(audited(area) for area in AREAS),
 }
 

@@ -58,6 +58,7 @@ from biaslab.origins.checks.foreign import others
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 from biaslab.run import estimate
 from biaslab.run.crate import RESULTS as CRATED
+from biaslab.run.crate.contents import CONFIG
 from biaslab.run.crate.writing import write_crate
 from biaslab.run.manifest import MANIFEST
 
@@ -92,6 +93,8 @@ FIGURES = {
     "sample_planted": "origins/attribution/figures/planted_weat1",
     "sample_randomised": "origins/attribution/figures/randomised_weat1",
     "sample_relative_influence": "origins/attribution/figures/relative_influence_weat1",
+    "simplewiki_glove_ppmi": "origins/simplewiki/figures/figure9_glove_ppmi",
+    "simplewiki_histograms": "origins/figures/figure6_histograms",
     "simplewiki_predicted_observed": "origins/simplewiki/figures/figure2_predicted_observed_weat1",
 }
 """By picture of the pages: the figure, without suffix, in the results of the run that has it."""
@@ -121,8 +124,7 @@ def record(name: str, results: Path, time: str) -> None:
 
 def record_crate(name: str, results: Path, time: str) -> None:
     """Pack a run of one area as a crate, and note what `record` does."""
-    manifest = json.loads((results / MANIFEST).read_text(encoding="utf-8"))
-    areas = manifest["config"]["areas"]
+    areas = json.loads((results / CONFIG).read_text(encoding="utf-8"))["areas"]
     claims = [claim for claim in registered() if claim.area in areas]
     note_run(name, results, time, measured_setups(results), claims, areas=areas)
     for notice in write_crate(results, RECORDED / f"{name}.zip", ROOT, [CRATED], TOO_LARGE):

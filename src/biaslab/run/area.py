@@ -85,8 +85,13 @@ class Unit:
 
     def has(self, file: str, test: str = "") -> bool:
         """Tell whether it has a result file, below its folder; ``{test}`` is the test, or each of them."""
+        return self.why_without(file, test) is None
+
+    def why_without(self, file: str, test: str = "") -> str | None:
+        """Return why it has no such result file; None where it has it."""
         names = {file.format(test=one) for one in ([test] if test else self.tests or ["*"])}
-        return not any(fnmatch(name, pattern) for name in names for pattern in self.lacks)
+        found = (why for pattern, why in self.lacks.items() if any(fnmatch(name, pattern) for name in names))
+        return next(found, None)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
-from biaslab.run.records import RESULTS
 from biaslab.run.taken import read_taken
 
 CLAIMS = Path("workflow/resources/claims")
@@ -127,20 +126,17 @@ class Plan:
         }
 
     def _lacking(self, area: Area, unit: Unit) -> dict[str, list[str]]:
-        """Return the results that a unit does without, as patterns relative to the results, by the reason.
-
-        Where steps failed, also the tables that it is in otherwise.
-        """
-        folder, lost = area.folder(unit.name, "")[1:], self.lost
+        """Return the results that a unit does without, as patterns relative to the results, by the reason."""
+        folder = area.folder(unit.name, "")[1:]
         reasons = {f"{folder}/{pattern}": reason for pattern, reason in unit.lacks.items()}
-        as_chosen = replace(unit, lacks={p: why for p, why in unit.lacks.items() if why not in lost.values()})
         made = {one.stem for one in self.made(area) if unit in one.units}
-        for one in expand(area.items, [as_chosen]):
+        for one in expand(area.items, [replace(unit, lacks={})]):
             if one.stem not in made:
                 files = [f"{area.name}/{file}" for file in one.files]
-                needed = [*files, *(file.removeprefix(RESULTS) for file in one.inputs(area))]
-                reason = next(lost[file] for file in needed if file in lost)
-                reasons |= {file: reason for file in files if file.endswith(".tsv")}
+                why = [self.lost.get(file) for file in files]
+                why += [unit.why_without(file, one.test) for file in one.item.files]
+                tables = (file for file in files if file.endswith(".tsv"))  # no claim reads a picture
+                reasons |= dict.fromkeys(tables, next(filter(None, why), ""))
         by_reason: dict[str, list[str]] = {}
         for file, reason in reasons.items():
             by_reason.setdefault(reason, []).append(file)

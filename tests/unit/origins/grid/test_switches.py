@@ -1,16 +1,18 @@
 """Parts of a setup that are switched off: what is not made, what goes on, and what the audit is told."""
 
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 import yaml
 
+from biaslab.audit.claims import read_claims
 from biaslab.core.errors import InputError
 from biaslab.core.schema import merge
 from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.grid import analyses, expansion
 from biaslab.origins.grid.workload import SET, WORD2VEC, grid_work
-from biaslab.run.plan import Plan, make_plan
+from biaslab.run.plan import CLAIMS, Plan, make_plan
 
 ROOT = Path(__file__).parents[4]
 SMOKE = yaml.safe_load((ROOT / "workflow/presets/smoke.yaml").read_text(encoding="utf-8"))
@@ -80,6 +82,31 @@ def test_what_needs_a_part_goes_with_it_and_all_else_stays(switched, gone, left,
     no_claim_reads = (f"/{BY_SEED}/", "/bias_gradient/")
     ours = {file for file in read if file.startswith("results/")}
     assert {file for file in ours if not any(part in file for part in no_claim_reads)} <= set(results)
+
+
+@pytest.mark.parametrize(
+    "switched",
+    [
+        *({}, PPMI, NO_SETS, ALL_OFF, {"analogies": False}, {"word2vec": {"trainings": 0}}),
+        *({"single_documents": {"tails": 0, "random": 0}}, {"ppmi_sets": {"sizes": []}}),
+        *({"perturbations": {"random_retrainings": 0}}, NO_SETS | {"word2vec": {"trainings": 0}}),
+    ],
+    ids=str,
+)
+def test_all_that_claims_read_is_made_or_the_audit_is_told_why_not(switched):
+    preset = yaml.safe_load((ROOT / "workflow/presets/simplewiki.yaml").read_text(encoding="utf-8"))
+    plan = make_plan(merge(preset, {"origins": {"setups": {"simplewiki": switched}}}), ROOT)
+    lacking = plan.audited()["lacking"]["origins/simplewiki"]
+    made = analyses.result_files("results/origins", plan.config["origins"]["setups"])
+    made = [file.removeprefix("results/") for file in [*made, *plan.report_files("origins")]]
+    known = [*made, *(file for files in lacking.values() for file in files)]
+    claims = read_claims([ROOT / CLAIMS / "origins.tsv"], ROOT / "workflow/schemas/claims.schema.yaml")
+    ours = [claim for claim in claims if not claim.setups or "simplewiki" in claim.setups]
+    read = {file for claim in ours for file in claim.file.replace("{setup}", "simplewiki").split()}
+    assert len(read) > 10
+    unknown = {file for file in read if not any(fnmatch(one, file) or fnmatch(file, one) for one in known)}
+    assert unknown == set()
+    assert "" not in lacking
 
 
 def test_with_all_switched_off_documents_are_ranked_and_their_bias_is_measured():
