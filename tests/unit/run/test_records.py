@@ -44,6 +44,27 @@ def test_what_was_made_of_something_else_has_no_record(tmp_path):
     assert [record.rule for record in read_records(results, {})] == ["report_one"]
 
 
+def test_data_that_were_copied_again_are_what_the_step_read_if_it_was_told_their_checksum(tmp_path):
+    results = make_run(tmp_path)
+    write_text(results / EMBEDDING, "copied again, later than what was made of it")
+    (notes,) = (
+        path
+        for path in (tmp_path / ".snakemake/metadata").iterdir()
+        if json.loads(path.read_text())["log"] == [f"results/logs/{TABLE}.log"]
+    )
+    told = json.loads(notes.read_text())
+    for checksum, rules in (
+        (EMBEDDING, ["report_one", "measure", "train"]),
+        (TABLE, ["report_one", "train"]),
+    ):
+        note = told | {"params": [*told["params"], repr(sha256_file(results / checksum))]}
+        write_json(notes, note)
+        found = [
+            record.rule for record in read_records(results, {}) if f"results/{TEXTS}" not in record.outputs
+        ]
+        assert found == rules
+
+
 def test_results_are_packed_on_request_but_neither_texts_nor_data(tmp_path):
     results, out = make_run(tmp_path / "run"), tmp_path / "c.zip"
     write_crate(results, out, repository())
