@@ -1,6 +1,7 @@
 """``biaslab run``: check the configuration, download the data, then hand over to Snakemake."""
 
 import contextlib
+import dataclasses
 import enum
 import os
 import re
@@ -106,7 +107,7 @@ def run(
             remove_partial_files(Path("results"))
         chosen = None
         if source is not None:
-            chosen = _take(source, files, context.args, written, checked, root, registry)
+            chosen, files = _take(source, files, context.args, written, checked, root, registry)
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
@@ -184,12 +185,19 @@ def _take(
     checked: dict,
     root: Path,
     registry: dict,
-) -> "Choice":
-    """Take what another run has; where no step is to be run, only say what that is."""
+) -> tuple["Choice", list[Path]]:
+    """Take what another run has; where no step is to be run, only say what that is.
+
+    Returns the choice, and the configuration files with one of what has to be left out, if anything.
+    """
     from snakemake.cli import parse_args
 
-    from biaslab.run import resume
-    from biaslab.run.taken import kept_note
+    from biaslab.core.errors import InputError
+    from biaslab.core.files import write_json
+    from biaslab.core.schema import merge
+    from biaslab.run import FAILED, resume
+    from biaslab.run.plan import listed
+    from biaslab.run.taken import LEFT_OUT, kept_note
 
     def say(line: str) -> None:
         _say(f"biaslab: {line}")
@@ -205,10 +213,18 @@ def _take(
         chosen, seed = resume.choose(source, planned, written, root, say)
         if _only_looks(arguments):
             raise typer.Exit(0)
-        resume.check_needs(chosen, registry, checked, root, say)
+        if lost := resume.left_out(chosen, registry, checked, root, say):
+            for reason, results in lost.items():
+                say(f"goes without {listed(results)}: {reason}")
+            write_json(LEFT_OUT, {FAILED: lost})
+            files, written = [*files, LEFT_OUT], merge(written, {FAILED: lost})
+            planned = _configured(root, files) + list(arguments)
+            chosen, _ = resume.choose(dataclasses.replace(source, seed=seed), planned, written, root, say)
+            if lost := resume.left_out(chosen, registry, checked, root, say):
+                raise InputError(f"{next(iter(lost))}; without it this cannot go on from the other run")
         if code := resume.take(source, taken, chosen, seed, make, say):
             raise typer.Exit(code)
-    return chosen
+    return chosen, files
 
 
 def _configured(root: Path, configfiles: Sequence[Path]) -> list[str]:

@@ -121,24 +121,56 @@ def _is_shown(job: Job) -> bool:
     return bool(job.outputs) and all(map(is_shown_result, job.outputs))
 
 
-def check_needs(
+def left_out(
     choice: Choice,
     registry: Mapping[str, Dataset],
     config: Mapping[str, Any],
     root: Path,
     say: Callable[[str], None],
-) -> None:
-    """Refuse to begin where data or libraries are missing that a step needs; download what can be had."""
-    missing = [f"{rule}: {why}" for rule, why in _lacking(choice.made, root).items()]
-    fetched = [PurePosixPath(job.outputs[0]).parts[2] for job in choice.made if job.rule == FETCH]
-    absent = download_wanted(fetched, registry, config["datasets"], say)
-    for name in fetched:
-        state = status(registry[name], registry, config["datasets"])
-        if state.state == ABSENT:
-            missing.append(absent.get(name, state.reason))
-    if missing:
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        raise InputError(f"{missing[0]}{more}; without it this cannot go on from the other run")
+) -> dict[str, list[str]]:
+    """Return the results that are not made, by which data or library is missing; download what can be had.
+
+    Raises
+    ------
+    InputError
+        When no table and no audit is asked for that could go without, or a step that was drawn needs it.
+    """
+    why = _missing(choice, registry, config, root, say)
+    read = {file for job in choice.made if _is_shown(job) for file in job.inputs}
+    found: dict[str, list[str]] = {}
+    for job, reason in why.items():
+        lost = [file for file in job.outputs if file in read and not choice.is_there(file)]
+        found.setdefault(reason, []).extend(file.removeprefix(RESULTS) for file in lost if not _is_shown(job))
+    found = {reason: sorted(files) for reason, files in found.items() if files}
+    drawn = [job for job in why if job.outputs and job.outputs[0] in choice.drawn]
+    if why and (drawn or not found):
+        raise InputError(f"{next(iter(why.values()))}; without it this cannot go on from the other run")
+    return found
+
+
+def _missing(
+    choice: Choice,
+    registry: Mapping[str, Dataset],
+    config: Mapping[str, Any],
+    root: Path,
+    say: Callable[[str], None],
+) -> dict[Job, str]:
+    """Return the steps that cannot be made, each with what is missing for it or for one before it."""
+    lacking = _lacking(choice.made, root)
+    fetched = {job: PurePosixPath(job.outputs[0]).parts[2] for job in choice.made if job.rule == FETCH}
+    absent = download_wanted(list(fetched.values()), registry, config["datasets"], say)
+    why: dict[Job, str] = {}
+    for job in choice.made:
+        makers = (choice.maker[file] for file in job.inputs if not choice.is_there(file))
+        reason = next((why[maker] for maker in makers if maker in why), "")
+        if job.rule in lacking:
+            reason = f"{job.rule}: {lacking[job.rule]}"
+        elif name := fetched.get(job):
+            state = status(registry[name], registry, config["datasets"])
+            reason = absent.get(name, state.reason) if state.state == ABSENT else ""
+        if reason:
+            why[job] = reason
+    return why
 
 
 def _lacking(jobs: Sequence[Job], root: Path) -> dict[str, str]:

@@ -13,6 +13,9 @@ from biaslab.run.records import StepRecord, parse_records, records_text
 
 _RECORDS = Path("logs/taken_records.json")
 
+LEFT_OUT = Path("results/logs/left_out.json")
+"""A configuration: the results that a run which goes on from another cannot make, by what is missing."""
+
 
 @dataclass(frozen=True)
 class Taken:

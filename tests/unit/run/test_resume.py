@@ -140,6 +140,36 @@ def test_rewritten_code_that_cannot_be_run_here_may_be_drawn(go_on, empty, not_i
     assert made == [EMBEDDING]  # in a real run the library is missed before anything is made
 
 
+@pytest.fixture
+def left_out(empty, monkeypatch):
+    """Return a function that says what is left out where steps of `rewritten` have other code now."""
+
+    def run(*rewritten, jobs=lambda code: jobs_of_today(code), **options):
+        monkeypatch.setattr(resume, "planned_jobs", lambda _: jobs(dict.fromkeys(rewritten, "e" * 16)))
+        with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
+            source = Source("crate.zip", opened, **options)
+            resume.announce(source)
+            choice, _ = resume.choose(source, [], {}, empty, str)
+            return resume.left_out(choice, {}, {"datasets": {}}, empty, str)
+
+    return run
+
+
+def test_what_cannot_be_made_here_is_left_out_with_what_is_missing_and_nothing_else(left_out, not_installed):
+    not_installed("train")
+    assert left_out() == {}  # its embedding is not here, and nothing needs it
+    missing = "train: torch is not installed; pip install 'biaslab[neural]'"
+    assert left_out("measure") == {missing: [TABLE.removeprefix("results/")]}
+
+
+def test_where_nothing_can_go_without_it_what_is_missing_is_an_error(left_out, not_installed):
+    not_installed("train")
+    with pytest.raises(InputError, match=r"^train: torch is not installed.* cannot go on from the other run"):
+        left_out("measure", jobs=lambda code: jobs_of_today(code)[:2])
+    with pytest.raises(InputError, match=r"^train: torch is not installed.* cannot go on from the other run"):
+        left_out("train", recheck=1)  # drawn, as its code is another
+
+
 def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
     with pytest.raises(InputError, match=r"crate\.zip: 0 of 1 steps .* nothing of it is taken"):
         go_on(recheck=1, writes="another")

@@ -78,7 +78,7 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
     is_whole = not more or (results / MANIFEST).is_file()
     manifest, steps = read_manifest_and_steps(results) if more else (read_manifest(results), [])
     if lost := manifest["config"].get(FAILED):
-        raise InputError(f"{results}: steps of the run failed ({'; '.join(lost)}); run it again to its end")
+        raise InputError(f"{results}: results are missing ({'; '.join(lost)}); run it again to its end")
     there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
     for pattern in leave_out:
         if not any(fnmatchcase(name, pattern) for name in there):
