@@ -297,8 +297,9 @@ def beside_printed(name: str) -> str:
     (area,) = _areas(name)
     table = measured(name)
     own = table[table["setup"].isin(_made(name)["setups"][area]) & table["counts_as"].isin(COUNTED)]
-    rows = sorted(own[own["verdict"] != NOT_ATTEMPTED].itertuples(), key=lambda one: _place(one.item))
-    return _table(("item", "claim", "published", "measured", "verdict"), map(_row, rows))
+    found = sorted(own[own["verdict"] != NOT_ATTEMPTED].itertuples(), key=lambda one: _place(one.item))
+    rows = [(*_row(one), one.reason.partition(";")[0]) for one in found]
+    return _table(("item", "claim", "published", "measured", "verdict", "how it was judged"), rows)
 
 
 def grid(name: str) -> str:
