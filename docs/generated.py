@@ -298,8 +298,13 @@ def beside_printed(name: str) -> str:
     table = measured(name)
     own = table[table["setup"].isin(_made(name)["setups"][area]) & table["counts_as"].isin(COUNTED)]
     found = sorted(own[own["verdict"] != NOT_ATTEMPTED].itertuples(), key=lambda one: _place(one.item))
-    rows = [(*_row(one), one.reason.partition(";")[0]) for one in found]
+    rows = [(*_row(one), "; ".join(filter(_is_own, one.reason.split("; ")))) for one in found]
     return _table(("item", "claim", "published", "measured", "verdict", "how it was judged"), rows)
+
+
+def _is_own(clause: str) -> bool:
+    """Tell whether a part of a row's reason is its own: the page says of all that their data are others."""
+    return not clause.startswith("measured on other data")
 
 
 def grid(name: str) -> str:
