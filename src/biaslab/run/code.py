@@ -8,9 +8,11 @@ error into a value, messages count.
 import ast
 import functools
 import hashlib
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from biaslab.core import columns
 from biaslab.core.errors import InputError
@@ -18,6 +20,9 @@ from biaslab.core.errors import InputError
 PACKAGE = Path(__file__).parents[1]
 
 _DIGITS = 16
+
+_UNSAID = ("ctx", "kind", "type_comment", "type_ignores")
+"""Fields of a syntax tree that follow from others or change nothing."""
 
 _REGISTRY = "registry.py"
 _REFERENCE = re.compile(r"\w+:\w+")
@@ -131,11 +136,44 @@ def _looked(name: str, source: Path, _: int, package: Path) -> _File:
 
 @functools.cache
 def _code(file: _File, silent: bool) -> str:
-    """Return the code of a file without what does not count.
+    """Return the code of a file without what does not count."""
+    return "".join(_written(_Silencer(silent).visit(_tree(file.source))))
 
-    Written back rather than dumped: the dump of a tree changes from one version of Python to the next.
+
+def _written(value: Any) -> Iterator[str]:
+    """Yield a syntax tree as text, the same in every version of Python.
+
+    Neither `ast.dump` nor `ast.unparse` is: what the one names and how the other quotes changes between
+    versions. Fields that are empty do not count, so that one which a version adds changes nothing.
     """
-    return ast.unparse(_Silencer(silent).visit(_tree(file.source)))
+    if isinstance(value, ast.Constant):
+        yield repr(value.value)
+    elif isinstance(value, ast.AST):
+        yield f"{type(value).__name__}("
+        for name, inner in sorted(ast.iter_fields(value)):
+            if inner is not None and inner != [] and name not in _UNSAID:
+                yield f"{name}="
+                yield from _written(_joined(inner) if isinstance(value, ast.JoinedStr) else inner)
+        yield ")"
+    elif isinstance(value, list):
+        yield "["
+        for inner in value:
+            yield from _written(inner)
+            yield ","
+        yield "]"
+    else:
+        yield repr(value)
+
+
+def _joined(parts: Iterable[ast.AST]) -> list[ast.AST]:
+    """Return the parts of a formatted text with texts beside each other as one, and without empty ones."""
+    found: list[ast.AST] = []
+    for is_text, some in itertools.groupby(parts, lambda part: isinstance(part, ast.Constant)):
+        if not is_text:
+            found += some
+        elif text := "".join(part.value for part in some):
+            found.append(ast.Constant(text))
+    return found
 
 
 def _tree(source: Path) -> ast.Module:
