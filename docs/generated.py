@@ -377,7 +377,8 @@ def _inside(archive: zipfile.ZipFile) -> str:
 
 def _when(name: str) -> str:
     made = _made(name)
-    return f"{made['time']} on {made['cpus']} cores of an {made['cpu']}"
+    with_gpus = "".join(f" and an {model}" for model in made.get("gpus", []))
+    return f"{made['time']} on {made['cpus']} cores of an {made['cpu']}{with_gpus}"
 
 
 def _counts(name: str) -> pd.DataFrame:
@@ -501,6 +502,7 @@ PAGES = {
     "README.md": in_short,
     "docs/audit.md": counted,
     "docs/papers/origins-wiki.md": lambda: grid("simplewiki"),
+    "docs/papers/hate-speech-encoder.md": lambda: beside_printed("stormfront"),
     "docs/verdicts.md": lambda: "\n".join(audited(area) for area in AREAS),
 }
 

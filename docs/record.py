@@ -137,10 +137,17 @@ def note_run(
     """Note where a run was made, in what time, of which setups, and what these do without."""
     RECORDED.mkdir(exist_ok=True)
     environment = json.loads((results / MANIFEST).read_text(encoding="utf-8"))["environment"]
-    made = {"cpu": environment["cpu"], "cpus": environment["cpus"], "time": time}
-    made |= {"commit": environment["git"]["commit"], **more, "setups": setups}
+    made = {"commit": environment["git"]["commit"], **where_trained(environment), "time": time}
+    made |= {**more, "setups": setups}
     made["lacking"] = lacking_files(claims, results, setups)
     (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+
+
+def where_trained(environment: dict[str, Any]) -> dict[str, Any]:
+    """Return the machine that made what others took: the first one, where a run went on from another."""
+    while before := environment.get("taken", {}).get("environment"):
+        environment = before
+    return {key: environment.get(key) or [] for key in ("cpu", "cpus", "gpus")}
 
 
 def record_benchmark(setup: Path, to: Path) -> None:

@@ -39,6 +39,8 @@ _FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--keep
 _FLAGS += ["--max-jobs-per-timespan", "500/5s"]
 # Arguments of Snakemake under which steps run elsewhere: to cancel them takes longer than to end those here.
 _ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
+_CONFIG = "results/config.json"
+_NAME = re.compile("(?!all$)[A-Za-z_].*")  # of a rule or a result, perhaps
 _PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
 _SIGNALLED = 128  # exit codes above it are those of signals
 _ALMOST_FULL = 1 << 20  # bytes: Snakemake's own notes no longer fit
@@ -114,11 +116,12 @@ def run(
             download_wanted(needed, registry, checked["datasets"], _say)
         areas = [area for area in map(load_area, checked["areas"]) if not missing_extra(area.extra)]
         inspect(checked, areas, AtHand(registry, root))
-        code, lost = _snakemake(root, files, context.args), {}
+        arguments = _with_config(context.args) if works else context.args
+        code, lost = _snakemake(root, files, arguments), {}
         while code == 1 and works and len(further := failures.read_lost()) > len(lost):
             lost = further
             _say("biaslab: goes on with the tables and the audit of what is there")
-            code = _snakemake(root, [*files, failures.FILE], _without_force(context.args))
+            code = _snakemake(root, [*files, failures.FILE], _without_force(arguments))
         if lost and code < _SIGNALLED:
             for line in failures.describe(lost):
                 _say(f"biaslab: {line}")
@@ -249,6 +252,22 @@ def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]
 def _only_looks(arguments: Sequence[str]) -> bool:
     """Tell whether arguments of Snakemake run no step."""
     return any(map(_LOOKS_ONLY.fullmatch, arguments))
+
+
+def _with_config(arguments: Sequence[str]) -> list[str]:
+    """Return arguments of Snakemake under which some results alone are asked for, with the configuration.
+
+    A run that made a part is packed and merged with it.
+    """
+    if not any(map(_NAME.fullmatch, arguments)):  # the parser takes a while to import
+        return list(arguments)
+    from snakemake.cli import parse_args
+
+    targets = set(parse_args(arguments)[1].targets)
+    if not targets or _CONFIG in targets:
+        return list(arguments)
+    place = next(n for n, argument in enumerate(arguments) if argument in targets)
+    return [*arguments[:place], _CONFIG, *arguments[place:]]
 
 
 def _without_force(arguments: Sequence[str]) -> list[str]:

@@ -153,8 +153,8 @@ class Plan:
         return {name: file for name, file in files.items() if name not in known}
 
     def known_inputs(self) -> dict[str, str]:
-        """Return the sha256 of the input files that nothing is read of, because results were taken."""
-        digests = {verified_copy(self.registry[name]): self.registry[name].sha256 for name in self.unreadable}
+        """Return the sha256 of the input files that are verified copies, which need not be here."""
+        digests = {verified_copy(dataset): dataset.sha256 for dataset in self.registry.values()}
         files = [pair for units in self.units.values() for pair in units.files.items()]
         return {name: digests[file] for name, file in files if file in digests}
 

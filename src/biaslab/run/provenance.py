@@ -44,6 +44,7 @@ def environment() -> dict[str, object]:
         "platform": platform.platform(),
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
+        "gpus": gpu_models(),
         "processor": processor.state(),  # what results are made for
         "packages": _package_versions(),
         "threads": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
@@ -58,6 +59,13 @@ def _cpu_model() -> str:
         text = ""
     found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, flags=re.MULTILINE)
     return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def gpu_models(driver: Path = Path("/proc/driver/nvidia")) -> list[str]:
+    """Return the models of the GPUs that are here: networks trained on one have other bytes."""
+    files = sorted(driver.glob("gpus/*/information"))
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in files)
+    return [model for text in texts for model in re.findall(r"^Model:\s*(.*\S)", text, flags=re.MULTILINE)]
 
 
 def _package_versions() -> dict[str, str]:

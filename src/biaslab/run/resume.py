@@ -44,12 +44,13 @@ def announce(source: Source) -> Taken:
     manifest = source.run.manifest
     copies = {PurePosixPath(name): digest for name, digest in manifest["outputs"].items()}
     data = {path.parts[1]: sha for path, sha in copies.items() if path.is_relative_to(FOLDER.name)}
-    versions = manifest[VARIABLE_KEY].get("packages", {})
+    made_in = manifest[VARIABLE_KEY]
+    versions = made_in.get("packages", {})
     had = {name for name, version in versions.items() if version != NOT_INSTALLED}
     extras = tuple(extra for extra in sorted(_extras()) if had.issuperset(requirements([extra])))
     has_ended = source.run.holds(MANIFEST)
     digest = sha256_file(source.run.folder / MANIFEST) if has_ended else ""
-    taken = Taken(source.name, digest, 0, extras, data)
+    taken = Taken(source.name, digest, 0, extras, data, made_in)
     note_taken(HERE, taken, source.run.steps)
     return taken
 

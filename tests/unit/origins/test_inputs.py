@@ -85,3 +85,5 @@ def test_of_a_corpus_that_is_not_here_nothing_with_its_texts_is_asked_for(tmp_pa
     assert whole.unreadable == set()
     assert texts in Inputs(whole).results()
     assert len(Inputs(whole).pages()) == 4
+    # A step that is taken as done needs no copy of its data: the manifest has the registered checksum.
+    assert (whole.inputs(), whole.known_inputs()) == ({}, {"simplewiki": known})

@@ -8,7 +8,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.run import provenance
-from biaslab.run.provenance import environment, sha256_file
+from biaslab.run.provenance import environment, gpu_models, sha256_file
 
 PACKAGE = Path(provenance.__file__).parents[1]
 
@@ -27,7 +27,8 @@ def test_sha256_of_a_missing_file_is_refused(tmp_path):
 def test_environment_names_software_machine_and_threads(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     found = environment()
-    assert set(found) == {"python", "platform", "cpu", "cpus", "processor", "packages", "threads", "git"}
+    of_machine = {"platform", "cpu", "cpus", "gpus", "processor", "threads"}
+    assert set(found) == of_machine | {"python", "packages", "git"}
     assert found["threads"]["OMP_NUM_THREADS"] == "3"
     assert {"biaslab", "numpy", "snakemake"} <= set(found["packages"])
     assert found["processor"]["target"]
@@ -78,3 +79,12 @@ def test_git_state_tells_a_changed_checkout(tmp_path):
 def test_git_may_be_absent(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert environment()["git"] is None
+
+
+def test_the_models_of_gpus_are_those_that_the_driver_names(tmp_path):
+    assert gpu_models(tmp_path) == []
+    for place, text in {"0": "Model: \t\t NVIDIA H200\nIRQ:   \t\t 40\n", "1": "IRQ: 41\n"}.items():
+        folder = tmp_path / "gpus" / place
+        folder.mkdir(parents=True)
+        (folder / "information").write_text(text)
+    assert gpu_models(tmp_path) == ["NVIDIA H200"]

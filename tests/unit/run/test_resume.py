@@ -1,4 +1,5 @@
 import json
+import os
 import sys
 import zipfile
 
@@ -88,7 +89,8 @@ def test_results_are_copied_and_noted_for_snakemake_and_for_whoever_goes_on(go_o
     assert (code, made, there(empty)) == (0, [], {"own.txt", TABLE})
     assert said[0] == "crate.zip: 1 results of 1 steps are taken as done"
     assert "to be made: measure, 1 steps of tables, figures and the audit" in said  # its texts
-    assert read_taken(empty / "results").source == "crate.zip"
+    taken = read_taken(empty / "results")
+    assert (taken.source, taken.environment["cpus"]) == ("crate.zip", os.cpu_count())
     assert {record.rule for record in taken_records(empty / "results")} == {"train", "measure", "report_one"}
     assert len(list((empty / ".snakemake/metadata").iterdir())) == 4  # also of what is not here
 
