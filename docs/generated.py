@@ -259,12 +259,13 @@ def in_short() -> str:
     lines = []
     for name, title in RECORDS.items():
         totals = _counts(name).drop(columns="paper").groupby("counts_as").sum()
-        of_each = ", ".join(
-            f"of {row['printed']} {'numbers' if kind == CELL else 'statements'}"
-            f" {row[REPRODUCED]} reproduced ({_kinds(row)}) and {row[NOT_REPRODUCED]} not"
+        of_each = ". ".join(
+            f"Of {row['printed']} {'numbers' if kind == CELL else 'statements'}"
+            f" {row[REPRODUCED]} reproduced{_kinds(row)} and {row[NOT_REPRODUCED]} not;"
+            f" on other data {row[HELD_ELSEWHERE]} held and {row[FAILED_ELSEWHERE]} failed"
             for kind, row in totals.sort_index(ascending=False).iterrows()
         )
-        lines.append(f"- {title}: {of_each} ({_when(name)}).\n")
+        lines.append(f"- {title} ({_when(name)}): {of_each}.\n")
     return "".join(lines)
 
 
@@ -406,14 +407,15 @@ def _totals(counts: pd.DataFrame) -> str:
     said = []
     for kind, total in counts.drop(columns="paper").groupby("counts_as", sort=False).sum().iterrows():
         verdicts = ", ".join(f"{total[one]} {one.replace('_', ' ')}" for one in (*VERDICTS, NO_ROW))
-        reproduced = f"{REPRODUCED} ({_kinds(total)})"
+        reproduced = f"{REPRODUCED}{_kinds(total)}"
         said.append(f"of {total['printed']:,} {kind}s {verdicts.replace(REPRODUCED, reproduced, 1)}")
     return "; ".join(said)
 
 
 def _kinds(total: pd.Series) -> str:
-    """Return how many rows are reproduced by which kind of evidence."""
-    return "; ".join(f"{text}: {total[one]}" for one, text in EVIDENCE.items())
+    """Return in brackets how many rows are reproduced by which kind of evidence; nothing of none."""
+    kinds = "; ".join(f"{text}: {total[one]}" for one, text in EVIDENCE.items() if total[one])
+    return f" ({kinds})" if kinds else ""
 
 
 def _rows_of(kind: str, area: str) -> list[dict[str, str]]:

@@ -95,6 +95,7 @@ FIGURES = {
     "sample_relative_influence": "origins/attribution/figures/relative_influence_weat1",
     "simplewiki_glove_ppmi": "origins/simplewiki/figures/figure9_glove_ppmi",
     "simplewiki_histograms": "origins/figures/figure6_histograms",
+    "stormfront_performance": "hate_speech/figures/performance",
     "simplewiki_predicted_observed": "origins/simplewiki/figures/figure2_predicted_observed_weat1",
 }
 """By picture of the pages: the figure, without suffix, in the results of the run that has it."""
@@ -127,7 +128,8 @@ def record_crate(name: str, results: Path, time: str) -> None:
     areas = json.loads((results / CONFIG).read_text(encoding="utf-8"))["areas"]
     claims = [claim for claim in registered() if claim.area in areas]
     note_run(name, results, time, measured_setups(results), claims, areas=areas)
-    for notice in write_crate(results, RECORDED / f"{name}.zip", ROOT, [CRATED], TOO_LARGE):
+    too_large = [pattern for pattern in TOO_LARGE if any(results.glob(pattern))]
+    for notice in write_crate(results, RECORDED / f"{name}.zip", ROOT, [CRATED], too_large):
         print(notice)
 
 
