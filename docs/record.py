@@ -10,7 +10,7 @@ measured on that. Then `python docs/generated.py` writes the pages.
     python docs/record.py crate NAME RESULTS TIME     # e.g. simplewiki results '19 h'
 
 writes docs/records/NAME.zip, a crate with all that tables and figures of a run of one area are made of, and
-NAME.json.
+NAME.json, and copies its figures to docs/images.
 
     python docs/record.py frozen SETUP     # e.g. simplewiki
 
@@ -93,12 +93,17 @@ FIGURES = {
     "sample_planted": "origins/attribution/figures/planted_weat1",
     "sample_randomised": "origins/attribution/figures/randomised_weat1",
     "sample_relative_influence": "origins/attribution/figures/relative_influence_weat1",
-    "simplewiki_glove_ppmi": "origins/simplewiki/figures/figure9_glove_ppmi",
-    "simplewiki_histograms": "origins/figures/figure6_histograms",
-    "stormfront_performance": "hate_speech/figures/performance",
-    "simplewiki_predicted_observed": "origins/simplewiki/figures/figure2_predicted_observed_weat1",
 }
-"""By picture of the pages: the figure, without suffix, in the results of the run that has it."""
+"""By picture of the pages: the figure, without suffix, in the default or a run of the preset attribution."""
+
+FIGURES_OF_CRATES = {
+    "simplewiki": {
+        "simplewiki_glove_ppmi": "origins/simplewiki/figures/figure9_glove_ppmi",
+        "simplewiki_histograms": "origins/figures/figure6_histograms",
+    },
+    "stormfront": {"stormfront_performance": "hate_speech/figures/performance"},
+}
+"""The same of each record that is a crate."""
 
 TOO_LARGE = ["origins/*/bias_gradient/*"]
 """Results that a crate among the records has not: what is made of them is in it."""
@@ -131,6 +136,14 @@ def record_crate(name: str, results: Path, time: str) -> None:
     too_large = [pattern for pattern in TOO_LARGE if any(results.glob(pattern))]
     for notice in write_crate(results, RECORDED / f"{name}.zip", ROOT, [CRATED], too_large):
         print(notice)
+    copy_figures(results, FIGURES_OF_CRATES.get(name, {}))
+
+
+def copy_figures(results: Path, figures: dict[str, str]) -> None:
+    """Copy to docs/images those of some figures that a run has."""
+    for name, figure in figures.items():
+        if (path := results / f"{figure}.png").exists():
+            shutil.copy(path, ROOT / f"docs/images/{name}.png")
 
 
 def note_run(
@@ -256,9 +269,7 @@ if __name__ == "__main__":
             pd.concat([speed, estimate.job_seconds(Path(sys.argv[2]))]),
         )
     elif sys.argv[1] == "figures":
-        for name, figure in FIGURES.items():
-            if (path := Path(sys.argv[2]) / f"{figure}.png").exists():
-                shutil.copy(path, ROOT / f"docs/images/{name}.png")
+        copy_figures(Path(sys.argv[2]), FIGURES)
     elif sys.argv[1] == "crate":
         record_crate(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
     elif sys.argv[1] == "attribution":

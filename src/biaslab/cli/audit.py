@@ -171,11 +171,10 @@ def resources(
     ] = "",
 ) -> None:
     """Say what the jobs of a run took, and what a full grid would: core-hours, memory, disk, time."""
-    from biaslab.core.files import read_yaml
     from biaslab.core.schema import fill_defaults
     from biaslab.core.tables import write_table
     from biaslab.run.area import load_area
-    from biaslab.run.config import load_files, make_schema, overlays, own_or_shipped
+    from biaslab.run.config import load_files, make_schema, overlays, own_or_shipped, read_written
     from biaslab.run.options import numbers
     from biaslab.run.resources import (
         measured_resources,
@@ -188,7 +187,7 @@ def resources(
 
     root = repository()
     cores = numbers(slots, "--slots", int, "8,64")
-    run = fill_defaults(read_yaml(results / "config.json"), make_schema())
+    run = fill_defaults(read_written(results / "config.json"), make_schema())
     areas = [load_area(name) for name in run["areas"]]
     jobs = read_jobs(results, areas, run)
     write_table(out, measured_resources(jobs, results, areas))

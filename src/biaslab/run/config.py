@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import locate, read_yaml
+from biaslab.core.files import locate, parse_json, read_text, read_yaml
 from biaslab.core.schema import check_schema, fill_defaults, merge
 from biaslab.core.settings import schema_of
 from biaslab.run import REGISTRY
@@ -59,12 +59,25 @@ def read_files(files: Sequence[Path]) -> dict[str, Any]:
     schema = make_schema()
     config: dict[str, Any] = {}
     for file in files:
-        overlay = read_yaml(file)
+        overlay = read_written(file)
         if not overlay:  # which Snakemake does not read
             raise InputError(f"{file}: says nothing; write lines of the form 'key: value', or remove it")
         check_keys(overlay, schema, str(file))
         config = merge(config, overlay)
     return config
+
+
+def read_written(file: Path) -> dict[str, Any]:
+    """Read a file with settings: YAML, or JSON as a run writes it, where 5e-05 is a number, and no text."""
+    if file.suffix != ".json":
+        return read_yaml(file)
+    try:
+        value = parse_json(read_text(file, "configuration"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not valid JSON ({error}); name the configuration of a run") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{file}: holds no mapping; name the configuration of a run")
+    return value
 
 
 def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:

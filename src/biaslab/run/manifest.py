@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_yaml, write_json
+from biaslab.core.files import parse_json, read_text, write_json
 from biaslab.run.provenance import environment, sha256_file
 
 MANIFEST = "audit/manifest.json"
@@ -51,7 +51,7 @@ def make_manifest(
     config: Path, code: Mapping[str, str], inputs: Mapping[str, Path], outputs: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return what is recorded of a run, as `write_manifest` has it; `outputs` are the digests of results."""
-    settings = read_yaml(config)
+    settings = parse_json(read_text(config, "configuration"))
     return {
         VARIABLE_KEY: environment(),
         "config": settings,

@@ -42,17 +42,23 @@ class Source:
 def announce(source: Source) -> Taken:
     """Note what another run had, so that this one can be planned although its data may be elsewhere."""
     manifest = source.run.manifest
-    copies = {PurePosixPath(name): digest for name, digest in manifest["outputs"].items()}
-    data = {path.parts[1]: sha for path, sha in copies.items() if path.is_relative_to(FOLDER.name)}
     made_in = manifest[VARIABLE_KEY]
     versions = made_in.get("packages", {})
     had = {name for name, version in versions.items() if version != NOT_INSTALLED}
     extras = tuple(extra for extra in sorted(_extras()) if had.issuperset(requirements([extra])))
     has_ended = source.run.holds(MANIFEST)
     digest = sha256_file(source.run.folder / MANIFEST) if has_ended else ""
-    taken = Taken(source.name, digest, 0, extras, data, made_in)
+    taken = Taken(source.name, digest, 0, extras, _known_data(source.run), made_in)
     note_taken(HERE, taken, source.run.steps)
     return taken
+
+
+def _known_data(run: Run) -> dict[str, str]:
+    """Return the sha256 of the data that another run had, or that its steps have read, by name."""
+    files = {name: digest for step in run.steps for name, digest in step.inputs.items()}
+    files |= {f"{RESULTS}{name}": digest for name, digest in run.manifest["outputs"].items()}
+    paths = {PurePosixPath(name): digest for name, digest in files.items()}
+    return {path.parts[2]: digest for path, digest in paths.items() if path.is_relative_to(FOLDER)}
 
 
 def choose(

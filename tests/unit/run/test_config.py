@@ -389,3 +389,15 @@ def test_working_directory_comes_before_the_repository():
     Path(name).parent.mkdir(parents=True)
     Path(name).touch()
     assert locate(name, ROOT) == Path(name)
+
+
+def test_what_a_run_wrote_is_read_as_json(tmp_path):
+    """Of 5e-05 YAML makes a text."""
+    written = tmp_path / "config.json"
+    written.write_text(json.dumps({"hate_speech": {"training": {"learning_rate": 5e-05}}}))
+    assert "5e-05" in written.read_text()
+    assert configuration.read_files([written])["hate_speech"]["training"]["learning_rate"] == 5e-05
+    for text, problem in {"{": "not valid JSON", "[]": "holds no mapping", "{}": "says nothing"}.items():
+        written.write_text(text)
+        with pytest.raises(InputError, match=problem):
+            configuration.read_files([written])

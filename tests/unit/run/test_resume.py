@@ -2,6 +2,7 @@ import json
 import os
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -9,10 +10,11 @@ from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.run import resume
-from biaslab.run.crate.reading import opened_run
+from biaslab.run.crate.reading import Run, opened_run
 from biaslab.run.crate.writing import write_crate
 from biaslab.run.jobs import Job
 from biaslab.run.manifest import TAKEN
+from biaslab.run.records import StepRecord
 from biaslab.run.resume import Source
 from biaslab.run.root import repository
 from biaslab.run.taken import read_taken, taken_records
@@ -239,3 +241,12 @@ def test_trust_without_another_run_is_refused(empty, monkeypatch, capsys):
         main()
     assert stop.value.code == 2
     assert "name it with --from" in capsys.readouterr().err
+
+
+def test_data_are_known_that_another_run_had_or_that_its_steps_have_read():
+    """The run may have gone on from a third one, which alone had them."""
+    read = {"results/datasets/two/b.csv": "3" * 64, "results/origins/x.tsv": "2" * 64, "own.txt": "4" * 64}
+    step = StepRecord("measure", "", (), read, {})
+    manifest = {"outputs": {"datasets/one/a.csv": "1" * 64, "origins/x.tsv": "2" * 64}}
+    known = resume._known_data(Run(Path(), steps=(step,), manifest=manifest))
+    assert known == {"one": "1" * 64, "two": "3" * 64}
