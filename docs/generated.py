@@ -310,7 +310,31 @@ def _is_own(clause: str) -> bool:
 
 def grid(name: str) -> str:
     """Return how far the run of a preset's grid is, and what was measured in it beside what is printed."""
-    return f"{trainings_made(name)}\n## Beside what the paper prints\n\n{beside_printed(name)}"
+    return (
+        f"{trainings_made(name)}\n## Predicted and observed so far\n\n{observed_so_far(name)}\n"
+        f"## Beside what the paper prints\n\n{beside_printed(name)}"
+    )
+
+
+def observed_so_far(name: str) -> str:
+    """Return the bias that was predicted without each set, and that of the embeddings trained without it."""
+    with zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
+        folder = f"{_inside(archive)}/origins/{name}"
+        files = [file for file in archive.namelist() if file.startswith(f"{folder}/measured/")]
+        measured = pd.concat(pd.read_csv(archive.open(file), sep="\t") for file in sorted(files))
+        predictions = pd.read_csv(archive.open(f"{folder}/predictions.tsv"), sep="\t")
+    keys = ["weat", "set"]
+    observed = measured.groupby(keys)["effect_size"].agg(observed="mean", n="size")
+    by = predictions.groupby(["estimator", *keys])["predicted"].agg(predicted="mean", sd="std")
+    found = observed.join(by.loc["influence"], how="inner").sort_values(["weat", "predicted"]).reset_index()
+    rows = [
+        (one.weat, one.set, f"{one.predicted:.2f} ± {one.sd:.2f}", f"{one.observed:.2f}", str(one.n))
+        for one in found.itertuples()
+    ]
+    r2 = {weat: (of["predicted"].corr(of["observed"]) ** 2, len(of)) for weat, of in found.groupby("weat")}
+    said = ", ".join(f"{value:.2f} for {weat} ({n} sets)" for weat, (value, n) in r2.items())
+    table = _table(("test", "set", "predicted by influence", "observed", "retrainings"), rows)
+    return f"{table}\nr² of the observed bias on the predicted one: {said}.\n"
 
 
 def _place(item: str) -> tuple[int, int]:
