@@ -155,14 +155,15 @@ def note_run(
     made = {"commit": environment["git"]["commit"], **where_trained(environment), "time": time}
     made |= {**more, "setups": setups}
     made["lacking"] = lacking_files(claims, results, setups)
-    (RECORDED / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    said = {key: value for key, value in made.items() if value}
+    (RECORDED / f"{name}.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
 
 
 def where_trained(environment: dict[str, Any]) -> dict[str, Any]:
     """Return the machine that made what others took: the first one, where a run went on from another."""
     while before := environment.get("taken", {}).get("environment"):
         environment = before
-    return {key: environment.get(key) or [] for key in ("cpu", "cpus", "gpus")}
+    return {key: environment.get(key) for key in ("cpu", "cpus", "gpus")}
 
 
 def record_benchmark(setup: Path, to: Path) -> None:
