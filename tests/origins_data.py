@@ -15,9 +15,10 @@ from biaslab.origins import baseline as measured
 from biaslab.origins.attribution.estimates import SET, SUM, read_with_seeds, seed_values, write_by_seed
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, BY_SEED, ESTIMATORS
 from biaslab.origins.attribution.relative import relative_table
+from biaslab.origins.checks.bias_gradient.ends import N_ENDS, ends
 from biaslab.origins.checks.brittleness.analysis import Ranking, predict_flips
 from biaslab.origins.checks.brittleness.flips import brackets, outcomes
-from biaslab.origins.checks.cross_fitting.analysis import cross_fit_sets
+from biaslab.origins.checks.cross_fitting.analysis import cross_fit_sets, with_outcomes
 from biaslab.origins.checks.lds.analysis import score_subsets
 from biaslab.origins.checks.lds.subsets import draw_subsets
 from biaslab.origins.checks.planted.planting import KINDS
@@ -271,7 +272,7 @@ def _write_attribution_scores(folder: Path, perturbations: pd.DataFrame, weats: 
             form: lambda sets, v=factor * values: -np.stack([v[:, s].sum(axis=1) for s in sets], axis=1)
             for form, factor in ((SUM, 1.0), (SET, 0.8))
         }
-        fitted.append(cross_fit_sets(values, predict, rows, before, observed, 1))
+        fitted.append(with_outcomes(cross_fit_sets(values, predict, rows, 1), before, observed))
         subsets = draw_subsets(len(bias), [0.5, 0.1], 12, 1)
         scored = _score_subsets(rng, subsets, bias, read_parquet(folder / "ppmi" / f"{weat}.parquet"), weat)
         for parts, table in zip((removals, scores), scored, strict=True):
@@ -450,6 +451,7 @@ def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None
         table = table.assign(x=x, gradient_mean=mean, gradient_sd=0.003)
         table = table.assign(elasticity_mean=x * mean, elasticity_sd=x * 0.003)
         write_parquet(folder / "bias_gradient" / f"{weat}.parquet", table)
+        write_tsv(folder / "bias_gradient/ends" / f"{weat}.tsv", ends(table, N_ENDS))
         bias = read_with_seeds(*_bias_files(folder, weat))
         parts.append(stability(bias, weat, 1))
     write_tsv(folder / "seed_stability.tsv", pd.concat(parts, ignore_index=True))

@@ -3,13 +3,13 @@
 from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
-_GRADIENTS = ("bias_gradient/{test}.parquet",)  # which no claim reads
+_ENDS = ("bias_gradient/ends/{test}.tsv",)  # which no claim reads
 
 ANALYSIS = Analysis(
     "bias_gradient",
     items=(
-        Item("bias_gradient", TABLE, "Appendix A", "report:gradient_table", _GRADIENTS, TEST),
-        Item("bias_gradient", FIGURE, "Appendix A", "report:draw_gradient", _GRADIENTS, TEST),
+        Item("bias_gradient", TABLE, "Appendix A", "report:gradient_table", _ENDS, TEST),
+        Item("bias_gradient", FIGURE, "Appendix A", "report:draw_gradient", _ENDS, TEST),
     ),
-    steps={"estimate-bias-gradient": "analysis:write_gradient"},
+    steps={"estimate-bias-gradient": "analysis:write_gradient", "select-pairs": "ends:write_ends"},
 )

@@ -6,10 +6,8 @@ import pandas as pd
 
 from biaslab.core.plotting import BLACK, BLUE, DOUBLE_COLUMN, VERMILLION, Axes, figure, save_with_data
 from biaslab.core.tables import Table, text_columns
+from biaslab.origins.checks.bias_gradient.ends import COLUMNS, N_ENDS
 from biaslab.origins.report.results import Setup
-
-N_LISTED = 50
-"""Co-occurrences that the table lists at each end."""
 
 N_DRAWN = 15
 """Co-occurrences that the figure draws at each end."""
@@ -23,7 +21,7 @@ _NOTE = (
 
 def gradient_table(setup: Setup, weat: str) -> Table:
     """List the co-occurrences that most raise, and most lower, the bias."""
-    data = _ends(setup, weat, N_LISTED)
+    data = _ends(setup, weat, N_ENDS)
     shown = {
         "The pair": "{effect} the bias",
         "Word": "{word}",
@@ -49,15 +47,9 @@ def draw_gradient(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def _ends(setup: Setup, weat: str, n: int) -> pd.DataFrame:
-    """Return up to `n` pairs with the largest, and with the smallest, elasticity; the strongest first."""
-    pairs = setup.parquet(f"bias_gradient/{weat}")
-    pairs = pairs.sort_values(["elasticity_mean", "word", "context"])
-    raising = pairs[pairs["elasticity_mean"] > 0].tail(n)[::-1].assign(effect="raises")
-    lowering = pairs[pairs["elasticity_mean"] < 0].head(n).assign(effect="lowers")
-    ends = pd.concat([raising, lowering], ignore_index=True)
-    ends.insert(0, "rank", ends.groupby("effect").cumcount() + 1)
-    ends.insert(0, "effect", ends.pop("effect"))
-    return ends
+    """Return up to `n` pairs at each end, the strongest first."""
+    pairs = setup.table(f"bias_gradient/ends/{weat}", *COLUMNS, text=("word", "context"))
+    return pairs[pairs["rank"] <= n].reset_index(drop=True)
 
 
 def _draw_bars(ax: Axes, data: pd.DataFrame, colour: str) -> None:

@@ -32,7 +32,8 @@ Predict = Callable[[list[np.ndarray]], np.ndarray]
 """What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["cross_fitting"]
-_OBSERVED = list(COLUMNS[-3:])
+PREDICTED, OBSERVED = list(COLUMNS[:-3]), list(COLUMNS[-3:])
+_TEXT = ("weat", "set", "kind", "estimator", "form")
 
 
 def write_cross_fitting(
@@ -41,9 +42,7 @@ def write_cross_fitting(
     corpus: Path,
     vocabulary: Path,
     differential_bias: list[Path],
-    perturbations: Path,
-    baseline: Path,
-    observed: Path,
+    sets: Path,
     word_sets: list[Path],
     influence: InfluenceParameters,
     estimator: str,
@@ -53,15 +52,19 @@ def write_cross_fitting(
 ) -> None:
     """Let some baselines choose the documents of each set, and the others predict what their removal does."""
     scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
-    sets, before, after = read_tsv(perturbations), read_tsv(baseline), read_tsv(observed)
+    removed = read_parquet(sets, ["set", "weat", "kind", "size"]).drop_duplicates()
     parts = []
     for test in tests:
         values = seed_values(read_parquet(of_test(differential_bias, test.name)), estimator)
-        chosen = sets[(sets["weat"] == test.name) & (sets["estimator"] == estimator)]
-        samples = (table[table["weat"] == test.name] for table in (before, after))
-        predict = predictors(scanner, test, values, estimator)
-        parts.append(cross_fit_sets(values, predict, chosen, *samples, seed))
+        chosen = removed[removed["weat"] == test.name].assign(estimator=estimator)
+        parts.append(cross_fit_sets(values, predictors(scanner, test, values, estimator), chosen, seed))
     write_tsv(out, pd.concat(parts, ignore_index=True))
+
+
+def write_outcomes(predictions: Path, baseline: Path, observed: Path, out: Path) -> None:
+    """Set what was observed beside the predictions: ``cross_fitting.tsv``."""
+    table = read_tsv(predictions, tuple(PREDICTED), _TEXT)
+    write_tsv(out, with_outcomes(table, read_tsv(baseline), read_tsv(observed)))
 
 
 def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
@@ -97,28 +100,35 @@ def own_and_others(changes: np.ndarray, choosing: Sequence[Sequence[int]]) -> tu
 def cross_fit_sets(
     values: np.ndarray,
     predict: Mapping[str, Predict],
-    perturbations: pd.DataFrame,
-    baseline: pd.DataFrame,
-    observed: pd.DataFrame,
+    sets: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """Set the predictions for the targeted sets of a test beside what was observed: ``cross_fitting.tsv``.
+    """Predict the targeted sets of a test by baselines that chose them, and by the others.
 
-    `predict` holds by its name what predicts the change B(w~) - B(w) of each set. `perturbations`,
-    `baseline` and `observed` are the rows of the test, the first also those of the estimator behind
-    `values`.
+    `predict` holds by its name what predicts the change B(w~) - B(w) of each set. `sets` has a row a set
+    of the test: weat, set, kind, size, and the estimator behind `values`. Return the rows of
+    ``cross_fitting/predictions.tsv``.
     """
-    sets = perturbations[perturbations["kind"].isin(TARGETED_KINDS)]
-    parts = [_cross_fit(s, values, predict, seed) for s in sets.itertuples()]
-    outcomes = [_outcome(name, baseline, observed) for name in sets["set"]]
-    repeats = [len(part) for part in parts]
-    table = pd.concat(parts, ignore_index=True)
-    table[_OBSERVED] = np.repeat(np.array(outcomes), repeats, axis=0)
-    return table[list(COLUMNS)]
+    targeted = sets[sets["kind"].isin(TARGETED_KINDS)]
+    parts = [_cross_fit(s, values, predict, seed) for s in targeted.itertuples()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def with_outcomes(predictions: pd.DataFrame, baseline: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
+    """Set the change without each set beside its predictions: the rows of ``cross_fitting.tsv``.
+
+    `baseline` and `observed` are the tables of the effect sizes before and after.
+    """
+    before = dict(list(baseline.groupby("weat")["effect_size"]))
+    after = dict(list(observed.groupby(["set", "weat"])["effect_size"]))
+    keys = predictions[["weat", "set"]].drop_duplicates()
+    outcomes = [_outcome(name, before[weat], after.get((name, weat))) for weat, name in keys.to_numpy()]
+    changes = keys.assign(**dict(zip(OBSERVED, zip(*outcomes, strict=True), strict=True)))
+    return predictions.merge(changes, on=["weat", "set"], validate="many_to_one")
 
 
 def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], seed: int) -> pd.DataFrame:
-    """Return the rows of one targeted set, without what was observed."""
+    """Return the rows of one targeted set."""
     n, rows = len(values), []
     for k in choosing_numbers(n):
         ways = choose(values, s.kind, s.size, k, stream(seed, "cross-fitting", s.weat, k))
@@ -129,7 +139,7 @@ def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], see
             interval = mean_interval(optimism) if k in (1, n - 1) else (math.nan, math.nan)
             row = [s.weat, s.set, s.kind, s.size, s.estimator, form, k, len(ways), own.mean(), others.mean()]
             rows.append([*row, optimism.mean(), optimism.std(ddof=1), *interval])
-    return pd.DataFrame(rows, columns=COLUMNS[: -len(_OBSERVED)])
+    return pd.DataFrame(rows, columns=PREDICTED)
 
 
 def choosing_numbers(n: int) -> Sequence[int]:
@@ -155,9 +165,8 @@ def pooled(table: pd.DataFrame) -> pd.DataFrame:
     return means.assign(removed=((means["own"] - means["others"]) / overestimate).where(is_told))
 
 
-def _outcome(name: str, baseline: pd.DataFrame, observed: pd.DataFrame) -> tuple[float, ...]:
+def _outcome(name: str, before: pd.Series, after: pd.Series | None) -> tuple[float, ...]:
     """Return the change of the mean effect size without a set, with its 95% interval."""
-    after = observed.loc[observed["set"] == name, "effect_size"]
-    if after.empty:
+    if after is None:
         raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")
-    return mean_difference(after, baseline["effect_size"])[:3]
+    return mean_difference(after, before)[:3]

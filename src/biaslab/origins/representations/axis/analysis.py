@@ -1,7 +1,7 @@
 """Target words on the bias axis before and after a removal (Brunet et al. 2019, Sections 5.4 and 5.5)."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from biaslab.bias.directions import project_targets
 from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary, read_word_sets
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns
 from biaslab.embeddings.batches import Training, read_trainings
@@ -20,19 +20,19 @@ from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.sets.names import BASELINE, TARGETED_KINDS, weat_and_kind
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+_PROJECTIONS = list(COLUMNS["projections"])
+_TEXT = ("weat", "kind", "set", "symbol", "word")
 
 
-def write_projections(
-    embeddings: list[Path],
-    vocabulary: Path,
-    word_sets: list[Path],
-    projections: Path,
-    frequency: Path,
-    seed: int,
-) -> None:
-    """Project the target words of every test onto its bias axis, before and after removals."""
+def write_projections(embeddings: list[Path], vocabulary: Path, word_sets: list[Path], out: Path) -> None:
+    """Project the target words of every test onto its bias axis, in a batch of embeddings."""
     tests = [read_word_sets(path) for path in word_sets]
-    table = project_words(embeddings, read_vocabulary(vocabulary), tests)
+    write_tsv(out, project_words(embeddings, read_vocabulary(vocabulary), tests))
+
+
+def write_axes(tables: list[Path], projections: Path, frequency: Path, seed: int) -> None:
+    """Join the projections before and after removals, and fit how far words move on their frequency."""
+    table = join_projections(read_tsv(path, tuple(_PROJECTIONS), _TEXT) for path in tables)
     write_tsv(projections, table)
     write_tsv(frequency, fit_frequency(table, seed))
 
@@ -40,12 +40,11 @@ def write_projections(
 def project_words(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
 ) -> pd.DataFrame:
-    """Project the target words of every test onto its axis, in every embedding: ``projections.tsv``.
+    """Project the target words of every test onto its axis, in every embedding.
 
     Each embedding has an axis of its own, from its own vectors of the attribute words
     (`biaslab.bias.directions`). A retrained embedding is measured with the test its documents were chosen
-    by: `batches` are those of the baselines and, for every test, of the largest set that raises the bias
-    and of the largest that lowers it.
+    by; of other sets there are no rows. The columns are those of ``projections.tsv``.
     """
     tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
     trainings = tqdm(
@@ -56,17 +55,24 @@ def project_words(
         for training in trainings
         for weat, kind in _tests_of(training.set, tests)
     ]
-    sets = {(p["weat"][0], p["kind"][0], p["set"][0]) for p in parts}
-    for weat in tests:
+    return pd.concat(parts) if parts else pd.DataFrame(columns=_PROJECTIONS)
+
+
+def join_projections(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Join what `project_words` says of batches of embeddings: ``projections.tsv``.
+
+    Of every test there must be the baselines, one set whose removal raises the bias, and one that lowers it.
+    """
+    joined = pd.concat(tables)
+    sets = joined[["weat", "kind", "set"]].drop_duplicates()
+    for weat in sets["weat"].unique():
         for kind in (BASELINE, *TARGETED_KINDS):
-            found = sorted(name for w, k, name in sets if (w, k) == (weat, kind))
+            found = sorted(sets.loc[(sets["weat"] == weat) & (sets["kind"] == kind), "set"])
             if len(found) != 1:
                 raise InputError(
                     f"{weat}: {', '.join(found) or 'no'} {kind} embeddings are given; give those of one set"
                 )
-    return pd.concat(parts, ignore_index=True).sort_values(
-        ["weat", "kind", "seed"], kind="stable", ignore_index=True
-    )
+    return joined.sort_values(["weat", "kind", "seed"], kind="stable", ignore_index=True)
 
 
 def word_shifts(projections: pd.DataFrame) -> pd.DataFrame:
@@ -108,4 +114,4 @@ def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Voc
     of_words = [vocabulary.words[i] for i in ids], vocabulary.counts[ids], project_targets(training.W, weat)
     symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
     values = weat.name, kind, training.set, training.replicate, symbols, *of_words
-    return pd.DataFrame(dict(zip(COLUMNS["projections"], values, strict=True)))
+    return pd.DataFrame(dict(zip(_PROJECTIONS, values, strict=True)))

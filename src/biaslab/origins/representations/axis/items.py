@@ -13,5 +13,5 @@ ANALYSIS = Analysis(
         Item("axis_frequency", TABLE, "Section 5.5", "report:frequency_table", (_FREQUENCY,)),
         Item("figure5_bias_axis", FIGURE, "Figure 5", "report:draw_axis", (_PROJECTIONS,), TEST),
     ),
-    steps={"project-words": "analysis:write_projections"},
+    steps={"project-words": "analysis:write_projections", "fit-axes": "analysis:write_axes"},
 )

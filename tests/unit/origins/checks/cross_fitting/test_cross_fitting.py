@@ -10,6 +10,7 @@ from biaslab.origins.checks.cross_fitting.analysis import (
     cross_fit_sets,
     own_and_others,
     pooled,
+    with_outcomes,
 )
 from biaslab.origins.checks.cross_fitting.report import draw_sets, overestimates, set_table
 from naive.origins import cross_fitted
@@ -33,7 +34,7 @@ def sets(kind="increase", size=5):
 
 
 def samples(change, kind="increase", size=5):
-    baseline = pd.DataFrame({"seed": range(3), "effect_size": [0.4, 0.5, 0.6]})
+    baseline = pd.DataFrame({"weat": "w", "seed": range(3), "effect_size": [0.4, 0.5, 0.6]})
     return baseline, baseline.assign(set=f"w-{kind}-{size}", effect_size=baseline["effect_size"] + change)
 
 
@@ -50,7 +51,7 @@ def test_both_predictions_are_the_oracles(values, kind, sign, k):
 def test_noise_alone_is_all_optimism(values):
     """Documents without any effect: those who chose see one, the others see none."""
     noise = np.random.default_rng(4).normal(size=(10, 2000))
-    table = cross_fit_sets(noise, summed(noise), sets(size=50), *samples(0.0, size=50), seed=1)
+    table = cross_fit_sets(noise, summed(noise), sets(size=50), seed=1)
     alone = table[table["n_choosing"] == 1].iloc[0]
     assert alone["own"] > 90  # 50 of the largest of 2000 standard normal numbers
     assert abs(alone["others"]) < 3 * np.sqrt(50 / 90) * 3
@@ -61,7 +62,7 @@ def test_noise_alone_is_all_optimism(values):
 
 def test_without_noise_nothing_is_optimistic():
     same = np.tile(np.random.default_rng(5).normal(size=DOCUMENTS), (N, 1))
-    table = cross_fit_sets(same, summed(same), sets(), *samples(0.1), seed=1)
+    table = with_outcomes(cross_fit_sets(same, summed(same), sets(), seed=1), *samples(0.1))
     np.testing.assert_allclose(table["optimism"], 0, atol=1e-12)
     np.testing.assert_allclose(table["own"], table["others"])
     assert table["n_choosing"].tolist() == choosing_numbers(N) == [1, 2, 3]
@@ -91,8 +92,9 @@ def test_the_removed_share_is_of_the_overestimate():
 
 def test_a_set_without_retraining_and_a_single_baseline_are_refused(values):
     baseline, observed = samples(0.1)
+    predicted = cross_fit_sets(values, summed(values), sets(), 1)
     with pytest.raises(InputError, match="the set w-increase-5 was measured; measure the sets again"):
-        cross_fit_sets(values, summed(values), sets(), baseline, observed.assign(set="other"), 1)
+        with_outcomes(predicted, baseline, observed.assign(set="other"))
     with pytest.raises(InputError, match="it takes two, raise baselines"):
         seed_values(pd.DataFrame({"influence_seed0": [0.1]}), "influence")
 

@@ -34,8 +34,12 @@ def batches(tmp_path):
     return paths
 
 
+def projected(batches, tests):
+    return axis.join_projections(axis.project_words([batch], VOCABULARY, tests) for batch in batches)
+
+
 def test_every_embedding_is_measured_with_its_own_axis(batches):
-    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    table = projected(batches, [ONE, TWO])
     assert len(table) == 2 * 3 * 3 * 4
     assert table.groupby(["weat", "kind"])["set"].unique().map(list).to_dict() == {
         ("one", "baseline"): ["baseline"],
@@ -61,7 +65,7 @@ def test_every_embedding_is_measured_with_its_own_axis(batches):
 
 
 def test_shift_is_the_change_of_the_place_among_the_words(batches):
-    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    table = projected(batches, [ONE, TWO])
     shifts = axis.word_shifts(table).set_index(["weat", "word"])["shift"]
     places = {}
     for key, part in table[table["weat"] == "two"].groupby(["kind", "seed"]):
@@ -75,7 +79,7 @@ def test_shift_is_the_change_of_the_place_among_the_words(batches):
 
 
 def test_fit_is_on_the_logarithm_of_the_frequency(batches):
-    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    table = projected(batches, [ONE, TWO])
     fits = axis.fit_frequency(table, seed=1).set_index("weat")
     shifts = axis.word_shifts(table).query("weat == 'one'")
     x = [math.log10(count) for count in shifts["count"]]
@@ -89,7 +93,7 @@ def test_fit_is_on_the_logarithm_of_the_frequency(batches):
 
 
 def test_words_that_do_not_spread_have_no_relative_position(batches):
-    table = axis.project_words(batches, VOCABULARY, [ONE, TWO])
+    table = projected(batches, [ONE, TWO])
     assert axis.word_shifts(table.assign(projection=0.5))["shift"].isna().all()
     assert axis.fit_frequency(table.assign(projection=0.5), seed=1)["r2"].isna().all()
 
@@ -103,7 +107,7 @@ def test_words_that_do_not_spread_have_no_relative_position(batches):
 )
 def test_missing_embeddings_are_refused(batches, given, problem):
     with pytest.raises(InputError, match=problem):
-        axis.project_words([batches[i] for i in given], VOCABULARY, [ONE, TWO])
+        projected([batches[i] for i in given], [ONE, TWO])
 
 
 def test_two_sets_of_a_kind_are_refused(batches, tmp_path):
@@ -113,18 +117,29 @@ def test_two_sets_of_a_kind_are_refused(batches, tmp_path):
     with pytest.raises(
         InputError, match="one: one-increase-30, one-increase-9 increase embeddings are given"
     ):
-        axis.project_words([other, *batches], VOCABULARY, [ONE, TWO])
+        projected([other, *batches], [ONE, TWO])
 
 
-def test_step_writes_what_the_functions_return(batches, tmp_path):
+def test_embeddings_without_other_sets_have_no_rows(tmp_path):
+    path = tmp_path / "random-30-0" / "batch-0.npz"
+    write_npz(path, replicates=np.array([0]), W=np.ones((1, len(WORDS), 5)), words=VOCABULARY.digest)
+    table = axis.project_words([path], VOCABULARY, [ONE, TWO])
+    assert table.empty
+    assert list(table) == list(axis.COLUMNS["projections"])
+
+
+def test_steps_write_what_the_functions_return(batches, tmp_path):
     vocabulary, out = tmp_path / "vocabulary.tsv", tmp_path / "projections.tsv"
     rows = zip(VOCABULARY.words, VOCABULARY.counts, strict=True)
     vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t{count}\n" for word, count in rows))
     test = tmp_path / "one.yaml"
     keys = {"name": "one", "title": "x", "source": "x", "targets": ONE.targets, "attributes": ONE.attributes}
     test.write_text("".join(f"{key}: {value}\n" for key, value in keys.items()))
-    axis.write_projections(batches[:3], vocabulary, [test], out, tmp_path / "frequency.tsv", seed=1)
-    expected = axis.project_words(batches[:3], VOCABULARY, [ONE])
+    parts = [tmp_path / f"{i}.tsv" for i in range(3)]
+    for batch, part in zip(batches, parts, strict=False):
+        axis.write_projections([batch], vocabulary, [test], part)
+    axis.write_axes(parts, out, tmp_path / "frequency.tsv", seed=1)
+    expected = projected(batches[:3], [ONE])
     pd.testing.assert_frame_equal(read_tsv(out), expected)
     fit = read_tsv(tmp_path / "frequency.tsv")
     np.testing.assert_allclose(fit["r2"], axis.fit_frequency(expected, seed=1)["r2"])
