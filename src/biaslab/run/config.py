@@ -114,6 +114,11 @@ def own_or_shipped(root: Path) -> Path:
 
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:
     """Return what is laid over config.yaml: the file of a preset, then the user's own files."""
+    for file in files or []:
+        if file.exists() and not file.is_file():
+            raise InputError(
+                f"{file}: is no file, and settings are read more than once; write them to one, and name that"
+            )
     return [*([preset_path(preset, root)] if preset else []), *(files or [])]
 
 

@@ -1,6 +1,7 @@
 """The configuration: what is refused, with which words, and what is filled in."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,13 @@ def test_defaults_fill_what_is_missing_and_leave_the_input_alone():
     assert setups["mine"]["corpus"]["source"] == "dataset:enwiki-sample"
     setups["mine"]["perturbations"]["sizes"].append(1)
     assert load()["origins"]["setups"]["sample"]["perturbations"]["sizes"] == [10, 30, 100, 200]
+
+
+def test_settings_are_not_read_from_a_pipe_or_a_folder(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(InputError, match="is no file, and settings are read more than once"):
+            configuration.overlays(None, [tmp_path / name], tmp_path)
 
 
 def test_overlays_merge_mappings_and_replace_everything_else():
