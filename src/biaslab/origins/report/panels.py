@@ -33,9 +33,12 @@ _KIND_ORDER = {kind: place for place, kind in enumerate(DOCUMENTS)}
 
 @contextlib.contextmanager
 def grid(
-    setups: Sequence[Setup], heights: Sequence[float]
+    setups: Sequence[Setup], heights: Sequence[float], title_width: int = TITLE_WIDTH
 ) -> Iterator[tuple[plot.Figure, list[tuple[Setup, str, plot.Axes]]]]:
-    """Yield a figure with a row a setup and a column a test, and its panels; heights of rows in inches."""
+    """Yield a figure with a row a setup and a column a test, and its panels; heights of rows in inches.
+
+    Titles break after `title_width` characters.
+    """
     titles = {weat: setup.title(weat) for setup, weat in pairs(setups)}
     with plot.figure(plot.SINGLE_COLUMN * len(titles), sum(heights) + 0.3) as fig:
         axes = fig.subplots(len(setups), len(titles), squeeze=False, height_ratios=heights)
@@ -43,7 +46,7 @@ def grid(
         for row, setup in zip(axes, setups, strict=True):
             for ax, (weat, title) in zip(row, titles.items(), strict=True):
                 if weat in setup.weats:
-                    lines = [setup.of_test(weat), *textwrap.wrap(title, TITLE_WIDTH)]
+                    lines = [setup.of_test(weat), *textwrap.wrap(title, title_width)]
                     ax.set_title("\n".join(lines), parse_math=False)
                     panels.append((setup, weat, ax))
                 else:

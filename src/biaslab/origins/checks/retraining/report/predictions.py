@@ -14,6 +14,8 @@ from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets.names import DOCUMENTS, RANDOM
 
 _MARKERS = "osD^vP<X>*"
+_NARROW_TITLE = 36
+"""Characters in a line of a title above panels with long labels beside them."""
 
 
 def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
@@ -59,7 +61,7 @@ def draw_targeted_sets(setups: Sequence[Setup], stem: Path) -> None:
 def _draw_every_set(setups: Sequence[Setup], stem: Path, *, random: bool) -> None:
     parts = {(s.name, w): _set_rows(s, w, random) for s, w in pairs(setups)}
     heights = [max(p["bottom"].max() for (name, _), p in parts.items() if name == s.name) for s in setups]
-    with grid(setups, [0.8 + 0.2 * height for height in heights]) as (fig, panels):
+    with grid(setups, [0.9 + 0.2 * height for height in heights], _NARROW_TITLE) as (fig, panels):
         for setup, weat, ax in panels:
             _draw_set_rows(ax, parts[setup.name, weat])
         draw_legend(fig, _prediction_handles())
