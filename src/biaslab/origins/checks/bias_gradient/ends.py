@@ -14,7 +14,7 @@ N_ENDS = 50
 
 
 def write_ends(pairs: Path, out: Path) -> None:
-    """Write the pairs with the largest, and with the smallest, elasticity: ``bias_gradient/ends/TEST.tsv``."""
+    """Write the pairs with the largest and the smallest elasticity: ``bias_gradient/ends/TEST.tsv``."""
     write_tsv(out, ends(read_parquet(pairs), N_ENDS))
 
 
