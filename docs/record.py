@@ -100,14 +100,18 @@ FIGURES_OF_CRATES = {
     "simplewiki": {
         "simplewiki_glove_ppmi": "origins/simplewiki/figures/figure9_glove_ppmi",
         "simplewiki_histograms": "origins/figures/figure6_histograms",
-        "simplewiki_predicted_observed": "origins/figures/figure7_predicted_observed",
-        "simplewiki_sets": "origins/figures/figure8_sets",
+        "simplewiki_grid_predicted": "origins/figures/figure7_predicted_observed",
+        "simplewiki_grid_sets": "origins/figures/figure8_sets",
     },
     "stormfront": {"stormfront_performance": "hate_speech/figures/performance"},
 }
 """The same of each record that is a crate."""
 
-TOO_LARGE = ["origins/*/bias_gradient/*.parquet", "origins/*/figures/ppmi_rankings_*.tsv"]
+TOO_LARGE = [
+    "origins/*/bias_gradient/*.parquet",
+    "origins/*/figures/ppmi_rankings_*.tsv",
+    "origins/*/figures/*.pdf",
+]
 """Results that a crate among the records has not: what is made of them is in it, or what they are made of."""
 
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
