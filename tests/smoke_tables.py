@@ -12,7 +12,7 @@ _OTHERS = {"audit", "benchmarks", "datasets", "logs"}
 
 def digests(results: Path) -> list[str]:
     """Return a line a table of an area: its path, and the sha256 of its bytes."""
-    tables = {path.relative_to(results): path for path in sorted(results.rglob("*.tsv"))}
+    tables = {path.relative_to(results): path for path in sorted(results.rglob("*.tsv"), key=Path.as_posix)}
     chosen = {name: path.read_bytes() for name, path in tables.items() if name.parts[0] not in _OTHERS}
     return [f"{name}\t{hashlib.sha256(content).hexdigest()}" for name, content in chosen.items()]
 

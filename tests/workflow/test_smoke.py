@@ -428,6 +428,27 @@ def test_all_five_areas_are_shown_again_with_the_same_bytes_and_nothing_is_train
 
 
 @pytest.mark.slow
+def test_a_grid_goes_on_from_a_crate_without_embeddings_and_gradients_and_trains_no_baseline_again(
+    finished_run, without_torch
+):
+    command = ["audit", "crate", "results", "--out", "lean.zip", "--with", "results"]
+    command += ["--leave-out", "origins/*/bias_gradient/*.parquet"]
+    subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=finished_run, check=True)
+    retrainings = "origins: {setups: {smoke: {perturbations: {retrainings: 4}}}}\n"
+    (without_torch.folder / "more.yaml").write_text(retrainings, encoding="utf-8")
+    given = ["run", "--preset", "smoke", "--configfile", "more.yaml", "--cores", 2, "--dry-run"]
+    files = ["context_smoke_raises.html", "observed.tsv", "analogies.tsv", "cross_fitting.tsv"]
+    targets = [f"results/origins/smoke/{file}" for file in files]
+    said = without_torch.biaslab(*given, "--from", finished_run / "lean.zip", *targets)
+    made = re.search(r"to be made: (.*)", said)[1]
+    assert "train_without_set" in made
+    assert "highlight_documents" in made
+    assert not re.search("train_baseline|gradient", made)
+    said = without_torch.biaslab(*given, "--from", finished_run / "lean.zip", "results/none.tsv", code=2)
+    assert said.endswith("biaslab: the run cannot be planned: No rule to produce results/none.tsv\n")
+
+
+@pytest.mark.slow
 def test_without_a_crate_what_is_not_installed_is_named_and_the_other_areas_are_planned(without_torch):
     said = without_torch.biaslab("run", "--preset", "smoke", "--cores", 2, "--dry-run")
     assert re.search(r"hate_speech.*is not installed; pip install 'biaslab\[neural\]'", said), said

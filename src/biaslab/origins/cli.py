@@ -284,7 +284,13 @@ def explain(
     weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
 ) -> None:
     """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
-    from biaslab.origins.pages.explanation import Corpus, chosen_tests, open_attributed, open_setup
+    from biaslab.origins.pages.explanation import (
+        Corpus,
+        chosen_tests,
+        open_attributed,
+        open_setup,
+        read_gradients,
+    )
     from biaslab.origins.pages.explanation import explain as explain_document
     from biaslab.origins.pages.explanation_page import show
     from biaslab.origins.pages.highlight import write_page
@@ -295,7 +301,10 @@ def explain(
         chosen = open_attributed(results)
     tests, corpus = chosen_tests(chosen, weat), Corpus(chosen)
     found = corpus.find(document)
-    parts = [(t, chosen.baseline_mean(t.name), explain_document(corpus, found, t)) for t in tests]
+    parts = [
+        (t, chosen.baseline_mean(t.name), explain_document(corpus, found, t, read_gradients(chosen, t)))
+        for t in tests
+    ]
     show(found, chosen.name, parts)
     if html:
         write_page(html, chosen.name, found, parts)

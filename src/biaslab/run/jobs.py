@@ -49,8 +49,9 @@ def planned_jobs(arguments: Sequence[str]) -> list[Job]:
         command = [sys.executable, "-m", "biaslab.run.jobs", str(out), *arguments, "--dag"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode or not out.is_file():
-            last = "".join(done.stderr.strip().splitlines()[-1:])
-            raise InputError(f"the run cannot be planned: {last.removeprefix('biaslab: ')}")
+            said = done.stderr.strip() or done.stdout.strip()  # the latter of a dry run
+            last = "".join(said.splitlines()[-1:]).removeprefix("biaslab: ")
+            raise InputError(f"the run cannot be planned: {last.partition(' (if you use ')[0]}")
         jobs = json.loads(out.read_text(encoding="utf-8"))
     return [Job(**{**job, "inputs": tuple(job["inputs"]), "outputs": tuple(job["outputs"])}) for job in jobs]
 

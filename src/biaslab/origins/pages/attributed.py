@@ -32,7 +32,7 @@ from biaslab.origins.checks.bias_gradient.analysis import write_gradient
 from biaslab.origins.documents import CountedTexts, agreement
 from biaslab.origins.documents.metasmoothness import smoothness
 from biaslab.origins.pages.answer import ESTIMATOR, answer
-from biaslab.origins.pages.explanation import TESTS, Corpus, explain
+from biaslab.origins.pages.explanation import TESTS, Corpus, explain, read_gradients
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import selection
@@ -131,11 +131,12 @@ def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int)
     corpus, rows = Corpus(Setup(Unit(name), out)), []
     for words in tests:
         mean, bias = corpus.setup.baseline_mean(words.name), corpus.setup.differential_bias(words.name)
-        scores = bias[f"{ESTIMATOR}_mean"].to_numpy()
+        scores, gradients = bias[f"{ESTIMATOR}_mean"].to_numpy(), read_gradients(corpus.setup, words)
         for effect, sign in ((RAISES, 1), (LOWERS, -1)):
             for rank, number in enumerate(np.argsort(-sign * scores, kind="stable")[:documents].tolist(), 1):
                 document, page = corpus.document(number), f"pages/{words.name}-{effect}-{rank}.html"
-                write_page(out / page, name, document, [(words, mean, explain(corpus, document, words))])
+                explained = explain(corpus, document, words, gradients)
+                write_page(out / page, name, document, [(words, mean, explained)])
                 about = [number, document.id, document.title, scores[number], page]
                 rows.append([words.name, effect, rank, *about])
     columns = ["test", "effect", "rank", "document", "id", "title", f"{ESTIMATOR}_mean", "page"]

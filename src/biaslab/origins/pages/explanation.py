@@ -83,10 +83,9 @@ class Explanation:
     by_token: np.ndarray  # (n_tokens,) float64, each co-occurrence's contribution split between its tokens
 
 
-def explain(corpus: Corpus, document: Document, word_sets: WordSets) -> Explanation:
-    """Explain the contribution of a document to the bias of a test."""
+def explain(corpus: Corpus, document: Document, word_sets: WordSets, gradients: pd.DataFrame) -> Explanation:
+    """Explain the contribution of a document to the bias of a test, from what `read_gradients` returned."""
     setup = corpus.setup
-    gradients = read_parquet(setup.folder / "bias_gradient" / f"{word_sets.name}.parquet")
     found = contributions(document.tokens, gradients, corpus.window)
     # Standard deviations of one pair's occurrences add up: all have the same gradient.
     pairs = found.groupby(["word", "context"], as_index=False)[["x", "contribution", "contribution_sd"]].sum()
@@ -98,6 +97,11 @@ def explain(corpus: Corpus, document: Document, word_sets: WordSets) -> Explanat
         pairs.loc[order].reset_index(drop=True),
         token_contributions(found, len(document.tokens)),
     )
+
+
+def read_gradients(setup: Setup, word_sets: WordSets) -> pd.DataFrame:
+    """Read the gradient of the bias of a test by every co-occurrence."""
+    return read_parquet(setup.folder / "bias_gradient" / f"{word_sets.name}.parquet")
 
 
 def scores(differential_bias: pd.DataFrame, document: int) -> pd.DataFrame:

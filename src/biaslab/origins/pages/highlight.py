@@ -10,8 +10,16 @@ import numpy as np
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.files import write_text
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.pages import render
-from biaslab.origins.pages.explanation import Corpus, Document, Explanation, explain, extremes
+from biaslab.origins.pages.explanation import (
+    Corpus,
+    Document,
+    Explanation,
+    explain,
+    extremes,
+    read_gradients,
+)
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 
@@ -33,14 +41,31 @@ class Token(NamedTuple):
     sets: str  # of the test that it belongs to
 
 
-def write_extremes(setup: str, folder: Path, word_sets: list[Path], raises: Path, lowers: Path) -> None:
+def write_gradients(setup: str, folder: Path, word_sets: list[Path], out: Path) -> None:
+    """Keep the gradients of the co-occurrences in the documents that raise and lower a bias most.
+
+    From these few the pages are made, also where another run made the gradients, whose table is large.
+    """
+    test = read_word_sets(word_sets[0])
+    corpus = Corpus(Setup(Unit(setup), folder))
+    numbers = extremes(corpus.setup, test.name).values()
+    tokens = {token for number in numbers for token in corpus.document(number).tokens}
+    gradients = read_gradients(corpus.setup, test)
+    kept = gradients["word"].isin(tokens) & gradients["context"].isin(tokens)
+    write_tsv(out, gradients[kept])
+
+
+def write_extremes(
+    setup: str, folder: Path, word_sets: list[Path], gradients: Path, raises: Path, lowers: Path
+) -> None:
     """Write the documents that raise and lower a bias most as pages, from the folder of a setup's results."""
     test = read_word_sets(word_sets[0])
     corpus = Corpus(Setup(Unit(setup), folder))
     baseline = corpus.setup.baseline_mean(test.name)
+    pairs = read_tsv(gradients, text=("word", "context"))
     for effect, number in extremes(corpus.setup, test.name).items():
         document = corpus.document(number)
-        part = (test, baseline, explain(corpus, document, test))
+        part = (test, baseline, explain(corpus, document, test, pairs))
         write_page({RAISES: raises, LOWERS: lowers}[effect], setup, document, [part])
 
 

@@ -1,5 +1,11 @@
-"""Documents with what they contribute to the bias: the step that writes their pages."""
+"""Documents with what they contribute to the bias: the steps that write their pages."""
 
 from biaslab.origins.grid.analyses import Analysis
 
-ANALYSIS = Analysis("pages", steps={"highlight-documents": "highlight:write_extremes"})
+ANALYSIS = Analysis(
+    "pages",
+    steps={
+        "select-gradients": "highlight:write_gradients",
+        "highlight-documents": "highlight:write_extremes",
+    },
+)

@@ -10,7 +10,7 @@ import yaml
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.cli import main
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
+from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
@@ -18,8 +18,20 @@ from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import document_table
 from biaslab.origins.checks.bias_gradient.analysis import pair_table, write_gradient
-from biaslab.origins.pages.explanation import Corpus, explain, open_setup, words_of_test
-from biaslab.origins.pages.highlight import shown_tokens, typeset, write_extremes, write_page
+from biaslab.origins.pages.explanation import (
+    Corpus,
+    explain,
+    open_setup,
+    read_gradients,
+    words_of_test,
+)
+from biaslab.origins.pages.highlight import (
+    shown_tokens,
+    typeset,
+    write_extremes,
+    write_gradients,
+    write_page,
+)
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 from pages import Page
@@ -97,7 +109,7 @@ def run(monkeypatch, folder, *arguments):
 def test_explanation_adds_up_and_is_ordered(corpus):
     document = corpus.find("4#1")
     assert (document.number, len(document.tokens)) == (13, LENGTH)
-    found = explain(corpus, document, TESTS["weat1"])
+    found = explain(corpus, document, TESTS["weat1"], read_gradients(corpus.setup, TESTS["weat1"]))
     bias = corpus.setup.differential_bias("weat1")
     assert found.by_token.sum() == pytest.approx(bias["gradient_mean"][13], rel=1e-9)
     assert found.pairs["contribution"].sum() == pytest.approx(bias["gradient_mean"][13], rel=1e-9)
@@ -194,7 +206,9 @@ def test_step_writes_the_same_gradients(folder, tmp_path):
 def test_highlight_writes_the_two_ends_the_same_each_time(folder, tmp_path):
     for name in ("one", "two"):
         pages = [tmp_path / name / f"{kind}.html" for kind in ("raises", "lowers")]
-        write_extremes("tiny", folder / "results/origins/tiny", [folder / "weat1.yaml"], *pages)
+        of_test = "tiny", folder / "results/origins/tiny", [folder / "weat1.yaml"]
+        write_gradients(*of_test, tmp_path / name / "gradients.tsv")
+        write_extremes(*of_test, tmp_path / name / "gradients.tsv", *pages)
     bias = read_parquet(folder / "results/origins/tiny/differential_bias/weat1.parquet")
     for kind, row in (("raises", "idxmax"), ("lowers", "idxmin")):
         text = (tmp_path / "one" / f"{kind}.html").read_text(encoding="utf-8")
@@ -205,9 +219,22 @@ def test_highlight_writes_the_two_ends_the_same_each_time(folder, tmp_path):
         assert not page.links
 
 
+def test_the_gradients_of_two_documents_make_the_pages_of_all_gradients(folder, tmp_path):
+    home = folder / "results/origins/tiny"
+    of_test = "tiny", home, [folder / "weat1.yaml"]
+    every, few = tmp_path / "every.tsv", tmp_path / "few.tsv"
+    write_tsv(every, read_parquet(home / "bias_gradient/weat1.parquet"))
+    write_gradients(*of_test, few)
+    pages = [[tmp_path / f"{kind}-{end}.html" for end in ("raises", "lowers")] for kind in ("every", "few")]
+    for gradients, ends in zip((every, few), pages, strict=True):
+        write_extremes(*of_test, gradients, *ends)
+    assert [page.read_text() for page in pages[0]] == [page.read_text() for page in pages[1]]
+    assert 0 < len(read_tsv(few)) < len(read_tsv(every))
+
+
 def test_page_shows_every_token_with_its_colour_and_words_of_the_test_in_bold(corpus, tmp_path):
     document = corpus.find("4#1")
-    found = explain(corpus, document, TESTS["weat1"])
+    found = explain(corpus, document, TESTS["weat1"], read_gradients(corpus.setup, TESTS["weat1"]))
     write_page(tmp_path / "page.html", "tiny", document, [(TESTS["weat1"], 0.5, found)])
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     Page(text)

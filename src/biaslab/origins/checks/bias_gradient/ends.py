@@ -24,6 +24,4 @@ def ends(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
     raising = ordered[ordered["elasticity_mean"] > 0].tail(n)[::-1].assign(effect="raises")
     lowering = ordered[ordered["elasticity_mean"] < 0].head(n).assign(effect="lowers")
     found = pd.concat([raising, lowering], ignore_index=True)
-    found.insert(0, "rank", found.groupby("effect").cumcount() + 1)
-    found.insert(0, "effect", found.pop("effect"))
-    return found[list(COLUMNS)]
+    return found.assign(rank=found.groupby("effect").cumcount() + 1)[list(COLUMNS)]

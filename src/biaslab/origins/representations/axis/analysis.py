@@ -64,6 +64,8 @@ def join_projections(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     Of every test there must be the baselines, one set whose removal raises the bias, and one that lowers it.
     """
     joined = pd.concat(tables)
+    if joined.empty:
+        raise InputError("the tables have no projections; give those of the baselines and of the sets")
     sets = joined[["weat", "kind", "set"]].drop_duplicates()
     for weat in sets["weat"].unique():
         for kind in (BASELINE, *TARGETED_KINDS):

@@ -110,6 +110,11 @@ def test_missing_embeddings_are_refused(batches, given, problem):
         projected([batches[i] for i in given], [ONE, TWO])
 
 
+def test_tables_without_rows_are_refused(batches):
+    with pytest.raises(InputError, match="no projections; give those of the baselines"):
+        projected(batches, [])
+
+
 def test_two_sets_of_a_kind_are_refused(batches, tmp_path):
     other = tmp_path / "one-increase-9" / "batch-0.npz"
     vectors = np.random.default_rng(1).normal(size=(1, len(WORDS), 5)).astype(np.float32)
