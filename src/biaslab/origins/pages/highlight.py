@@ -52,7 +52,7 @@ def write_gradients(setup: str, folder: Path, word_sets: list[Path], out: Path) 
     tokens = {token for number in numbers for token in corpus.document(number).tokens}
     gradients = read_gradients(corpus.setup, test)
     kept = gradients["word"].isin(tokens) & gradients["context"].isin(tokens)
-    write_tsv(out, gradients[kept])
+    write_tsv(out, gradients.loc[kept, ["word", "context", "gradient_mean", "gradient_sd"]])
 
 
 def write_extremes(
