@@ -114,7 +114,8 @@ TOO_LARGE = [
 ]
 """Results that a crate among the records has not: what is made of them is in it, or what they are made of.
 
-The figures as PDF but those of metadata, which are drawn from estimates of single embeddings that no record has.
+Of the figures as PDF those of metadata stay: they are drawn from estimates of single embeddings, which no
+record has.
 """
 
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
