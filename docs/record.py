@@ -111,11 +111,12 @@ TOO_LARGE = [
     "origins/*/bias_gradient/*.parquet",
     "origins/*/figures/ppmi_rankings_*.tsv",
     "origins/*/figures/[!m]*.pdf",
+    "origins/*/figures/[!m]*.svg",
 ]
 """Results that a crate among the records has not: what is made of them is in it, or what they are made of.
 
-Of the figures as PDF those of metadata stay: they are drawn from estimates of single embeddings, which no
-record has.
+Figures are in it as PNG alone; those of metadata in every format, since they are drawn from estimates of
+single embeddings, which no record has.
 """
 
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)

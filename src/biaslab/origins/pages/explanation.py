@@ -86,7 +86,8 @@ class Explanation:
 def explain(corpus: Corpus, document: Document, word_sets: WordSets, gradients: pd.DataFrame) -> Explanation:
     """Explain the contribution of a document to the bias of a test, from what `read_gradients` returned."""
     setup = corpus.setup
-    found = contributions(document.tokens, gradients, corpus.window)
+    test = {word for words in word_sets.sets.values() for word in words}
+    found = contributions(document.tokens, test, gradients, corpus.window)
     # Standard deviations of one pair's occurrences add up: all have the same gradient.
     pairs = found.groupby(["word", "context"], as_index=False)[["x", "contribution", "contribution_sd"]].sum()
     strength = pairs["contribution"].abs().rename("strength")

@@ -4,7 +4,7 @@ A co-occurrence is a pair of words of which one at least belongs to the bias tes
 pair of two words of the test is in two rows of X: here it is one pair, and its gradient is the sum of both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -60,18 +60,20 @@ def merge_pairs(rows: WeatRows, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     return first[order], gradients[:, order]
 
 
-def contributions(tokens: Sequence[str], pairs: pd.DataFrame, window: int) -> pd.DataFrame:
+def contributions(
+    tokens: Sequence[str], test: Collection[str], pairs: pd.DataFrame, window: int
+) -> pd.DataFrame:
     """Split the first-order differential bias of a document into its co-occurrences (Appendix A).
 
-    Of its `tokens` that are in the vocabulary, a row for each two at most `window` apart that are a pair
-    of `pairs` (`pair_table`): ``first`` and ``second``, their positions; ``word`` and ``context``; ``x``,
-    what they add to X; ``contribution`` and ``contribution_sd``, x times the gradient's mean and standard
-    deviation. The contributions add up to the document's score by the estimator ``gradient``.
+    Of its `tokens` that are in the vocabulary, a row for each two at most `window` apart of which one at
+    least is a word of the `test`: ``first`` and ``second``, their positions; ``word`` and ``context``;
+    ``x``, what they add to X; ``contribution`` and ``contribution_sd``, x times the mean and standard
+    deviation of the gradient in `pairs` (`pair_table`), which has to have them all. The contributions add
+    up to the document's score by the estimator ``gradient``.
     """
     here = set(tokens)
     relevant = pairs[pairs["word"].isin(here) & pairs["context"].isin(here)]
     known = {(p.word, p.context): (p.gradient_mean, p.gradient_sd) for p in relevant.itertuples()}
-    test = set(pairs["word"])
     rows = []
     for first, left in enumerate(tokens):
         for second in range(first + 1, min(len(tokens), first + window + 1)):

@@ -85,7 +85,7 @@ def test_gradient_of_a_pair_is_the_sum_of_both_places_over_the_baselines(scanner
 def test_contributions_of_all_tokens_add_up_to_the_documents_score(scanner, pairs, scores):
     for document in range(N_DOCUMENTS):
         tokens = tokens_of(scanner, document)
-        found = contributions(tokens, pairs, WINDOW)
+        found = contributions(tokens, TEST_WORDS, pairs, WINDOW)
         by_token = token_contributions(found, len(tokens))
         score = scores["gradient_mean"][document]
         assert by_token.sum() == pytest.approx(score, rel=1e-9, abs=1e-12)
@@ -99,7 +99,7 @@ def test_contributions_of_tokens_are_the_naive_ones(scanner, pairs):
         gradient.setdefault(WORDS[rows.words[row]], {})[WORDS[column]] = value
     for document in (0, 13):
         tokens = tokens_of(scanner, document)
-        found = token_contributions(contributions(tokens, pairs, WINDOW), len(tokens))
+        found = token_contributions(contributions(tokens, TEST_WORDS, pairs, WINDOW), len(tokens))
         np.testing.assert_allclose(
             found, naive_origins.token_contributions(tokens, gradient, WINDOW), atol=1e-12
         )
@@ -107,12 +107,14 @@ def test_contributions_of_tokens_are_the_naive_ones(scanner, pairs):
 
 def test_documents_without_words_of_the_test_contribute_nothing(pairs):
     tokens = ["w20", "w21", "w22"]
-    found = contributions(tokens, pairs, WINDOW)
+    found = contributions(tokens, TEST_WORDS, pairs, WINDOW)
     assert found.empty
     assert token_contributions(found, 3).tolist() == [0, 0, 0]
-    assert len(token_contributions(contributions([], pairs, WINDOW), 0)) == 0
+    assert len(token_contributions(contributions([], TEST_WORDS, pairs, WINDOW), 0)) == 0
 
 
-def test_document_of_another_corpus(pairs):
+def test_pair_without_a_gradient_is_named(pairs):
     with pytest.raises(InputError, match="'w3' and 'elsewhere' has no gradient; run the workflow again"):
-        contributions(["w3", "elsewhere"], pairs, WINDOW)
+        contributions(["w3", "elsewhere"], TEST_WORDS, pairs, WINDOW)
+    with pytest.raises(InputError, match="'w3' and 'w20' has no gradient"):
+        contributions(["w3", "w20"], TEST_WORDS, pairs.head(0), WINDOW)
