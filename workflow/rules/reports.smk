@@ -19,7 +19,7 @@ for area in filter(PLAN.has, PLAN.areas):
                 runtime=LIMITS.minutes(30),
             params:
                 step=f"{area.command}.report.{stem}",
-                given=given(area=area.name, units=PLAN.described(area), results="results/", only=[stem]),
+                given=given(area=area.name, units=PLAN.described(area, made), results="results/", only=[stem]),
             message:
                 f"write {stem} of {area.name.replace('_', ' ')}"
             shell:

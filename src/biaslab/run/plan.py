@@ -1,6 +1,6 @@
 """What a run will do, decided from the configuration and the data that are there; nothing is fetched here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,12 +70,17 @@ class Plan:
         """Return the registered checksum of a dataset."""
         return self.registry[wildcards.dataset].sha256
 
-    def described(self, area: Area) -> list[dict[str, Any]]:
-        """Return what tables and figures depend on of these units, for the step that makes them."""
+    def described(self, area: Area, made: Sequence[Made]) -> list[dict[str, Any]]:
+        """Return what some tables and figures of an area depend on of units, for the step that makes them.
+
+        It names only what they are made of, so that what else a unit gains or loses makes none of them again.
+        """
         keys = ("name", "tests", "options", "files", "marks")
+        read = {file for one in made for file in one.item.files}
+        units = [unit for unit in self.units[area.name].chosen if any(unit in one.units for one in made)]
         return [
-            {key: getattr(unit, key) for key in keys} | {"lacks": dict.fromkeys(unit.lacks, "")}
-            for unit in self.units[area.name].chosen
+            {key: getattr(unit, key) for key in keys} | {"lacks": dict.fromkeys(_lacking_of(unit, read), "")}
+            for unit in units
         ]
 
     def made(self, area: Area) -> list[Made]:
@@ -196,6 +201,11 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
     ]
     notices += _to_download(states)
     return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
+
+
+def _lacking_of(unit: Unit, files: Collection[str]) -> list[str]:
+    """Return the patterns of what a unit lacks that are of some files."""
+    return [one for one in unit.lacks if not all(map(replace(unit, lacks={one: ""}).has, files))]
 
 
 def _without(area: Area, units: Units, failed: Mapping[str, Sequence[str]]) -> Units:

@@ -12,6 +12,7 @@ from biaslab.core.schema import merge
 from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.grid import analyses, expansion
 from biaslab.origins.grid.workload import SET, WORD2VEC, grid_work
+from biaslab.run.area import Unit, expand
 from biaslab.run.plan import CLAIMS, Plan, make_plan
 
 ROOT = Path(__file__).parents[4]
@@ -107,6 +108,34 @@ def test_all_that_claims_read_is_made_or_the_audit_is_told_why_not(switched):
     unknown = {file for file in read if not any(fnmatch(one, file) or fnmatch(file, one) for one in known)}
     assert unknown == set()
     assert "" not in lacking
+
+
+@pytest.mark.parametrize(
+    "switched",
+    [PPMI, NO_SETS, {"ppmi_sets": {"sizes": []}}, {"single_documents": {"tails": 0, "random": 0}}, ALL_OFF],
+    ids=str,
+)
+def test_tables_are_told_of_a_setup_what_they_are_made_of_alone(switched):
+    whole, plan = planned({}), planned(switched)
+    area, before, after = plan.area("origins"), *(one.items(one.area("origins")) for one in (whole, plan))
+    stays = [
+        whole.report_inputs(area, before[stem]) == plan.report_inputs(area, after[stem]) for stem in after
+    ]
+    told = [whole.described(area, before[stem]) == plan.described(area, after[stem]) for stem in after]
+    assert told == stays
+    assert any(stays)
+
+
+@pytest.mark.parametrize("switched", [{}, PPMI, NO_SETS, ALL_OFF], ids=str)
+def test_what_tables_are_told_is_enough_to_make_them(switched):
+    plan = planned(switched)
+    area = plan.area("origins")
+    for stem, made in plan.items(area).items():
+        units = [Unit(**one) for one in plan.described(area, made)]
+        found = [one for one in expand(area.items, units) if one.item.stem == stem]
+        assert [(one.stem, one.inputs(area)) for one in found] == [
+            (one.stem, one.inputs(area)) for one in made
+        ]
 
 
 def test_with_all_switched_off_documents_are_ranked_and_their_bias_is_measured():
