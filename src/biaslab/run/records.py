@@ -22,8 +22,9 @@ RECORDS = "records.json"
 RESULTS = "results/"
 FETCH = "fetch_dataset"
 """The rule whose results are known by their registered checksum alone, wherever they come from."""
+NOTES = ".snakemake/metadata"
+"""Where Snakemake notes it, beside the results."""
 
-_NOTES = ".snakemake/metadata"
 _CODE = re.compile("'([0-9a-f]{16})'")
 _NOTED = ("rule", "input", "log", "params", "input_checksums")
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -74,7 +75,7 @@ def read_records(
     digests = {f"{RESULTS}{name}": digest for name, digest in known.items()}
     gone = {name: digest for record in older for name, digest in record.outputs.items()}
     jobs: dict[tuple, dict[str, Any]] = {}
-    for output, note in _notes(folder / _NOTES).items():
+    for output, note in _notes(folder / NOTES).items():
         if (folder / output).is_file() and _is_recorded(output, note["rule"]):
             job = jobs.setdefault((note["rule"], *note["log"]), {"note": note, "outputs": []})
             job["outputs"].append(output)

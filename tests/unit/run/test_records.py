@@ -97,6 +97,15 @@ def test_a_run_that_has_not_ended_is_packed_with_what_it_has(tmp_path):
         assert EMBEDDING in run.elsewhere
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_results_without_their_records_are_refused(tmp_path, is_whole):
+    results = make_run(tmp_path / "run", is_whole)
+    (tmp_path / "run/.snakemake").rename(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=r"no record of its steps lies beside it \(\.snakemake/metadata\)"):
+        write_crate(results, tmp_path / "c.zip", repository(), ["results"])
+    assert not (tmp_path / "c.zip").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

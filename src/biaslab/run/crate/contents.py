@@ -18,7 +18,7 @@ from biaslab.run.crate import EMBEDDINGS, RESULTS
 from biaslab.run.datasets import FOLDER
 from biaslab.run.manifest import MANIFEST, make_manifest, read_manifest
 from biaslab.run.provenance import sha256_file
-from biaslab.run.records import StepRecord, read_records
+from biaslab.run.records import NOTES, StepRecord, read_records
 from biaslab.run.root import CARRIED, PACKAGE
 from biaslab.run.taken import taken_records
 
@@ -77,6 +77,11 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
     """
     is_whole = not more or (results / MANIFEST).is_file()
     manifest, steps = read_manifest_and_steps(results) if more else (read_manifest(results), [])
+    if more and not steps:
+        raise InputError(
+            f"{results}: no record of its steps lies beside it ({NOTES}), so that no run could go on from it;"
+            " pack it where it was made"
+        )
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: results are missing ({'; '.join(lost)}); run it again to its end")
     there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
