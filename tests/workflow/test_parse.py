@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -236,6 +238,21 @@ def test_an_own_copy_of_an_embedding_is_debiased(snakemake, tmp_path):
     assert counts["classify_words"] == counts["generate_analogies"] == 1
     assert counts["report_debiasing_weat"] == 1
     assert "debiasing goes without sample: the setup sample is not run" in finished.stderr
+
+
+@pytest.mark.slow
+def test_a_run_that_moves_to_where_its_data_are_not_copies_none_again(snakemake, tmp_path):
+    copy, mirror = "results/datasets/questions-words/questions-words.txt", tmp_path / "mirror"
+    mirror.mkdir()
+    shutil.copy(files("gensim") / "test/test_data/questions-words.txt", mirror)
+    (tmp_path / "here.yaml").write_text(f"areas: [ranking]\ndatasets: {{mirror: {mirror}}}\n")
+    (tmp_path / "elsewhere.yaml").write_text("areas: [ranking]\ndatasets: {mirror: null}\n")
+    copied = snakemake(tmp_path, "--cores", 1, "--configfile", tmp_path / "here.yaml", "--", copy)
+    assert copied.returncode == 0, copied.stderr
+    shutil.rmtree(mirror)
+    looked = biaslab(tmp_path, "run", "--configfile", "elsewhere.yaml", "-n", "--cores", 1, copy)
+    assert looked.returncode == 0, looked.stderr
+    assert "Nothing to be done" in looked.stdout + looked.stderr
 
 
 def test_without_any_embedding_only_the_audit_is_left(snakemake, tmp_path):

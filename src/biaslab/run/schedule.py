@@ -70,9 +70,9 @@ def tasks_of(graph: str) -> dict[str, Task]:
 def job_graph(configs: Sequence[Path], arguments: Sequence[str] = ("--forceall",)) -> str:
     """Return the graph of the jobs of a configuration, as Snakemake prints it."""
     need(WORKFLOW)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(repository() / "Snakefile"), "--dag"]
-    given = ["--configfile", *map(str, configs)] if configs else []
-    done = subprocess.run([*command, *given, *arguments], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "snakemake", "--dag", "--snakefile", str(repository() / "Snakefile")]
+    given = ["--configfile", *map(str, configs)] if configs else []  # takes all that follows
+    done = subprocess.run([*command, *arguments, *given], capture_output=True, text=True, check=False)
     if done.returncode:
         last = "".join(done.stderr.strip().splitlines()[-1:])
         raise InputError(f"snakemake --dag: {last.removeprefix('biaslab: ')}")

@@ -197,11 +197,14 @@ def digests(names: Iterable[str]) -> dict[str, str]:
 def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
     """Give every rule that calls a step its digest as the parameter ``code``: an edit makes results anew.
 
-    So do another kind of processor that they are made for, and other settings that `given` tells a step.
+    So do another kind of processor that they are made for, and other settings that `given` tells a step. A
+    copy of data has the registered checksum, whatever code copied it and from wherever.
     """
     called = {rule: found[1] for rule in rules if (found := _STEP.search(_command(rule)))}
     found = digests(dict.fromkeys(called.values()))
     for rule, name in called.items():
+        if rule.params.get("sha256"):
+            continue
         settings = getattr(rule.params.get("given"), "settings", None)
         more = {"settings": settings} if settings else {}
         rule.set_params(code=found[name], processor=processor.target(), **more)

@@ -131,10 +131,12 @@ def test_every_rule_is_marked_by_its_step():
 
     told = Rule("a", step("ranking.simulate-ranking"), given=given(seed=3))
     named = Rule("b", step("{params.step}"), step="ranking.report")
-    others = [Rule("c", "true"), Rule("d", None)]
+    copy = {"given": given(mirror="here"), "sha256": "0" * 64}
+    others = [Rule("c", "true"), Rule("d", None), Rule("e", step("datasets.fetch-dataset"), **copy)]
     digest, of_report = step_digest("ranking.simulate-ranking"), step_digest("ranking.report")
-    assert mark_rules([told, named, *others]) == {"a": digest, "b": of_report}
+    of_copy = step_digest("datasets.fetch-dataset")
+    assert mark_rules([told, named, *others]) == {"a": digest, "b": of_report, "e": of_copy}
     assert told.params["settings"]({}) == '{"seed": 3}', "another seed runs it again"
     assert (told.params["code"], told.params["processor"]) == (digest, target())
     assert named.params["code"] == of_report
-    assert [rule.params for rule in others] == [{}, {}]
+    assert [rule.params for rule in others] == [{}, {}, copy], "a copy is known by its checksum alone"
