@@ -143,10 +143,10 @@ def record_crate(name: str, results: Path, time: str) -> None:
     """Pack a run of one area as a crate, and note what `record` does."""
     areas = json.loads((results / CONFIG).read_text(encoding="utf-8"))["areas"]
     claims = [claim for claim in registered() if claim.area in areas]
-    note_run(name, results, time, measured_setups(results), claims, areas=areas)
     too_large = [pattern for pattern in TOO_LARGE if any(results.glob(pattern))]
     for notice in write_crate(results, RECORDED / f"{name}.zip", ROOT, [CRATED], too_large):
         print(notice)
+    note_run(name, results, time, measured_setups(results), claims, areas=areas)
     copy_figures(results, FIGURES_OF_CRATES.get(name, {}))
 
 
