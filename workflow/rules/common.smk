@@ -10,6 +10,7 @@ CHECKOUT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.append(str(CHECKOUT.resolve() / "src"))
 
 from biaslab.core.errors import InputError
+from biaslab.run.ending import cancel_timers
 from biaslab.run.failures import note_failures
 from biaslab.run.limits import Limits
 from biaslab.run.plan import make_plan
@@ -59,7 +60,12 @@ onstart:
         sys.exit(2)
 
 
+onsuccess:
+    cancel_timers()
+
+
 onerror:
+    cancel_timers()
     try:
         lines = note_failures(workflow, PLAN, RESULTS.rstrip("/"))
     except InputError as error:
