@@ -28,12 +28,13 @@ from typing import Any
 
 VARIABLE = "BIASLAB_STARTER"
 LIBRARIES = (
-    *("typer", "pydantic", "jsonschema", "numpy", "pandas", "pyarrow.parquet", "pyarrow.dataset"),
+    *("typer", "pydantic.main", "pydantic.types", "jsonschema", "numpy", "pandas", "pandas.io.formats.style"),
+    *("pyarrow.parquet", "pyarrow.dataset"),
     *("scipy.stats", "scipy.optimize", "numba", "numba.core.typing.cffi_utils", "numba.cpython.charseq"),
     *("numba.np.arraymath", "numba.np.random.generator_methods", "threadpoolctl", "matplotlib.pyplot"),
     *("matplotlib.backends.backend_svg", "matplotlib.backends.backend_pdf"),
     *("sklearn.linear_model", "sklearn.svm", "sklearn.cluster", "gensim.models"),
-    *("torch", "safetensors.torch", "transformers.models.bert.modeling_bert"),
+    *("torch", "torch._dynamo", "safetensors.torch", "transformers.models.bert.modeling_bert"),
 )
 """Modules that take long to import."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

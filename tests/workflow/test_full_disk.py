@@ -1,4 +1,7 @@
-"""A disk that fills up during a run: one line tells it, nothing half is left, and the next run goes on."""
+"""A disk that fills up during a run: one line tells it, nothing half is left, and the next run goes on.
+
+Neither waits, when it has ended, for the timers by which Snakemake would start further jobs.
+"""
 
 import os
 import subprocess
@@ -16,15 +19,15 @@ mount -t tmpfs -o size=8m tmpfs results
 RUNS = """
 cp -r "$ROOT"/workflow "$ROOT"/envs "$ROOT"/Snakefile "$ROOT"/config.yaml .
 echo 'areas: [ranking]' > mine.yaml
-run="biaslab run --preset smoke --configfile mine.yaml --cores 2"
+run="biaslab run --preset smoke --configfile mine.yaml --cores 2 --max-jobs-per-timespan 500/1h"
 head -c 8M /dev/zero > results/filler
 truncate --size=-16K results/filler
 set +e
-"$PYTHON" -m $run; echo "full: $?"
+timeout 300 "$PYTHON" -m $run; echo "full: $?"
 find results -type f -name '.*'
 find results -type f -empty ! -path '*/logs/*'
 rm results/filler
-"$PYTHON" -m $run > /dev/null 2>&1; echo "with space: $?"
+timeout 300 "$PYTHON" -m $run > /dev/null 2>&1; echo "with space: $?"
 """
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"]
 
