@@ -39,5 +39,4 @@ short["debiasing"]["comparison"]["methods"] = [
     "soft",
     "double_hard",
 ]  # INLP leaves nothing of so few dimensions
-short["fairness_testing"] |= {"training_epochs": 3, "retrainings": 1}  # of more rows than the example's
 yaml.safe_dump(short, sys.stdout)
