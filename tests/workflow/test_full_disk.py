@@ -60,5 +60,5 @@ def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path):
     finished = on_a_small_disk(tmp_path, RUNS)
     said, _, after = finished.stdout.partition("full: 1\n")
     assert "No space left on device" in said
-    assert "Traceback" not in said
+    assert "Traceback" not in said, said
     assert after == "with space: 0\n"
