@@ -4,7 +4,7 @@ import threading
 
 
 def cancel_timers() -> None:
-    """Cancel the timers by which Snakemake asks whether further jobs may start: it would wait for the last."""
+    """Cancel the timers by which Snakemake asks whether more jobs may start: it would wait for the last."""
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.cancel()
