@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biaslab.core.values import EXACT_HELP, EXACT_OPTION
 from biaslab.run.options import AnswerOut, Seed, grouped
 from biaslab.run.outputs import To
 
@@ -35,12 +36,13 @@ class ColumnNames:
         str | None, typer.Option(help="Column that tells who is qualified: 1, true, yes or 0, false, no.")
     ] = None
     unknown: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="What the attribute says where it is unknown ('' for empty fields): such candidates keep the"
-            " place that they have, and no share counts them."
+            help="What the attribute says where it is unknown ('' for empty fields; repeat the option for"
+            " several): such candidates keep the place that they have, and no share counts them."
         ),
     ] = None
+    exact: Annotated[bool, typer.Option(EXACT_OPTION, help=EXACT_HELP)] = False
 
 
 Candidates = Annotated[
@@ -255,4 +257,12 @@ def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> 
     """Return the columns of a file of lists, as its reader wants them."""
     from biaslab.ranking.lists import Columns
 
-    return Columns(score, tuple(names.attribute), names.query, names.qualified, rank, names.unknown)
+    return Columns(
+        score,
+        tuple(names.attribute),
+        names.query,
+        names.qualified,
+        rank,
+        tuple(names.unknown or ()),
+        names.exact,
+    )

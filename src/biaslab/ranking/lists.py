@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import atomic_path, check_whole, separator_hint
+from biaslab.core.values import check_values, find_doubtful
 from biaslab.ranking.pools import UNKNOWN
 
 CHUNK_BYTES = 2**21
@@ -52,7 +53,8 @@ class Columns:
     qualified: str | None = None  # whether a candidate is qualified: 1, true, yes, 0, false or no
     rank: str | None = None  # place in the list; lower is better
     # What an attribute says of a candidate whose value is unknown; "" for an empty field.
-    unknown: str | None = None
+    unknown: tuple[str, ...] = ()
+    exact: bool = False  # keep doubtful values (`core.values`) as they are written
 
     @property
     def all(self) -> list[str]:
@@ -85,6 +87,7 @@ class ListFile:
 
     def __init__(self, path: str | os.PathLike, columns: Columns, chunk_bytes: int = CHUNK_BYTES):
         self.path, self.columns, self._chunk_bytes = Path(path), columns, chunk_bytes
+        self._seen: set[str] = set()  # values of the (crossed) attribute, so far
         self._delimiter = _DELIMITERS.get(check_suffix(self.path))
         if self._delimiter is not None:
             check_whole(self.path)
@@ -305,6 +308,7 @@ class ListFile:
                 f"{self.path}: {' x '.join(self.columns.attributes)} has more than {MAX_VALUES} values;"
                 " name an attribute with few values"
             )
+        self._check_doubtful(names.tolist())
         order = np.argsort(names)
         place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last one is that of a missing value
         place[order] = np.arange(len(names))
@@ -314,9 +318,29 @@ class ListFile:
         """Return the values of crossed attributes; missing where one of them is unknown."""
         if len(parts) > 1:
             self._check_separator(parts, first_row)
-        if self.columns.unknown is not None:
-            parts = [pc.if_else(pc.equal(text, self.columns.unknown), None, text) for text in parts]
+        if self.columns.unknown:
+            unknown = pa.array(self.columns.unknown)
+            parts = [pc.if_else(pc.is_in(text, unknown), None, text) for text in parts]
         return pc.binary_join_element_wise(*parts, SEPARATOR)
+
+    def _check_doubtful(self, names: Sequence[str]) -> None:
+        """Refuse doubtful values among those so far; the message names all of the file."""
+        if self.columns.exact or self._seen.issuperset(names):
+            return
+        self._seen.update(names)
+        crossed = len(self.columns.attributes) > 1
+        values = zip(*(name.split(SEPARATOR) if crossed else [name] for name in self._seen), strict=True)
+        for column, of_column in zip(self.columns.attributes, values, strict=True):
+            if find_doubtful(of_column):
+                check_values(f"{self.path}: {column}", self._distinct(column), "--unknown")
+
+    def _distinct(self, column: str) -> set[str]:
+        """Return the values of an attribute in the entire file, but for those named as unknown."""
+        values: set[str] = set()
+        for table in self.tables([column]):
+            text = pc.fill_null(table[column].cast(pa.string()), "")
+            values.update(pc.unique(text).to_pylist())
+        return values.difference(self.columns.unknown)
 
     def _check_separator(self, parts: Sequence[pa.Array], first_row: int) -> None:
         for column, text in zip(self.columns.attributes, parts, strict=True):
@@ -341,8 +365,13 @@ class ListFile:
             )
         return np.array(truth, dtype=bool)[text.indices.to_numpy()]
 
-    def _text(self, table: pa.Table, column: str, first_row: int, unknown: str | None = None) -> pa.Array:
-        """Return a column as text in which nothing is missing, unless that is how the unknown is written."""
+    def _text(
+        self, table: pa.Table, column: str, first_row: int, unknown: Sequence[str] | None = None
+    ) -> pa.Array:
+        """Return a column as text in which nothing is missing, unless that is how the unknown is written.
+
+        Only a column of an attribute has a list of `unknown` values.
+        """
         try:
             text = table[column].cast(pa.string()).combine_chunks()
         except pa.ArrowException as error:
@@ -351,10 +380,11 @@ class ListFile:
             ) from error
         text = pc.fill_null(text, "")
         row = pc.index(pc.equal(text, ""), True).as_py()
-        if row >= 0 and unknown != "":
-            raise InputError(
-                f"{self.where(first_row + row)}: the {column} is missing; fill it in, or remove the line"
+        if row >= 0 and "" not in (unknown or ()):
+            remedy = (
+                "fill it in, or remove the line" if unknown is None else "fill it in, or add --unknown ''"
             )
+            raise InputError(f"{self.where(first_row + row)}: the {column} is missing; {remedy}")
         return text
 
 

@@ -19,7 +19,7 @@ from biaslab.ranking.pools import Settings
 from biaslab.ranking.report.audited import answer
 from naive import ranking_selection as naive
 
-COLUMNS = Columns("score", ("sex",), "query", unknown="?")
+COLUMNS = Columns("score", ("sex",), "query", unknown=("?",))
 EQUAL_FILE = Path(__file__).parents[2] / "equal_measures.tsv"
 EQUAL = pd.read_csv(EQUAL_FILE, sep="\t", comment="#").set_index("measure")["value"]
 CANDIDATES = "Ada f .91;Ben m .96;Chen m .95;Dara f .82;Eli m .94;Finn m .90;Gwen f .79;Hugo m .89"

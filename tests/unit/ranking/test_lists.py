@@ -232,7 +232,7 @@ def test_new_columns_must_be_new(tmp_path):
 def test_unknown_values_are_no_values(tmp_path, unknown):
     rows = [*ROWS[:2], ("a", "1", unknown, "old", "1"), ("b", "2", "f", unknown, "1"), *ROWS[4:]]
     path = write(tmp_path / "c.csv", rows)
-    columns = Columns("score", ("sex", "age"), "query", unknown=unknown)
+    columns = Columns("score", ("sex", "age"), "query", unknown=(unknown,))
     first, last = read(path, columns)
     assert first.names == ["f|old", "m|old"]
     assert first.values.tolist() == [0, 1, -1, -1]
@@ -240,6 +240,44 @@ def test_unknown_values_are_no_values(tmp_path, unknown):
     assert ListFile(path, columns, 40).count_values() == {"f|old": 1, "m|new": 1, "m|old": 2}
     everything = read(write(tmp_path / "d.csv", [("a", "1", unknown, "old", "1")]), columns)
     assert (everything[0].names, everything[0].values.tolist()) == ([], [-1])
+
+
+def write_groups(path, groups):
+    return write(path, [(i, group) for i, group in enumerate(groups)], ("score", "sex"))
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["f", "m", "F", "f "], "sex: 'F', 'f' and 'f ' differ by case, blanks or a final stop alone; write"),
+        (["f", "m.", "F", "m"], r"'F' and 'f' \(likewise 'm' and 'm\.'\) differ by case"),
+        (["f", "nan", "m", " ?"], r"' \?' and 'nan' probably stand .*\(--unknown ' \?' --unknown nan\)"),
+        (["f", "f", "f", "NA"], r"'NA' probably stands for a missing value; .* \(--exact-values\)"),
+        (["f", "m", ""], r"c\.csv:4: the sex is missing; fill it in, or add --unknown ''"),
+    ],
+)
+@pytest.mark.parametrize("chunk_bytes", [16, 2**20])  # the chunks of the one have few lines each
+def test_doubtful_groups_are_refused(tmp_path, groups, message, chunk_bytes):
+    path = write_groups(tmp_path / "c.csv", groups)
+    for method in (ListFile.count_values, lambda file: list(file.lists())):
+        with pytest.raises(InputError, match=message):
+            method(ListFile(path, Columns("score", ("sex",)), chunk_bytes))
+
+
+def test_doubtful_groups_are_kept_or_unknown_on_demand(tmp_path):
+    path = write_groups(tmp_path / "c.csv", ["f", "F", "nan", "m", "?"])
+    exact = Columns("score", ("sex",), exact=True)
+    assert ListFile(path, exact).count_values() == {"?": 1, "F": 1, "f": 1, "m": 1, "nan": 1}
+    path = write_groups(tmp_path / "c.csv", ["f", "f", "nan", "m", "?"])
+    unknown = Columns("score", ("sex",), unknown=("nan", "?"))
+    assert ListFile(path, unknown).count_values() == {"f": 2, "m": 1}
+
+
+def test_crossed_groups_are_doubtful_by_attribute(tmp_path):
+    rows = [("1", "f", "old"), ("2", "m", "Old"), ("3", "f", "new")]
+    path = write(tmp_path / "c.csv", rows, ("score", "sex", "age"))
+    with pytest.raises(InputError, match=r"c\.csv: age: 'Old' and 'old' differ"):
+        read(path, Columns("score", ("sex", "age")))
 
 
 def test_ranks_are_read_and_scores_may_be_missing(tmp_path):

@@ -30,7 +30,7 @@ def random_table(rng, n_lists=9):
             "query": np.repeat([f"q{i}" for i in range(n_lists)], sizes),
             "place": np.concatenate([rng.permutation(n) + 1 for n in sizes]),
             "score": rng.integers(0, 9, sizes.sum()) / 8,
-            "sex": rng.choice(["f", "m", "?"], sizes.sum(), p=[0.4, 0.4, 0.2]),
+            "sex": rng.choice(["f", "m", "x"], sizes.sum(), p=[0.4, 0.4, 0.2]),
         }
     )
 
@@ -121,8 +121,8 @@ def test_values_are_means_over_the_lists_that_have_them(tmp_path):
 
 
 def test_unknown_candidates_keep_their_places_and_are_in_no_share(tmp_path):
-    table = pd.DataFrame({"sex": list("m?f"), "score": [3, 2, 1]})
-    found = measured(tmp_path, table, Columns("score", ("sex",), unknown="?"))
+    table = pd.DataFrame({"sex": list("mxf"), "score": [3, 2, 1]})
+    found = measured(tmp_path, table, Columns("score", ("sex",), unknown=("x",)))
     assert found.values["value"].tolist() == ["f", "m"]
     assert found.values["share"].tolist() == [0.5, 0.5]
     assert found.values["exposure"].tolist() == [0.5, 1.0]

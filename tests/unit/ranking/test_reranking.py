@@ -322,7 +322,7 @@ def test_command_ends_with_one_line_for_bad_input(tmp_path, biaslab):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_unknown_candidates_keep_their_places_and_the_others_are_reranked(tmp_path, algorithm):
     rng = np.random.default_rng(8)
-    columns, names = Columns("score", ("sex",), "query", unknown="x"), ["f", "m"]
+    columns, names = Columns("score", ("sex",), "query", unknown=("x",)), ["f", "m"]
     desired = [Fraction(1, 2)] * 2
     (tmp_path / "p.csv").write_text("value,share\nf,0.5\nm,0.5\n")
     for k in (1, 4, 50):
@@ -352,7 +352,7 @@ def test_command_takes_empty_fields_for_unknown(tmp_path, biaslab):
     code, _, err = biaslab(*arguments)
     assert (code, err) == (
         2,
-        f"biaslab: {tmp_path}/c.csv:3: the sex is missing; fill it in, or remove the line\n",
+        f"biaslab: {tmp_path}/c.csv:3: the sex is missing; fill it in, or add --unknown ''\n",
     )
     assert biaslab(*arguments, "--unknown", "", "--algorithm", "det_greedy")[0] == 0
     assert pd.read_csv(tmp_path / "out.csv")["name"].tolist() == list("abdc")
