@@ -13,6 +13,7 @@ from biaslab.cli.output import outlive_readers
 from biaslab.cli.run import extras, run
 from biaslab.cli.step import step
 from biaslab.core import processor
+from biaslab.core.cache import replace_unwritable_home
 from biaslab.core.errors import InputError, printable
 from biaslab.run.areas import AREAS
 from biaslab.run.cost import Cost
@@ -74,6 +75,7 @@ def main() -> None:
     cost = Cost()
     try:
         processor.check()
+        replace_unwritable_home()
         code = _run([located(argument) for argument in sys.argv[1:]])
         if not code:
             cost.note()

@@ -2,7 +2,10 @@
 
 import os
 import stat
+import tempfile
 from pathlib import Path
+
+from biaslab.core.errors import InputError
 
 VARIABLE = "BIASLAB_CACHE"
 """The environment variable that names another folder."""
@@ -19,9 +22,51 @@ def cache_folder(name: str) -> Path | None:
     return user_cache_path("biaslab").absolute() / name
 
 
+def replace_unwritable_home() -> None:
+    """Keep caches in a folder for temporary files if the user's home cannot hold them.
+
+    Snakemake needs a cache. Without one, matplotlib makes a folder for each process, and complains.
+    """
+    home = Path(os.path.expanduser("~"))
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    plots = [Path(os.environ.get("MPLCONFIGDIR") or config / "matplotlib")]
+    if not os.environ.get("MPLCONFIGDIR"):
+        plots.append(caches / "matplotlib")
+    if not (_can_hold(caches / "biaslab") and _can_hold(caches / "snakemake")):
+        os.environ["XDG_CACHE_HOME"] = str(_temporary_cache())
+    if not all(map(_can_hold, plots)):
+        os.environ["MPLCONFIGDIR"] = str(_temporary_cache() / "matplotlib")
+
+
+def _can_hold(folder: Path) -> bool:
+    """Tell whether the user can write into a folder, or make it; a home that is missing is not to be made."""
+    home = Path(os.path.expanduser("~"))
+    if folder.is_relative_to(home) and not home.is_dir():
+        return False
+    nearest = next((place for place in (folder, *folder.parents) if place.exists()), Path())
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+
+
+def _temporary_cache() -> Path:
+    """Return the user's own folder for caches among temporary files, the same in every run."""
+    try:
+        folder = Path(tempfile.gettempdir()) / f"biaslab-{os.geteuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not stat.S_ISDIR(folder.lstat().st_mode) or not is_only_ours(folder.lstat()):
+            raise PermissionError(folder)
+    except OSError as error:
+        raise InputError(
+            "the home folder cannot be written, nor is there another place for caches; set XDG_CACHE_HOME and"
+            " MPLCONFIGDIR to folders of your own"
+        ) from error
+    return folder
+
+
 def make_private(folder: Path) -> None:
     """Make a folder for the user alone; raise OSError when it is there and others can write into it."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     if not is_private(folder):
         raise PermissionError(folder)
 

@@ -6,8 +6,9 @@ import csv
 import json
 import math
 import os
+import secrets
+import stat
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -49,40 +50,53 @@ def keep_files(paths: Iterable[Path]) -> Iterator[None]:
         _kept.update(before)
 
 
-def _check_target(path: Path) -> None:
+def _check_target(path: Path) -> int | None:
+    """Refuse what must not be written over; return the permissions of a file that is replaced."""
     try:
         status = path.stat()
     except OSError:
-        return
+        return None
     if (status.st_dev, status.st_ino) in _kept:
         raise InputError(f"cannot write {path}: it is among the files that are read; choose another name")
     if not path.is_file():
         raise InputError(f"cannot write {path}: it is a folder or a device; name a file")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _create(path: Path, mode: int | None) -> tuple[Path, int]:
+    """Create an empty file of another name next to `path`; return it with the permissions it is to have.
+
+    These are `mode`, or else what the umask leaves.
+    """
+    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{_PARTIAL}{path.suffix}")
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    if mode is None:
+        return temporary, stat.S_IMODE(temporary.stat().st_mode)
+    temporary.chmod(mode | stat.S_IWUSR | stat.S_IRUSR)  # the writer opens it again
+    return temporary, mode
 
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success flush it to disk and rename it over `path`.
 
-    Its suffix is that of `path`, for writers that choose a format by it. A missing folder is made.
+    Its suffix is that of `path`, for writers that choose a format by it. A missing folder is made. A new file
+    has the permissions that the umask leaves, and a file that is replaced keeps its own.
     """
     path = Path(path)
-    _check_target(path)
+    mode = _check_target(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        suffix = f"{_PARTIAL}{path.suffix}"
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=suffix)
-        os.close(handle)
+        temporary, mode = _create(path, mode)
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror}; free space or choose another folder"
         ) from error
-    temporary = Path(name)
     try:
         yield temporary
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
+        temporary.chmod(mode)  # some libraries put a file of their own in its place
         temporary.replace(path)
     except OSError as error:
         raise InputError(

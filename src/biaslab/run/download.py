@@ -98,7 +98,6 @@ class _Download:
         self._say(f"downloading {self._name}{size} from {self._url}")
         try:
             self._try_often()
-            self._part.chmod(0o644)
             self._part.replace(self._target)
         except OSError as error:
             raise InputError(

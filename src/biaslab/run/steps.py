@@ -190,6 +190,7 @@ def digests(names: Iterable[str]) -> dict[str, str]:
     if missing and kept is not None:
         with contextlib.suppress(InputError, OSError):  # the cache only saves time
             make_private(kept.parent)
+            kept.touch(mode=0o600)  # a file that others can write to is not read
             write_text(kept, json.dumps(known | missing))
     return {name: (known | missing)[name] for name in names}
 
