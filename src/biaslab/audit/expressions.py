@@ -1,6 +1,7 @@
 """The small language in which a claim says what to measure on a table; nothing of it is executed as Python.
 
-A formula is made of the table's columns, numbers, texts in quotes and
+A formula is made of the table's columns, numbers, texts in quotes and the functions below. A column whose
+name has blanks or signs stands in backticks: ``mean(`f1-score`)``.
 
 ======================================  ==================================================================
 ``+ - * /``, ``abs(x)``, ``log(x)``     row by row
@@ -23,12 +24,17 @@ no text: it differs from every other), an unknown condition or a missing number 
 is about makes its value missing, and so do too few rows: `MissingError`. ``count`` and ``distinct`` are zero
 where no row meets their condition, but missing on an empty table. Rows without a value are left out only by
 name: ``present(x) and x < 0.05``, which is false, not unknown, where x is missing.
+
+Operators, ``< <= > >=`` and functions of numbers compute with numbers alone. A column that was read as text,
+because a cell somewhere holds a word, is turned into numbers; a cell that is none raises `CellError`, also in
+an equality with a number. A comparison of numbers with a text raises `FormulaError`.
 """
 
 import ast
 import math
 import operator
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -46,13 +52,24 @@ _COMPARE = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _ROWWISE = {"abs": np.abs, "log": np.log}
+_TEXT_OR_NAME = re.compile(r"""'[^']*'|"[^"]*"|`([^`]+)`""")
+_BACKTICKS = "write a column whose name has blanks or signs in backticks, as in mean(`f1-score`)"
 
 Value = float | str | pd.Series  # what a part of a formula stands for; an Estimate too
 
 
 class FormulaError(ValueError):
     """A formula that cannot be read, or does not fit its table."""
+
+
+class CellError(FormulaError):
+    """A cell of a table that is no number, although a formula computes with it."""
+
+    def __init__(self, column: str, row: int, cell: object) -> None:
+        super().__init__(f"{column} is '{cell}' in row {row + 1}, which is no number")
+        self.column, self.row, self.cell = column, row, cell  # row: its place in the table, from 0
 
 
 class MissingError(ValueError):
@@ -75,7 +92,7 @@ def columns_of(*formulas: str) -> set[str]:
     for formula in formulas:
         tree = _parse(formula)
         functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        names |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions}
+        names |= {_name(n) for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions}
     return names
 
 
@@ -110,10 +127,24 @@ def _ends(interval: str, table: pd.DataFrame) -> dict[str, float]:
 
 @cache
 def _parse(formula: str) -> ast.expr:
+    """Return the tree of a formula; a name in backticks keeps them, so that messages show them."""
+    names: dict[str, str] = {}
+
+    def hide(match: re.Match) -> str:
+        if match[1] is None:
+            return match[0]
+        hidden = f"__column_{len(names)}"
+        names[hidden] = match[0]
+        return hidden
+
     try:
-        return ast.parse(formula.strip(), mode="eval").body
+        tree = ast.parse(_TEXT_OR_NAME.sub(hide, formula.strip()), mode="eval").body
     except (SyntaxError, ValueError) as error:
-        raise FormulaError(f"'{formula}' is no formula ({error.args[0]})") from error
+        raise FormulaError(f"'{formula}' is no formula ({error.args[0]}); {_BACKTICKS}") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return tree
 
 
 def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
@@ -123,22 +154,20 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
         case ast.Constant(value=int() | float() | str()):
             return node.value
         case ast.Name():
-            return _column(node.id, table)
+            return _column(_name(node), table)
         case ast.UnaryOp(op=ast.USub()):
-            return _apply(operator.neg, node, table, node.operand)
+            return _compute(operator.neg, node, table, node.operand)
         case ast.UnaryOp(op=ast.Not()):
             return ~_condition(_evaluate(node.operand, table), ast.unparse(node))
         case ast.BinOp() if type(node.op) in _BINARY:
-            return _apply(_BINARY[type(node.op)], node, table, node.left, node.right)
+            return _compute(_BINARY[type(node.op)], node, table, node.left, node.right)
         case ast.BoolOp():
             return _combine(node, table)
         case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=[_, *_]) as choices]):
-            values = [_choice(choice) for choice in choices.elts]
-            left = _evaluate(node.left, table)
-            found = _operate(lambda x: x.isin(values), node, left)
-            return found if _is_text(values[0]) else _unknown_where_missing(found, left)
+            return _choose(node, [_choice(choice) for choice in choices.elts], table)
         case ast.Compare(ops=[op], comparators=[right]) if type(op) in _COMPARE:
             sides = _evaluate(node.left, table), _evaluate(right, table)
+            sides = _as_numbers(node, *sides) if isinstance(op, _ORDERS) else _alike(node, *sides)
             return _unknown_where_missing(_operate(_COMPARE[type(op)], node, *sides), *sides)
         case ast.Call(func=ast.Name(), keywords=[]):
             return _call(node, table)
@@ -152,15 +181,67 @@ def _choice(node: ast.expr) -> float | str:
     return node.value
 
 
+def _choose(node: ast.Compare, values: list[float | str], table: pd.DataFrame) -> pd.Series:
+    """Return the condition that a column has one of some values, all of them numbers or all texts."""
+    if len(set(map(_is_text, values))) > 1:
+        raise FormulaError(f"'{ast.unparse(node)}' mixes numbers and texts")
+    left, _ = _alike(node, _evaluate(node.left, table), values[0])
+    found = _operate(lambda x: x.isin(values), node, left)
+    return found if _is_text(values[0]) else _unknown_where_missing(found, left)
+
+
+def _name(node: ast.Name) -> str:
+    return node.id.strip("`")
+
+
 def _column(name: str, table: pd.DataFrame) -> pd.Series:
     if name not in table.columns:
-        raise FormulaError(f"there is no column '{name}' (there are {', '.join(table.columns)})")
+        columns = [column for column in table.columns if not column.startswith("__")]
+        hint = "" if all(column.isidentifier() for column in columns) else f"; {_BACKTICKS}"
+        raise FormulaError(f"there is no column '{name}' (there are {', '.join(columns)}){hint}")
     return table[name]
 
 
-def _apply(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.expr) -> Value:
-    """Apply a row-by-row operation to parts of a formula."""
-    return _operate(function, node, *(_evaluate(part, table) for part in parts))
+def _compute(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.expr) -> Value:
+    """Apply a row-by-row operation to parts of a formula, which are numbers."""
+    return _operate(function, node, *_as_numbers(node, *(_evaluate(part, table) for part in parts)))
+
+
+def _as_numbers(node: ast.expr, *values: Value | Estimate) -> list[Value | Estimate]:
+    """Return the operands of an operator as numbers."""
+    if text := next((value for value in values if isinstance(value, str)), None):
+        raise FormulaError(f"'{ast.unparse(node)}' computes with the text '{text}'")
+    return [_numbers(value) if isinstance(value, pd.Series) else value for value in values]
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Return a column as numbers, truth values as 0 and 1; `CellError` for a cell that is none."""
+    if column.dtype == "boolean":
+        return pd.Series(column.to_numpy(float, na_value=np.nan), column.index, name=column.name)
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return column.astype(float)
+    if not _is_text(column):
+        try:
+            return column.astype(float)
+        except (TypeError, ValueError) as error:
+            raise FormulaError(f"'{column.name}' holds no numbers ({error})") from error
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    wrong = (numbers.isna() & column.notna()).to_numpy().nonzero()[0]
+    spelled = (i for i in wrong if str(column.iloc[i]).strip().lower() != "nan")
+    if (row := next(spelled, None)) is not None:
+        raise CellError(str(column.name), int(row), column.iloc[row])
+    return numbers
+
+
+def _alike(node: ast.expr, *sides: Value | Estimate) -> Sequence[Value | Estimate]:
+    """Return the sides of an equality as they can be compared: as texts, or as numbers."""
+    texts = [side for side in sides if isinstance(side, str)]
+    if not texts:
+        return sides if all(map(_is_text, sides)) else _as_numbers(node, *sides)
+    numbers = [side for side in sides if not _is_text(side)]
+    if any(not isinstance(side, pd.Series) or side.notna().any() for side in numbers):
+        raise FormulaError(f"'{ast.unparse(node)}' compares numbers with the text '{texts[0]}'")
+    return sides
 
 
 def _operate(function: Callable, node: ast.expr, *values: Value | Estimate) -> Value:
@@ -233,9 +314,9 @@ def _scalar(value: Value | Estimate) -> float:
 def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
     name = node.func.id
     if name in _ROWWISE and len(node.args) == 1:
-        return _apply(_ROWWISE[name], node, table, node.args[0])
+        return _compute(_ROWWISE[name], node, table, node.args[0])
     if name == "present" and len(node.args) == 1:
-        return _apply(pd.Series.notna, node, table, node.args[0])
+        return _operate(pd.Series.notna, node, _evaluate(node.args[0], table))
     if name not in _REDUCTIONS:
         known = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS, "present"]))
         raise FormulaError(
@@ -284,11 +365,8 @@ def _argument(node: ast.expr, kind: str, table: pd.DataFrame) -> pd.Series:
     if kind == "c":
         return _condition(value, f"'{text}'")
     if not isinstance(value, pd.Series):
-        raise FormulaError(f"'{text}' is no column")
-    try:
-        return value if kind == "v" else pd.to_numeric(value).astype(float)
-    except (TypeError, ValueError) as error:
-        raise FormulaError(f"'{text}' holds no numbers ({error})") from error
+        raise FormulaError(f"'{text}' is no column; {_BACKTICKS}")
+    return value if kind == "v" else _numbers(value)
 
 
 def _plain(reduce: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estimate]:

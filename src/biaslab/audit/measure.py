@@ -11,16 +11,19 @@ only hold or fail elsewhere. A gate of another kind is an effect without which a
 Where a gate counts as a condition and does not hold, or the data are made up, nothing is measured.
 """
 
+import csv
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXACT, EXEMPT_KINDS, WEAKER, Claim, read_claims
 from biaslab.audit.expressions import (
+    CellError,
     Estimate,
     FormulaError,
     MissingError,
@@ -39,7 +42,7 @@ COLUMNS = columns.columns_of(Path(__file__).with_name("columns.tsv"))["claims"]
 OWN, OTHER, ANY = "own", "other", "any"
 """Column ``data``: the paper's, other data, or the claim is about any data."""
 
-_PATH = "path of the file"
+_PATH, _ROW = "__path", "__row"  # of the file; expressions.py shows no such column
 NOT_MET = ("not under the paper's conditions", "without the effect that it needs")
 """How a reason says that a gate does not hold: a setting or a count, or an effect."""
 
@@ -286,6 +289,7 @@ def _measure(
     """Read the files of a claim, or take them from the `tables` of other claims; evaluate its formulas."""
     files = {setup: _files(claim.file, setup, results, claim.where) for setup in setups}
     used: list[Path] = []
+    rows = pd.DataFrame()
     try:
         key = claim.file, setups
         if (table := tables.get(key)) is None:
@@ -294,12 +298,19 @@ def _measure(
             table = pd.concat(parts, ignore_index=True)
             if not any(path.suffix == ".parquet" for s in setups for path in files[s]):
                 tables[key] = table  # of Parquet files each claim reads columns of its own
+        rows = table
         rows = select_rows(claim.select, table) if claim.select else table
         used = [Path(path) for path in rows[_PATH].unique()]
         if len(rows) < claim.min_rows:
             raise MissingError(_too_few(len(rows), claim.min_rows))
         found = estimate(claim.measure, rows, claim.ends)
         null = estimate(claim.null, rows).value if claim.null else math.nan
+    except CellError as error:
+        place = _place(Path(rows[_PATH].iloc[error.row]), int(rows[_ROW].iloc[error.row]))
+        raise InputError(
+            f"{place}: {error.column} is '{error.cell}', which is no number; correct the cell, or the select"
+            f" or measure of {claim.where}, claim '{claim.claim_id}'"
+        ) from error
     except FormulaError as error:
         raise InputError(
             f"{claim.where}, claim '{claim.claim_id}': {error}; fix its select, measure, null or file"
@@ -364,9 +375,21 @@ def _read_json(path: Path) -> pd.DataFrame:
 
 
 def _labelled(table: pd.DataFrame, path: Path, setup: str) -> pd.DataFrame:
-    """Return the table with the columns file, setup and path; one that spans setups keeps its own setup."""
-    labelled = table.assign(**{"file": path.stem, _PATH: str(path)})
+    """Return the table with its file, path, rows and setup; one that spans setups keeps its own setup."""
+    labelled = table.assign(**{"file": path.stem, _PATH: str(path), _ROW: np.arange(len(table))})
     return labelled if "setup" in table else labelled.assign(setup=setup)
+
+
+def _place(path: Path, row: int) -> str:
+    """Name a row (from 0) of a result file: by its line in a .tsv file."""
+    if path.suffix != ".tsv":
+        return f"{path}, row {row + 1}"
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines, number = csv.reader(file, delimiter="\t"), -1  # 0 is the header
+        while number <= row:
+            line = lines.line_num + 1
+            number += bool(next(lines))
+    return f"{path}, line {line}"
 
 
 def read_parquet_columns(path: Path) -> list[str]:

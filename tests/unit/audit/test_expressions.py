@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from biaslab.audit.expressions import (
+    CellError,
     Estimate,
     FormulaError,
     MissingError,
@@ -23,6 +24,9 @@ TABLE = pd.DataFrame(
         "x": [1.0, 2.0, 4.0, 8.0, np.nan],
         "y": [2.0, 3.0, 5.0, 4.0, 1.0],
         "text": ["1", "2", "3", "4", "5"],
+        "flag": [True, False, True, False, True],
+        "f1-score": 0.5,
+        "macro avg": 0.25,
     }
 )
 
@@ -67,6 +71,18 @@ WHOLE = TABLE.dropna()
         ("count(present(x) and not (weat == 'a' or x > 5) and y >= 1)", 1),
         ("count(y in (1, 2))", 2),
         ("3", 3),
+        ("mean(text + text)", 6),  # numbers, although the column holds texts
+        ("mean(2 * text)", 6),
+        ("mean(text - y)", 0),
+        ("count(text > 2.5)", 3),
+        ("count(text == 2)", 1),
+        ("count(text == '2')", 1),
+        ("count(text in (2, 3))", 2),
+        ("count(weat == kind)", 0),
+        ("mean(flag + flag)", 1.2),
+        ("mean(`f1-score`)", 0.5),
+        ("mean(`macro avg`, `f1-score` == 0.5 and kind != '`')", 0.25),
+        ("count(`kind` == 'random')", 3),
     ],
 )
 def test_formulas(formula, expected):
@@ -99,6 +115,19 @@ def test_formulas(formula, expected):
 def test_what_has_no_rows_is_missing(formula, message):
     with pytest.raises(MissingError, match=message):
         value(formula, WHOLE)
+
+
+def test_a_word_outside_the_selection_changes_no_number():
+    table = TABLE.assign(text=["1", "2", "NA", "4", "x"])
+    chosen = select_rows("y in (2, 3, 4)", table)
+    assert chosen["text"].tolist() == ["1", "2", "4"]
+    assert value("mean(text + 10 * text)", chosen) == pytest.approx(11 * 7 / 3)
+    with pytest.raises(CellError, match="text is 'NA' in row 3, which is no number"):
+        value("mean(text + 10 * text)", table)
+
+
+def test_columns_in_backticks_are_named_without_them():
+    assert columns_of("mean(`f1-score`, `class` == 'a`b')", "kind == '`x`'") == {"f1-score", "class", "kind"}
 
 
 @pytest.mark.parametrize(
@@ -185,11 +214,21 @@ def test_an_interval_of_missing_ends_is_none():
         ("mean(x, y > 1, y > 2)", "'mean' takes 1 arguments"),
         ("mean(x, y)", "'y' is no condition"),
         ("mean(3)", "'3' is no column"),
-        ("mean(weat)", "'weat' holds no numbers"),
-        ("count(weat < 3)", "does not fit the table"),
+        ("mean(weat)", "weat is 'a' in row 1, which is no number"),
+        ("count(weat < 3)", "weat is 'a' in row 1, which is no number"),
+        ("count(weat == 3)", "weat is 'a' in row 1, which is no number"),
+        ("count(weat in (3, 4))", "weat is 'a' in row 1, which is no number"),
+        ("count(x == '1')", "compares numbers with the text '1'"),
+        ("count(x in ('1', '2'))", "compares numbers with the text '1'"),
+        ("count(text in ('1', 2))", "mixes numbers and texts"),
+        ("count(text > '2')", "computes with the text '2'"),
+        ("100 * mean(2 * kind)", "kind is 'random' in row 1"),
+        ("mean(f1-score)", "no column 'f1'.*in backticks, as in mean"),
+        ("mean(macro avg)", "is no formula .*in backticks"),
+        ("mean('f1-score')", "is no column; write a column whose name .*in backticks"),
         ("count(not x)", "is no condition"),
         ("count(x and y > 1)", "is no condition"),
-        ("'a' + 1", "does not fit the table"),
+        ("'a' + 1", "computes with the text 'a'"),
         ("count(x in (y,))", "has no place"),
         ("count(x in ())", "has no place"),
         ("mean(x=1)", "has no place"),

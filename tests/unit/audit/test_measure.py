@@ -283,13 +283,42 @@ def test_a_table_that_spans_setups_keeps_its_setup_column(results):
         ({"measure": "mean(x"}, r"claim 't1-mean': 'mean\(x' is no formula"),
         ({"measure": "x"}, r"gives no single number"),
         ({"select": "x + 1"}, r"the selection is no condition"),
-        ({"select": "name < 3"}, r"does not fit the table"),
+        ({"select": "name < 3"}, r"a\.tsv, line 2: name is 'a', which is no number; .*claims\.tsv, line 2"),
         ({"interval": "min(x)"}, r"is no interval"),
     ],
 )
 def test_broken_claims_are_refused(results, fields, message):
     with pytest.raises(InputError, match=message):
         measure(results, claim(**fields))
+
+
+WORDS = "name\thits\tf1-score\nours\t7\t.5\nours\t8\t.7\n\nbaseline\tNA\t.1\n"
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [("mean(hits + hits)", 15), ("mean(2 * hits)", 15), ("count(hits > 7)", 1), ("max(`f1-score`)", 0.7)],
+)
+def test_a_word_in_a_row_that_is_not_selected_changes_no_number(results, formula, expected):
+    write_text(results / "origins/small/a.tsv", WORDS)
+    row = measure(results, claim(select="name == 'ours'", measure=formula, null="0")).iloc[0]
+    assert row["measured"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("formula", ["mean(hits)", "mean(2 * hits)", "mean(hits + hits)", "count(hits > 7)"])
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.tsv", WORDS, r"small/a\.tsv, line 5"),
+        ("a.json", '[{"hits": 7}, {"hits": "NA"}]', r"small/a\.json, row 2"),
+    ],
+)
+def test_a_cell_that_is_no_number_is_named(results, formula, name, text, place):
+    write_text(results / "origins/small" / name, text)
+    write_tsv(results / "origins/small/0.tsv", pd.DataFrame({"hits": [1.0, 2.0]}))
+    message = place + r": hits is 'NA', which is no number; correct .* claims\.tsv, line 2, claim 't1-mean'"
+    with pytest.raises(InputError, match=message):
+        measure(results, claim(measure=formula, file=f"origins/{{setup}}/0.tsv origins/{{setup}}/{name}"))
 
 
 def test_files_of_other_kinds_and_damaged_ones_are_refused(results):

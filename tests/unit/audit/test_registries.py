@@ -24,6 +24,8 @@ RESOURCES = ROOT / "workflow/resources"
 PAPERS = os.environ.get("BIASLAB_PAPERS")
 """A folder with the papers' texts, each named by its first author and year; the project has none."""
 
+COMPARED_WITH_TEXT = re.compile(r"(\w+) (?:[!=]=|in) \(?['\"]")
+
 with_papers = pytest.mark.skipif(not PAPERS, reason="BIASLAB_PAPERS names no folder with the papers' texts")
 each_area = pytest.mark.parametrize("area", AREAS)
 
@@ -76,9 +78,11 @@ def unreadable(claims: list[Claim]) -> list[str]:
     for one in claims:
         try:
             names = sorted(columns_of(*one.formulas))
-            numbers = pd.DataFrame({name: [1.0, 2.0, 3.0] for name in names or ["any"]})
+            texts = {n for formula in one.formulas for n in COMPARED_WITH_TEXT.findall(formula)}
+            columns = {name: list("abc") if name in texts else [1.0, 2.0, 3.0] for name in names or ["any"]}
+            numbers = pd.DataFrame(columns)
             # A column of truth values may stand where a condition does.
-            evaluate(one, numbers, *(numbers.assign(**{name: numbers[name] > 1}) for name in names))
+            evaluate(one, numbers, *(numbers.assign(**{name: [False, True, True]}) for name in names))
         except FormulaError as error:
             found.append(f"{one.claim_id}: {error}")
     return found
