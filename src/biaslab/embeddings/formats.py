@@ -1,9 +1,12 @@
 """Word vectors in the formats of other tools: word2vec text, word2vec binary and GloVe text."""
 
 import codecs
+import itertools
 import os
+import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +26,9 @@ _LONGEST_LINE = 2**22
 _LONGEST_WORD = 2**12
 _MOST_DIMENSIONS = 2**17
 _CHUNK_BYTES = 2**18
+_SAMPLED_LINES = 1000
+"""Rows whose fields are counted where no header announces the dimensions."""
+_N_EXAMPLES = 3
 _FOREIGN = {
     b"\x80": (
         "a pickle, as gensim saves its own; it can run code when it is opened, so it never is. Export it with"
@@ -37,17 +43,24 @@ _FOREIGN = {
 """What files begin with that are of no format read here, and what to do about them."""
 
 
-def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[list[str], np.ndarray]:
+def read_embedding(
+    path: str | os.PathLike, format: str | None = None, say: Callable[[str], None] = warnings.warn
+) -> tuple[list[str], np.ndarray]:
     """Read word vectors; nothing in the file is ever executed.
 
     Parameters
     ----------
     path : path-like
-        The file; it may be compressed (``.gz``, ``.bz2``), and tabs may stand between the numbers.
+        The file; it may be compressed (``.gz``, ``.bz2``). Any number of blanks or tabs divides the numbers
+        of a text file, and its words may hold blanks: the last numbers of a row are the vector.
     format : {"word2vec", "word2vec-binary", "glove"}, optional
         By default it is told from the content: word2vec files begin with a line of two whole numbers, and
         those that go on with control characters are binary. Only a file of a few bytes, or a GloVe file of
         one dimension with a number as its first word, can be mistaken.
+    say : callable
+        Receives one line for each way in which the result is not the file, with the count: rows that repeat
+        a word (the first row counts), words that hold blanks, and a header that announces another number of
+        rows. By default each line is a Python warning.
 
     Returns
     -------
@@ -59,21 +72,20 @@ def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[
     Raises
     ------
     InputError
-        When the file is missing, empty, truncated or malformed, holds a word twice or a value that is not
-        finite, or is a pickle, as gensim's own ``.kv`` and ``.model`` are.
+        When the file is missing, empty, truncated or malformed, holds a value that is not finite, or is a
+        pickle, as gensim's own ``.kv`` and ``.model`` are.
     """
     path = Path(path)
     try:
         kind = _known(format) if format else None
         _refuse_foreign(path)
         kind = kind or _detect(path)
-        words, vectors = (
-            _read_binary(path) if kind == "word2vec-binary" else _read_text(path, kind == "word2vec")
-        )
+        rows = _read_binary(path) if kind == "word2vec-binary" else _read_text(path, kind == "word2vec")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file of word vectors; check the path") from error
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: not readable ({error})") from error
+    words, vectors = list(rows.number_of), rows.vectors()
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         row = int(finite.argmin())
@@ -81,6 +93,8 @@ def read_embedding(path: str | os.PathLike, format: str | None = None) -> tuple[
             f"{path}: the vector of '{words[row]}' is not finite in 32 bits (word {row + 1} of the file);"
             " remove or repair it"
         )
+    for note in rows.notes():
+        say(f"{path}: {note}")
     return words, vectors
 
 
@@ -192,63 +206,159 @@ def _require_header(path: Path, line: bytes) -> tuple[int, int]:
     return header
 
 
-def _read_text(path: Path, has_header: bool) -> tuple[list[str], np.ndarray]:
+class _Rows:
+    """The rows of a file as they are read: each word once, and what the reader must report."""
+
+    def __init__(self) -> None:
+        self.number_of: dict[str, int] = {}  # line or row of each word
+        self.n_rows = 0
+        self.announced: int | None = None
+        self._values = bytearray()
+        self._repeated: list[str] = []
+
+    def add(self, word: str, number: int, vector: bytes) -> None:
+        """Add the word of a line or row, if it is new, with the bytes of its vector."""
+        self.n_rows += 1
+        if word in self.number_of:
+            self._repeated.append(word)
+        else:
+            self.number_of[word] = number
+            self._values += vector
+
+    def vectors(self) -> np.ndarray:
+        """Return the vectors, (V, D) float32."""
+        return (
+            np.frombuffer(self._values, dtype="<f4")
+            .reshape(len(self.number_of), -1)
+            .astype(np.float32, copy=False)
+        )
+
+    def notes(self) -> list[str]:
+        """Return a line for each way in which words and vectors are not those of the file."""
+        notes = []
+        if self.announced not in (None, self.n_rows, len(self.number_of)):
+            notes.append(
+                f"line 1 announces {self.announced:,} words, the file has {self.n_rows:,}; all are read"
+            )
+        if self._repeated:
+            notes.append(
+                f"{_rows_of(self._repeated)} repeat{'s' * (len(self._repeated) == 1)} a word of an earlier"
+                f" row ({_examples(self._repeated)}); the first row of a word counts"
+            )
+        if blank := [word for word in self.number_of if " " in word]:
+            notes.append(
+                f"the word of {_rows_of(blank)} holds blanks ({_examples(blank)}); the last numbers of a row"
+                " are its vector"
+            )
+        return notes
+
+
+def _rows_of(words: Sequence[str]) -> str:
+    return f"{len(words):,} row{'s' * (len(words) > 1)}"
+
+
+def _examples(words: Sequence[str]) -> str:
+    distinct = list(dict.fromkeys(words))
+    more = ", ..." if len(distinct) > _N_EXAMPLES else ""
+    return ", ".join(f"'{word}'" for word in distinct[:_N_EXAMPLES]) + more
+
+
+def _read_text(path: Path, has_header: bool) -> _Rows:
     """Read rows of a word and its numbers, after a word2vec header or without one (GloVe)."""
     with utils.open(path, "rb") as file:
         if not has_header:
-            return _read_rows(path, file, first_line=1, n_dimensions=None)
+            return _read_rows(path, file, first_line=1, n_dimensions=_count_dimensions(path))
         n_words, n_dimensions = _require_header(
             path, file.readline(_LONGEST_LINE).removeprefix(codecs.BOM_UTF8)
         )
-        words, vectors = _read_rows(path, file, first_line=2, n_dimensions=n_dimensions)
-    if len(words) != n_words:
-        raise InputError(
-            f"{path}: line 1 announces {n_words} words, but there are {len(words)}; get the whole file"
-        )
-    return words, vectors
+        rows = _read_rows(path, file, first_line=2, n_dimensions=n_dimensions)
+    if n_words not in (rows.n_rows, rows.n_rows + 1, len(rows.number_of)):
+        get = "correct line 1" if n_words < rows.n_rows else "get the whole file, or correct line 1"
+        raise InputError(f"{path}: line 1 announces {n_words} words, but there are {rows.n_rows}; {get}")
+    rows.announced = n_words
+    return rows
 
 
-def _read_rows(
-    path: Path, file: BinaryIO, first_line: int, n_dimensions: int | None
-) -> tuple[list[str], np.ndarray]:
-    """Read rows; the first sets what separates numbers, and how many they are where no header has told it."""
-    line_of: dict[str, int] = {}
-    values = bytearray()
-    separator = None
+def _count_dimensions(path: Path) -> int:
+    """Return how many numbers most of the first rows end with; a row with fewer fields has as many as it can.
+
+    Words may hold blanks, but most do not: otherwise something else than blanks divides the numbers.
+    """
+    counts: Counter[int] = Counter()
+    n_plain: Counter[int] = Counter()
+    with utils.open(path, "rb") as file:
+        for line in itertools.islice(iter(lambda: file.readline(_LONGEST_LINE), b""), _SAMPLED_LINES):
+            fields = line.split()
+            if len(line) == _LONGEST_LINE or not fields:
+                continue
+            n = min(_count_numbers(fields), len(fields) - 1)
+            counts[n] += 1
+            n_plain[n] += n == len(fields) - 1
+    if not counts:
+        return 1
+    n, n_rows = counts.most_common(1)[0]
+    return n if 2 * n_plain[n] > n_rows else 0
+
+
+def _count_numbers(fields: Sequence[bytes]) -> int:
+    """Return how many numbers a row ends with."""
+    return sum(1 for _ in itertools.takewhile(_is_number, reversed(fields)))
+
+
+def _is_number(field: bytes) -> bool:
+    return _parses(field) and any(digit in field for digit in b"0123456789")
+
+
+def _read_rows(path: Path, file: BinaryIO, first_line: int, n_dimensions: int) -> _Rows:
+    """Read rows of a word and so many numbers; with 0 the rows are no such rows, and the first is refused."""
+    rows = _Rows()
     for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), first_line):
         where = f"{path}, line {number}"
         if len(line) == _LONGEST_LINE:
             raise InputError(f"{where}: longer than {_LONGEST_LINE} bytes; this is no file of word vectors")
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
-        text = _decode(where, line).rstrip(" \t\r\n")
-        separator = separator or ("\t" if "\t" in text else " ")
-        word, *numbers = text.split(separator)
-        n_dimensions = n_dimensions or len(numbers)
-        if not numbers or len(numbers) != n_dimensions:
-            expected = n_dimensions or "at least one"
-            raise InputError(
-                f"{where}: {len(numbers)} numbers after the word instead of {expected}; get the whole file"
-            )
+        word, numbers = _split_row(where, line, n_dimensions)
         if not line.endswith(b"\n"):
             raise InputError(f"{where}: {CUT}")
-        _add(word, number, line_of, where)
-        values += _parse_numbers(where, numbers).tobytes()
-    if not line_of:
+        rows.add(_decode(where, word), number, _parse_numbers(where, numbers).tobytes())
+    if not rows.n_rows:
         raise InputError(f"{path}: no word vectors in it; get the whole file")
-    return list(line_of), np.frombuffer(values, dtype=np.float32).reshape(len(line_of), -1)
+    return rows
 
 
-def _add(word: str, number: int, number_of: dict[str, int], where: str) -> None:
-    """Note the line or row of a word, which must be new."""
-    if not word:
-        raise InputError(f"{where}: no word before the numbers; delete or repair the row")
-    if word in number_of:
-        raise InputError(
-            f"{where}: the word '{word}' is there for the second time (first: {number_of[word]});"
-            " delete one of the two"
+def _split_row(where: str, line: bytes, n_dimensions: int) -> tuple[bytes, list[bytes]]:
+    """Return the word of a row, which may hold blanks or be one, and its numbers as text."""
+    fields = line.split()
+    if not fields:
+        raise InputError(f"{where}: an empty line; delete it")
+    if len(fields) > n_dimensions > 0:
+        word, *numbers = line.rsplit(None, n_dimensions)
+        word = word.lstrip()
+        if len(fields) == n_dimensions + 1 or not _is_number(word.split()[-1]):
+            return word, numbers
+    if len(fields) == n_dimensions and line[:1] in b" \t":
+        return b" ", fields
+    raise InputError(f"{where}: {_row_problem(where, line, fields, n_dimensions)}")
+
+
+def _row_problem(where: str, line: bytes, fields: list[bytes], n_dimensions: int) -> str:
+    """Return what is wrong with a row that has too few or too many numbers, and what to do."""
+    for mark, name in ((b",", "commas"), (b";", "semicolons")):
+        if line.count(mark) >= max(1, n_dimensions - 1, len(fields) - 1):
+            return f"{name} stand between or in the numbers; write numbers as 0.5, with blanks between them"
+    if where.endswith("line 1") and len(fields) > 1 and all(field.isdigit() for field in fields):
+        return (
+            f"looks like a header of {len(fields)} numbers; a word2vec header has 2 (number of words,"
+            " dimensions): correct line 1, or delete it"
         )
-    number_of[word] = number
+    _decode(where, line)
+    if not n_dimensions:
+        return "expected a word and its numbers, divided by blanks; give a file of word vectors"
+    n_found = min(_count_numbers(fields), len(fields) - 1)
+    get = "repair the row" if n_found > n_dimensions else "get the whole file, or repair the row"
+    plural = "s" * (n_dimensions != 1)
+    return f"expected {n_dimensions} number{plural} after the word, found {n_found}; {get}"
 
 
 def _decode(where: str, text: bytes) -> str:
@@ -258,35 +368,46 @@ def _decode(where: str, text: bytes) -> str:
         raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format") from error
 
 
-def _parse_numbers(where: str, fields: list[str]) -> np.ndarray:
+def _parse_numbers(where: str, fields: list[bytes]) -> np.ndarray:
     """Return the numbers of a row as float32 (D,); too large ones become infinite."""
     try:
-        numbers = np.array(fields, dtype=np.float64)
+        numbers = np.array(list(map(float, fields)))
     except ValueError as error:
-        raise InputError(f"{where}: {str(error).rpartition(': ')[2]} is not a number") from error
+        bad = next(field for field in fields if not _parses(field))
+        raise InputError(f"{where}: '{_decode(where, bad)}' is not a number; repair the row") from error
     with np.errstate(over="ignore"):
-        return numbers.astype(np.float32)
+        return numbers.astype("<f4")
 
 
-def _read_binary(path: Path) -> tuple[list[str], np.ndarray]:
+def _parses(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_binary(path: Path) -> _Rows:
     """Read word2vec's binary format; memory grows with what is there, not with what the header announces."""
-    row_of: dict[str, int] = {}
-    values = bytearray()
+    rows = _Rows()
     with utils.open(path, "rb") as file:
         n_words, n_dimensions = _require_header(path, file.readline(_LONGEST_LINE))
-        for word, vector in _binary_rows(path, file, n_words, n_dimensions):
-            row = len(row_of) + 1
-            where = f"{path}, row {row}"
-            _add(_decode(where, word), row, row_of, where)
-            values += vector
-    vectors = np.frombuffer(values, dtype="<f4").reshape(n_words, n_dimensions)
-    return list(row_of), vectors.astype(np.float32, copy=False)
+        rows.announced = n_words
+        for number, (word, vector) in enumerate(_binary_rows(path, file, n_words, n_dimensions), 1):
+            where = f"{path}, row {number}"
+            if not word:
+                raise InputError(f"{where}: no word before the numbers; delete or repair the row")
+            rows.add(_decode(where, word), number, vector)
+    return rows
 
 
 def _binary_rows(
     path: Path, file: BinaryIO, n_words: int, n_dimensions: int
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the word and the bytes of the vector of each row: a word, a space, float32 numbers."""
+    """Yield the word and the bytes of the vector of each row: a word, a space, float32 numbers.
+
+    The last row that the header announces may be absent.
+    """
     n_bytes = 4 * n_dimensions
     buffer, start = b"", 0
     for row in range(1, n_words + 1):
@@ -296,6 +417,8 @@ def _binary_rows(
                 raise InputError(f"{path}, row {row}: no word where one should be; the file is damaged")
             more = file.read(_CHUNK_BYTES)
             if not more:
+                if row == n_words > 1 and not buffer[start:].strip(b"\n"):
+                    return
                 raise InputError(
                     f"{path}: line 1 announces {n_words} words of {n_dimensions} dimensions,"
                     f" but the file ends before, in row {row}; get the whole file"
@@ -305,4 +428,7 @@ def _binary_rows(
         yield buffer[start:end].lstrip(b"\n"), buffer[end + 1 : end + 1 + n_bytes]
         start = end + 1 + n_bytes
     if (buffer[start:] + file.read(_CHUNK_BYTES)).strip(b"\n"):
-        raise InputError(f"{path}: goes on after the {n_words} words that line 1 announces; get a sound file")
+        raise InputError(
+            f"{path}: goes on after the {n_words} words that line 1 announces; correct line 1, or get a sound"
+            " file"
+        )
