@@ -27,11 +27,16 @@ __all__ = [
     "differential_associations",
     "effect_size",
     "effect_size_gradient",
+    "largest_effect_size",
     "permutation_p_value",
 ]
 
-# Associations are of order 1: smaller differences are rounding, which breaks no tie and is no spread.
 ROUNDING = 1e-12
+"""What sums of cosines in 64 bits are wrong by, at most: a smaller difference breaks no tie."""
+_ROUNDINGS = 8
+"""Units in the last place that are no spread of differential associations. A cosine has two vectors, each
+rounded by half a unit when it is written and when it is scaled to length one. An association is the
+difference of two mean cosines, and so wrong by up to 4 units. A spread counts from twice that on."""
 
 
 class PermutationTest(NamedTuple):
@@ -76,8 +81,7 @@ def differential_associations(vectors: np.ndarray, weat: WeatIndices) -> np.ndar
     InputError
         When a word of the test has a zero or non-finite vector.
     """
-    words = UnitVectors(vectors, weat)
-    return words.unit[words.targets] @ words.attribute_direction
+    return UnitVectors(vectors, weat).associations()
 
 
 def effect_size(vectors: np.ndarray, weat: WeatIndices) -> float:
@@ -95,16 +99,38 @@ def effect_size(vectors: np.ndarray, weat: WeatIndices) -> float:
     Returns
     -------
     float
-        Positive when S is nearer to A than T is. NaN when all differential associations are equal.
+        Positive when S is nearer to A than T is. NaN when all differential associations are equal, or differ
+        by less than `rounding_limit`.
 
     Raises
     ------
     InputError
         When a word of the test has a zero or non-finite vector.
     """
-    g = differential_associations(vectors, weat)
+    words = UnitVectors(vectors, weat)
+    g = words.associations()
     n_first = len(weat.S)
-    return float((g[:n_first].mean() - g[n_first:].mean()) / _spread(g))
+    return float((g[:n_first].mean() - g[n_first:].mean()) / _spread(g, words.rounding))
+
+
+def largest_effect_size(n_first: int, n_second: int) -> float:
+    """Return the largest effect size that target sets of these sizes can have.
+
+    It is that of associations which are equal within S and within T: with n = |S| + |T| and the sample
+    standard deviation of Eq. 4, ``sqrt(n (n - 1) / (|S| |T|))``. It is below 2 for sets of one size, and has
+    no bound when one set is far larger than the other.
+    """
+    n = n_first + n_second
+    return math.sqrt(n * (n - 1) / (n_first * n_second))
+
+
+def rounding_limit(vectors: np.ndarray, weat: WeatIndices) -> float:
+    """Return what a spread of differential associations must exceed to be more than rounding.
+
+    It follows from the type of the vectors, about 1e-6 in 32 bits, and from the digits of their file.
+    """
+    dtype = np.result_type(vectors, np.float16)
+    return max(ROUNDING, _ROUNDINGS * float(np.finfo(dtype).eps), weat.rounding)
 
 
 def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
@@ -133,8 +159,8 @@ def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     """
     words = UnitVectors(vectors, weat)
     target_vectors = words.unit[words.targets]
-    g = target_vectors @ words.attribute_direction
-    spread = _spread(g)
+    g = words.associations()
+    spread = _spread(g, words.rounding)
     signs = np.concatenate([np.full(len(weat.S), 1 / len(weat.S)), np.full(len(weat.T), -1 / len(weat.T))])
     size = signs @ g / spread
     weights = signs / spread - size * (g - g.mean()) / ((len(g) - 1) * spread**2)
@@ -155,7 +181,8 @@ def permutation_p_value(
     It is the probability that a random partition of the target words into sets of the sizes of S and T has a
     test statistic ``Σ_S g - Σ_T g`` at least as large as the observed one. (With fixed sizes this statistic,
     the sum over S alone and the difference of the means all order the partitions alike.) A sum over S that
-    falls short of the observed one by less than 1e-12 of ``Σ |g|`` is a tie, and ties count as reached.
+    falls short of the observed one by less than 1e-12 of ``Σ |g|`` is a tie, and ties count as reached. Where
+    the effect size is undefined, all partitions are ties, and p = 1.
 
     Parameters
     ----------
@@ -182,9 +209,12 @@ def permutation_p_value(
         raise InputError(
             f"permutations: {max_permutations} is not a positive number; 100000 is a good choice"
         )
-    g = differential_associations(vectors, weat)
+    words = UnitVectors(vectors, weat)
+    g = words.associations()
     size = len(weat.S)
     threshold = g[:size].sum() - ROUNDING * np.abs(g).sum()
+    if math.isnan(_spread(g, words.rounding)):
+        threshold = -math.inf
     n_partitions = math.comb(len(g), size)
     if n_partitions <= max_permutations:
         return PermutationTest(count_subsets(g, size, threshold) / n_partitions, True, n_partitions)
@@ -213,7 +243,8 @@ class UnitVectors:
     """The words of a test as unit vectors, and where each set finds its words among them.
 
     `norms`, |w_i|, and `unit`, û_i, are in the order of ``weat_words``. `targets` (S, then T), `A` and `B`
-    are rows of `unit`. `attribute_direction` is h, the mean unit vector of A minus that of B.
+    are rows of `unit`. `attribute_direction` is h, the mean unit vector of A minus that of B. `rounding` is
+    that of `rounding_limit`.
     """
 
     def __init__(self, vectors: np.ndarray, weat: WeatIndices) -> None:
@@ -223,6 +254,11 @@ class UnitVectors:
         self.A = np.searchsorted(ids, weat.A)
         self.B = np.searchsorted(ids, weat.B)
         self.attribute_direction = self.unit[self.A].mean(axis=0) - self.unit[self.B].mean(axis=0)
+        self.rounding = rounding_limit(vectors, weat)
+
+    def associations(self) -> np.ndarray:
+        """Return g_c of the targets, S then T."""
+        return self.unit[self.targets] @ self.attribute_direction
 
     def by_vector(self, by_unit: np.ndarray) -> np.ndarray:
         """Turn derivatives by the unit vectors û_i into those by the vectors w_i, both (n_words, D) float64.
@@ -233,7 +269,7 @@ class UnitVectors:
         return (by_unit - radial * self.unit) / self.norms[:, None]
 
 
-def _spread(g: np.ndarray) -> float:
-    """Return the sample standard deviation of the associations, or NaN when they are all equal."""
+def _spread(g: np.ndarray, rounding: float) -> float:
+    """Return the sample standard deviation of the associations, or NaN when they differ by rounding alone."""
     spread = g.std(ddof=1)
-    return spread if spread > ROUNDING else math.nan
+    return spread if spread > rounding else math.nan

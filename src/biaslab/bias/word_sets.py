@@ -90,6 +90,8 @@ class WeatIndices:
         The words of each set that the vocabulary lacks, by the name of the set.
     measure, parameters : str, dict of str to float
         As in `WordSets`.
+    rounding : float
+        What the digits of the file of vectors leave open of a cosine; 0 where its type alone decides.
     """
 
     name: str
@@ -101,6 +103,7 @@ class WeatIndices:
     lost: dict[str, tuple[str, ...]]
     measure: str = WEAT
     parameters: dict[str, float] = field(default_factory=dict)
+    rounding: float = 0.0
 
     @property
     def lost_words(self) -> list[str]:
@@ -149,7 +152,7 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
     return word_sets
 
 
-def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatIndices:
+def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: float = 0.0) -> WeatIndices:
     """Translate word sets to word ids; words that the vocabulary lacks are dropped from their set.
 
     Parameters
@@ -158,6 +161,8 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatInd
         The sets of one test.
     vocabulary : mapping of str to int
         Word to word id.
+    rounding : float
+        As in `WeatIndices`.
 
     Returns
     -------
@@ -182,7 +187,7 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int]) -> WeatInd
                 f" or leave {word_sets.name} out"
             )
     measure = {"measure": word_sets.measure, "parameters": word_sets.parameters}
-    return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost, **measure)
+    return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost, rounding=rounding, **measure)
 
 
 def _check_keys(path: str | os.PathLike, value: Mapping) -> None:

@@ -7,7 +7,7 @@ was removed in the same way.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,13 +19,14 @@ from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import holm
-from biaslab.debiasing.comparison import PAIRS, make_case, measure_chance
+from biaslab.debiasing.comparison import PAIRS, draw_difference, make_case, measure_chance
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Measurement, measure, read_lists
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods.asking import debias
 from biaslab.debiasing.remaining import classifier, clusters
 from biaslab.debiasing.settings import Settings, Sizes
+from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.unit import read_unit_embedding
 
 N_DIRECTIONS = 200
@@ -36,6 +37,7 @@ TEST_COLUMNS = [
     "weat",
     "title",
     "before",
+    "largest",
     "p_value",
     "p_corrected",
     "exact",
@@ -61,6 +63,7 @@ class Audited:
     )  # measure, before, after, after_low, after_high, chance, chance_low, chance_high, n
     lost: Mapping[str, Sequence[str]]  # words of each list that the embedding lacks
     recased: Mapping[str, str]  # words that it has in another case of letters alone
+    notes: Sequence[str] = ()  # what was not read as the file has it
 
     @property
     def bias(self) -> float:
@@ -78,7 +81,7 @@ def audit(
 ) -> Audited:
     """Measure an embedding as it is, along random directions, and debiased by a method."""
     embedding = read_unit_embedding(file)
-    ids = AnyCase(embedding.ids())
+    ids = embedding.ids()
     experiment = Experiment(embedding, read_lists(*lists, ids), settings)
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
@@ -88,7 +91,7 @@ def audit(
         )
     matched = [match_case(test, ids) for test in tests]
     vectors, words = experiment.embedding.vectors, experiment.words
-    before = measure(vectors, words, experiment.lists, matched, settings)
+    before = measure(vectors, words, experiment.lists, matched, settings, rounding=embedding.rounding)
     debiased = debias(method, experiment)
     after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
     return Audited(
@@ -102,51 +105,8 @@ def audit(
         _remaining(experiment, debiased),
         experiment.lists.lost,
         ids.recased,
+        embedding.notes,
     )
-
-
-class AnyCase(Mapping):
-    """The rows of words, also of those that an embedding has in another case of letters alone."""
-
-    def __init__(self, ids: Mapping[str, int]) -> None:
-        self._ids = ids
-        self.recased: dict[str, str] = {}  # words that were found so, and what they are there
-
-    def __getitem__(self, word: str) -> int:
-        """Return the row of a word as it is written, else in lower case, Capitalized, in upper case."""
-        forms = (word, word.lower(), word.capitalize(), word.upper())
-        form = next((form for form in forms if form in self._ids), word)
-        row = self._ids[form]
-        if form != word:
-            self.recased[word] = form
-        return row
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-
-def match_case(test: WordSets, ids: AnyCase) -> WordSets:
-    """Return a test in whose words the case of letters is that of an embedding, where it has only another.
-
-    A word keeps its own, and so is lost, where the opposite set has the other one.
-    """
-
-    def known(word: str) -> str:
-        return ids.recased.get(word, word) if word in ids else word
-
-    def matched(sets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        forms: dict[str, list[str]] = {}
-        for name, words in sets.items():
-            taken = [form for of in forms.values() for form in of]
-            forms[name] = list(
-                dict.fromkeys(word if (form := known(word)) in taken else form for word in words)
-            )
-        return forms
-
-    return dataclasses.replace(test, targets=matched(test.targets), attributes=matched(test.attributes))
 
 
 def compare(found: Sequence[Audited]) -> list[Audited]:
@@ -167,10 +127,8 @@ def _random_biases(experiment: Experiment) -> np.ndarray:
     candidates = others if len(others) > 1 else experiment.neutral
     rng, found = stream(experiment.settings.seed, "audit", "directions"), []
     for _ in range(N_DIRECTIONS):
-        one, other = rng.choice(candidates, 2, replace=False)
-        direction = vectors[one].astype(np.float64) - vectors[other]
-        basis = (direction / np.linalg.norm(direction))[None]
-        found.append(direct_bias(occupations, basis, experiment.settings.strictness))
+        direction = draw_difference(vectors, candidates, rng)
+        found.append(direct_bias(occupations, direction[None], experiment.settings.strictness))
     return np.array(found)
 
 

@@ -154,11 +154,11 @@ def measure_embedding(
     from biaslab.debiasing.summary import both, show_measurement
     from biaslab.debiasing.word_lists import pair_rows
 
-    words, known = _read(source, lists)
+    words, known, tests, notes = _read(source, lists, weat)
     ends = pair_rows(axis, words.ids()) if axis else None
     _say("Measuring")
-    found = measure(words.vectors, words.words, known, _read_tests(weat), how, axis=ends)
-    page = both(show_measurement, str(source.embedding), len(words.words), known, found, top)
+    found = measure(words.vectors, words.words, known, tests, how, axis=ends, rounding=words.rounding)
+    page = both(show_measurement, str(source.embedding), len(words.words), known, notes, found, top)
     lost = lost_table(known, found.weats)
     tables = {"measures": found.table(), "occupations": found.occupations, "weat": found.weats}
     _report(report, page, tables | {"lost_words": lost})
@@ -220,6 +220,8 @@ def write_analogies(
     from biaslab.debiasing.word_lists import pair_rows
 
     words = _read_embedding(source)
+    for note in words.notes:
+        typer.echo(note, err=True)
     first, second = pair_rows(pair, words.ids())
     direction = words.vectors[first].astype("float64") - words.vectors[second]
     table = generate_analogies(words.vectors, words.words, direction, count, max_distance, once)
@@ -261,7 +263,8 @@ def compare_methods(
         located(*weat),
         located(quality.sembias) if quality.sembias else [],
     )
-    both(show_methods, str(embedding), len(experiment.words), experiment.lists, methods)
+    notes = _notes(experiment.embedding, experiment.ids.recased)
+    both(show_methods, str(embedding), len(experiment.words), experiment.lists, notes, methods)
 
 
 def _say(what: str) -> None:
@@ -275,12 +278,25 @@ def _read_embedding(source: Source) -> "UnitEmbedding":
     return read_unit_embedding(source.embedding, source.format, source.vocabulary, source.replicate)
 
 
-def _read(source: Source, lists: WordLists) -> "tuple[UnitEmbedding, Lists]":
-    """Read an embedding, and find the words of the lists in it."""
+def _read(
+    source: Source, lists: WordLists, weat: list[str]
+) -> "tuple[UnitEmbedding, Lists, list[WordSets], list[str]]":
+    """Read an embedding, and find the words of lists and tests in it; return notes on both, too."""
     from biaslab.debiasing.measurement import read_lists
+    from biaslab.debiasing.word_lists import match_case
 
     embedding = _read_embedding(source)
-    return embedding, read_lists(*located(*vars(lists).values()), embedding.ids())
+    ids = embedding.ids()
+    known = read_lists(*located(*vars(lists).values()), ids)
+    tests = [match_case(test, ids) for test in _read_tests(weat)]
+    return embedding, known, tests, _notes(embedding, ids.recased)
+
+
+def _notes(embedding: "UnitEmbedding", recased: dict[str, str]) -> list[str]:
+    """Return what was not read as the file has it, and words that were found in another case."""
+    from biaslab.debiasing.word_lists import describe_recased
+
+    return [*embedding.notes, *([f"words found: {describe_recased(recased)}"] if recased else [])]
 
 
 def _read_tests(files: list[str], every_measure: bool = False) -> "list[WordSets]":
@@ -302,26 +318,33 @@ def _debias(
     from biaslab.debiasing.measurement import compare, lost_table, measure
     from biaslab.debiasing.summary import both, show_comparison
 
-    words, known = _read(source, lists)
-    tests = _read_tests(weat)
+    words, known, tests, notes = _read(source, lists, weat)
     _say("Measuring")
-    before = measure(words.vectors, words.words, known, tests, how)
+    before = measure(words.vectors, words.words, known, tests, how, rounding=words.rounding)
     _say("Debiasing")
     basis = before.subspace.basis
     vectors = debias(words, known, basis)
     after = measure(vectors, words.words, known, tests, how, basis)
-    _write(words.words, vectors if to.unit_length else vectors * words.lengths[:, None], to.out)
+    notes += _write(words.words, vectors if to.unit_length else vectors * words.lengths[:, None], to.out)
     table, lost = compare(before, after), lost_table(known, after.weats)
-    page = both(show_comparison, str(source.embedding), len(words.words), known, table, after.weats)
+    page = both(show_comparison, str(source.embedding), len(words.words), known, notes, table, after.weats)
     _report(to.report, page, {"comparison": table, "lost_words": lost})
 
 
-def _write(words: list[str], vectors: "np.ndarray", out: Path) -> None:
+def _write(words: list[str], vectors: "np.ndarray", out: Path) -> list[str]:
+    """Write an embedding for other tools, and return what is left out of it."""
     from biaslab.embeddings.formats import write_embedding
 
     _say(f"Writing {out}")
     format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
-    write_embedding(out, words, vectors.astype("float32"), format)
+    kept = [row for row, word in enumerate(words) if " " not in word]
+    write_embedding(out, [words[row] for row in kept], vectors[kept].astype("float32"), format)
+    n_left = len(words) - len(kept)
+    return (
+        [f"{out}: lacks the words that hold blanks ({n_left}): other tools cannot read them"]
+        if n_left
+        else []
+    )
 
 
 def _report(folder: Path | None, page: str, tables: "dict[str, pd.DataFrame]") -> None:

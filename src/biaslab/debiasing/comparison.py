@@ -40,9 +40,11 @@ from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
 from biaslab.debiasing.remaining.registry import MEASURES
 from biaslab.debiasing.remaining.sembias import read_sembias
 from biaslab.debiasing.settings import Settings, Sizes
+from biaslab.debiasing.word_lists import match_case
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
 """Hard debiasing along directions that have nothing to do with the bias, in the column of the methods."""
+_MOST_DRAWS = 1000
 
 
 class Benchmarks(NamedTuple):
@@ -74,7 +76,7 @@ def write_comparison(
         experiment,
         make_case(experiment, sizes, questions_of_pairs),
         methods,
-        [read_word_sets(file) for file in word_sets],
+        [match_case(read_word_sets(file), experiment.ids) for file in word_sets],
         Benchmarks(
             {name: read_pairs(file) for name, file in pairs.items()},
             {name: read_questions(file) for name, file in questions.items()},
@@ -120,7 +122,9 @@ def compare_methods(
     for name in dict.fromkeys([NONE.name, *methods]):
         vectors = debias(name, experiment)
         found = [
-            *_measure_bias(experiment, vectors, tests),
+            *_measure_bias(
+                experiment, vectors, tests, experiment.embedding.rounding if name == NONE.name else 0
+            ),
             *(number for remaining in MEASURES.values() for number in remaining(case, vectors)),
             *_measure_quality(experiment, vectors, benchmarks),
         ]
@@ -148,11 +152,22 @@ def _random_direction(experiment: Experiment, kind: str, rng: np.random.Generato
     """Draw a direction: float64 (d,), of unit length."""
     vectors = experiment.embedding.vectors
     if kind == PAIRS:
-        one, other = rng.choice(experiment.neutral, 2, replace=False)
-        direction = vectors[one].astype(np.float64) - vectors[other]
-    else:
-        direction = rng.standard_normal(vectors.shape[1])
+        return draw_difference(vectors, experiment.neutral, rng)
+    direction = rng.standard_normal(vectors.shape[1])
     return direction / np.linalg.norm(direction)
+
+
+def draw_difference(vectors: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw the difference of two of some words whose vectors differ: float64 (d,), of unit length."""
+    for _ in range(_MOST_DRAWS):
+        first, second = rng.choice(rows, 2, replace=False)
+        direction = vectors[first].astype(np.float64) - vectors[second]
+        if length := np.linalg.norm(direction):
+            return direction / length
+    raise InputError(
+        f"{_MOST_DRAWS} random pairs of neutral words have equal vectors; give an embedding whose words"
+        " differ"
+    )
 
 
 def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) -> tuple[float, float, float]:
@@ -171,13 +186,15 @@ def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) 
     )
 
 
-def _measure_bias(experiment: Experiment, vectors: np.ndarray, tests: Sequence[WordSets]) -> Iterator[Found]:
+def _measure_bias(
+    experiment: Experiment, vectors: np.ndarray, tests: Sequence[WordSets], rounding: float
+) -> Iterator[Found]:
     occupations = experiment.lists.neutral_occupations
     bias = direct_bias(vectors[occupations], experiment.subspace.basis, experiment.settings.strictness)
     yield Found("direct_bias", bias, math.nan, math.nan, len(occupations))
     for test in tests:
         try:
-            known = in_vocabulary(test, experiment.ids)
+            known = in_vocabulary(test, experiment.ids, rounding)
         except InputError:  # it lacks its words, as weat.tsv says
             continue
         size, n = effect_size(vectors, known), len(known.S) + len(known.T)

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import central_interval
-from biaslab.debiasing.auditing import AnyCase
+from biaslab.debiasing.word_lists import describe_recased
 from biaslab.embeddings.unit import read_unit_embedding
 
 N_DRAWS = 1000
@@ -40,16 +41,18 @@ class Ranked:
     ranking: pd.DataFrame
     values: pd.DataFrame  # `VALUES`; bias: the distance of the value from no bias
     lost: Mapping[str, Sequence[str]]  # the words of each test that an embedding lacks
+    notes: Sequence[str] = ()  # what was not read as the files have it
 
 
 def rank_embeddings(files: Sequence[Path], tests: Sequence[WordSets], seed: int) -> Ranked:
     """Measure embeddings by tests, each with its measure, and rank them, the least biased first."""
     _refuse_repeated(files, tests)
-    names, known = names_of(files), [_vectors(file, tests) for file in files]
+    names, read = names_of(files), [_read_words(file, tests) for file in files]
+    known = [words.vectors for words in read]
     common, tables, ranks = [], [], []
     for test in tests:
         common.append(_common(test, files, known))
-        values = _measure(common[-1], known, names, seed)
+        values = _measure(common[-1], read, names, seed)
         bias = np.abs(values - MEASURES[test.measure].unbiased)
         ranks.append(scipy.stats.rankdata(bias, axis=0))  # NaN where one of the embeddings has no value
         low, high = np.transpose([central_interval(of[1:]) for of in values])
@@ -60,7 +63,8 @@ def rank_embeddings(files: Sequence[Path], tests: Sequence[WordSets], seed: int)
         for test, now in zip(tests, common, strict=True)
     }
     ranking = _ranking(names, np.mean(ranks, axis=0))
-    return Ranked(files, common, ranking, pd.concat(tables, ignore_index=True), lost)
+    notes = [note for words in read for note in words.notes]
+    return Ranked(files, common, ranking, pd.concat(tables, ignore_index=True), lost, notes)
 
 
 def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
@@ -91,9 +95,7 @@ def wide_table(ranked: Ranked) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
-def _measure(
-    test: WordSets, known: Sequence[Mapping[str, np.ndarray]], names: Sequence[str], seed: int
-) -> np.ndarray:
+def _measure(test: WordSets, known: "Sequence[_TestWords]", names: Sequence[str], seed: int) -> np.ndarray:
     """Return a measure of every embedding with the words as they are and as drawn, (n, 1 + `N_DRAWS`)."""
     words = [word for of in test.sets.values() for word in of]
     indices = in_vocabulary(test, {word: row for row, word in enumerate(words)})
@@ -101,8 +103,9 @@ def _measure(
     drawn = [indices, *(_draw(indices, rng) for _ in range(N_DRAWS))]
     values = []
     for name, of in zip(names, known, strict=True):
-        vectors = np.stack([of[word] for word in words])
-        values.append([measure_bias(vectors, one) for one in drawn])
+        vectors = np.stack([of.vectors[word] for word in words])
+        rounded = [dataclasses.replace(draw, rounding=of.rounding) for draw in drawn]
+        values.append([measure_bias(vectors, draw) for draw in rounded])
         if np.isnan(values[-1][0]):
             reason = MEASURES[test.measure].undefined
             raise InputError(f"{name}: {test.name}: {test.measure} is undefined, for {reason}; leave one out")
@@ -115,12 +118,22 @@ def _draw(weat: WeatIndices, rng: np.random.Generator) -> WeatIndices:
     )
 
 
-def _vectors(file: Path, tests: Sequence[WordSets]) -> dict[str, np.ndarray]:
-    """Return the vectors of length one of the tests' words that an embedding has."""
+class _TestWords(NamedTuple):
+    """The words of the tests that an embedding has."""
+
+    vectors: dict[str, np.ndarray]  # of length one
+    rounding: float
+    notes: list[str]
+
+
+def _read_words(file: Path, tests: Sequence[WordSets]) -> _TestWords:
+    """Read the words of the tests that an embedding has, in any case of letters."""
     embedding = read_unit_embedding(file)
-    ids = AnyCase(embedding.ids())
+    ids = embedding.ids()
     words = {word for test in tests for of in test.sets.values() for word in of}
-    return {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
+    vectors = {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
+    recased = [f"{file}: has {describe_recased(ids.recased)}"] if ids.recased else []
+    return _TestWords(vectors, embedding.rounding, [*embedding.notes, *recased])
 
 
 def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:

@@ -14,6 +14,7 @@ from biaslab.debiasing.measurement import Lists, read_lists
 from biaslab.debiasing.settings import Penalty, Settings
 from biaslab.debiasing.soft import Grams, SoftSolution, gram_matrices, soft_debias, solve_path
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
+from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
 
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
@@ -38,8 +39,8 @@ class Experiment:
         return self.embedding.words
 
     @cached_property
-    def ids(self) -> dict[str, int]:
-        """The row of every word."""
+    def ids(self) -> AnyCase:
+        """The row of every word, in any case of letters."""
         return self.embedding.ids()
 
     @cached_property
@@ -88,7 +89,10 @@ def read_experiment(
 ) -> Experiment:
     """Read an embedding and its word lists: defining, equalize, occupations, specific."""
     words = read_unit_embedding(embedding)
-    return Experiment(words, read_lists(*lists, words.ids()), settings, penalty)
+    ids = words.ids()
+    experiment = Experiment(words, read_lists(*lists, ids), settings, penalty)
+    experiment.ids.recased.update(ids.recased)
+    return experiment
 
 
 def write_tables(files: Sequence[Path], tables: Mapping[str, pd.DataFrame]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.weat import effect_size, permutation_p_value
+from biaslab.bias.weat import effect_size, largest_effect_size, permutation_p_value
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
@@ -17,7 +17,7 @@ from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
 from biaslab.debiasing.word_lists import KnownSets, KnownWords, known_sets, known_words, read_sets, read_words
 
-_WEATS = ["weat", "title", "effect_size", "p_value", "exact", "permutations", "lost", "problem"]
+_WEATS = ["weat", "title", "effect_size", "largest", "p_value", "exact", "permutations", "lost", "problem"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,9 @@ class Measurement:
     values: dict[str, float]
     occupations: pd.DataFrame  # word, projection: the neutral ones on the axis, by falling projection
     axis: tuple[str, str]  # the two words whose difference it is
-    weats: pd.DataFrame  # `_WEATS`; problem: why a test was not measured, else ""
+    # `_WEATS`; largest: the largest effect size that these sets can have; problem: why a test was not
+    # measured, else ""
+    weats: pd.DataFrame
 
     def table(self) -> pd.DataFrame:
         """Return every number in one table: columns measure, value."""
@@ -95,12 +97,14 @@ def measure(
     settings: Settings,
     basis: np.ndarray | None = None,
     axis: tuple[int, int] | None = None,
+    rounding: float = 0.0,
 ) -> Measurement:
     """Measure an embedding: unit word vectors (V, d), and its words and word lists.
 
     A test whose words the embedding lacks is not measured. DirectBias is along `basis` (k, d), e.g. that of
     the embedding before debiasing; by default along that of this one. Occupations are projected on the
-    difference of the two rows `axis`, by default the first two of the first defining set.
+    difference of the two rows `axis`, by default the first two of the first defining set. `rounding` is what
+    the digits of the file of the vectors leave open of a cosine.
     """
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)
     first, second = axis or lists.defining.rows[0][:2]
@@ -122,7 +126,7 @@ def measure(
         values,
         project_words(vectors, words, neutral, direction),
         (words[first], words[second]),
-        _measure_tests(vectors, words, tests, settings),
+        _measure_tests(vectors, words, tests, settings, rounding),
     )
 
 
@@ -146,22 +150,27 @@ def lost_table(lists: Lists, weats: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measure_tests(
-    vectors: np.ndarray, words: Sequence[str], tests: Sequence[WordSets], settings: Settings
+    vectors: np.ndarray,
+    words: Sequence[str],
+    tests: Sequence[WordSets],
+    settings: Settings,
+    rounding: float,
 ) -> pd.DataFrame:
     ids = {word: row for row, word in enumerate(words)}
-    return pd.DataFrame([_measure_test(vectors, ids, test, settings) for test in tests], columns=_WEATS)
+    rows = [_measure_test(vectors, ids, test, settings, rounding) for test in tests]
+    return pd.DataFrame(rows, columns=_WEATS)
 
 
 def _measure_test(
-    vectors: np.ndarray, ids: Mapping[str, int], test: WordSets, settings: Settings
+    vectors: np.ndarray, ids: Mapping[str, int], test: WordSets, settings: Settings, rounding: float
 ) -> tuple[object, ...]:
     """Return the row of a test; one without its words has no numbers, but a problem."""
     try:
-        weat = in_vocabulary(test, ids)
+        weat = in_vocabulary(test, ids, rounding)
     except InputError as error:
         lost = ",".join(word for of_set in test.sets.values() for word in of_set if word not in ids)
-        return test.name, test.title, np.nan, np.nan, False, 0, lost, str(error)
+        return test.name, test.title, np.nan, np.nan, np.nan, False, 0, lost, str(error)
     rng = stream(settings.seed, "permutations", test.name)
     p = permutation_p_value(vectors, weat, settings.permutations, rng)
-    size = effect_size(vectors, weat)
-    return test.name, test.title, size, p.p_value, p.exact, p.n_permutations, ",".join(weat.lost_words), ""
+    size, largest = effect_size(vectors, weat), largest_effect_size(len(weat.S), len(weat.T))
+    return test.name, test.title, size, largest, *p, ",".join(weat.lost_words), ""

@@ -42,10 +42,16 @@ def both(show: Callable[..., None], *arguments: object) -> str:
 
 
 def show_measurement(
-    console: Console, name: str, n_words: int, lists: Lists, found: Measurement, top: int
+    console: Console,
+    name: str,
+    n_words: int,
+    lists: Lists,
+    notes: Sequence[str],
+    found: Measurement,
+    top: int,
 ) -> None:
     """Print what was measured in an embedding."""
-    _show_head(console, name, n_words, lists)
+    _show_head(console, name, n_words, lists, notes)
     shares = found.subspace.shares
     listed = ", ".join(f"{share:.3f}" for share in shares[:N_COMPONENTS])
     pairs = [(_NAMES[key], f"{value:.4f}") for key, value in found.values.items() if "own" not in key]
@@ -53,14 +59,21 @@ def show_measurement(
     _print(console, plain_table(["Measure", "Value"], rows, numbers=(1,)))
     _print(console, _extremes(found, top))
     _print(console, _tests(found.weats))
+    _show_limits(console, found.weats)
     _show_lost(console, lists, found.weats)
 
 
 def show_comparison(
-    console: Console, name: str, n_words: int, lists: Lists, table: pd.DataFrame, weats: pd.DataFrame
+    console: Console,
+    name: str,
+    n_words: int,
+    lists: Lists,
+    notes: Sequence[str],
+    table: pd.DataFrame,
+    weats: pd.DataFrame,
 ) -> None:
     """Print what debiasing changed."""
-    _show_head(console, name, n_words, lists)
+    _show_head(console, name, n_words, lists, notes)
     rows = [
         (_NAMES.get(row.measure, row.measure), _number(row.before), _number(row.after))
         for row in table.itertuples()
@@ -71,6 +84,9 @@ def show_comparison(
         "(An effect size is a share of the spread of the associations: it stays large where debiasing made"
         " all of them small.)"
     )
+    for test in weats[weats["problem"] == ""].itertuples():
+        console.print(f"(p of {test.weat}: {_how(test)})")
+    _show_limits(console, weats)
     _show_lost(console, lists, weats)
 
 
@@ -83,9 +99,11 @@ def show_analogies(console: Console, pair: tuple[str, str], table: pd.DataFrame,
     _print(console, plain_table(["x", "y", "Score", "Distance"], rows, numbers=(2, 3)))
 
 
-def show_methods(console: Console, name: str, n_words: int, lists: Lists, table: pd.DataFrame) -> None:
+def show_methods(
+    console: Console, name: str, n_words: int, lists: Lists, notes: Sequence[str], table: pd.DataFrame
+) -> None:
     """Print methods of debiasing side by side, a column each."""
-    _show_head(console, name, n_words, lists)
+    _show_head(console, name, n_words, lists, notes)
     methods = list(dict.fromkeys(table["method"]))
     wide = table.pivot(index="measure", columns="method", values="value")
     wide = wide.loc[list(dict.fromkeys(table["measure"])), methods]
@@ -101,7 +119,7 @@ def _short(value: float) -> str:
     return "" if pd.isna(value) else f"{value:.3f}"
 
 
-def _show_head(console: Console, name: str, n_words: int, lists: Lists) -> None:
+def _show_head(console: Console, name: str, n_words: int, lists: Lists, notes: Sequence[str]) -> None:
     sets, dropped = len(lists.defining.rows), len(lists.defining.dropped)
     console.print(Text(name, style="bold"))
     console.print(
@@ -109,6 +127,8 @@ def _show_head(console: Console, name: str, n_words: int, lists: Lists) -> None:
         f" {len(lists.equalize.rows)} equality sets, {len(lists.occupations.rows)} occupations, of which"
         f" {len(lists.neutral_occupations)} neutral; {len(lists.not_neutral)} words specific by definition"
     )
+    for note in notes:
+        console.print(Text(note))
 
 
 def _extremes(found: Measurement, top: int) -> Table:
@@ -125,14 +145,30 @@ def _extremes(found: Measurement, top: int) -> Table:
 
 def _tests(weats: pd.DataFrame) -> Table:
     rows = [
-        (test.weat, test.title, f"{test.effect_size:+.3f}", f"{test.p_value:.3g}", _how(test))
+        (
+            test.weat,
+            test.title,
+            "nan" if pd.isna(test.effect_size) else f"{test.effect_size:+.3f}",
+            f"{test.p_value:.3g}",
+            _how(test),
+        )
         for test in weats[weats["problem"] == ""].itertuples()
     ]
     return plain_table(["WEAT", "", "Effect size", "p", ""], rows, numbers=(2, 3))
 
 
+def _show_limits(console: Console, weats: pd.DataFrame) -> None:
+    """Print what the numbers of the tests can be, and why one is undefined."""
+    measured = weats[weats["problem"] == ""]
+    if len(measured):
+        largest = ", ".join(f"{test.weat} {test.largest:.2f}" for test in measured.itertuples())
+        console.print(f"(p is one-sided. The most an effect size can be for sets of these sizes: {largest}.)")
+    for name in measured.loc[measured["effect_size"].isna(), "weat"]:
+        console.print(f"{name}: no effect size, because all targets are equally near but for rounding")
+
+
 def _how(test: object) -> str:
-    return f"{'exact' if test.exact else 'random'}, {test.permutations} partitions"
+    return f"{'exact' if test.exact else 'random'}, {test.permutations:,} partitions"
 
 
 def _show_lost(console: Console, lists: Lists, weats: pd.DataFrame) -> None:

@@ -5,6 +5,7 @@ equality sets). Our own are YAML mappings with a name, a title and a source. The
 al. 2016 published with their code are read, too.
 """
 
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import parse_json, read_text, read_yaml
 from biaslab.core.schema import check_schema
+from biaslab.embeddings.letter_case import AnyCase
 
 __all__ = [
     "KnownSets",
@@ -34,6 +37,7 @@ JSON_SUFFIX = ".json"
 _SCORED = 3
 """Parts of an entry with scores: a word and two numbers."""
 _LEAST_WORDS = 2
+_N_EXAMPLES = 8
 
 _WORD = {"type": "string", "minLength": 1, "description": "a word, in quotes where YAML takes it for another"}
 _WORDS = {"type": "array", "items": _WORD, "description": "words, [nurse, doctor, ...]"}
@@ -218,7 +222,7 @@ def known_words(words: WordList, ids: Mapping[str, int]) -> KnownWords:
     if len(rows) < _LEAST_WORDS:
         raise InputError(
             f"{words.name}: the embedding has {len(rows)} of its {len(words.words)} words"
-            f" (lost: {_listed(lost)}); give words that it has"
+            f" (lost: {_listed(lost)}{_case_hint(lost, ids)}); give words that it has"
         )
     return KnownWords(np.array(rows, dtype=np.int64), lost)
 
@@ -252,10 +256,38 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
     if not kept:
         raise InputError(
             f"{sets.name}: the embedding has no set with {_LEAST_WORDS} words or more"
-            f" (lost: {_listed(lost)}); give sets of words that it has"
+            f" (lost: {_listed(lost)}{_case_hint(lost, ids)}); give sets of words that it has"
         )
     dropped = tuple(words for words, rows in zip(sets.sets, known, strict=True) if len(rows) < _LEAST_WORDS)
     return KnownSets(kept, lost, dropped)
+
+
+def match_case(test: WordSets, ids: AnyCase) -> WordSets:
+    """Return a test in whose words the case of letters is that of an embedding, where it has only another.
+
+    A word keeps its own, and so is lost, where the opposite set has the other one.
+    """
+
+    def known(word: str) -> str:
+        return ids.recased.get(word, word) if word in ids else word
+
+    def matched(sets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        forms: dict[str, list[str]] = {}
+        for name, words in sets.items():
+            taken = [form for of in forms.values() for form in of]
+            forms[name] = list(
+                dict.fromkeys(word if (form := known(word)) in taken else form for word in words)
+            )
+        return forms
+
+    return dataclasses.replace(test, targets=matched(test.targets), attributes=matched(test.attributes))
+
+
+def describe_recased(recased: Mapping[str, str]) -> str:
+    """Return how many words an embedding has in another case of letters alone, with examples."""
+    forms = [f"{word} as {form}" for word, form in recased.items()]
+    more = ", ..." if len(forms) > _N_EXAMPLES else ""
+    return f"{len(forms)} in another case of letters alone ({', '.join(forms[:_N_EXAMPLES])}{more})"
 
 
 def pair_rows(pair: str, ids: Mapping[str, int]) -> tuple[int, int]:
@@ -266,7 +298,10 @@ def pair_rows(pair: str, ids: Mapping[str, int]) -> tuple[int, int]:
     for word in words:
         if word not in ids:
             raise InputError(f"the embedding lacks '{word}' of the pair {pair}{suggest(word, ids)}")
-    return ids[words[0]], ids[words[1]]
+    first, second = (ids[word] for word in words)
+    if first == second:
+        raise InputError(f"'{pair}': both words are one word of the embedding; write two different words")
+    return first, second
 
 
 def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:
@@ -310,6 +345,15 @@ def _refuse_repeated(path: Path, words: Sequence[str]) -> None:
     word, count = Counter(words).most_common(1)[0]
     if count > 1:
         raise InputError(f"{path}: '{word}' is there {count} times; keep it once")
+
+
+def _case_hint(lost: Sequence[str], ids: Mapping[str, int]) -> str:
+    """Return how an embedding writes the first of its lost words that differs by case alone, or nothing."""
+    folded = {word.casefold(): word for word in reversed(lost)}
+    for word in ids:
+        if word.casefold() in folded:
+            return f"; the embedding writes '{folded[word.casefold()]}' as '{word}'"
+    return ""
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.embeddings.batches import read_training, read_trainings
 from biaslab.embeddings.formats import read_embedding
+from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
 __all__ = ["UnitEmbedding", "read_unit_embedding"]
@@ -17,6 +18,7 @@ __all__ = ["UnitEmbedding", "read_unit_embedding"]
 BATCH_SUFFIX = ".npz"
 _BLOCK = 2**14
 _FOLDERS_UP = 3
+_MOST_DECIMALS = 6
 
 
 class UnitEmbedding(NamedTuple):
@@ -30,15 +32,22 @@ class UnitEmbedding(NamedTuple):
         A row for each word, of length one.
     lengths : (V,) float32
         How long the vectors of the file are.
+    rounding : float
+        The last decimal of the numbers of the file as a share of the median length; 0 where they have more
+        than six decimals.
+    notes : tuple of str
+        A line for each way in which words and vectors are not those of the file.
     """
 
     words: list[str]
     vectors: np.ndarray
     lengths: np.ndarray
+    rounding: float = 0.0
+    notes: tuple[str, ...] = ()
 
-    def ids(self) -> dict[str, int]:
-        """Return the row of every word."""
-        return {word: row for row, word in enumerate(self.words)}
+    def ids(self) -> AnyCase:
+        """Return the row of every word, which is found in any case of letters."""
+        return AnyCase({word: row for row, word in enumerate(self.words)})
 
 
 def read_unit_embedding(
@@ -71,13 +80,15 @@ def read_unit_embedding(
     InputError
         When a file is missing or malformed, or a word has a vector that is not finite or zero.
     """
-    path = Path(path)
+    path, notes = Path(path), []
     if path.suffix == BATCH_SUFFIX:
         known = read_vocabulary(vocabulary or _find_vocabulary(path))
         words, vectors = known.words, read_training(path, replicate, known).W.astype(np.float32)
     else:
-        words, vectors = read_embedding(path, format)
-    return UnitEmbedding(words, vectors, _normalize(vectors, words, path))
+        words, vectors = read_embedding(path, format, notes.append)
+    step = _decimal_step(vectors)
+    lengths = _normalize(vectors, words, path)
+    return UnitEmbedding(words, vectors, lengths, step / float(np.median(lengths)), tuple(notes))
 
 
 def read_unit_trainings(
@@ -99,6 +110,19 @@ def _find_vocabulary(path: Path) -> Path:
     if found is None:
         raise InputError(f"{path}: no vocabulary.tsv in its folder or above; name its vocabulary")
     return found
+
+
+def _decimal_step(vectors: np.ndarray) -> float:
+    """Return the last decimal of numbers that were written with at most six of them, else 0."""
+    for decimals in range(1, _MOST_DECIMALS + 1):
+        blocks = range(0, len(vectors), _BLOCK)
+        if all(_has_decimals(vectors[first : first + _BLOCK], decimals) for first in blocks):
+            return 10.0**-decimals
+    return 0.0
+
+
+def _has_decimals(vectors: np.ndarray, decimals: int) -> bool:
+    return bool((np.round(vectors.astype(np.float64), decimals).astype(np.float32) == vectors).all())
 
 
 def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> np.ndarray:

@@ -11,6 +11,7 @@ from biaslab.bias.weat import (
     differential_associations,
     effect_size,
     effect_size_gradient,
+    largest_effect_size,
     permutation_p_value,
     weat_words,
 )
@@ -54,6 +55,40 @@ def test_effect_size_by_hand():
     weat = indices([0, 1], [2, 3], [4, 5], [6, 7])
     np.testing.assert_allclose(differential_associations(vectors, weat), [2, 0, 0, -2], atol=1e-15)
     assert effect_size(vectors, weat) == pytest.approx(2 / math.sqrt(8 / 3))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "largest"), [((2, 2), 1.7321), ((4, 4), 1.8708), ((8, 8), 1.9365), ((24, 2), 3.6799)]
+)
+def test_no_effect_size_is_above_that_of_equal_associations_within_the_sets(sizes, largest):
+    n_first, n_second = sizes
+    assert largest_effect_size(n_first, n_second) == pytest.approx(largest, abs=1e-4)
+    targets = np.repeat([[1.0, 0], [0, 1]], sizes, axis=0)
+    vectors = np.concatenate([targets, [[1, 0], [2, 0], [0, 1], [0, 3]]])
+    n = n_first + n_second
+    weat = indices(range(n_first), range(n_first, n), (n, n + 1), (n + 2, n + 3))
+    assert effect_size(vectors, weat) == pytest.approx(largest_effect_size(n_first, n_second))
+    near = vectors + np.random.default_rng(1).normal(scale=0.1, size=vectors.shape)
+    assert effect_size(near, weat) < largest_effect_size(n_first, n_second)
+
+
+@pytest.mark.parametrize("scale", [1, 3, 0.1])
+def test_what_32_bits_round_is_no_effect(scale):
+    rng = np.random.default_rng(5)
+    exact = rng.normal(size=(16, 50))
+    exact[:8, 0] = 0  # targets that are orthogonal to the one difference of the attributes
+    exact[8:12] = exact[12:16]
+    exact[8:12, 0], exact[12:16, 0] = 1, -1
+    weat = indices(range(4), range(4, 8), range(8, 12), range(12, 16))
+    assert math.isnan(effect_size(exact, weat))
+    rounded = (scale * exact).astype(np.float32)
+    unit = (rounded / np.linalg.norm(rounded, axis=1, keepdims=True)).astype(np.float32)
+    for vectors in (rounded, unit):
+        assert np.ptp(differential_associations(vectors, weat)) >= 0
+        assert math.isnan(effect_size(vectors, weat))
+        assert permutation_p_value(vectors, weat, 1000, rng).p_value == 1
+    unit[:4, 0] += np.float32(1e-5)  # ten times what is taken for rounding
+    assert effect_size(unit, weat) > 1
 
 
 def test_float32_vectors_are_computed_with_in_float64():
@@ -189,3 +224,14 @@ def test_no_permutations_are_refused():
     vectors = np.random.default_rng(0).normal(size=(8, 3))
     with pytest.raises(InputError, match="permutations: 0"):
         permutation_p_value(vectors, indices((0, 1), (2, 3), (4, 5), (6, 7)), 0, np.random.default_rng(0))
+
+
+def test_twelve_and_twelve_words_are_divided_at_random():
+    vectors = np.random.default_rng(8).normal(size=(28, 6))
+    first, second, attributes = range(12), range(12, 24), ((24, 25), (26, 27))
+    sides = [indices(first, second, *attributes), indices(second, first, *attributes)]
+    tests = [permutation_p_value(vectors, side, 1000, np.random.default_rng(0)) for side in sides]
+    assert [test.exact for test in tests] == [False, False]
+    assert [test.n_permutations for test in tests] == [1000, 1000]
+    assert sum(test.p_value for test in tests) == pytest.approx(1, abs=0.06)  # one-sided: the other side's
+    assert 1001 * tests[0].p_value == pytest.approx(round(1001 * tests[0].p_value))

@@ -20,7 +20,9 @@ from biaslab.core.errors import InputError
 from biaslab.debiasing import auditing
 from biaslab.debiasing.report.audited import answer
 from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.formats import keyed_vectors, write_embedding
+from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.unit import read_unit_embedding
 
 PAIRS = [["she", "he"], ["woman", "man"], ["her", "his"], ["daughter", "son"]]
@@ -76,7 +78,7 @@ def test_a_planted_bias_stands_out_and_none_does_not(files):
 def test_numbers_are_those_of_the_measures(files):
     found = audited(files, "biased")
     unit = read_unit_embedding(files[0].parent / "biased.txt")
-    weat = in_vocabulary(auditing.match_case(TEST, auditing.AnyCase(unit.ids())), unit.ids())
+    weat = in_vocabulary(match_case(TEST, AnyCase(unit.ids())), unit.ids())
     assert found.tests["before"].item() == pytest.approx(effect_size(unit.vectors, weat))
     direction = sum(unit.vectors[i] - unit.vectors[i + 1] for i in range(0, 8, 2)).astype(np.float64)
     leaning = np.abs(unit.vectors[8:20] @ direction / np.linalg.norm(direction)).mean()
@@ -87,15 +89,15 @@ def test_numbers_are_those_of_the_measures(files):
 
 
 def test_words_are_found_whatever_their_case(files):
-    ids = auditing.AnyCase({word: row for row, word in enumerate(WORDS)})
-    matched = auditing.match_case(TEST, ids)
+    ids = AnyCase({word: row for row, word in enumerate(WORDS)})
+    matched = match_case(TEST, ids)
     assert ids.recased == {"Job0": "job0", "JOB5": "job5", "She": "she"}
     assert matched.targets == {"these": ["job0", "job2", "job4"], "those": ["job1", "job3", "job5"]}
-    both = auditing.AnyCase({"Job0": 0, "job0": 1})
-    assert auditing.match_case(TEST, both).targets["these"][0] == "Job0"
+    both = AnyCase({"Job0": 0, "job0": 1})
+    assert match_case(TEST, both).targets["these"][0] == "Job0"
     assert both.recased == {}
     shared = dataclasses.replace(TEST, targets={"these": ["job0"], "those": ["JOB0", "job1"]})
-    assert auditing.match_case(shared, ids).targets == {"these": ["job0"], "those": ["JOB0", "job1"]}
+    assert match_case(shared, ids).targets == {"these": ["job0"], "those": ["JOB0", "job1"]}
     assert audited(files, "biased").tests["lost"].item() == ""
 
 
@@ -111,7 +113,24 @@ def test_an_embedding_of_another_case_has_the_same_numbers_and_says_so(files):
     assert len(lower.recased) == 3
     said = answer([upper], "hard")
     assert "of the words asked about are there in another case of letters alone (she as SHE)" in said.lines[1]
-    assert "it has 22 in another case alone (she as SHE, he as HE," in said.data["upper.txt"]
+    assert "it has 22 in another case of letters alone (she as SHE, he as HE," in said.data["upper.txt"]
+
+
+def test_the_answer_states_the_bound_the_p_value_and_what_was_not_read_as_it_is(files):
+    path = files[0].parent / "biased.txt"
+    lines = path.read_text().splitlines()
+    lines[0] = f"{len(WORDS) + 1} 30"
+    path.write_text("\n".join([*lines, lines[1]]) + "\n")
+    found = audited(files, "biased")
+    (audit,) = auditing.compare([found])
+    lines = answer([audit], "hard").lines
+    assert " of at most 1.83 for sets of these sizes, one-sided p = " in lines[2]
+    assert "(exact, all 20 partitions), corrected" in lines[2]
+    note = f"{path}: 1 row repeats a word of an earlier row ('she'); the first row of a word counts"
+    assert lines[-1] == note
+    assert answer([audit], "hard").numbers[str(path)]["notes"] == (note,)
+    sampled = audited(files, "biased", permutations=15)
+    assert "(random, 15 partitions)" in answer(auditing.compare([sampled]), "hard").lines[2]
 
 
 def test_corrected_p_values_are_of_all_embeddings(files):

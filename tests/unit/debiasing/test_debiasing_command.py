@@ -126,6 +126,72 @@ def test_measure_writes_what_the_formulas_say(embedding, options, tmp_path):
     assert "Extreme king" in printed
 
 
+def test_words_in_another_case_give_the_same_numbers_and_are_named(embedding, options, tmp_path):
+    expected = call("measure", embedding, *options, "--report", tmp_path / "lower")
+    other = tmp_path / "other.txt"
+    forms = {"nurse": "Nurse", "pilot": "PILOT", "she": "SHE"}
+    write_embedding(other, [forms.get(word, word) for word in WORDS], vectors(), "word2vec")
+    printed = call("measure", other, *options, "--report", tmp_path / "other")
+    assert values(tmp_path / "other/measures.tsv") == values(tmp_path / "lower/measures.tsv")
+    assert (
+        "words found: 3 in another case of letters alone (she as SHE, nurse as Nurse, pilot as PILOT)"
+        in " ".join(printed.split())
+    )
+    assert "another case" not in expected
+    for verb in ("hard", "soft"):
+        printed = call(verb, other, *options, "--out", tmp_path / f"{verb}.txt")
+        assert "words found: 3 in another case" in printed
+    out = tmp_path / "analogies.tsv"
+    call("analogies", other, "--pair", "she:he", "--out", out, "--max-distance", 2)
+    assert read_tsv(out).loc[0, ["x", "y"]].tolist() == ["SHE", "he"]
+
+
+def test_a_refusal_names_the_case_in_which_the_embedding_has_words(monkeypatch, capsys, tmp_path, options):
+    odd = tmp_path / "odd.txt"
+    write_embedding(odd, [word[0] + word[1:].upper() for word in WORDS], vectors(), "word2vec")
+    line = refused(monkeypatch, capsys, "measure", odd, *options)
+    assert "the embedding has no set with 2 words or more (lost: she, he, her" in line
+    assert "; the embedding writes 'she' as 'sHE'); give sets of words that it has" in line
+
+
+def test_what_is_not_read_as_the_file_has_it_is_printed(embedding, options, tmp_path):
+    lines = embedding.read_text().splitlines()
+    row = lines[3].partition(" ")[2]
+    more = [f"{len(lines) + 3} 6", *lines[1:], f". . . {row}", f"at name@example.org {row}", lines[2]]
+    public = tmp_path / "public.txt"
+    public.write_text("\n".join(more) + "\n")
+    printed = " ".join(call("hard", public, *options, "--out", tmp_path / "hard.txt").split())
+    for note in (
+        f"line 1 announces {len(WORDS) + 4} words, the file has {len(WORDS) + 3}; all are read",
+        "1 row repeats a word of an earlier row ('he'); the first row of a word counts",
+        "the word of 2 rows holds blanks ('. . .', 'at name@example.org')",
+        "hard.txt: lacks the words that hold blanks (2): other tools cannot read them",
+    ):
+        assert note in printed
+    assert KeyedVectors.load_word2vec_format(str(tmp_path / "hard.txt")).index_to_key == WORDS
+
+
+@pytest.mark.parametrize("decimals", [None, 4])
+def test_what_hard_debiasing_wrote_has_no_effect_size(embedding, options, tmp_path, decimals):
+    everyone = {"she": "he", "her": "his", "woman": "man", "queen": "king"}
+    pairs = yaml.safe_dump(
+        {"name": "m", "title": "t", "source": "s", "sets": [[a, b] for a, b in everyone.items()]}
+    )
+    (tmp_path / "equalize.yaml").write_text(pairs)
+    test = JOBS | {"attributes": {"female": list(everyone), "male": list(everyone.values())}}
+    (tmp_path / "weat.yaml").write_text(yaml.safe_dump(test, sort_keys=False))
+    call("hard", embedding, *options, "--out", tmp_path / "hard.txt", "--report", tmp_path / "report")
+    assert np.isnan(values(tmp_path / "report/comparison.tsv", "after")["jobs_effect_size"])
+    keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "hard.txt"))
+    rows = keyed.vectors if decimals is None else keyed.vectors.round(decimals)
+    for scale in (1, 3, 0.1) if decimals is None else (1,):
+        write_embedding(tmp_path / "again.txt", WORDS, (scale * rows).astype(np.float32), "word2vec")
+        printed = call("measure", tmp_path / "again.txt", *options, "--report", tmp_path / "again")
+        assert "jobs: no effect size, because all targets are equally near but for rounding" in printed
+        assert np.isnan(values(tmp_path / "again/measures.tsv")["jobs_effect_size"])
+        assert values(tmp_path / "again/measures.tsv")["jobs_p_value"] == 1
+
+
 def test_measure_says_which_words_are_lost_and_which_test_is_not_measured(embedding, options, tmp_path):
     (tmp_path / "absent.yaml").write_text(yaml.safe_dump(ABSENT, sort_keys=False))
     more = ["--weat", tmp_path / "absent.yaml", "--report", tmp_path / "report"]
@@ -256,13 +322,11 @@ def binary(*rows, header=None):
         (b"she 1 2\nhe nan 2\n", "the vector of 'he' is not finite in 32 bits (word 2"),
         (b"she 1 2\nhe inf 2\n", "the vector of 'he' is not finite"),
         (b"she 1 2\nhe 0 0\n", "the vector of 'he' is zero (word 2)"),
-        (b"she 1 2\nhe 2 1\nshe 1 2\n", "line 3: the word 'she' is there for the second time (first: 1)"),
-        (b"3 2\nshe 1 2\nhe 2 1\n", "line 1 announces 3 words, but there are 2"),
+        (b"4 2\nshe 1 2\nhe 2 1\n", "line 1 announces 4 words, but there are 2"),
         (b"0 2\nshe 1 2\n", "line 1: not the header"),
-        (b"she 1 2\nhe 2\n", "line 2: 1 numbers after the word instead of 2"),
+        (b"she 1 2\nhe 2\n", "line 2: expected 2 numbers after the word, found 1"),
         (b"she 1 2\nh\xff 2 1\n", "line 2: not UTF-8"),
         (binary((b"she", [1, 2]), (b"he", [2, 1]))[:-3], "the file ends before, in row 2"),
-        (binary((b"she", [1, 2]), (b"he", [2, 1]), (b"she", [0, 1])), "row 3: the word 'she' is there"),
         (binary((b"she", [1, 2]), (b"he", [0, 0])), "the vector of 'he' is zero"),
         (b"she 1 2\nhe 2 1\n", "mine: the embedding has no set with 2 words or more (lost: her, his, queen"),
     ],

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.stats
 
 from biaslab.bias.measures.contract import Measure
-from biaslab.bias.weat import ROUNDING, UnitVectors
+from biaslab.bias.weat import UnitVectors
 from biaslab.bias.word_sets import WeatIndices
 
 
@@ -55,7 +55,7 @@ def _mean(words: UnitVectors, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the mean vector of some words scaled to length one, and its length; NaN where it is zero."""
     mean = (words.norms[rows, None] * words.unit[rows]).mean(axis=0)
     length = np.linalg.norm(mean)
-    length = length if length > ROUNDING * words.norms[rows].max() else np.nan
+    length = length if length > words.rounding * words.norms[rows].max() else np.nan
     return mean / length, length
 
 
@@ -67,7 +67,7 @@ def _standardised(words: UnitVectors, mean: np.ndarray) -> tuple[np.ndarray, flo
     cosines = words.unit[words.targets] @ mean
     centred = cosines - cosines.mean()
     spread = np.linalg.norm(centred)
-    spread = spread if spread > ROUNDING else np.nan
+    spread = spread if spread > words.rounding else np.nan
     return centred / spread, spread
 
 

@@ -10,7 +10,7 @@ derivative, and 0 stands for it.
 import numpy as np
 
 from biaslab.bias.measures.contract import Measure
-from biaslab.bias.weat import ROUNDING, UnitVectors
+from biaslab.bias.weat import UnitVectors
 from biaslab.bias.word_sets import WeatIndices
 
 
@@ -39,7 +39,7 @@ def gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 def _direction(words: UnitVectors) -> tuple[np.ndarray, float]:
     """Return h scaled to length one, and its length; NaN where it is zero."""
     length = np.linalg.norm(words.attribute_direction)
-    length = length if length > ROUNDING else np.nan
+    length = length if length > words.rounding else np.nan
     return words.attribute_direction / length, length
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.tables import text_columns
 from biaslab.debiasing.auditing import N_DIRECTIONS, Audited
+from biaslab.debiasing.word_lists import describe_recased
 
 N_ENDS = 8
 """Occupations shown of either end."""
@@ -51,14 +52,14 @@ def _numbers(one: Audited) -> dict:
         "occupations": one.before.occupations,
         "lost": dict(one.lost),
         "recased": dict(one.recased),
+        "notes": one.notes,
     }
 
 
 def _lost(one: Audited) -> str:
     parts = [f"{len(words)} of {name} ({_first(words)})" for name, words in one.lost.items() if words]
     lost = f"; it lacks {'; '.join(parts)}" if parts else ""
-    forms = [f"{word} as {form}" for word, form in one.recased.items()]
-    return lost + (f"; it has {len(forms)} in another case alone ({_first(forms)})" if forms else "")
+    return lost + (f"; it has {describe_recased(one.recased)}" if one.recased else "")
 
 
 def _first(words: Sequence[str]) -> str:
@@ -90,7 +91,7 @@ def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
         f" before in {rest['before']:.1%}; of a random direction that was removed in the same way, in"
         f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
     )
-    return [line[:1].upper() + line[1:] for line in lines]
+    return [*(line[:1].upper() + line[1:] for line in lines), *one.notes]
 
 
 def _compared(one: Audited) -> str:
@@ -111,11 +112,19 @@ def _test_line(test: dict, method: str) -> str:
     after = f"{test['after']:+.2f} (p = {test['p_after']:.2g})"
     if np.isnan(test["after"]):
         after = "all targets are equally near to both, so that nothing is left to measure"
-    return (
-        f"{test['title']} ({test['weat']}): effect size {test['before']:+.2f} of at most 2, p ="
-        f" {test['p_value']:.2g}, corrected {test['p_corrected']:.2g}: {found}{lost}. After {method}"
-        f" debiasing {after}."
+    before = (
+        f"effect size {test['before']:+.2f} of at most {test['largest']:.2f} for sets of these sizes,"
+        f" one-sided p = {test['p_value']:.2g} ({_partitions(test)}), corrected {test['p_corrected']:.2g}:"
+        f" {found}"
     )
+    if np.isnan(test["before"]):
+        before = "all targets are equally near to both, but for rounding, so that there is no effect size"
+    return f"{test['title']} ({test['weat']}): {before}{lost}. After {method} debiasing {after}."
+
+
+def _partitions(test: dict) -> str:
+    """Return how a p-value was found."""
+    return f"{'exact, all' if test['exact'] else 'random,'} {test['permutations']:,} partitions"
 
 
 def _direct(found: Sequence[Audited]) -> Section:
@@ -147,7 +156,8 @@ def _direct(found: Sequence[Audited]) -> Section:
 def _tests(found: Sequence[Audited]) -> Section:
     parts = [one.tests.assign(file=one.name) for one in found]
     tests = pd.concat(parts, ignore_index=True)
-    measured = tests[tests["problem"] == ""]
+    measured = tests[tests["problem"] == ""].copy()
+    measured["partitions"] = [_partitions(test) for test in measured.to_dict("records")]
     if measured.empty:
         return Section("Association tests", ["No test could be measured: the embedding lacks their words."])
     names = measured["weat"] + (": " + measured["file"] if len(found) > 1 else "")
@@ -157,7 +167,9 @@ def _tests(found: Sequence[Audited]) -> Section:
         "Test": "{weat}",
         "Embedding": "{file}",
         "Before": "{before:.2f}",
+        "at most": "{largest:.2f}",
         "p": "{p_value:.2g}",
+        "p is": "{partitions}",
         "corrected": "{p_corrected:.2g}",
         "After": "{after:.2f}",
         "p after": "{p_after:.2g}",
@@ -166,9 +178,9 @@ def _tests(found: Sequence[Audited]) -> Section:
         "Association tests (WEAT)",
         [
             "How much nearer the first target words are to the first attribute words than the second targets"
-            " are, in standard deviations, from -2 to 2. p: the chance of as much where the targets are"
-            " divided at random; corrected for the number of tests and embeddings (Holm). An effect size has"
-            " no interval: the words are what they are."
+            " are, in standard deviations, and the most that sets of these sizes can have. p, one-sided: the"
+            " chance of as much where the targets are divided at random; corrected for the number of tests"
+            " and embeddings (Holm). An effect size has no interval: the words are what they are."
         ],
         dots(list(names), series, "Effect size", 0.0),
         listed(measured, "{weat} {before:.2f}"),

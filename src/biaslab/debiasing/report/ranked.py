@@ -20,14 +20,19 @@ def answer(found: Ranked) -> Answer:
         data={test.name: f"{test.title} ({test.measure})" for test in found.tests}
         | {f"{name}: words": text for name, text in lost.items()},
         files=found.files,
-        lines=[_line(row, len(found.files)) for row in found.ranking.to_dict("records")],
+        lines=[*(_line(row, len(found.files)) for row in found.ranking.to_dict("records")), *found.notes],
         sections=[_ranking(found.ranking), _values(found.values)],
         limits=[
             "A rank says which embedding has more of what these tests ask about, not how much is too much.",
             "The tests count alike, and tests of like words count twice what they share.",
             "Vectors are scaled to length one, and every test is measured with the words that all have.",
         ],
-        numbers={"places": found.ranking, "values": found.values, "lost": dict(found.lost)},
+        numbers={
+            "places": found.ranking,
+            "values": found.values,
+            "lost": dict(found.lost),
+            "notes": found.notes,
+        },
     )
 
 
