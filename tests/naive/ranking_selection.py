@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import scipy.stats
 
+from naive import group_comparisons
+
 
 def rate(lists, value):
     """Share of the candidates of a value that are in the top of their list, a fraction."""
@@ -31,16 +33,16 @@ def bounds(lists, value, reference):
 
 
 def ratio_interval(lists, value, reference):
-    """Walter's interval of one list; of several, Student's t over lists by the delta method."""
+    """The score interval of one list; of several, Student's t over lists by the delta method."""
     counts = [
         {v: (sum(w == v and i for w, i in some), sum(w == v for w, _ in some)) for v in (value, reference)}
         for some in lists
     ]
     s, n = ({v: sum(c[v][k] for c in counts) for v in (value, reference)} for k in (0, 1))
     if len(lists) == 1:
-        a, b, c, d = s[value] + 0.5, n[value] + 0.5, s[reference] + 0.5, n[reference] + 0.5
-        half = scipy.stats.norm.ppf(0.975) * math.sqrt(1 / a - 1 / b + 1 / c - 1 / d)
-        return a / b / (c / d) * math.exp(-half) if s[value] else 0.0, a / b / (c / d) * math.exp(half)
+        counts = s[value], n[value], s[reference], n[reference]
+        low, high = group_comparisons.ratio_interval(*counts, scipy.stats.chi2.ppf(0.95, 1))
+        return low if s[value] else 0.0, high
     total = 0
     for of in counts:
         parts = [of[v][0] / s[v] - of[v][1] / n[v] for v in (value, reference)]

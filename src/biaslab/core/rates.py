@@ -1,4 +1,10 @@
-"""Rates of groups compared: the four-fifths rule, and intervals of ratios and differences of two rates."""
+"""Rates of two groups compared: the four-fifths rule, and intervals of their ratio and difference.
+
+The interval of a ratio has all ratios that a score test does not reject (Koopman 1984, with the factor of
+Miettinen and Nurminen 1985 for small samples). Both groups add to its width, also where all or none of a
+group were chosen, which Walter's and Katz's intervals miss.
+Several comparisons at once need a higher level each: see `biaslab.core.comparisons`.
+"""
 
 import math
 
@@ -13,33 +19,91 @@ FOUR_FIFTHS = 0.8
 SMALL_SHARE = 0.02
 """The least share of all that a group must have to be the one that others are compared with, as there."""
 
+_FARTHEST, _STEPS = 30.0, 60  # logarithm of a ratio: where a search for a bound begins, and its halvings
+
+
+def usable_references(rates: ArrayLike, sizes: ArrayLike) -> np.ndarray:
+    """Return which groups others may be compared with: those with a rate that are not too small."""
+    sizes = np.asarray(sizes, np.float64)
+    return (sizes >= SMALL_SHARE * sizes.sum()) & np.isfinite(np.asarray(rates, np.float64))
+
 
 def reference_of(rates: ArrayLike, sizes: ArrayLike) -> int:
     """Return the group with the highest rate, of those that are not too small."""
-    rates, sizes = np.asarray(rates, np.float64), np.asarray(sizes, np.float64)
-    usable = (sizes >= SMALL_SHARE * sizes.sum()) & np.isfinite(rates)
-    return int(np.argmax(np.where(usable, rates, -1.0)))
+    return int(np.argmax(np.where(usable_references(rates, sizes), rates, -1.0)))
 
 
-def ratio_interval(hits: ArrayLike, n: ArrayLike, of_hits: int, of_n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return intervals of hits / n over of_hits / of_n, independent samples (Walter 1975).
+def ratio_interval(
+    hits: ArrayLike,
+    n: ArrayLike,
+    of_hits: ArrayLike,
+    of_n: ArrayLike,
+    level: float = LEVEL,
+    inflation: ArrayLike = 1.0,
+    df: ArrayLike = math.inf,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return intervals of hits / n over of_hits / of_n, of independent samples (Miettinen, Nurminen 1985).
 
-    Without hits the ratio is 0, which the half that is added to every count would leave out.
+    `inflation` is by how much the variance exceeds that of independent samples, and `df` its degrees of
+    freedom, for samples that come in clusters. NaN where a group has nobody or no degree of freedom.
     """
-    a, b, c, d = (np.asarray(x, np.float64) + 0.5 for x in (hits, n, of_hits, of_n))
-    middle = np.log(a / b) - np.log(c / d)
-    half = scipy.stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(1 / a - 1 / b + 1 / c - 1 / d)
-    low = np.where(np.asarray(hits) == 0, 0.0, np.exp(middle - half))
-    return low, np.exp(middle + half)
+    x, m, y, k, spread, df = np.broadcast_arrays(
+        *(np.asarray(a, np.float64) for a in (hits, n, of_hits, of_n, inflation, df))
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quantile = scipy.stats.t.ppf((1 + level) / 2, np.where(df > 0, df, np.nan))
+        limit = quantile**2 * spread * (m + k) / (m + k - 1)
+        middle = np.clip(np.log((x / m) / (y / k)), -_FARTHEST, _FARTHEST)
+    is_known = (m > 0) & (k > 0) & np.isfinite(limit)
+    low = np.exp(_search_bound(x, m, y, k, middle, np.full(x.shape, -_FARTHEST), limit))
+    high = np.exp(_search_bound(x, m, y, k, middle, np.full(x.shape, _FARTHEST), limit))
+    low, high = np.where(x == 0, 0.0, low), np.where(y == 0, np.inf, high)
+    return np.where(is_known, low, np.nan), np.where(is_known, high, np.nan)
 
 
-def difference_interval(hits: int, n: int, of_hits: int, of_n: int) -> tuple[float, float]:
+def _search_bound(
+    x: np.ndarray,
+    m: np.ndarray,
+    y: np.ndarray,
+    k: np.ndarray,
+    near: np.ndarray,
+    far: np.ndarray,
+    limit: np.ndarray,
+) -> np.ndarray:
+    """Return the logarithm of the ratio, between two, at which the score statistic reaches its limit."""
+    for _ in range(_STEPS):
+        middle = (near + far) / 2
+        is_inside = _score_statistic(x, m, y, k, np.exp(middle)) <= limit
+        near, far = np.where(is_inside, middle, near), np.where(is_inside, far, middle)
+    return far
+
+
+def _score_statistic(
+    x: np.ndarray, m: np.ndarray, y: np.ndarray, k: np.ndarray, ratio: np.ndarray
+) -> np.ndarray:
+    """Return the score statistic of x of m and y of k, whose rates have a ratio; chi-squared of 1 degree."""
+    total = ratio * (m + y) + x + k
+    root = np.sqrt(np.maximum(total**2 - 4 * ratio * (m + k) * (x + y), 0.0))
+    p = np.minimum(2 * ratio * (x + y) / (total + root), np.minimum(1.0, ratio))
+    return _squared_distance(x, m, p) + _squared_distance(y, k, p / ratio)
+
+
+def _squared_distance(hits: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the squared distance of a count from that of a rate, in units of its variance."""
+    distance = (hits - n * p) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(distance > 0, distance / (n * p * (1 - p)), 0.0)
+
+
+def difference_interval(
+    hits: int, n: int, of_hits: int, of_n: int, level: float = LEVEL
+) -> tuple[float, float]:
     """Return the interval of hits / n minus of_hits / of_n, of independent samples (Newcombe 1998)."""
     if not n or not of_n:
         return math.nan, math.nan
     p, q = hits / n, of_hits / of_n
     (low, high), (of_low, of_high) = (
-        scipy.stats.binomtest(int(k), int(m)).proportion_ci(LEVEL, method="wilson")
+        scipy.stats.binomtest(int(k), int(m)).proportion_ci(level, method="wilson")
         for k, m in ((hits, n), (of_hits, of_n))
     )
     down, up = math.hypot(p - low, of_high - q), math.hypot(high - p, q - of_low)
@@ -48,6 +112,8 @@ def difference_interval(hits: int, n: int, of_hits: int, of_n: int) -> tuple[flo
 
 def verdict(ratio: float, low: float, high: float) -> str:
     """Say what the four-fifths rule makes of a ratio, and whether chance leaves that open."""
+    if not np.isfinite([ratio, low]).all() or math.isnan(high):
+        return "cannot be told"
     if ratio < FOUR_FIFTHS:
         text, doubt, is_clear = "below four fifths", "but the interval reaches them", high < FOUR_FIFTHS
     else:

@@ -4,7 +4,7 @@ Selection rates count a candidate of a value as selected where it is in the top 
 candidates selected over all lists, the impact ratio of v is (s_v / n_v) / (s_r / n_r), r the value with the
 highest rate (`biaslab.core.rates`).
 
-Intervals: of a rate in one list by Clopper and Pearson, of a ratio by Walter. Of several lists
+Intervals: of a rate in one list by Clopper and Pearson, of a ratio the score interval. Of several lists
 both are by Student's t over lists, whose candidates compete: the deviation of
 list l is s_vl / s_v - n_vl / n_v for the logarithm of a rate, and the difference of two of them for a ratio.
 

@@ -1,9 +1,28 @@
 """Ratios of two rates and their intervals."""
 
+import math
+
 import numpy as np
 import pytest
+import scipy.stats
 
-from biaslab.core.rates import ratio_interval
+from biaslab.core.rates import difference_interval, ratio_interval, verdict
+from naive import group_comparisons as naive
+
+LIMIT = scipy.stats.chi2.ppf(0.95, 1)
+
+
+@pytest.mark.parametrize(
+    ("x", "m", "y", "k"), [(12, 31, 1, 1), (4, 10, 8, 12), (31, 31, 1, 1), (3, 7, 6, 6), (4, 40, 9, 30)]
+)
+def test_the_interval_is_that_of_a_grid(x, m, y, k):
+    low, high = ratio_interval(x, m, y, k)
+    assert (low, high) == pytest.approx(naive.ratio_interval(x, m, y, k, LIMIT), rel=0.01)
+
+
+def test_a_reference_of_one_leaves_much_open():
+    low, high = ratio_interval(12, 31, 1, 1)
+    assert (low, high) == pytest.approx((0.24, 1.98), abs=0.03)
 
 
 def test_a_ratio_lies_in_its_interval_also_where_nobody_was_chosen():
@@ -17,16 +36,42 @@ def test_a_ratio_lies_in_its_interval_also_where_nobody_was_chosen():
     assert high[1] < high[0]  # more that were not chosen tell more
 
 
-def test_the_interval_is_walters():
-    """Worked out by hand: (4.5 / 10.5) / (8.5 / 12.5), and 1.96 times the standard error of its logarithm."""
-    low, high = ratio_interval([4], [10], 8, 12)
-    middle, error = np.log(4.5 / 10.5 / (8.5 / 12.5)), np.sqrt(1 / 4.5 - 1 / 10.5 + 1 / 8.5 - 1 / 12.5)
-    assert low[0] == pytest.approx(np.exp(middle - 1.959964 * error), rel=1e-6)
-    assert high[0] == pytest.approx(np.exp(middle + 1.959964 * error), rel=1e-6)
+def test_no_candidates_have_no_interval_and_a_rate_of_zero_bounds_no_ratio():
+    assert np.isnan(ratio_interval([0, 3], [0, 5], 2, [4, 0])).all()
+    assert ratio_interval(3, 5, 0, 4)[1] == np.inf
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
-    draw, n = np.random.default_rng(3), 4000
-    hits, others = draw.binomial(60, 0.2, n), draw.binomial(80, 0.4, n)
-    bounds = np.array([ratio_interval([a], [60], b, 80) for a, b in zip(hits, others, strict=True)])[:, :, 0]
-    assert 0.93 < np.mean((bounds[:, 0] <= 0.5) & (bounds[:, 1] >= 0.5)) < 0.97
+@pytest.mark.parametrize(
+    ("n", "p", "of_n", "of_p"), [(60, 0.2, 80, 0.4), (31, 0.4, 1, 1.0), (31, 0.4, 2, 1.0)]
+)
+def test_intervals_hold_the_truth_about_as_often_as_they_say(n, p, of_n, of_p):
+    draw, repeats = np.random.default_rng(3), 4000
+    low, high = ratio_interval(draw.binomial(n, p, repeats), n, draw.binomial(of_n, of_p, repeats), of_n)
+    assert np.mean((low <= p / of_p) & (high >= p / of_p)) > 0.94
+
+
+def test_higher_levels_and_clusters_make_intervals_wider():
+    low, high = ratio_interval(12, 31, 20, 40)
+    for how in ({"level": 0.99}, {"inflation": 2.0}, {"df": 5}):
+        wide = ratio_interval(12, 31, 20, 40, **how)
+        assert wide[0] < low
+        assert wide[1] > high
+        assert np.isnan(ratio_interval(12, 31, 20, 40, df=0)).all()
+    assert difference_interval(12, 31, 20, 40, 0.99)[0] < difference_interval(12, 31, 20, 40)[0]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "expected"),
+    [
+        (math.nan, 0, math.nan, "cannot be told"),
+        (0.5, math.nan, math.nan, "cannot be told"),
+        (0.9, math.nan, 1.2, "cannot be told"),
+        (math.inf, 0.9, math.inf, "cannot be told"),
+        (0.5, 0.4, 0.7, "below four fifths"),
+        (0.5, 0.2, 0.9, "below four fifths, but the interval reaches them"),
+        (0.9, 0.85, 1.2, "four fifths or more"),
+        (0.9, 0.7, math.inf, "four fifths or more, but the interval reaches below"),
+    ],
+)
+def test_what_is_missing_cannot_be_told(ratio, low, high, expected):
+    assert verdict(ratio, low, high) == expected

@@ -1,0 +1,363 @@
+"""Rates of several groups: does any differ, how sure is each comparison, how small a difference would show.
+
+Rates are of hits among n, a column a group. One row: independent candidates, or those of one list. Several
+rows: lists (or other clusters), which are the units, as candidates of one list compete and fare alike.
+
+**Any difference.** The deviation of a group in a list is its hits less those expected if its candidates were
+drawn like all others of the list. The statistic of a group is the absolute sum of its deviations over a
+standard error: that of permutations of the groups within each list, or that over lists, of the group or of
+all groups in common, where one of these is larger. The p-value of a group is the share of permutations in
+which the greatest statistic of any group is as large, so that all groups are counted (single-step maxT,
+Westfall and Young 1993). With several lists it is no less than the p-value by Student's t over the lists that
+have the group, corrected by Šidák: lists that differ more than by chance cause no false alarm. The least
+p-value of all groups tests whether any differs.
+
+**Which differ.** The reference, the group with the highest rate, is chosen after looking, so intervals count
+all pairs with a possible reference (Bonferroni). With a reference that is named beforehand they count the
+others alone. Hsu's interval to the best is not used: it has no upper end when a group of one may be the best.
+
+**How small.** The least difference of a group is that between its rate and the rate of all others that its
+p-value would show, at 5%, four times in five. A simulation finds it: hits with lower odds than the others'
+(Fisher's noncentral hypergeometric distribution) in the same lists. A group is too small to tell when even
+nobody chosen would show less often.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from biaslab.core.rates import ratio_interval, usable_references
+from biaslab.core.rng import stream
+from biaslab.core.stats import LEVEL
+
+SIGNIFICANT = 0.05
+"""The share of false alarms that all comparisons of some groups may have together."""
+POWER = 0.8
+"""How often a least difference would be seen."""
+N_PERMUTATIONS = 1999
+N_SIMULATIONS = 4000
+
+_MAX_DRAWS = 40_000_000  # of numbers in all permutations; beyond, Student's t alone is the test
+_MAX_SIMULATED = 2000  # lists times groups; beyond, the normal distribution replaces the simulation
+_FEW = 5  # hits or misses that Student's t without permutations needs
+_BLOCK = 2_000_000
+_STEPS = 14
+_ROUNDING = 1e-9
+_FARTHEST = -20.0  # logarithm of the smallest odds that are tried
+_CLEAR = 0.01  # significance at which lists are taken to differ more than by chance
+
+
+class Comparison(NamedTuple):
+    """What data say of the rates of groups, (G,) float64 each; NaN where nothing can be told."""
+
+    p_value: float  # of no difference between any groups
+    p_values: np.ndarray  # of no difference between a group and all others; they count all groups
+    least_rates: np.ndarray  # a group's rate that would be seen, in place of ...
+    other_rates: np.ndarray  # ... that of all others then
+
+    @property
+    def least_differences(self) -> np.ndarray:
+        """Return by how much the rate of each group would have to be lower to be seen four times in five."""
+        return self.other_rates - self.least_rates
+
+    @property
+    def is_too_few(self) -> np.ndarray:
+        """Return which groups are so small that not even nobody chosen would be seen four times in five."""
+        return np.isnan(self.least_rates)
+
+
+@dataclass(frozen=True)
+class GroupTest:
+    """A test of equal rates in lists of given groups and places; in each list something can differ."""
+
+    n: np.ndarray  # (L, G) int64: candidates
+    sure: np.ndarray  # (L,) int64: candidates with a weight of 1: those that hit
+    tied: np.ndarray  # (L,) int64: candidates that tie for the last places
+    weight: np.ndarray  # (L,) float64: their weight, the chance of each of them
+    seed: int = 0
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Candidates of each list, (L,)."""
+        return self.n.sum(axis=1)
+
+    @cached_property
+    def expected(self) -> np.ndarray:
+        """Hits of each group if its candidates were drawn like all others, (L, G)."""
+        return self.n * ((self.sure + self.tied * self.weight) / self.sizes)[:, None]
+
+    @cached_property
+    def n_lists(self) -> np.ndarray:
+        """Lists in which each group can differ from others, (G,)."""
+        return ((self.n > 0) & (self.n < self.sizes[:, None])).sum(axis=0)
+
+    @cached_property
+    def variances(self) -> np.ndarray:
+        """Variance of the hits of each group when groups are permuted within lists, (G,)."""
+        size = self.sizes.astype(np.float64)
+        hits = self.sure + self.tied * self.weight
+        squares = self.sure + self.tied * self.weight**2 - hits**2 / size
+        shares = self.n * (size[:, None] - self.n) / (size * (size - 1))[:, None]
+        return (shares * squares[:, None]).sum(axis=0)
+
+    def p_values(self, hits: np.ndarray) -> np.ndarray:
+        """Return the p-value of each group, corrected for all groups, of hits (..., L, G)."""
+        deviations = hits - self.expected
+        return self._p_values(self._statistics(deviations.sum(axis=-2), (deviations**2).sum(axis=-2)))
+
+    def least_rates(self, hits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rate of each group that would be seen four times in five, and that of the others then.
+
+        The hits, (L, G), tell how much more than by chance lists differ.
+        """
+        inflation = self._inflation(hits - self.expected)
+        least, others = np.full((2, self.n.shape[1]), np.nan)
+        known: dict[tuple, tuple[float, float]] = {}  # groups alike have one answer
+        for v in np.flatnonzero(self.n_lists):
+            key = (self.n[:, v].tobytes(), float(inflation[v]))
+            if key not in known:
+                known[key] = _least_rate(_Alternative(self, int(v), float(inflation[v])))
+            least[v], others[v] = known[key]
+        return least, others
+
+    def _statistics(self, sums: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """Return the statistic of each group, (..., G), of sums and sums of squares of deviations."""
+        over_lists = _variance_over_lists(sums, squares, self.n_lists)
+        by_chance = np.where(self.n_lists > 1, self.variances, 0.0).sum()
+        common = over_lists.sum(axis=-1, keepdims=True) / max(by_chance, _ROUNDING)
+        variance = np.maximum(over_lists, self.variances * np.maximum(common, 1.0))
+        return np.divide(np.abs(sums), np.sqrt(variance), out=np.zeros_like(sums), where=variance > 0)
+
+    def _p_values(self, statistics: np.ndarray) -> np.ndarray:
+        """Return p-values, corrected for all groups, of statistics (..., G)."""
+        p, G = np.zeros_like(statistics), self.n.shape[1]
+        if self._greatest is not None:
+            n_greater = len(self._greatest) - np.searchsorted(self._greatest, statistics - _ROUNDING)
+            p = (1 + n_greater) / (1 + len(self._greatest))
+        if self._greatest is None or len(self.n) > 1:
+            tails = 2 * scipy.stats.t.sf(statistics, np.maximum((self.n_lists - 1) * (G - 1), 1))
+            p = np.maximum(p, 1 - (1 - tails) ** (1 if G == 2 else G))
+            p = np.where(self.n_lists > 1, p, 1.0)
+        if self._greatest is None:
+            expected = self.expected.sum(axis=0)
+            few = np.minimum(expected, self.n.sum(axis=0) - expected) < _FEW
+            p = np.where(few, 1.0, p)
+        return np.where(self.n_lists > 0, p, np.nan)
+
+    @cached_property
+    def _greatest(self) -> np.ndarray | None:
+        """The greatest statistics of permutations of groups within lists, sorted; None: too many to draw."""
+        n_lists, G = self.n.shape
+        if n_lists * G * N_PERMUTATIONS > _MAX_DRAWS:
+            return None
+        rng = stream(self.seed, "permutations of groups")
+        sums, squares = np.zeros((2, N_PERMUTATIONS, G))
+        step = max(1, _BLOCK // (N_PERMUTATIONS * G))
+        for first in range(0, n_lists, step):
+            part = slice(first, first + step)
+            deviations = self._permuted_hits(part, rng) - self.expected[part]
+            sums += deviations.sum(axis=1)
+            squares += (deviations**2).sum(axis=1)
+        return np.sort(self._statistics(sums, squares).max(axis=1))
+
+    def _permuted_hits(self, part: slice, rng: np.random.Generator) -> np.ndarray:
+        """Return the hits of each group in some lists in permutations, (N_PERMUTATIONS, L, G)."""
+        left = np.broadcast_to(self.n[part], (N_PERMUTATIONS, *self.n[part].shape))
+        sure = _draw(left, self.sure[part], rng)
+        tied = _draw(left - sure, self.tied[part], rng)
+        return sure + tied * self.weight[part][:, None]
+
+    def _inflation(self, deviations: np.ndarray) -> np.ndarray:
+        """Return the variance over lists over that by chance, (G,); 1 where it does not clearly exceed it."""
+        df = np.maximum(self.n_lists - 1, 1)
+        over_lists = _variance_over_lists(deviations.sum(axis=0), (deviations**2).sum(axis=0), self.n_lists)
+        ratio = np.divide(over_lists, self.variances, out=np.ones(len(df)), where=self.variances > 0)
+        return np.where(ratio > scipy.stats.chi2.ppf(1 - _CLEAR, df) / df, ratio, 1.0)
+
+
+def compare_groups(
+    hits: ArrayLike,
+    n: ArrayLike,
+    tied: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """Test whether any group has another rate than the others, and find the least differences to be seen.
+
+    Parameters
+    ----------
+    hits, n : (G,) or (L, G)
+        Hits of each group and its candidates; with rows, of each list.
+    tied, weight : (L,), optional
+        Candidates of each list that tie for its last places, and the chance of each of them; their hits are
+        expected ones.
+    seed : int
+        Of permutations and simulations.
+    """
+    hits, n = np.atleast_2d(np.asarray(hits, np.float64)), np.atleast_2d(np.asarray(n, np.int64))
+    tied = np.zeros(len(n), np.int64) if tied is None else np.asarray(tied, np.int64)
+    weight = np.zeros(len(n)) if weight is None else np.asarray(weight, np.float64)
+    sure = np.rint(hits.sum(axis=1) - tied * weight).astype(np.int64)
+    can_differ = (np.count_nonzero(n, axis=1) > 1) & (sure + tied > 0) & (sure < n.sum(axis=1))
+    if not can_differ.any():
+        nothing = np.full(n.shape[1], np.nan)
+        return Comparison(math.nan, nothing, nothing, nothing)
+    test = GroupTest(*(a[can_differ] for a in (n, sure, tied, weight)), seed)
+    p_values = test.p_values(hits[can_differ])
+    return Comparison(float(np.nanmin(p_values)), p_values, *test.least_rates(hits[can_differ]))
+
+
+def pair_level(n_groups: int, n_references: int | None = None, level: float = LEVEL) -> float:
+    """Return the level of the interval of a pair at which those of all pairs hold together (Bonferroni).
+
+    `n_references`: how many groups could have become the reference, by default each; 1 for one that is named
+    before looking.
+    """
+    references = n_groups if n_references is None else n_references
+    n_pairs = math.comb(n_groups, 2) - math.comb(n_groups - references, 2)
+    return 1 - (1 - level) / max(n_pairs, 1)
+
+
+def ratio_intervals(hits: ArrayLike, n: ArrayLike, reference: int, is_named: bool = False) -> np.ndarray:
+    """Return simultaneous intervals of the ratio of each group's rate to that of the reference, (G, 2).
+
+    Arguments are as those of `compare_groups`; `is_named` says whether the reference was chosen beforehand.
+    Of several lists the variance is that over lists where it exceeds that of independent candidates. The
+    quantile is Student's: the degrees of freedom are those of the lists that have the group or the reference,
+    whichever are fewer, and of the mean over groups, which share the reference (Satterthwaite).
+    """
+    hits, n = np.atleast_2d(np.asarray(hits, np.float64)), np.atleast_2d(np.asarray(n, np.float64))
+    totals, of_all = hits.sum(axis=0), n.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        usable = usable_references(totals / of_all, of_all)
+    level = pair_level(len(of_all), 1 if is_named else max(1, int(usable.sum())))
+    inflation, df, others = 1.0, np.full(len(of_all), np.inf), len(of_all) - 1
+    if len(n) > 1 and others:
+        n_lists = np.count_nonzero(n, axis=0)
+        df = 4 * (np.minimum(n_lists, n_lists[reference]) - 1) * others / (others + 3)
+        inflation = _pair_inflation(hits, n, reference)
+    ends = ratio_interval(totals, of_all, totals[reference], of_all[reference], level, inflation, df)
+    return np.stack(ends, axis=1)
+
+
+def _pair_inflation(hits: np.ndarray, n: np.ndarray, reference: int) -> np.ndarray:
+    """Return by how much the variance over lists of log ratios exceeds that of independent candidates.
+
+    It is that of a group or the mean of all groups, whichever is larger, and at least 1.
+    """
+    totals, of_all, n_lists = hits.sum(axis=0), n.sum(axis=0), len(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(totals > 0, hits / totals - n / of_all, 0.0)
+        alone = np.where(totals > 0, 1 / totals - 1 / of_all, 0.0)
+        squares = ((relative - relative[:, [reference]]) ** 2).sum(axis=0)
+        ratio = n_lists / (n_lists - 1) * squares / (alone + alone[reference])
+    ratio = np.where(np.isfinite(ratio), ratio, 1.0)
+    return np.maximum(np.maximum(ratio, np.delete(ratio, reference).mean()), 1.0)
+
+
+def _variance_over_lists(sums: np.ndarray, squares: np.ndarray, n_lists: np.ndarray) -> np.ndarray:
+    """Return the variance of sums over lists from sums and sums of squares; 0 for a single list."""
+    m = np.maximum(n_lists, 2)
+    return np.where(n_lists > 1, (squares - sums**2 / m) * m / (m - 1), 0.0)
+
+
+def _draw(n: np.ndarray, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return how many of each group, (..., G), are among so many drawn without replacement, (...)."""
+    drawn = np.zeros_like(n)
+    rest, places = n.sum(axis=-1), np.broadcast_to(places, n.shape[:-1]).copy()
+    for v in range(n.shape[-1]):
+        rest = rest - n[..., v]
+        drawn[..., v] = rng.hypergeometric(n[..., v], rest, places)
+        places = places - drawn[..., v]
+    return drawn
+
+
+def _least_rate(alternative: "_Alternative") -> tuple[float, float]:
+    """Return the rate of a group that would be seen four times in five, and the others'; NaN for none."""
+    if alternative.power(_FARTHEST) < POWER:
+        return math.nan, math.nan
+    low, high = _FARTHEST, 0.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if alternative.power(middle) >= POWER else (low, middle)
+    return alternative.rates(low)
+
+
+class _Alternative:
+    """The hits of one group when its odds are lower than those of all others, in the lists of a test."""
+
+    def __init__(self, test: GroupTest, v: int, inflation: float) -> None:
+        self.test, self.v, self.inflation = test, v, inflation
+        places = np.rint(test.sure + test.tied * test.weight).astype(np.int64)
+        keys = np.stack([test.sizes, test.n[:, v], places], axis=1)
+        distinct, of_list = np.unique(keys, axis=0, return_inverse=True)
+        self.of_list = of_list.ravel()
+        size, mine, places = distinct.T
+        self.first = np.maximum(0, places - (size - mine))
+        self.counts = self.first[:, None] + np.arange((np.minimum(mine, places) - self.first).max() + 1)
+        self.logs = _log_choose(mine, self.counts) + _log_choose(size - mine, places[:, None] - self.counts)
+        self.uniform = None
+        if test.n.size <= _MAX_SIMULATED:
+            rng = stream(test.seed, "simulated lists")
+            self.uniform = rng.random((N_SIMULATIONS, len(test.n)))
+            df = (len(test.n) - 1) * (test.n.shape[1] - 2)
+            self.spread_of_others = rng.chisquare(max(df, 1), N_SIMULATIONS) / max(df, 1)
+
+    def chances(self, log_odds: float) -> np.ndarray:
+        """Return the chance of each count in each distinct list."""
+        return scipy.special.softmax(self.logs + self.counts * log_odds, axis=1)
+
+    def rates(self, log_odds: float) -> tuple[float, float]:
+        """Return the rate of the group and of the others."""
+        hits = (self.chances(log_odds) * self.counts).sum(axis=1)[self.of_list].sum()
+        mine, size = self.test.n[:, self.v].sum(), self.test.sizes.sum()
+        return float(hits / mine), float((self.test.expected.sum() - hits) / (size - mine))
+
+    def power(self, log_odds: float) -> float:
+        """Return how often the p-value of the group is at most 5%."""
+        p = self.chances(log_odds)
+        means = (p * self.counts).sum(axis=1)
+        gap = means[self.of_list] - self.test.expected[:, self.v]
+        if self.uniform is None:
+            variance = (p * self.counts**2).sum(axis=1) - means**2
+            return self._normal_power(gap.sum(), self.inflation * variance[self.of_list].sum())
+        cumulated, deviations = np.cumsum(p, axis=1), np.empty_like(self.uniform)
+        for i in range(len(p)):
+            lists = self.of_list == i
+            drawn = np.minimum(np.searchsorted(cumulated[i], self.uniform[:, lists]), p.shape[1] - 1)
+            deviations[:, lists] = self.first[i] + drawn - means[i]
+        deviations = gap + deviations * math.sqrt(self.inflation)
+        return self._seen(deviations.sum(axis=1), (deviations**2).sum(axis=1))
+
+    def _normal_power(self, mean: float, variance: float) -> float:
+        """Return the power where the sum of deviations is normal."""
+        quantiles = scipy.stats.norm.ppf((np.arange(1000) + 0.5) / 1000)
+        sums, n_lists = mean + math.sqrt(variance) * quantiles, self.test.n_lists[self.v]
+        return self._seen(sums, variance * (n_lists - 1) / n_lists + sums**2 / n_lists)
+
+    def _seen(self, sums: np.ndarray, squares: np.ndarray) -> float:
+        """Return how often the p-value of sums and sums of squares of deviations is at most 5%."""
+        whole = np.zeros((2, len(sums), self.test.n.shape[1]))
+        if whole.shape[2] == 2:
+            whole[:] = np.stack([sums, squares])[:, :, None]
+        else:
+            spread = 1.0 if self.uniform is None else self.spread_of_others
+            of_others = self.inflation * self.test.variances * (1 - 1 / np.maximum(self.test.n_lists, 1))
+            whole[1] = np.multiply.outer(spread * np.ones(len(sums)), of_others)
+            whole[:, :, self.v] = sums, squares
+        p_values = self.test._p_values(self.test._statistics(*whole))[:, self.v]
+        return float((p_values <= SIGNIFICANT).mean())
+
+
+def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Return the logarithm of binomial coefficients, minus infinity for an impossible number."""
+    n = n[:, None]
+    is_possible = (k >= 0) & (k <= n)
+    safe = np.where(is_possible, k, 0)
+    of_n, of_k, of_rest = (scipy.special.gammaln(m + 1) for m in (n, safe, n - safe))
+    return np.where(is_possible, of_n - of_k - of_rest, -np.inf)
