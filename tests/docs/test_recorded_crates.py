@@ -7,7 +7,8 @@ import pytest
 
 from biaslab.run.crate import METADATA, RESULTS
 from biaslab.run.crate.contents import is_shown
-from biaslab.run.manifest import MANIFEST
+from biaslab.run.manifest import MANIFEST, result_files
+from biaslab.run.provenance import sha256_file
 from consoles import ROOT
 from elsewhere import Elsewhere
 
@@ -26,6 +27,17 @@ MADE_OF_THE_CRATE_ALONE = {
     "simplewiki": ("table1_", "table2_", "figure1_", "figure6_", "figure9_"),
     "stormfront": ("table1_", "table5_", "differences", "attributions", "performance"),
 }
+
+EDITED = {
+    "simplewiki": ("origins/checks/bias_gradient/report", "bias_gradient_", "axvline(0, color=BLACK"),
+    "stormfront": ("hate_speech/report/figures", "figure2_removal.", "markersize=2.5, color=colour"),
+}
+"""Of each crate a module, the figure that it draws, and a colour in the function which draws it."""
+
+
+def recoloured(text: str) -> str:
+    """Return an argument of a drawing with another colour."""
+    return f'{text.rpartition("=")[0]}="red"'
 
 
 def shown(archive: zipfile.ZipFile) -> dict[str, bytes]:
@@ -56,6 +68,24 @@ def test_what_is_shown_is_made_of_the_record_with_the_same_bytes(crate, tmp_path
     for part in MADE_OF_THE_CRATE_ALONE[crate.stem]:
         assert any(f"/{part}" in name for name in made), part
     assert not list((place.folder / RESULTS).rglob("*.npz")), "something was counted or trained"
+
+    before = states(place)
+    place.biaslab("run", "--from", crate, "--cores", 2)
+    assert states(place) == before, "the same command again changed something"
+    module, figure, colour = EDITED[crate.stem]
+    with place.edited(f"biaslab/{module}.py", lambda text: text.replace(colour, recoloured(colour))):
+        place.biaslab("run", "--from", crate, "--cores", 2)
+    after = states(place)
+    assert after.keys() == before.keys()
+    changed = {name for name in after if after[name][1] != before[name][1] and not name.startswith("audit/")}
+    assert changed, "the colour is not seen"
+    assert all(name.rpartition("/")[2].startswith(figure) for name in changed), changed
+
+
+def states(place: Elsewhere) -> dict[str, tuple[int, str]]:
+    """Return when each result was written, and its digest."""
+    files = {name: place.folder / RESULTS / name for name in result_files(place.folder / RESULTS)}
+    return {name: (file.stat().st_mtime_ns, sha256_file(file)) for name, file in files.items()}
 
 
 @pytest.mark.parametrize("crate", CRATES, ids=lambda path: path.stem)

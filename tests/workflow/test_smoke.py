@@ -23,6 +23,7 @@ from biaslab.run.areas import AREAS
 from biaslab.run.code import closure
 from biaslab.run.crate.contents import is_shown
 from biaslab.run.plan import Plan, make_plan
+from biaslab.run.provenance import sha256_file
 from biaslab.run.steps import step_code
 from elsewhere import Elsewhere
 
@@ -256,7 +257,10 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
     before, after = (outputs(each) for each in (finished_run, folder))
     lost = {name for name in before if name.startswith("fairness_testing/example/")}
     assert lost
-    assert not lost & set(after), "nothing of an earlier run is left there"
+    assert not lost & set(after), "the results of the earlier run are none of this run"
+    own = {f"fairness_testing/example/{name}" for name in ("network.npz", "data.npz", "classifiers.tsv")}
+    kept = {name: sha256_file(folder / "results" / name) for name in lost - own}
+    assert kept == {name: before[name] for name in kept}, "the failure deleted results of the earlier run"
     tables = ("fairness_testing/tables/", "fairness_testing/figures/", "audit/", "config.json")
     others = {name for name in before if name not in lost and not name.startswith(tables)}
     assert {name: after.get(name) for name in others} == {name: before[name] for name in others}

@@ -106,6 +106,7 @@ rule write_manifest:
             inputs=PLAN.inputs(),
             known_inputs=PLAN.known_inputs(),
             code=STEPS,
+            **({"lost": PLAN.not_made()} if PLAN.lost else {}),
         ),
     message:
         "record what made the results"

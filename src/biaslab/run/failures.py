@@ -25,10 +25,10 @@ _LENGTH = 300  # characters of that line
 
 
 def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
-    """Note what was lost with the steps that failed, and delete what is older than they are.
+    """Note what was lost with the steps that failed; return a line for each of them.
 
-    The results of an earlier run that depend on a failed step are out of date, and must not be taken for this
-    run's. Where no audit was asked for, what is lost is only named.
+    No file is deleted: results of an earlier run stay. They are not this run's, so that its tables, audit and
+    manifest leave them out. Where no audit was asked for, what is lost is only named.
     """
     dag, said, asks_audit = workflow.dag, [], False
     lost = {reason: list(files) for reason, files in plan.config[FAILED].items()}
@@ -41,9 +41,6 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
         said += describe({reason: missing})
         if missing:
             lost[reason] = missing
-        for file in files:
-            with contextlib.suppress(OSError):
-                Path(file).unlink()
     with contextlib.suppress(OSError):  # a full disk: the lines are said all the same
         if asks_audit:
             write_json(FILE, {FAILED: lost})

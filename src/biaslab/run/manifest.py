@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -32,13 +32,16 @@ def write_manifest(
     code: Mapping[str, str],
     inputs: Mapping[str, Path],
     known_inputs: Mapping[str, str] | None = None,
+    lost: Collection[str] = (),
 ) -> None:
     """Record what went into the results of a finished run, what made them, and the sha256 of each.
 
     `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` are the
-    files or folders that it read, `known_inputs` the sha256 of those that are not here.
+    files or folders that it read, `known_inputs` the sha256 of those that are not here. What is `lost` with
+    steps that failed is left out: where it lies here, an earlier run made it.
     """
-    outputs = [name for name in result_files(results) if (results / name).resolve() != out.resolve()]
+    names = [name for name in result_files(results) if name not in lost]
+    outputs = [name for name in names if (results / name).resolve() != out.resolve()]
     digests = {name: sha256_file(results / name) for name in outputs}
     manifest = make_manifest(config, code, inputs, digests)
     manifest["inputs"] |= known_inputs or {}

@@ -44,6 +44,15 @@ class Plan:
         """The result files that steps that failed cost, relative to the results, each with the reason."""
         return {file: reason for reason, files in self.config[FAILED].items() for file in files}
 
+    def not_made(self) -> list[str]:
+        """Return the result files that steps that failed cost, with the tables and figures behind them."""
+        files = set(self.lost)
+        for area in self.areas if files else ():
+            units = [replace(unit, lacks={}) for unit in self.units[area.name].chosen]
+            files |= {f"{area.name}/{file}" for one in expand(area.items, units) for file in one.files}
+            files -= {name.removeprefix("results/") for name in self.report_files(area.name)}
+        return sorted(files)
+
     def area(self, name: str) -> Area:
         """Return one of the areas that run."""
         return next(area for area in self.areas if area.name == name)

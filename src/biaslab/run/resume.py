@@ -4,7 +4,7 @@ import base64
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,8 +21,8 @@ from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
 from biaslab.run.plan import make_plan
 from biaslab.run.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.records import FETCH, RESULTS, StepRecord
-from biaslab.run.take import Choice, compare, counted, draw, is_shown_result, restore, set_time
-from biaslab.run.taken import Taken, note_taken
+from biaslab.run.take import Choice, compare, counted, draw, is_shown_result, restore, settle_times
+from biaslab.run.taken import Taken, note_taken, read_taken
 
 HERE = Path(RESULTS)
 _LISTED = 10
@@ -49,6 +49,9 @@ def announce(source: Source) -> Taken:
     has_ended = source.run.holds(MANIFEST)
     digest = sha256_file(source.run.folder / MANIFEST) if has_ended else ""
     taken = Taken(source.name, digest, 0, extras, _known_data(source.run), made_in)
+    before = read_taken(HERE)
+    if digest and before.manifest == digest:  # the same run again
+        taken = replace(taken, steps=before.steps, rewritten=before.rewritten, recheck=before.recheck)
     note_taken(HERE, taken, source.run.steps)
     return taken
 
@@ -206,17 +209,18 @@ def take(
     say: Callable[[str], None],
 ) -> int:
     """Take what was chosen, and make what must be there before the run; return an exit code."""
-    known = [_as_now(job, record) for job, record in choice.known.items() if record is not None]
-    note_taken(HERE, replace(taken, steps=len(choice.taken)), known)
-    now = restore(choice, source.run.folder)
+    known = [_as_now(job, record) for job, record in choice.agreeing()]
+    taken = replace(taken, steps=max(taken.steps, len(choice.taken)))
+    note_taken(HERE, taken, known)
+    here = {file for file in _outputs(choice) if Path(file).exists()}
+    copied = restore(choice, source.run.folder)
     drawn = [job for job in choice.made if job.outputs and job.outputs[0] in choice.drawn]
     for number, jobs in enumerate(choice.first, 1):
         say(f"before the run, {number} of {len(choice.first)}: {', '.join(sorted({j.rule for j in jobs}))}")
         if code := make([output for job in jobs for output in job.outputs]):
             return code
         equal, other = compare(jobs, choice.digests)
-        for file in equal:
-            set_time(file, now)
+        settle_times(choice, equal)
         for file in other:
             say(f"{file}: was made here with other bytes than {source.name} names")
     if not drawn:
@@ -225,12 +229,12 @@ def take(
     unequal = [job for job in drawn if set(job.outputs) & set(other)]
     found = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
     if unequal:
-        _undo(choice)
+        _undo({*copied, *_outputs(choice).difference(here)})
         raise InputError(f"{source.name}: {found}; nothing of it is taken")
     say(f"{found}; at most {_bound(len(drawn)):.0%} of the steps give others (95 % confidence)")
     rewritten = tuple(_rewritten(choice))
     report = {"seed": seed, "drawn": [job.outputs[0] for job in drawn], "equal": len(drawn)}
-    note_taken(HERE, replace(taken, steps=len(choice.taken), rewritten=rewritten, recheck=report), known)
+    note_taken(HERE, replace(taken, rewritten=rewritten, recheck=report), known)
     return 0
 
 
@@ -244,9 +248,12 @@ def _bound(n: int) -> float:
     return 1 - 0.05 ** (1 / n)
 
 
-def _undo(choice: Choice) -> None:
-    files = [file for files in choice.taken.values() for file in files]
-    files += [output for job in choice.made for output in job.outputs if output in choice.digests]
+def _outputs(choice: Choice) -> set[str]:
+    """Return what a run makes of the files that another run names."""
+    return {output for job in choice.made for output in job.outputs if output in choice.digests}
+
+
+def _undo(files: Iterable[str]) -> None:
     for file in files:
         Path(file).unlink(missing_ok=True)
 
@@ -256,5 +263,7 @@ def describe_made(choice: Choice, run: Run) -> list[str]:
     named = run.manifest["outputs"]
     expected = {f"{RESULTS}{name}": digest for name, digest in named.items() if name != MANIFEST}
     equal, other = compare([job for job in choice.made if job.outputs], expected)
+    if not equal and not other:
+        return []
     lines = [f"{len(equal)} of {len(equal) + len(other)} results made here have the other run's bytes"]
     return lines + [f"other bytes: {', '.join(other[:_LISTED])}" for _ in other[:1]]

@@ -101,6 +101,15 @@ class Choice:
                 return f"{name} is another file now"
         return ""
 
+    def agreeing(self) -> list[tuple[Job, StepRecord]]:
+        """Return the jobs that the crate records as they are now, each with its record."""
+        pairs = [(job, self._records.get(frozenset(job.outputs))) for job in self.known]
+        return [
+            (job, record)
+            for job, record in pairs
+            if record is not None and (self.known[job] is not None or not self._why_not(job, record))
+        ]
+
     def _digest(self, file: str) -> str:
         if file not in self.digests:
             self.digests[file] = sha256_file(file)
@@ -243,20 +252,41 @@ def draw(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
     return random.Random(seed).sample(sorted(jobs, key=lambda job: min(job.outputs)), min(count, len(jobs)))
 
 
-def restore(choice: Choice, folder: Path) -> float:
-    """Copy what is taken from a folder with results, as old as if it had been made now; return that time.
+def restore(choice: Choice, folder: Path) -> list[str]:
+    """Copy what is taken from a folder with results, and return which files were copied.
 
-    Snakemake is told of all steps whose results are known, also where these are not there: it then sees when
-    their code changes.
+    A file that lies here with the same bytes is left alone. Snakemake is told of all steps whose results are
+    known, also where these are not there: it then sees when their code changes.
     """
-    now = time.time()
+    copied: list[str] = []
     for file in (file for files in choice.taken.values() for file in files):
-        with atomic_path(file) as temporary:
-            shutil.copyfile(folder / file.removeprefix(RESULTS), temporary)
-            set_time(temporary, now)
+        if not _is_here(file) or sha256_file(file) != choice.digests[file]:
+            with atomic_path(file) as temporary:
+                shutil.copyfile(folder / file.removeprefix(RESULTS), temporary)
+            copied.append(file)
+    settle_times(choice, copied)
     for job in (job for job, record in choice.known.items() if record is not None):
-        note_done(job, {file: choice.digests.get(file, "") for file in job.inputs}, now)
-    return now
+        note_done(job, {file: choice.digests.get(file, "") for file in job.inputs}, _time_of(job.outputs))
+    return copied
+
+
+def settle_times(choice: Choice, fresh: Collection[str]) -> None:
+    """Let files that were written now, with the expected bytes, be no reason to run another step.
+
+    They become as old as the oldest result here. Then no result is older than what it was made of, where
+    the crate says that it was made of just that; all other times stay.
+    """
+    results = {output for job in choice.jobs for output in job.outputs if _is_here(output)}
+    oldest = min((os.stat(file).st_mtime_ns for file in results.difference(fresh)), default=time.time_ns())
+    for file in fresh:
+        os.utime(file, ns=(oldest, oldest))
+    for job, record in choice.agreeing():
+        if not all(sha256_file(file) == record.outputs[file] for file in filter(_is_here, job.outputs)):
+            continue
+        newest = max((os.stat(file).st_mtime_ns for file in job.inputs if _is_here(file)), default=0)
+        for output in filter(_is_here, job.outputs):
+            if os.stat(output).st_mtime_ns < newest:
+                os.utime(output, ns=(newest, newest))
 
 
 def compare(jobs: Iterable[Job], expected: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -266,9 +296,8 @@ def compare(jobs: Iterable[Job], expected: Mapping[str, str]) -> tuple[list[str]
     return equal, [output for output in made if output not in equal]
 
 
-def set_time(file: str | Path, time: float) -> None:
-    """Set when a file was changed."""
-    os.utime(file, (time, time))
+def _time_of(files: Iterable[str]) -> float:
+    return max((os.stat(file).st_mtime for file in files if _is_here(file)), default=time.time())
 
 
 def _lies_here(known: Mapping[Job, StepRecord | None], job: Job, file: str) -> bool:

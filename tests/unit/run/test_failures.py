@@ -99,7 +99,7 @@ def test_a_step_without_a_log_or_with_an_empty_one_failed_all_the_same(tmp_path)
     assert failures.reason_of("train", [Path("a.log")]) == "step train failed: its log is empty (a.log)"
 
 
-def test_what_failed_is_noted_and_what_is_older_than_it_deleted(plan):
+def test_what_failed_is_noted_and_nothing_of_an_earlier_run_deleted(plan):
     found = plan("failed: {before: [fairness_testing/other/counts.tsv]}")
     graph = Graph(done=["ended"])
     counts, table = "results/fairness_testing/mine/counts.tsv", "results/fairness_testing/tables/one.tsv"
@@ -129,7 +129,25 @@ def test_what_failed_is_noted_and_what_is_older_than_it_deleted(plan):
     assert failures.read_lost() == lost
     assert load_files([failures.FILE], ROOT)["failed"] == lost
     left = {str(path) for path in Path("results").rglob("*.tsv")}
-    assert left == {"results/ranking/kept.tsv", "results/ranking/whole.tsv"}
+    assert left == {
+        counts,
+        table,
+        "results/audit/claims.tsv",
+        "results/ranking/kept.tsv",
+        "results/ranking/whole.tsv",
+    }
+
+
+def test_what_failed_steps_cost_is_not_in_the_manifest(plan):
+    """Tables of lost counts are an earlier run's, if they are here."""
+    assert plan().not_made() == []
+    every = plan("failed: {before: [fairness_testing/mine/counts.tsv, fairness_testing/other/counts.tsv]}")
+    lost = every.not_made()
+    assert {"fairness_testing/mine/counts.tsv", "fairness_testing/other/counts.tsv"} < set(lost)
+    assert any(name.startswith("fairness_testing/tables/") for name in lost)
+    assert not set(lost) & {
+        f"ranking/{file}" for one in every.made(every.area("ranking")) for file in one.files
+    }
 
 
 def test_where_no_audit_was_asked_for_the_step_is_said_alone(plan):

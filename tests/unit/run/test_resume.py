@@ -97,6 +97,42 @@ def test_results_are_copied_and_noted_for_snakemake_and_for_whoever_goes_on(go_o
     assert len(list((empty / ".snakemake/metadata").iterdir())) == 4  # also of what is not here
 
 
+def times(folder):
+    return {name: (folder / name).stat().st_mtime_ns for name in there(folder)}
+
+
+def test_the_same_command_again_changes_nothing(go_on, empty):
+    go_on()
+    before, noted, records = times(empty), read_taken(empty / "results"), taken_records(empty / "results")
+    go_on()
+    assert times(empty) == before
+    assert read_taken(empty / "results") == noted
+    assert taken_records(empty / "results") == records
+
+
+def test_a_result_that_is_copied_again_is_no_newer_than_what_was_made_of_it(go_on, empty):
+    go_on()
+    write_text(empty / FIGURE, "made here by code of today")
+    (empty / TABLE).unlink()
+    go_on()
+    assert times(empty)[TABLE] <= times(empty)[FIGURE]
+
+
+def test_a_result_with_other_bytes_is_replaced(go_on, empty):
+    write_text(empty / TABLE, "older")
+    go_on()
+    assert (empty / TABLE).read_text() != "older"
+
+
+def test_a_touched_input_makes_no_result_look_older_than_it(go_on, empty):
+    go_on()
+    write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
+    later = (empty / TABLE).stat().st_mtime_ns + 10**9
+    os.utime(empty / EMBEDDING, ns=(later, later))
+    go_on()
+    assert times(empty)[TABLE] >= later
+
+
 def test_nothing_is_taken_on_request(go_on, empty):
     go_on(trusts=False)
     assert there(empty) == {"own.txt"}
@@ -178,6 +214,13 @@ def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
     with pytest.raises(InputError, match=r"crate\.zip: 0 of 1 steps .* nothing of it is taken"):
         go_on(recheck=1, writes="another")
     assert there(empty) == {"own.txt"}
+
+
+def test_a_recheck_with_other_bytes_deletes_nothing_that_was_whole_before(go_on, empty):
+    go_on()
+    with pytest.raises(InputError, match=r"nothing of it is taken"):
+        go_on({"train": "e" * 16}, recheck=1, writes="another")
+    assert there(empty) == {"own.txt", TABLE}
 
 
 def test_results_of_other_code_are_taken_after_a_recheck_alone(go_on, empty):
