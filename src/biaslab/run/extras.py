@@ -4,6 +4,8 @@ import importlib.metadata
 import re
 from collections.abc import Collection
 
+from packaging.specifiers import SpecifierSet
+
 from biaslab.core.errors import InputError
 
 PACKAGE = "biaslab"
@@ -11,8 +13,8 @@ WORKFLOW = "workflow"  # what runs a grid
 
 
 def need(extra: str) -> None:
-    """Refuse to go on where an extra of the package is missing."""
-    if reason := missing_extra(extra):
+    """Refuse to continue where an extra of the package is missing, or has a version that does not fit."""
+    if reason := missing_extra(extra) or _unfit_version(extra):
         raise InputError(reason)
 
 
@@ -36,8 +38,28 @@ def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
     return ""
 
 
+def _unfit_version(extra: str) -> str:
+    """Return which package of an extra has a version that the package does not work with; "" for none."""
+    for name, wanted in _required([extra]).items():
+        version = importlib.metadata.version(name)
+        if not SpecifierSet(wanted).contains(version, prereleases=True):
+            remedy = f"pip install '{PACKAGE}[{extra}]'"
+            return f"{name} {version} is installed, and {PACKAGE} needs {name}{wanted}; {remedy}"
+    return ""
+
+
 def requirements(extras: Collection[str]) -> list[str]:
     """Return the packages that some extras need; of "", those that the package always needs."""
-    required = importlib.metadata.requires(PACKAGE) or []
-    found = {line: re.search(r"extra == ['\"]([\w-]+)", line) for line in required}
-    return [re.match(r"[\w.-]+", line)[0] for line, of in found.items() if (of[1] if of else "") in extras]
+    return list(_required(extras))
+
+
+def _required(extras: Collection[str]) -> dict[str, str]:
+    """Return the versions that some extras need of each package."""
+    lines = importlib.metadata.requires(PACKAGE) or []
+    wanted = {}
+    for line in lines:
+        extra = re.search(r"extra == ['\"]([\w-]+)", line)
+        if (extra[1] if extra else "") in extras:
+            name, versions = re.match(r"([\w.-]+)(?:\[[^]]*\])?([^;]*)", line).groups()
+            wanted[name] = versions.strip()
+    return wanted

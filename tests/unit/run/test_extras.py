@@ -20,16 +20,18 @@ REQUIRES = [
     'safetensors>=0.5; extra == "neural"',
     'torch>=2.6; extra == "neural"',
     "trans_for.mers[x]>=4 ; extra == 'neural'",
-    'snakemake>=9.12; extra == "workflow"',
+    'snakemake>=9.17,<10; extra == "workflow"',
 ]
 ALL = {"numpy", "clarabel", "safetensors", "torch", "trans_for.mers", "snakemake"}
 
 
 def _version_of(names):
+    versions = names if isinstance(names, dict) else dict.fromkeys(names, "1.0")
+
     def version(name):
-        if name not in names:
+        if name not in versions:
             raise importlib.metadata.PackageNotFoundError(name)
-        return "1.0"
+        return versions[name]
 
     return version
 
@@ -132,3 +134,17 @@ def test_an_extra_is_printed_only_for_an_area_that_runs(installed, ask, tmp_path
 def test_where_no_step_is_run_nothing_is_needed(installed, ask, arguments, expected):
     installed(set())
     assert ask("--preset", "smoke", "--", *arguments) == expected  # as the Makefile calls it
+
+
+@pytest.mark.parametrize(
+    ("version", "is_fit"),
+    [("9.16.0", False), ("9.17.0", True), ("9.27.1", True), ("9.99.0.dev1", True), ("10.0.0", False)],
+)
+def test_both_ends_of_the_versions_of_snakemake(installed, version, is_fit):
+    installed({"snakemake": version})
+    if is_fit:
+        extras.need("workflow")
+        return
+    message = rf"^snakemake {version} is installed, and biaslab needs snakemake>=9\.17,<10; pip install 'biaslab"
+    with pytest.raises(InputError, match=message):
+        extras.need("workflow")
