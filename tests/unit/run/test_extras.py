@@ -145,6 +145,6 @@ def test_both_ends_of_the_versions_of_snakemake(installed, version, is_fit):
     if is_fit:
         extras.need("workflow")
         return
-    message = rf"^snakemake {version} is installed, and biaslab needs snakemake>=9\.17,<10; pip install 'biaslab"
+    message = rf"^snakemake {version} is installed, and biaslab needs snakemake>=9\.17,<10; pip install "
     with pytest.raises(InputError, match=message):
         extras.need("workflow")
