@@ -1,5 +1,6 @@
 """The ``biaslab`` command: one sub-command an area; arguments in, files out, no science."""
 
+import errno
 import importlib.util
 import sys
 from typing import Annotated
@@ -77,11 +78,19 @@ def main() -> None:
         processor.check()
         replace_unwritable_home()
         code = _run([located(argument) for argument in sys.argv[1:]])
+        if sys.stdout is not None:
+            sys.stdout.flush()
         if not code:
             cost.note()
         sys.exit(code)
     except InputError as error:
         print(f"biaslab: {printable(str(error))}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        place = f"cannot write {error.filename or 'a file'}"
+        print(f"biaslab: {place}: {error.strerror}; free space or choose another folder", file=sys.stderr)
         sys.exit(2)
     except MemoryError:
         print("biaslab: out of memory; use a smaller setup or a machine with more memory", file=sys.stderr)

@@ -43,7 +43,7 @@ _CONFIG = "results/config.json"
 _NAME = re.compile("(?!all$)[A-Za-z_].*")  # of a rule or a result, perhaps
 _PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
 _SIGNALLED = 128  # exit codes above it are those of signals
-_ALMOST_FULL = 1 << 20  # bytes: Snakemake's own notes no longer fit
+_ALMOST_FULL = 1 << 20  # bytes: neither logs nor Snakemake's own notes fit
 # Those under which steps run again, each with the names that may follow: once is enough.
 _FORCES = {"-f", "--force", "-F", "--forceall", "-R", "--forcerun"}
 _DRY_RUN = re.compile(r"-[A-Za-z]*n[A-Za-z]*|--dry-?run")
@@ -127,7 +127,7 @@ def run(
                 _say(f"biaslab: {line}")
             _say("biaslab: all else is made, and audited" if code == 0 else "biaslab: and nothing is audited")
             _say("biaslab: correct what these lines say, and the same command goes on from here")
-        if code and shutil.disk_usage(Path()).free < _ALMOST_FULL:
+        if code and _is_full(Path(), Path("results")):
             _say("biaslab: the disk is full; free space, and the same command goes on from here")
         if chosen is not None and code == 0:
             from biaslab.run.resume import describe_made
@@ -140,6 +140,10 @@ def run(
         if works and code == 0 and not lost and (places := _answers(checked["areas"])):
             _say(f"biaslab: the answers: {', '.join(places)}")
     raise typer.Exit(code or bool(lost))
+
+
+def _is_full(*folders: Path) -> bool:
+    return any(shutil.disk_usage(folder).free < _ALMOST_FULL for folder in folders if folder.is_dir())
 
 
 def _time_needed(files: Sequence[Path], arguments: Sequence[str], root: Path) -> Iterator[str]:

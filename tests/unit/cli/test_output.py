@@ -1,10 +1,17 @@
-"""Commands whose output nobody reads to the end."""
+"""Commands whose output nobody reads to the end, or that has no room."""
 
+import errno
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from biaslab import cli
+from biaslab.cli.output import _patient
+
+needs_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -48,3 +55,48 @@ def test_a_listing_that_is_cut_off_ends_without_a_traceback():
     command = ["bash", "-c", f"set -o pipefail; {listing} | head -n 1"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "[\n", "")
+
+
+@needs_full_device
+@pytest.mark.parametrize(
+    ("arguments", "full", "line"),
+    [
+        ("--version", "stdout", "cannot write standard output: No space left on device; free space"),
+        (
+            "datasets list --json",
+            "stdout",
+            "cannot write standard output: No space left on device; free space",
+        ),
+        ("step no.step --given {}", "stderr", ""),
+    ],
+)
+def test_output_without_room_costs_one_line_at_most(arguments, full, line):
+    with open("/dev/full", "w") as device:
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {full: device}
+        command = [sys.executable, "-m", "biaslab", *arguments.split()]
+        run = subprocess.run(command, **streams, text=True, check=False)
+    assert run.returncode == 2
+    assert (run.stderr or "").startswith(f"biaslab: {line}" if line else "")
+    assert len((run.stderr or "").splitlines()) == bool(line)
+
+
+@needs_full_device
+def test_a_message_without_room_is_dropped_and_the_next_one_is_written(tmp_path):
+    with open("/dev/full", "w") as log, open(tmp_path / "log", "w") as with_room:
+        stream = _patient(log, drops=True)
+        print("dropped", file=stream, flush=True)
+        os.dup2(with_room.fileno(), log.fileno())
+        print("written", file=stream, flush=True)
+    assert (tmp_path / "log").read_text() == "written\n"
+
+
+def test_a_full_disk_is_told_in_one_line_wherever_it_is_met(monkeypatch, capsys):
+    def refuse(arguments):
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
+
+    monkeypatch.setattr(cli, "_run", refuse)
+    monkeypatch.setattr(cli, "outlive_readers", lambda: None)
+    with pytest.raises(SystemExit, match="2"):
+        cli.main()
+    said = "biaslab: cannot write /tmp/x: No space left on device; free space or choose another folder\n"
+    assert capsys.readouterr().err == said
