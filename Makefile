@@ -24,7 +24,7 @@ MIRROR := $(addprefix BIASLAB_MIRROR=,$(BIASLAB_MIRROR))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help reproduce test test-all report crate lint docs bench clean clean-results
+.PHONY: help reproduce test test-all test-search report crate lint docs bench clean clean-results
 
 help:
 	@echo 'make reproduce      run the workflow; goes on where the last run ended'
@@ -37,6 +37,7 @@ help:
 	@echo 'make crate          build/crate.zip: the last run as a Workflow Run Crate, to archive or to compare'
 	@echo 'make test           run the tests, with the whole workflow on a small corpus'
 	@echo 'make test-all       run them and those that take long: kills, a full disk, an installed package, every command of the docs'
+	@echo 'make test-search    try random examples in the property-based tests: TIMES=20 as many as make test does'
 	@echo 'make lint           check style'
 	@echo 'make docs           build/docs/index.html: the documentation as a site'
 	@echo 'make bench          measure what is claimed about speed; BIASLAB_MIRROR=FOLDER with registered data'
@@ -60,6 +61,10 @@ test: MARKED := -m 'not slow'
 test test-all: $(READY)
 	@$(MAKE) --no-print-directory $(VENV)/.neural
 	$(BIN)/python -m pytest $(MARKED) --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
+test-search: TIMES ?= 20
+test-search: $(READY)
+	BIASLAB_SEARCH=$(TIMES) $(BIN)/python -m pytest -m hypothesis --numprocesses=auto --dist=loadfile tests/unit
 
 lint: $(READY)
 	$(BIN)/ruff check .

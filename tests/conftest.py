@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 import biaslab  # noqa: F401  before a test imports numpy
+from properties import load_profile
 
 # Threads of OpenMP wait for each other in a loop. Where tests run beside each other, those that wait take the
 # cores from those that work: two processes trained small networks in 300 s that took 19 s one at a time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+load_profile()
 
 HERE = Path(__file__).parent
 LONGEST = (

@@ -24,7 +24,7 @@ def under_starter(script, folder, **environment):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
 
 

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.audit.compare import compare_files, compare_runs, relative_difference
@@ -15,6 +15,7 @@ from biaslab.core.io import write_npz, write_parquet, write_tsv
 from biaslab.run.crate import METADATA
 from biaslab.run.manifest import MANIFEST, result_files
 from biaslab.run.provenance import sha256_file
+from properties import examples
 
 TABLE = pd.DataFrame(
     {"weat": ["a", "b", None], "x": [1.0, 2.0, np.nan], "n": [1, 2, 3], "ok": [True, False, True]}
@@ -265,7 +266,7 @@ def test_missing_and_empty_folders_are_refused(runs, tmp_path):
         compare_runs(tmp_path / "c", tmp_path / "d")
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.floats(allow_infinity=False), min_size=1, max_size=5), st.floats(1e-12, 0.5))
 def test_a_relative_difference_is_symmetric_and_known_for_scaled_numbers(xs, step):
     x = np.array(xs)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -16,6 +16,7 @@ from biaslab.audit.expressions import (
     estimate,
     select_rows,
 )
+from properties import examples
 
 TABLE = pd.DataFrame(
     {
@@ -264,7 +265,7 @@ def test_select_keeps_rows_that_meet_the_condition():
         select_rows("x + 1", TABLE)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(samples)
 def test_the_interval_of_a_mean_is_students(xs):
     found = estimate("mean(x)", pd.DataFrame({"x": xs}))
@@ -282,7 +283,7 @@ def test_the_interval_of_a_standard_deviation_is_that_of_the_variance():
     assert found.high == pytest.approx(math.sqrt(squares / stats.chi2.ppf(0.025, 3)))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 12), st.integers(1, 12))
 def test_the_interval_of_a_fraction_is_clopper_and_pearsons(hits, rows):
     hits = min(hits, rows)
@@ -292,7 +293,7 @@ def test_the_interval_of_a_fraction_is_clopper_and_pearsons(hits, rows):
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(samples, samples)
 def test_the_interval_of_a_difference_is_welchs(xs, ys):
     table = pd.DataFrame({"v": [*xs, *ys], "g": ["x"] * len(xs) + ["y"] * len(ys)})

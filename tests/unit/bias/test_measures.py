@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.bias.directions import bias_axis
@@ -61,7 +61,6 @@ def cases(draw):
 
 @pytest.mark.parametrize(("name", "parameters"), CASES)
 @given(test=cases())
-@settings(deadline=None)  # the first classifier imports scikit-learn
 def test_a_measure_equals_its_oracle(name, parameters, test):
     vectors, sets = test
     weat = indices(*sets, name, parameters)

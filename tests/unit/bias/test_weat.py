@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.bias.weat import (
@@ -18,6 +18,7 @@ from biaslab.bias.weat import (
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from naive import bias as naive
+from properties import examples
 
 RTOL = 1e-9
 
@@ -151,7 +152,6 @@ def test_words_of_a_test_are_sorted_and_unique():
     assert words.tolist() == [1, 2, 3, 4, 7, 9]
 
 
-@settings(deadline=None)  # the first call compiles
 @given(cases())
 def test_the_exact_p_value_is_the_share_of_partitions(case):
     vectors, weat = case
@@ -185,7 +185,7 @@ def test_the_largest_effect_has_the_smallest_p_value():
     assert 1 / 12870 <= estimated.p_value < 6 / 12870
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(0, 1000))
 def test_random_partitions_estimate_the_exact_p_value(seed):
     rng = np.random.default_rng(seed)

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.classifiers import encoding
 from biaslab.classifiers.encoding import decode, read_table
 from biaslab.classifiers.schema import Bins, Category, Integer, load_schema
 from biaslab.core.errors import InputError
+from properties import examples
 
 CLASSIFIERS = Path(__file__).parents[3] / "workflow/resources/classifiers"
 GOOD = {
@@ -158,7 +159,7 @@ def test_missing_values_are_left_out_unless_they_are_a_value(schema, table):
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_words_name_what_was_encoded(data):
     """A number lies in the range that it is shown as; a category's word is encoded to its place."""
     whole = st.integers(-(10**6), 10**6)
@@ -182,7 +183,7 @@ def test_words_name_what_was_encoded(data):
 
 
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_a_table_comes_back(data, tmp_path_factory):
     """Samples of a domain without ranges, written as their words, are read as themselves."""
     folder = tmp_path_factory.mktemp("round")

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
 from biaslab.debiasing import analogies
 from biaslab.debiasing.analogies import generate_analogies, solve_analogies
 from naive import debiasing as naive
+from properties import examples
 
 
 def embedding(seed, n=60, d=4):
@@ -25,7 +26,7 @@ WORDS = [f"w{i}" for i in range(60)]
     st.sampled_from([np.float32, np.float64]),
     st.sampled_from(analogies.ONCE),
 )
-@settings(max_examples=30)
+@examples(30)
 def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype, once):
     vectors = embedding(seed, n=30).astype(dtype)
     direction = vectors[0].astype(np.float64) - vectors[1]
@@ -100,7 +101,7 @@ def test_equal_vectors_are_no_analogy():
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["add", "multiply"]))
-@settings(max_examples=30)
+@examples(30)
 def test_answers_are_those_of_all_words(seed, method):
     vectors = embedding(seed)
     questions = np.random.default_rng(seed).permuted(np.tile(np.arange(60), (10, 1)), axis=1)[:, :3]

@@ -4,7 +4,7 @@ import clarabel
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
@@ -13,6 +13,7 @@ from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.soft import gradient, gram_matrices, objective, soft_debias, solve_path
 from biaslab.debiasing.subspace import find_subspace
 from naive import debiasing as naive
+from properties import examples
 
 SETS = [[0, 1], [2, 3, 4], [5, 6]]
 
@@ -63,7 +64,7 @@ def semidefinite_program(vectors, basis, neutral, penalty):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 3), st.sampled_from([0.0, 0.2, 30.0]))
-@settings(max_examples=20)
+@examples(20)
 def test_objective_is_the_sum_over_words_and_pairs(seed, k, penalty):
     vectors, basis, neutral = embedding(seed, n=12, k=k)
     X = random_symmetric(seed, 5)

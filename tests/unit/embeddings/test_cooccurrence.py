@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
@@ -32,7 +32,6 @@ def same(a, b):
     return all(np.array_equal(getattr(a, k), getattr(b, k)) for k in ("indptr", "indices", "counts"))
 
 
-@settings(deadline=None)
 @given(corpora, st.integers(1, 9))
 def test_counts_are_exact(documents, window):
     x = cooccurrence.count(*flat(documents), N_WORDS, window)
@@ -41,7 +40,6 @@ def test_counts_are_exact(documents, window):
         assert np.all(np.diff(x.indices[x.indptr[i] : x.indptr[i + 1]]) > 0)
 
 
-@settings(deadline=None)
 @given(corpora, st.data())
 def test_subtracting_documents_equals_recounting_the_pruned_corpus(documents, data):
     numbers = range(len(documents))

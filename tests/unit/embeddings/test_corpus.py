@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 from gensim.test.utils import datapath
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -72,7 +72,6 @@ def test_wikipedia_sample_is_consistent(sample):
 
 
 @given(st.text())
-@settings(deadline=None)
 @example("The QUICK_brown _fox x86 4ever İstanbul naïve ſtraße ǅ ²³ Ⅷ ١٢٣ हिन्दी\u0301")
 def test_tokenizer_is_gensims(text):
     assert corpus.tokenize(text) == naive.tokenize(text)
@@ -88,7 +87,6 @@ def test_tokenizer_is_gensims(text):
     min_count=st.integers(1, 3),
     chunk=st.integers(1, 9),
 )
-@settings(deadline=None)
 def test_corpus_equals_the_oracle(texts, chunk, **parameters):
     documents = documents_of(*texts)
     vocabulary, units = naive.build_corpus(documents, **parameters)

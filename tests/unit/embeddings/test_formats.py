@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -301,7 +301,6 @@ def attempt(path, format):
         return str(error)
 
 
-@settings(deadline=None)
 @given(
     content=st.one_of(
         st.binary(max_size=200),
@@ -326,7 +325,6 @@ def test_any_bytes_are_an_embedding_or_one_line_that_says_why_not(tmp_path_facto
         assert np.isfinite(vectors).all()
 
 
-@settings(deadline=None)
 @given(cut=st.integers(1, 60), format=st.sampled_from(FORMATS))
 def test_a_truncated_file_is_refused(tmp_path_factory, cut, format):
     path = tmp_path_factory.getbasetemp() / "truncated"

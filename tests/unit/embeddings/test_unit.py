@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -76,7 +76,6 @@ def test_a_zero_vector_in_a_file_is_refused(tmp_path):
         read_unit_embedding(tmp_path / "vectors.txt")
 
 
-@settings(deadline=None)
 @given(
     hnp.arrays(np.float32, (3, 4), elements=st.floats(-(2.0**99), 2.0**99, width=32)).filter(
         lambda v: v.any(1).all()

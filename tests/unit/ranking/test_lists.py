@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
@@ -94,7 +94,6 @@ def copied(source, out):
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6)
 
 
-@settings(deadline=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=5), suffix=st.sampled_from(["csv", "tsv"]))
 def test_any_text_survives(tmp_path_factory, texts, suffix):
     folder = tmp_path_factory.mktemp("text")

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -31,6 +31,7 @@ from biaslab.ranking.report.lists import (
 from biaslab.ranking.reranking import rerank_file
 from biaslab.run.area import FIGURE, SUFFIXES
 from naive import ranking as naive
+from properties import examples
 
 COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
 
@@ -114,7 +115,7 @@ def test_every_list_is_ranked_and_measured_as_the_oracles_do(tmp_path, kind, alg
 MEASURES = [name for name, measure in registry.MEASURES.items() if not measure.needs_protected]
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     seed=st.integers(0, 2**32),
     k=st.integers(1, 15),

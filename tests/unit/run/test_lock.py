@@ -48,13 +48,14 @@ def test_a_second_run_waits_until_the_first_is_killed(tmp_path):
 
 def test_a_second_run_waits_for_what_a_killed_one_has_left(tmp_path):
     lock = tmp_path / "lock"
-    first = start(lock, heir="sleep 1")
+    first = start(lock, heir=f"until [ -e '{tmp_path}/end' ]; do sleep 0.05; done")
     assert first.stdout.readline() == "held\n"
     first.kill()
     first.wait()
     second = start(lock)
     said = f"biaslab: what process {first.pid} started is at work in this folder; waiting for it to end\n"
     assert second.stderr.readline() == said
+    (tmp_path / "end").touch()
     assert second.stdout.readline() == "held\n"
     second.communicate("\n")
     first.communicate()

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive.text_similarity as naive
 from biaslab.text import neighbours
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, build_lexicon
+from properties import examples
 
 
 def lexicon_of(vectors, n_unknown=0):
@@ -30,7 +31,7 @@ def test_neighbours_are_those_of_the_definition(k):
         assert row == naive.nearest_words(lexicon.vectors, lexicon.is_known, k, excluded, word)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 1000), st.integers(1, 6), st.sets(st.integers(0, 42)))
 def test_no_word_is_its_own_neighbour_nor_is_an_excluded_or_unknown_one(seed, k, excluded):
     lexicon = random_lexicon(seed)

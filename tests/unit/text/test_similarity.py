@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive.text_similarity as naive
@@ -33,7 +33,6 @@ def random_pairs(n=200, longest=40):
     return original, Texts(np.where(is_changed, other, original.ids), original.offsets)
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_measures_equal_their_definitions(rows):
     (originals, others), (original, changed) = sides(rows)

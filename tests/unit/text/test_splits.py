@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
@@ -42,19 +42,19 @@ def test_every_row_gets_everywhere():
     assert np.abs(share - 0.5).max() < 0.12  # standard error .035
 
 
+@example([0] * 55 + [1] * 5, [5, 6, 2, 9], 0)
 @given(
     st.lists(st.integers(0, 1), min_size=60, max_size=200),
     st.lists(st.integers(1, 9), min_size=1, max_size=4).filter(lambda weights: sum(weights) < 29),
     st.integers(0, 9),
 )
-@settings(deadline=None)
 def test_shares_hold_for_both_labels(labels, weights, seed):
-    labels, shares = np.array(labels), np.array(weights) / sum(weights)
-    parts = split_shares(labels, shares, stream(seed))
+    labels, total = np.array(labels), sum(weights)
+    parts = split_shares(labels, np.array(weights) / total, stream(seed))
     assert_disjoint(parts, len(labels))
-    for rows, share in zip(parts, shares, strict=True):
-        for code in (0, 1):
-            assert abs((labels[rows] == code).sum() - share * (labels == code).sum()) <= 1
+    for rows, weight in zip(parts, weights, strict=True):
+        for code in (0, 1):  # in whole numbers: where both ends of a part are rounded by 1/2, it is off by 1
+            assert abs(total * (labels[rows] == code).sum() - weight * (labels == code).sum()) <= total
 
 
 @given(
@@ -62,15 +62,14 @@ def test_shares_hold_for_both_labels(labels, weights, seed):
     st.lists(st.integers(1, 4), min_size=1, max_size=3).filter(lambda weights: sum(weights) < 10),
     st.integers(0, 9),
 )
-@settings(deadline=None)
 def test_no_group_is_in_two_parts(sizes, weights, seed):
     groups = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    shares = np.array(weights) / sum(weights)
-    parts = split_grouped(groups, shares, stream(seed))
+    total = sum(weights)
+    parts = split_grouped(groups, np.array(weights) / total, stream(seed))
     assert_disjoint(parts, len(groups))
     assert sum(len(set(groups[rows])) for rows in parts) == len(sizes)
-    for rows, share in zip(parts, shares, strict=True):
-        assert abs(len(rows) - share * len(groups)) <= max(sizes)
+    for rows, weight in zip(parts, weights, strict=True):
+        assert abs(total * len(rows) - weight * len(groups)) <= total * max(sizes)
 
 
 def test_groups_may_be_texts_of_any_kind():

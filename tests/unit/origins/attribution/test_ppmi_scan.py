@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.bias.word_sets import WeatIndices
@@ -12,6 +12,7 @@ from biaslab.origins.attribution.ppmi import differential_bias, document_table, 
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
+from properties import examples
 
 N_WORDS, WINDOW = 24, 3
 
@@ -60,7 +61,7 @@ def test_every_document_of_a_corpus_equals_brute_force_removal():
     assert len(set(values)) > 60
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_any_corpus_equals_brute_force_removal(seed, n_documents):
     documents = corpus(seed, n_documents, 1, 150)
