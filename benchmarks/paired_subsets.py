@@ -29,7 +29,15 @@ from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.lds.analysis import mask
+from biaslab.origins.checks.lds.outcomes import (
+    DOCUMENTS,
+    OUTCOME,
+    PAIRED_BOUND,
+    digest_documents,
+    digest_outcomes,
+)
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
+from biaslab.origins.sets.selection import members
 
 import numpy as np
 import pandas as pd
@@ -123,7 +131,10 @@ def main():
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
         files = list(pool.map(partial(train, given.results, given.setup, given.out.parent), jobs))
     paired = pd.concat(map(read_tsv, files)).sort_values(["size", "weat", "seed"], kind="stable")
-    write_tsv(folder / "lds/paired.tsv", paired)
+    of_subsets = members(read_parquet(folder / "lds/subsets.parquet"))
+    digests = {name: digest_documents(documents) for name, documents in of_subsets.items()}
+    paired = paired.assign(**{DOCUMENTS: paired["set"].map(digests)})
+    write_tsv(folder / "lds/paired.tsv", paired.assign(**{OUTCOME: digest_outcomes(paired, PAIRED_BOUND)}))
     rows = []
     for weat in paired["weat"].unique():
         said = estimates(given.results, given.setup, weat, given.seeds)

@@ -14,9 +14,16 @@ from biaslab.core.io import write_tsv
 from biaslab.core.stats import standard_ranks
 from biaslab.origins.checks.foreign import flips as foreign_flips
 from biaslab.origins.checks.foreign.scoring import COLUMNS, PAIRED, write_recalled, write_scored
+from biaslab.origins.checks.lds.outcomes import (
+    BOUND,
+    PAIRED_BOUND,
+    digest_documents,
+    digest_outcomes,
+)
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.checks.single_documents.analysis import correlate_documents
 from biaslab.origins.checks.single_documents.auc import ALL, WITH_WORDS, area_under_curve, score_documents
+from biaslab.origins.sets.selection import members
 
 DATTRI = json.loads((Path(__file__).with_name("dattri.json")).read_text(encoding="utf-8"))
 N, SUBSETS = 60, 80
@@ -136,6 +143,79 @@ def test_a_lead_is_paired_and_none_over_itself(run):
     lead = paired[paired["check"] == "lds"].loc["second"]
     assert 0 < lead["lead_ci_low"] < lead["lead"] < lead["lead_ci_high"]
     assert lead["lead_ci_high"] - lead["lead_ci_low"] < lead["ci_high"] - lead["ci_low"] + 1e-9
+
+
+def bind(folder, name="removals", bound=BOUND):
+    """Add digests to outcomes, as a run writes them."""
+    path = folder / f"lds/{name}.tsv"
+    sets = members(pd.read_parquet(folder / "lds/subsets.parquet"))
+    digests = {name: digest_documents(np.sort(documents)) for name, documents in sets.items()}
+    table = pd.read_csv(path, sep="\t")
+    table = table.assign(documents_sha256=table["set"].map(digests))
+    write_tsv(path, table.assign(outcome_sha256=digest_outcomes(table, bound)))
+
+
+def bind_paired(folder):
+    observed = pd.read_csv(folder / "lds/removals.tsv", sep="\t")
+    paired = observed.assign(seed=0, effect_size=observed["observed_mean"])
+    write_tsv(folder / "lds/paired.tsv", paired[["set", "weat", "seed", "effect_size"]])
+    bind(folder, "paired", PAIRED_BOUND)
+
+
+def notes_of(run, table):
+    folder, notes = run[0], []
+    table.to_csv(folder / "scores.tsv", sep="\t", index=False)
+    write_scored(folder / "scores.tsv", folder, "t", 1, folder / "out.tsv", say=notes.append)
+    return notes
+
+
+def test_outcomes_that_belong_to_their_subsets_are_scored_without_a_note(run):
+    bind(run[0])
+    bind_paired(run[0])
+    assert notes_of(run, run[1]) == []
+
+
+@pytest.mark.parametrize(("name", "column"), [("removals", "observed_mean"), ("paired", "effect_size")])
+@pytest.mark.parametrize("rows", [80, 2])
+def test_outcomes_that_moved_by_a_row_are_refused(run, name, column, rows):
+    folder, truth = run
+    bind(folder)
+    bind_paired(folder)
+    path = folder / f"lds/{name}.tsv"
+    table = pd.read_csv(path, sep="\t")
+    moved = np.append(np.roll(table[column][:rows], 1), table[column][rows:])
+    write_tsv(path, table.assign(**{column: moved}))
+    match = rf"{name}\.tsv, line 2: 'random-30-0' has a changed outcome.*; {rows} of 80 rows do not fit"
+    with pytest.raises(InputError, match=match):
+        scored(run, truth)
+    assert not (folder / "out.tsv").exists()
+
+
+def test_other_subsets_than_those_of_the_outcomes_are_refused(run):
+    folder, truth = run
+    bind(folder)
+    subsets = pd.read_parquet(folder / "lds/subsets.parquet")
+    subsets["document"] = (subsets["document"] + (subsets["set"] == "random-30-3")) % N
+    subsets.to_parquet(folder / "lds/subsets.parquet")
+    with pytest.raises(InputError, match="line 5: 'random-30-3' lacks other documents; 1 of 80 rows"):
+        scored(run, truth)
+
+
+def test_outcomes_without_digests_are_taken_on_trust_with_a_note(run):
+    (note,) = notes_of(run, run[1])
+    assert "removals.tsv has no digests of its outcomes: an older version wrote it" in note
+
+
+def test_a_reversed_sign_is_named_and_a_null_is_not(run):
+    bind(run[0])
+    (note,) = notes_of(run, run[1].assign(score=-run[1]["score"]))
+    assert note.startswith("The sign of 'yours' seems reversed: its linear datamodeling score is -")
+    assert "a positive one belongs to a document that raises the bias" in note
+    notes = [
+        notes_of(run, run[1].assign(score=np.random.default_rng(i).standard_normal(N)))
+        for i in range(100, 120)
+    ]
+    assert sum(map(len, notes)) <= 2  # of random numbers 2.5%: three or more once in 80 tries
 
 
 @pytest.mark.parametrize(

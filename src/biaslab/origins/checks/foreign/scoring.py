@@ -5,7 +5,7 @@ It is scored beside the run's own attributions, on the same subsets, documents a
 knows nothing of the test: the lengths of the documents, random numbers, and influence on another test.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,8 @@ from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.foreign.flips import Retraining, leave_out
-from biaslab.origins.checks.lds.analysis import mask
+from biaslab.origins.checks.lds.analysis import mask, random_changes
+from biaslab.origins.checks.lds.outcomes import BOUND, PAIRED_BOUND, check_outcomes
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.checks.single_documents.analysis import pearson
 from biaslab.origins.checks.single_documents.auc import areas, kinds
@@ -43,11 +44,13 @@ def write_scored(
     seed: int,
     out: Path,
     retraining: Retraining | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> pd.DataFrame:
     """Score a file on what a run has measured of a setup, whose folder is `results`; write and return it.
 
     Instead of a file, scores (n_documents,) by their names. With `retraining` embeddings are trained as well,
-    without the documents that the first of them puts first.
+    without the documents that the first of them puts first. `say` gets a line on what cannot be checked, and
+    one if the sign seems reversed. Outcomes that do not belong to their subset raise `InputError`.
     """
     documents = read_parquet(results / "documents.parquet", ["document", "id", "n_tokens"])
     given = _given(scores, documents)
@@ -59,15 +62,15 @@ def write_scored(
             given[f"{ATTRIBUTIONS[0].name} of {other.stem}"] = read_mean(ATTRIBUTIONS[0], read_parquet(other))
     tables = []
     if (results / "lds/removals.tsv").exists():
-        removals, subsets = (
-            read_tsv(results / "lds/removals.tsv"),
-            read_parquet(results / "lds/subsets.parquet"),
-        )
+        subsets = read_parquet(results / "lds/subsets.parquet")
+        removals = _read_outcomes(results / "lds/removals.tsv", subsets, BOUND, say)
         reliable = read_tsv(results / "lds/scores.tsv", ("weat", "size", "ceiling"))
         tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
         if (results / "lds/paired.tsv").exists():
-            outcomes = read_tsv(results / "lds/paired.tsv", ("set", "weat", "effect_size"))
+            outcomes = _read_outcomes(results / "lds/paired.tsv", subsets, PAIRED_BOUND, say)
             tables.append(score_paired(given, removals, outcomes, subsets, weat, seed))
+        if line := reversed_line(pd.concat(tables), name):
+            say(line)
     if (results / "single_documents/documents.tsv").exists():
         single, area, correlation = (
             read_tsv(results / f"single_documents/{name}.tsv") for name in ("documents", "auc", "correlation")
@@ -83,6 +86,25 @@ def write_scored(
             f"{results}: nothing was retrained for {weat}; run a setup that has lds or single_documents"
         )
     return _written(tables, weat, out)
+
+
+def reversed_line(table: pd.DataFrame, name: str) -> str:
+    """Return a line if a linear datamodeling score of some scores is clearly below 0; "" otherwise.
+
+    Clearly: of subsets of one size at least the interval is below 0 and the score below what random numbers
+    get, and of none the interval is above 0.
+    """
+    own = table[(table["check"] == "lds") & (table["attribution"] == name)]
+    below = own[(own["ci_high"] < 0) & (own["value"] < own["null_low"])]
+    if below.empty or (own["ci_low"] > 0).any():
+        return ""
+    row = below.sort_values("ci_high").iloc[0]
+    return (
+        f"The sign of '{name}' seems reversed: its linear datamodeling score is {row['value']:.2f}"
+        f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}] on subsets that lack {row['n_removed']} documents. A"
+        " score says how much the bias falls without the document; a positive one belongs to a document that"
+        " raises the bias."
+    )
 
 
 def write_recalled(
@@ -145,7 +167,7 @@ def score_subsets(
 ) -> pd.DataFrame:
     """Return the linear datamodeling score of `given` scores and of the run's own attributions of a test.
 
-    The lead is of the first of `given`.
+    The lead is of the first of `given`. Column `null_low`: 97.5% of random numbers score more.
     """
     rows = []
     for size, of_size in removals[removals["weat"] == weat].groupby("size"):
@@ -157,6 +179,8 @@ def score_subsets(
             changes[key] = part.set_index("set")["change"][names].to_numpy()
         drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
         target = standard_ranks(observed.to_numpy()[drawn])
+        random = random_changes(removed.T > 0, stream(seed, "foreign", "sign", weat, size))
+        null_low, _ = central_interval(standard_ranks(random) @ target[0])
         of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
         first = None
         for (name, form), change in changes.items():
@@ -164,8 +188,8 @@ def score_subsets(
             first = values if first is None else first
             lead, interval = first - values, central_interval(values[1:])
             row = ["lds", "", size, name, form, n, values[0], *interval, 0, of_test["ceiling"].iloc[0]]
-            rows.append([*row, lead[0], *central_interval(lead[1:])])
-    return pd.DataFrame(rows, columns=COLUMNS[1:])
+            rows.append([*row, lead[0], *central_interval(lead[1:]), null_low])
+    return pd.DataFrame(rows, columns=[*COLUMNS[1:], "null_low"])
 
 
 def score_paired(
@@ -217,6 +241,15 @@ def correlate_single(
     }
     table = table.rename(columns=names).assign(check="r", among="all", n_removed=1, chance=0.0)
     return table.reindex(columns=COLUMNS[1:])
+
+
+def _read_outcomes(
+    path: Path, subsets: pd.DataFrame, bound: Sequence[str], say: Callable[[str], None]
+) -> pd.DataFrame:
+    table = read_tsv(path, ("set", "weat", bound[-1]))
+    if note := check_outcomes(path, table, subsets, bound):
+        say(note)
+    return table
 
 
 def _given(scores: Path | Mapping[str, np.ndarray], documents: pd.DataFrame) -> dict[str, np.ndarray]:

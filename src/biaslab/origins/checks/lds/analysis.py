@@ -21,6 +21,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SET, SUM, read
 from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
+from biaslab.origins.checks.lds.outcomes import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
 from biaslab.origins.checks.seed_stability.analysis import draw_seeds
 from biaslab.origins.grid.expansion import of_test
 from biaslab.origins.sets.names import BASELINE, PPMI, RANDOM
@@ -152,11 +153,15 @@ def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
 
 
 def subset_table(
-    made: Sequence[Prediction], observation: Observation, sets: pd.DataFrame, digests: Mapping[str, str]
+    made: Sequence[Prediction],
+    observation: Observation,
+    sets: pd.DataFrame,
+    digests: Mapping[str, str],
+    weat: str,
 ) -> pd.DataFrame:
     """Lay out the subsets, predicted by all baselines on average, and observed: ``lds/removals.tsv``."""
     described = sets.drop_duplicates("set").set_index("set").loc[observation.names, ["size", "replicate"]]
-    described = described.assign(documents_sha256=pd.Series(digests)).reset_index()
+    described = described.assign(**{DOCUMENTS: pd.Series(digests)}).reset_index()
     n_retrainings = observation.effect_sizes.shape[1]
     outcome = {
         "observed_mean": observation.effect_sizes.mean(axis=1),
@@ -167,7 +172,8 @@ def subset_table(
         described.assign(estimator=p.estimator, form=p.form, change=p.changes.mean(axis=0), **outcome)
         for p in made
     ]
-    return pd.concat(parts, ignore_index=True)[list(COLUMNS["lds/removals"][1:])]
+    table = pd.concat(parts, ignore_index=True).assign(weat=weat)
+    return table.assign(**{OUTCOME: digest_outcomes(table, BOUND)})[list(COLUMNS["lds/removals"])]
 
 
 def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[tuple[int, list[list[int]]]]:
@@ -233,8 +239,6 @@ def score_subsets(
         made = list(predictions(lacks, names, differential_bias, ppmi, of_sets, ppmi_of_sets))
         observation = observe(retrained, names)
         random = random_changes(lacks, stream(seed, "lds random", weat, size))
-        tables.append(subset_table(made, observation, of_size, digests))
+        tables.append(subset_table(made, observation, of_size, digests, weat))
         scores.append(score(made, random, observation, seed, weat, size))
-    subsets = pd.concat(tables, ignore_index=True)
-    subsets.insert(0, "weat", weat)
-    return subsets, pd.concat(scores, ignore_index=True)
+    return pd.concat(tables, ignore_index=True), pd.concat(scores, ignore_index=True)
