@@ -119,6 +119,16 @@ def largest_effect_size(n_first: int, n_second: int) -> float:
     It is that of associations which are equal within S and within T: with n = |S| + |T| and the sample
     standard deviation of Eq. 4, ``sqrt(n (n - 1) / (|S| |T|))``. It is below 2 for sets of one size, and has
     no bound when one set is far larger than the other.
+
+    Parameters
+    ----------
+    n_first, n_second : int
+        Words of S and of T, at least 1 each.
+
+    Returns
+    -------
+    float
+        The bound, in standard deviations as the effect size.
     """
     n = n_first + n_second
     return math.sqrt(n * (n - 1) / (n_first * n_second))

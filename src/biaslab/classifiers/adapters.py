@@ -50,6 +50,11 @@ def adapt(
         does. With it a classifier that was fitted on named columns (``feature_names_in_``) is asked about
         such a table.
 
+    Returns
+    -------
+    Model
+        The classifier itself if it is a `Network`, else a `Network`, `TorchModel` or `CallableModel`.
+
     Raises
     ------
     InputError
@@ -184,20 +189,86 @@ class TorchModel:
         self._place = {"dtype": like.dtype, "device": like.device}
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return the softmax of the logits, (n, k) float64; see `models.Model`."""
+        """Return the softmax of the logits, (n, k) float64; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+
+        Returns
+        -------
+        (n, k) float64
+            Probability of each class; each row sums to 1.
+
+        Raises
+        ------
+        InputError
+            When the module fails, or its output is not finite or has another shape.
+        """
         return softmax(self._logits(X))
 
     def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels; see `models.Model`."""
+        """Return the labels; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+
+        Returns
+        -------
+        (n,) int64
+            The most probable class of each sample, 0 to k - 1, the first of equal ones.
+
+        Raises
+        ------
+        InputError
+            When the module fails, or its output is not finite or has another shape.
+        """
         return self._logits(X).argmax(axis=1)
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`."""
+        """Return labels and probabilities; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+
+        Returns
+        -------
+        (n,) int64 and (n, k) float64
+            Labels and probabilities.
+
+        Raises
+        ------
+        InputError
+            When the module fails, or its output is not finite or has another shape.
+        """
         z = self._logits(X)
         return z.argmax(axis=1), softmax(z)
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the gradient of the cross entropy of `labels` by backpropagation; see `models.Model`."""
+        """Return the gradient of the cross entropy of `labels` by backpropagation; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+        labels : (n,) int64
+            The labels whose loss is differentiated, 0 to k - 1.
+
+        Returns
+        -------
+        (n, d) float32 or float64
+            ∂J/∂x, J being the cross entropy of the label (Zhang et al. 2021, Equation 1).
+
+        Raises
+        ------
+        InputError
+            When the module fails, or its output is not finite or has another shape.
+        """
         torch = self._torch
         inputs = torch.tensor(X, requires_grad=True, **self._place)
         targets = torch.tensor(labels, dtype=torch.int64, device=self._place["device"])
@@ -252,7 +323,23 @@ class CallableModel:
         self._function, self._step, self._order = function, step, order
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return what the function returns, (n, k) float64; see `models.Model`."""
+        """Return what the function returns, (n, k) float64; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+
+        Returns
+        -------
+        (n, k) float64
+            Probability of each class; each row sums to 1.
+
+        Raises
+        ------
+        InputError
+            When the function fails, or what it returns are no probabilities of so many classes.
+        """
         if not len(X):
             return np.empty((0, self.n_classes))
         answer = _answered(self._function, np.array(X, np.float64))
@@ -261,16 +348,66 @@ class CallableModel:
         return p if self._order is None else p[:, self._order]
 
     def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels; see `models.Model`."""
+        """Return the labels; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+
+        Returns
+        -------
+        (n,) int64
+            The most probable class of each sample, 0 to k - 1, the first of equal ones.
+
+        Raises
+        ------
+        InputError
+            When the function fails, or what it returns are no probabilities of so many classes.
+        """
         return self.probabilities(X).argmax(axis=1)
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`."""
+        """Return labels and probabilities; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+
+        Returns
+        -------
+        (n,) int64 and (n, k) float64
+            Labels and probabilities.
+
+        Raises
+        ------
+        InputError
+            When the function fails, or what it returns are no probabilities of so many classes.
+        """
         p = self.probabilities(X)
         return p.argmax(axis=1), p
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the gradient of the cross entropy of `labels` by central differences; see `models.Model`."""
+        """Return the gradient of the cross entropy of `labels` by central differences; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32 or float64
+            Samples.
+        labels : (n,) int64
+            The labels whose loss is differentiated, 0 to k - 1.
+
+        Returns
+        -------
+        (n, d) float64
+            ∂J/∂x, J being the cross entropy of the label (Zhang et al. 2021, Equation 1).
+
+        Raises
+        ------
+        InputError
+            When the function fails, or what it returns are no probabilities of so many classes.
+        """
         gradients, d = np.empty(X.shape), self.n_attributes
         steps = self._step * np.stack([np.eye(d), -np.eye(d)], axis=1)
         for begin in range(0, len(X), _BATCH):

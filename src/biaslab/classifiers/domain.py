@@ -38,6 +38,11 @@ class Domain:
         Parameters
         ----------
         X : (n, d) int32
+
+        Returns
+        -------
+        (n, d) int32
+            Samples in the domain.
         """
         return np.clip(X, self.low, self.high)
 
@@ -57,6 +62,13 @@ class Domain:
     def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Return `n` samples drawn uniformly from the domain, with replacement.
 
+        Parameters
+        ----------
+        n : int
+            Number of samples.
+        rng : numpy.random.Generator
+            Source of the draws.
+
         Returns
         -------
         (n, d) int32
@@ -65,6 +77,16 @@ class Domain:
 
     def columns(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the columns of attributes.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of attributes.
+
+        Returns
+        -------
+        tuple of int
+            The column of each, in the given order.
 
         Raises
         ------
@@ -96,7 +118,20 @@ class Protected:
 
     @classmethod
     def of(cls, domain: Domain, columns: Sequence[int]) -> "Protected":
-        """Return the attributes in `columns` with all combinations of the values in their domains."""
+        """Return the attributes in `columns` with all combinations of the values in their domains.
+
+        Parameters
+        ----------
+        domain : Domain
+            Where the attributes take their values.
+        columns : sequence of int
+            Columns of the protected attributes.
+
+        Returns
+        -------
+        Protected
+            With m combinations, m being the product of the sizes of their domains.
+        """
         ranges = [range(domain.low[c], domain.high[c] + 1) for c in columns]
         values = np.array(list(itertools.product(*ranges)), np.int32)
         return cls(tuple(columns), values.reshape(-1, len(columns)))
@@ -117,10 +152,32 @@ class Protected:
         return variants
 
     def positions(self, X: np.ndarray) -> np.ndarray:
-        """Return which combination the samples have, (n,) int64; -1 for one that is not among them."""
+        """Return which combination the samples have, (n,) int64; -1 for one that is not among them.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+            Samples.
+
+        Returns
+        -------
+        (n,) int64
+            Row of `values`, or -1.
+        """
         equal = (X[:, None, self.columns] == self.values).all(axis=2)
         return np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
 
     def others(self, n_attributes: int) -> np.ndarray:
-        """Return the columns that are not protected, in rising order."""
+        """Return the columns that are not protected, in rising order.
+
+        Parameters
+        ----------
+        n_attributes : int
+            Number of all attributes, d.
+
+        Returns
+        -------
+        (d - p,) int64
+            The columns.
+        """
         return np.setdiff1d(np.arange(n_attributes), self.columns)

@@ -74,6 +74,11 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
     schema : Schema
         What its columns mean.
 
+    Returns
+    -------
+    Data
+        Encoded samples and labels, and how many rows were outside the domain or missing a value.
+
     Raises
     ------
     InputError
@@ -95,6 +100,11 @@ def read_samples(path: str | os.PathLike, schema: Schema) -> Samples:
         A text file (UTF-8), one row a line, with the columns of the attributes; others are passed over.
     schema : Schema
         What its columns mean.
+
+    Returns
+    -------
+    Samples
+        Encoded samples, and how many rows were outside the domain or missing a value.
 
     Raises
     ------

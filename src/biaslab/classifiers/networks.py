@@ -73,6 +73,11 @@ class Network:
         Returns
         -------
         (n, k) float32
+
+        Raises
+        ------
+        InputError
+            When the samples have another number of attributes.
         """
         out = np.empty((len(X), self.n_classes), np.float32)
         with at_most_threads(_threads(len(X))):
@@ -80,20 +85,86 @@ class Network:
         return out
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return the softmax of the logits; see `models.Model`."""
+        """Return the softmax of the logits; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+            Samples.
+
+        Returns
+        -------
+        (n, k) float32
+            Probability of each class; each row sums to 1.
+
+        Raises
+        ------
+        InputError
+            When the samples have another number of attributes.
+        """
         return softmax(self.logits(X))
 
     def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels; see `models.Model`."""
+        """Return the labels; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+            Samples.
+
+        Returns
+        -------
+        (n,) int64
+            The most probable class of each sample, 0 to k - 1, the first of equal ones.
+
+        Raises
+        ------
+        InputError
+            When the samples have another number of attributes.
+        """
         return self.logits(X).argmax(axis=1)
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`."""
+        """Return labels and probabilities; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+            Samples.
+
+        Returns
+        -------
+        (n,) int64 and (n, k) float32
+            Labels and probabilities.
+
+        Raises
+        ------
+        InputError
+            When the samples have another number of attributes.
+        """
         z = self.logits(X)
         return z.argmax(axis=1), softmax(z)
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the gradient of the cross entropy of `labels`; see `models.Model`."""
+        """Return the gradient of the cross entropy of `labels`; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+            Samples.
+        labels : (n,) int64
+            The labels whose loss is differentiated, 0 to k - 1.
+
+        Returns
+        -------
+        (n, d) float32
+            ∂J/∂x, J being the cross entropy of the label (Zhang et al. 2021, Equation 1).
+
+        Raises
+        ------
+        InputError
+            When the samples have another number of attributes.
+        """
         out = np.empty((len(X), self.n_attributes), np.float32)
         labels = np.ascontiguousarray(labels, np.int64)
         X = _samples(X, self.n_attributes)
@@ -102,7 +173,25 @@ class Network:
         return out
 
     def accuracy(self, X: np.ndarray, y: np.ndarray) -> float:
-        """Return the share of samples whose label is `y`."""
+        """Return the share of samples whose label is `y`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+            Samples.
+        y : (n,) int64
+            Their true labels, 0 to k - 1.
+
+        Returns
+        -------
+        float
+            Share of samples, 0 to 1.
+
+        Raises
+        ------
+        InputError
+            When the samples have another number of attributes.
+        """
         return float(np.mean(self.labels(X) == y))
 
 
@@ -119,6 +208,11 @@ def load_network(path: Path) -> Network:
     ----------
     path : pathlib.Path
         The file: W of layer l is (n_in, n_out), b is (n_out,).
+
+    Returns
+    -------
+    Network
+        In float32.
 
     Raises
     ------

@@ -170,6 +170,16 @@ class Integer:
     def code(self, text: str) -> int:
         """Return the encoded number of a field.
 
+        Parameters
+        ----------
+        text : str
+            A field of the file.
+
+        Returns
+        -------
+        int
+            The encoded number; without `clip` it may lie outside the domain.
+
         Raises
         ------
         ValueError
@@ -182,11 +192,33 @@ class Integer:
         return min(max(code, self.low), self.high) if self.clip else code
 
     def cell(self, code: int) -> int:
-        """Return a number of the table that is encoded so: the lowest, where it stands for several."""
+        """Return a number of the table that is encoded so: the lowest, where it stands for several.
+
+        Parameters
+        ----------
+        code : int
+            An encoded number.
+
+        Returns
+        -------
+        int
+            A number as the file has it.
+        """
         return code if self.coded else code * self.divide_by + self.offset
 
     def word(self, code: int) -> str:
-        """Return the number, or the range of numbers, that an encoded number stands for."""
+        """Return the number, or the range of numbers, that an encoded number stands for.
+
+        Parameters
+        ----------
+        code : int
+            An encoded number.
+
+        Returns
+        -------
+        str
+            Text for a table or a message.
+        """
         first = self.offset + code * self.divide_by
         last = first + self.divide_by - 1
         if self.clip and code in (self.low, self.high) and self.low < self.high:
@@ -229,6 +261,16 @@ class Category:
     def code(self, text: str) -> int:
         """Return the place of a value.
 
+        Parameters
+        ----------
+        text : str
+            A field of the file.
+
+        Returns
+        -------
+        int
+            The place, 0 for the first value.
+
         Raises
         ------
         ValueError
@@ -242,14 +284,36 @@ class Category:
         return self.codes[text]
 
     def cell(self, code: int) -> str | int:
-        """Return what the table writes for a value, the first of several; whole numbers as numbers."""
+        """Return what the table writes for a value, the first of several; whole numbers as numbers.
+
+        Parameters
+        ----------
+        code : int
+            An encoded number.
+
+        Returns
+        -------
+        str or int
+            A value as the file has it.
+        """
         if self.coded:
             return code
         text = next((text for text, place in self.codes.items() if place == code), self.values[code])
         return int(text) if all(map(_DIGITS.fullmatch, self.codes)) else text
 
     def word(self, code: int) -> str:
-        """Return the name of a value."""
+        """Return the name of a value.
+
+        Parameters
+        ----------
+        code : int
+            An encoded number.
+
+        Returns
+        -------
+        str
+            Text for a table or a message.
+        """
         return self.values[code] if self.low <= code <= self.high else f"{code} (no value)"
 
 
@@ -280,6 +344,16 @@ class Bins:
     def code(self, text: str) -> int:
         """Return the bin of a number.
 
+        Parameters
+        ----------
+        text : str
+            A field of the file.
+
+        Returns
+        -------
+        int
+            The bin, 0 for the first.
+
         Raises
         ------
         ValueError
@@ -288,11 +362,33 @@ class Bins:
         return bisect.bisect_right(self.edges, _finite(text))
 
     def cell(self, code: int) -> float:
-        """Return a number in a bin: where it begins; of the first one, which has no beginning, one less."""
+        """Return a number in a bin: where it begins; of the first one, which has no beginning, one less.
+
+        Parameters
+        ----------
+        code : int
+            An encoded number.
+
+        Returns
+        -------
+        float
+            A number as the file has it.
+        """
         return float(self.edges[0] - 1 if code <= 0 else self.edges[min(code, self.high) - 1])
 
     def word(self, code: int) -> str:
-        """Return the numbers in a bin."""
+        """Return the numbers in a bin.
+
+        Parameters
+        ----------
+        code : int
+            An encoded number.
+
+        Returns
+        -------
+        str
+            Text for a table or a message.
+        """
         if code <= 0:
             return f"below {_plain(self.edges[0])}"
         if code >= self.high:
@@ -361,6 +457,16 @@ class Schema:
     def protect(self, names: Sequence[str]) -> Protected:
         """Return attributes that may vary together within a pair.
 
+        Parameters
+        ----------
+        names : sequence of str
+            Names of attributes, each once.
+
+        Returns
+        -------
+        Protected
+            The attributes with all combinations of their values, at most 1000.
+
         Raises
         ------
         InputError
@@ -389,6 +495,11 @@ def load_schema(path: str | os.PathLike) -> Schema:
         A YAML file with the keys ``attributes``, ``label``, ``protected`` and, where defaults do not hold,
         ``separator``, ``header``, ``columns``, ``comment``, ``missing``, ``outside``, ``last_line_open``,
         ``title``, ``source``.
+
+    Returns
+    -------
+    Schema
+        The description.
 
     Raises
     ------

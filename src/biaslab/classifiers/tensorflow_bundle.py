@@ -75,6 +75,11 @@ def load_bundle(prefix: Path) -> Network:
         The files' common prefix, without ``.index``. Layers are the variables ``NAME/kernel``, ``NAME/bias``,
         ``NAME_1/kernel`` and so on, as in the authors' published models; those of the optimiser are skipped.
 
+    Returns
+    -------
+    Network
+        In float32.
+
     Raises
     ------
     InputError

@@ -138,6 +138,11 @@ def train(
         Where to start; an `initial_network` of standardised attributes by default. If training ends with one
         label for all samples, as it does where all units of a layer have died, another one is tried.
 
+    Returns
+    -------
+    Network
+        The network after the last epoch.
+
     Raises
     ------
     InputError

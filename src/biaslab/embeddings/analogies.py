@@ -50,7 +50,13 @@ class AnalogyScore(NamedTuple):
 
 
 def default_questions() -> Path:
-    """Return the path of ``questions-words.txt`` (Mikolov et al. 2013) in the installed gensim."""
+    """Return the path of ``questions-words.txt`` (Mikolov et al. 2013) in the installed gensim.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
     return Path(str(importlib.resources.files("gensim"))) / "test" / "test_data" / "questions-words.txt"
 
 

@@ -60,7 +60,13 @@ class Cooccurrence:
         return len(self.indptr) - 1
 
     def rows(self) -> np.ndarray:
-        """Return the row of every entry, (nnz,) int32."""
+        """Return the row of every entry, (nnz,) int32.
+
+        Returns
+        -------
+        (nnz,) int32
+            Row of each entry, in the order of `indices`.
+        """
         return np.repeat(np.arange(self.n_words, dtype=np.int32), np.diff(self.indptr))
 
 
@@ -360,6 +366,11 @@ def read(path: str | os.PathLike) -> Cooccurrence:
     ----------
     path : path-like
         The file.
+
+    Returns
+    -------
+    Cooccurrence
+        The counts.
 
     Raises
     ------

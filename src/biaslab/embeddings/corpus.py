@@ -76,6 +76,12 @@ def tokenize(text: str) -> list[str]:
     Parameters
     ----------
     text : str
+        Any text.
+
+    Returns
+    -------
+    list of str
+        The words in their order.
     """
     return [run for run in _RUN.findall(text.lower()) if _is_word(run)]
 

@@ -143,6 +143,11 @@ def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
     vectors : (V, D) float32
         Their vectors.
 
+    Returns
+    -------
+    gensim.models.KeyedVectors
+        With the words in the given order.
+
     Raises
     ------
     InputError

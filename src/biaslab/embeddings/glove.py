@@ -72,11 +72,12 @@ def weighting(x: np.ndarray, x_max: float, alpha: float) -> np.ndarray:
     x : numpy.ndarray
         Counts of 0 or more, of any shape.
     x_max, alpha : float
+        Count from which the weight is 1, and exponent below it.
 
     Returns
     -------
     numpy.ndarray
-        float64, shaped like `x`.
+        As for `x`, float64: weights from 0 to 1.
     """
     return np.minimum((x / x_max) ** alpha, 1.0)
 
@@ -109,6 +110,11 @@ def train(
         Least time between two checkpoints.
     progress : callable
         Called after each epoch.
+
+    Returns
+    -------
+    GloveEmbedding
+        Vectors, biases and the loss of each epoch.
 
     Raises
     ------

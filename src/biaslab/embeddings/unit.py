@@ -46,7 +46,13 @@ class UnitEmbedding(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def ids(self) -> AnyCase:
-        """Return the row of every word, which is found in any case of letters."""
+        """Return the row of every word, which is found in any case of letters.
+
+        Returns
+        -------
+        mapping of str to int
+            Row of each word.
+        """
         return AnyCase({word: row for row, word in enumerate(self.words)})
 
 

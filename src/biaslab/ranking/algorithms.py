@@ -33,12 +33,30 @@ class Reranking(NamedTuple):
 def rerank(
     scores: np.ndarray, attributes: np.ndarray, desired: np.ndarray, k: int, algorithm: str
 ) -> np.ndarray:
-    """Return the order alone of a `rerank_report`. Arguments and errors as of `rerank_report`.
+    """Return the order alone of a `rerank_report`.
+
+    Parameters
+    ----------
+    scores : (n,) float64
+        Finite scores, higher is better.
+    attributes : (n,) int64
+        Attribute value of each candidate, 0 to m - 1.
+    desired : (m,) float64
+        Desired share of each value; the sum is within 1e-9 of one.
+    k : int
+        Places to fill, at least 1; a shorter list is ranked whole.
+    algorithm : str
+        One of `ALGORITHMS`.
 
     Returns
     -------
     (min(k, n),) int64
         Positions in the input, best place first.
+
+    Raises
+    ------
+    InputError
+        As `rerank_report`.
     """
     return rerank_report(scores, attributes, desired, k, algorithm).order
 
@@ -77,6 +95,11 @@ def rerank_report(
         Places to fill, at least 1; a shorter list is ranked whole.
     algorithm : str
         One of `ALGORITHMS`.
+
+    Returns
+    -------
+    Reranking
+        The order, and how many places went to other values for want of candidates.
 
     Raises
     ------

@@ -96,29 +96,129 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
 
 
 def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MinSkew@k, the least of `skew`. Arguments and errors as of `skew`."""
+    """Return MinSkew@k, the least of `skew`.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    float
+        Least Skew; minus infinity where a desired value is absent.
+
+    Raises
+    ------
+    InputError
+        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+    """
     return float(skew(attributes, desired, k).min())
 
 
 def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MaxSkew@k, the greatest of `skew`. Arguments and errors as of `skew`."""
+    """Return MaxSkew@k, the greatest of `skew`.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    float
+        Greatest Skew; infinity where an undesired value is present.
+
+    Raises
+    ------
+    InputError
+        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+    """
     return float(skew(attributes, desired, k).max())
 
 
 def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return NDKL, the weighted mean divergence of the prefixes. Arguments and errors as of `skew`."""
+    """Return NDKL, the weighted mean divergence of the prefixes.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    float
+        0 or more, in nats; infinity where an undesired value is present.
+
+    Raises
+    ------
+    InputError
+        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+    """
     values, desired = _check_ranking(attributes, desired, k)
     n = values.size
     return _kernels.divergence(values, _log(desired), log_table(n), discount_table(n))
 
 
 def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return in how many prefixes of the top k some value is short. Arguments and errors as of `skew`."""
+    """Return in how many prefixes of the top k some value is short.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    int
+        0 to k.
+
+    Raises
+    ------
+    InputError
+        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+    """
     return _infeasibility(attributes, desired, k)[0]
 
 
 def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return the pairs of such a prefix and a value short in it. Arguments and errors as of `skew`."""
+    """Return the pairs of such a prefix and a value short in it.
+
+    Parameters
+    ----------
+    attributes : (n,) int64
+        Attribute values of a ranking, best place first.
+    desired : (m,) float64
+        Desired share of each value.
+    k : int
+        Length of the prefix.
+
+    Returns
+    -------
+    int
+        0 to k m.
+
+    Raises
+    ------
+    InputError
+        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+    """
     return _infeasibility(attributes, desired, k)[1]
 
 
@@ -133,6 +233,11 @@ def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:
         Scores of all candidates, in any order.
     k : int
         Length of the prefix.
+
+    Returns
+    -------
+    float
+        At most 1 where `ranked` are among `scores`; NaN when a score is negative.
 
     Raises
     ------
@@ -163,6 +268,11 @@ def measure(
         Positions in the input, best place first, as `rerank` returns them.
     k : int
         Length of the prefix.
+
+    Returns
+    -------
+    Measures
+        One value of each measure.
 
     Raises
     ------
