@@ -25,7 +25,7 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[1]
 WIDTH = 100
-SECONDS = 300
+SECONDS = 1200
 _TITLE = re.compile(r'title="([^"]+)"')
 _NEEDS = re.compile(r"<!--\s*needs\s+([\w\s]+?)\s*-->")
 

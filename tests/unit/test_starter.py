@@ -97,13 +97,13 @@ import subprocess, sys
 from processes import alive, wait_for
 asks = subprocess.Popen([sys.executable, "-c", {BIASLAB!r}, *{LONG!r}])
 starter_program_client_minder_and_step = 5
-assert wait_for(lambda: len(alive({mark!r})) == starter_program_client_minder_and_step, 10)
+assert wait_for(lambda: len(alive({mark!r})) == starter_program_client_minder_and_step, 300)
 asks.send_signal({int(number)})
 sys.exit(128 + abs(asks.wait()) % 128)
 """
     ended = under_starter(script, tmp_path, **{MARK: mark, "PYTHONPATH": os.pathsep.join(sys.path)})
     assert ended.returncode == 128 + number
-    assert wait_for(lambda: not alive(mark), 10)
+    assert wait_for(lambda: not alive(mark), 60)
 
 
 def test_without_a_starter_or_by_that_of_another_environment_nothing_is_started(tmp_path, monkeypatch):

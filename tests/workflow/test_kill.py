@@ -20,7 +20,7 @@ from processes import MARK, alive, heed_signals, is_free, kill_all, wait_for
 ROOT = Path(__file__).parents[2]
 LOCK = ".snakemake/biaslab.lock"
 WITHIN = 60  # seconds, on a busy machine
-DEADLINE = 120  # seconds, until a step runs on a busy machine
+DEADLINE = 600  # seconds, until a step runs on a busy machine
 QUICK = "areas: [ranking]\n"
 LONG = "areas: [ranking]\nranking: {distributions: 1000000}\n"  # half an hour
 STEP = "step ranking.simulate-ranking"
