@@ -24,6 +24,7 @@ def note(folder, output, rule, inputs):
     sums = {file: f"sha256:{sha256_file(folder / file)}" for file in inputs if file == "own.txt"}
     text = {"rule": rule, "input": inputs, "log": [f"results/logs/{output}.log"], "input_checksums": sums}
     text |= {"params": [f"'{CODE[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"], "incomplete": False}
+    text |= {"starttime": NOW - 60, "endtime": NOW}
     write_json(folder / ".snakemake/metadata" / name, text)
 
 

@@ -27,6 +27,8 @@ STATUSES = (BYTE_EQUAL, NUMERICALLY_EQUAL, DIFFERENT, ONLY_IN_A, ONLY_IN_B)
 CLAIMS = "audit/claims.tsv"
 ABSENT = "absent"
 DEFAULT_RTOL = 1e-9
+_DASH = "-"
+"""What a record has for a text that no claim names."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Comparison:
 
     files: list[FileComparison]
     verdicts: list[VerdictChange]
+    is_of_record: bool = False
+    """Whether one of both has the files and columns alone that the audit reads."""
 
     @property
     def counts(self) -> Counter:
@@ -83,23 +87,26 @@ def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
     Tables, arrays and JSON whose bytes differ are compared by content: numbers are equal up to a relative
     difference of `rtol`. Other files are equal only byte by byte, and so are those that a crate names but
     does not hold. Logs, benchmarks and hidden files do not count, nor do the manifest's environment and its
-    digests of outputs.
+    digests of outputs. Of a record (`docs/records`), the files and columns that it has are compared.
     """
-    with opened_run(a) as first, opened_run(b) as second:
+    with opened_run(a, takes_record=True) as first, opened_run(b, takes_record=True) as second:
         in_a, in_b = set(first.files()), set(second.files())
         if not in_a | in_b:
             raise InputError(f"{a} and {b} hold no results; name two folders of results")
         files = []
         for path in sorted(in_a | in_b):
+            if (first.is_record and path not in in_a) or (second.is_record and path not in in_b):
+                continue
             if path in in_a and path in in_b:
                 files.append(_compare(path, first, second, rtol))
             else:
                 files.append(FileComparison(path, ONLY_IN_A if path in in_a else ONLY_IN_B))
-        return Comparison(files, _verdict_changes(first.folder / CLAIMS, second.folder / CLAIMS))
+        verdicts = _verdict_changes(first.folder / CLAIMS, second.folder / CLAIMS)
+        return Comparison(files, verdicts, first.is_record or second.is_record)
 
 
-def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
-    """Compare the file `path` of two folders."""
+def compare_files(path: str, a: Path, b: Path, rtol: float, is_part: bool = False) -> FileComparison:
+    """Compare the file `path` of two folders; if one is of a record, the columns that both have."""
     first, second = a / path, b / path
     if filecmp.cmp(first, second, shallow=False):
         return FileComparison(path, BYTE_EQUAL, 0.0)
@@ -107,7 +114,8 @@ def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
     if read is None:
         return FileComparison(path, DIFFERENT, math.nan, "this kind of file is compared by bytes alone")
     try:
-        difference, where = _largest(read(first), read(second))
+        x, y = read(first), read(second)
+        difference, where = _largest(*(_shared(x, y) if is_part else (x, y)))
     except _MismatchError as mismatch:
         return FileComparison(path, DIFFERENT, math.nan, str(mismatch))
     if difference <= rtol:
@@ -118,7 +126,8 @@ def compare_files(path: str, a: Path, b: Path, rtol: float) -> FileComparison:
 def _compare(path: str, first: Run, second: Run, rtol: float) -> FileComparison:
     """Compare a file of two runs: by content where both hold it, else by its digest."""
     if path not in first.elsewhere and path not in second.elsewhere:
-        return compare_files(path, first.folder, second.folder, rtol)
+        is_part = first.is_record or second.is_record
+        return compare_files(path, first.folder, second.folder, rtol, is_part)
     if first.sha256(path) == second.sha256(path):
         return FileComparison(path, BYTE_EQUAL, 0.0)
     return FileComparison(path, DIFFERENT, math.nan, "only its sha256 is in a crate")
@@ -131,6 +140,25 @@ def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         ratio = np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))
     return np.where(same, 0.0, np.where(np.isnan(ratio), np.inf, ratio))
+
+
+def _shared(
+    x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the columns that two tables share, in both without the texts for which a record has a dash."""
+    first, second = {}, {}
+    for name in (name for name in x if name in y):
+        first[name], second[name] = x[name], y[name]
+        if x[name].shape == y[name].shape and (omitted := _omitted(x[name]) | _omitted(y[name])).any():
+            first[name], second[name] = x[name][~omitted], y[name][~omitted]
+    if not first:
+        raise _MismatchError("no column is in both")
+    return first, second
+
+
+def _omitted(column: np.ndarray) -> np.ndarray:
+    """Tell where a record has a dash for a text."""
+    return column == _DASH if column.dtype == object else np.zeros(column.shape, bool)
 
 
 def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[float, str]:

@@ -31,7 +31,10 @@ app = typer.Typer(
 
 @app.command("compare")
 def compare(
-    a: Annotated[Path, typer.Argument(help="A results folder, or a crate (folder or .zip).")],
+    a: Annotated[
+        Path,
+        typer.Argument(help="A results folder, a crate (folder or .zip), or a record (docs/records)."),
+    ],
     b: Annotated[Path, typer.Argument(help="Another one.")],
     rtol: Annotated[
         float, typer.Option(help="Relative difference up to which numbers are equal.", min=0)
@@ -223,7 +226,7 @@ def _show(comparison: object, a: Path, b: Path) -> None:
     folded = Column("File", overflow="fold")
     files = Table(folded, "Status", "Relative difference", "Where", box=box.SIMPLE)
     for file in comparison.files:
-        if file.status != BYTE_EQUAL:
+        if file.status != BYTE_EQUAL and not (comparison.is_of_record and file.difference == 0):
             difference = "" if file.difference != file.difference else f"{file.difference:.3g}"
             files.add_row(file.path, words(file.status), difference, file.where)
     verdicts = Table("Claim", "Setup", "Verdict in A", "Verdict in B", box=box.SIMPLE)
@@ -232,6 +235,8 @@ def _show(comparison: object, a: Path, b: Path) -> None:
     for table in (files, verdicts):
         if table.row_count:
             console.print(table)
+    if comparison.is_of_record:
+        console.print("One of both is a record: only its files, and the columns in it, are compared")
     counts = ", ".join(f"{comparison.counts[s]} {words(s)}" for s in STATUSES if comparison.counts[s])
     console.print(f"{len(comparison.files)} files: {counts}; verdicts changed: {len(comparison.verdicts)}")
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import InputError
-from biaslab.run.records import code_of, portable
+from biaslab.run.notes import portable
+from biaslab.run.records import code_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,14 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, write_json
+from biaslab.run.notes import in_utc, noted_jobs
 from biaslab.run.provenance import environment, sha256_file
 
 MANIFEST = "audit/manifest.json"
@@ -17,6 +19,9 @@ MANIFEST = "audit/manifest.json"
 
 VARIABLE_KEY = "environment"
 """The key of what may differ between two runs of the same input."""
+
+JOBS, ENDED = "jobs", "ended"
+"""The keys of the environment that tell when each job ran, of what, and when the run ended."""
 
 TAKEN = "logs/taken.json"
 """Where it is noted what a run has taken from another one (`biaslab.run.taken`)."""
@@ -45,6 +50,7 @@ def write_manifest(
     digests = {name: sha256_file(results / name) for name in outputs}
     manifest = make_manifest(config, code, inputs, digests)
     manifest["inputs"] |= known_inputs or {}
+    manifest[VARIABLE_KEY] |= {JOBS: noted_jobs(results), ENDED: in_utc(time.time())}
     if (file := results / TAKEN).is_file():
         manifest[VARIABLE_KEY]["taken"] = json.loads(file.read_text(encoding="utf-8"))
     write_json(out, manifest)

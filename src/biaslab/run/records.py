@@ -4,7 +4,6 @@ Snakemake notes it when a step ends. Here it is read from its notes, with a dige
 can travel: in a crate as `RECORDS`.
 """
 
-import base64
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,21 +14,17 @@ from typing import Any
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json
 from biaslab.run.manifest import MANIFEST, is_inside
+from biaslab.run.notes import NOTES, RESULTS, portable, read_notes
 from biaslab.run.provenance import sha256_file
 
 RECORDS = "records.json"
 """The file of a crate that holds them."""
-RESULTS = "results/"
 FETCH = "fetch_dataset"
 """The rule whose results are known by their registered checksum alone, wherever they come from."""
-NOTES = ".snakemake/metadata"
-"""Where Snakemake notes it, beside the results."""
 
 _CODE = re.compile("'([0-9a-f]{16})'")
-_NOTED = ("rule", "input", "log", "params", "input_checksums")
 _SHA256 = re.compile("[0-9a-f]{64}")
 _NAMES_OURS = re.compile(r'(?<=")[^"]*?(?=workflow/(?:resources|schemas)/)')
-_OURS = re.compile(r"(?:^|.*/)(workflow/resources/.+|workflow/schemas/.+)")
 
 
 @dataclass(frozen=True)
@@ -41,12 +36,6 @@ class StepRecord:
     settings: tuple[str, ...]  # what else it was told, as Snakemake writes its parameters
     inputs: Mapping[str, str]  # by path, as `portable` writes it
     outputs: Mapping[str, str]
-
-
-def portable(path: str) -> str:
-    """Return a path that means the same in a checkout and where the package carries the workflow."""
-    found = _OURS.fullmatch(path)
-    return found[1] if found else path
 
 
 def code_of(parameters: Iterable[str]) -> tuple[str, tuple[str, ...]]:
@@ -75,7 +64,7 @@ def read_records(
     digests = {f"{RESULTS}{name}": digest for name, digest in known.items()}
     gone = {name: digest for record in older for name, digest in record.outputs.items()}
     jobs: dict[tuple, dict[str, Any]] = {}
-    for output, note in _notes(folder / NOTES).items():
+    for output, note in read_notes(folder / NOTES).items():
         if (folder / output).is_file() and _is_recorded(output, note["rule"]):
             job = jobs.setdefault((note["rule"], *note["log"]), {"note": note, "outputs": []})
             job["outputs"].append(output)
@@ -131,21 +120,6 @@ def _digest(name: str, folder: Path, digests: dict[str, str]) -> str:
     if name not in digests:
         digests[name] = sha256_file(folder / name)
     return digests[name]
-
-
-def _notes(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return what Snakemake has noted of finished steps, by the path of each output."""
-    notes = {}
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        coded = "".join(part.removeprefix("@") for part in file.relative_to(folder).parts)
-        try:
-            name = base64.urlsafe_b64decode(coded).decode()
-            note = json.loads(file.read_text(encoding="utf-8"))
-            if not note.get("incomplete"):
-                notes[name] = {key: note[key] for key in _NOTED}
-        except (ValueError, KeyError):  # one that is being written
-            continue
-    return notes
 
 
 def records_text(records: Iterable[StepRecord]) -> str:

@@ -1,6 +1,8 @@
 import json
 import math
 import shutil
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.audit.compare import compare_files, compare_runs, relative_difference
+from biaslab.audit.compare import DIFFERENT, ONLY_IN_A, compare_files, compare_runs, relative_difference
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.core.io import write_npz, write_parquet, write_tsv
@@ -17,6 +19,7 @@ from biaslab.run.manifest import MANIFEST, result_files
 from biaslab.run.provenance import sha256_file
 from properties import examples
 
+ROOT = Path(__file__).parents[3]
 TABLE = pd.DataFrame(
     {"weat": ["a", "b", None], "x": [1.0, 2.0, np.nan], "n": [1, 2, 3], "ok": [True, False, True]}
 )
@@ -225,7 +228,7 @@ def crates(runs):
         crate = folder.with_name(f"{folder.name}-crate")
         shutil.copytree(folder, crate / "results")
         (crate / "results/z.npz").unlink()
-        write_text(crate / METADATA, "{}")
+        write_text(crate / METADATA, '{"@graph": []}')
     shutil.make_archive(b.with_name("b-crate"), "zip", b.with_name("b-crate"))
     return a.with_name("a-crate"), b.with_name("b-crate.zip")
 
@@ -283,3 +286,40 @@ def test_large_files_are_compared_to_their_end(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "f.bin").write_bytes(bytes(3 << 20) + last)
     assert compare_files("f.bin", tmp_path / "a", tmp_path / "b", 0).status == "different"
+
+
+def write_record(path, *files):
+    """Write an archive as those of docs/records: some columns of tables, a dash for texts."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files:
+            archive.writestr(name, text)
+    return path
+
+
+def test_a_record_is_compared_in_its_files_and_columns(tmp_path):
+    record = write_record(tmp_path / "r.zip", ("ranking/a.tsv", "x\tname\n1\t-\n2\tours\n"))
+    table, run = "x\tname\tseconds\n{}\tbakers\t7\n2\t{}\t8\n", tmp_path / "run"
+    for x, name, is_equal in (("1", "ours", True), ("1.5", "ours", False), ("1", "theirs", False)):
+        write_text(run / "ranking/a.tsv", table.format(x, name))
+        write_text(run / "ranking/b.tsv", "y\n1\n")
+        for pair in ((record, run), (run, record)):
+            comparison = compare_runs(*pair)
+            assert [file.path for file in comparison.files] == ["ranking/a.tsv"]
+            assert comparison.is_equal == is_equal
+    (run / "ranking/a.tsv").unlink()
+    assert [file.status for file in compare_runs(record, run).files] == [ONLY_IN_A]
+
+
+def test_a_record_of_other_columns_or_rows_is_different(tmp_path):
+    record = write_record(tmp_path / "r.zip", ("ranking/a.tsv", "x\n1\n"))
+    for text, where in (("z\n1\n", "no column is in both"), ("x\n1\n2\n", "x: shape 1 in A, 2 in B")):
+        write_text(tmp_path / "run/ranking/a.tsv", text)
+        (file,) = compare_runs(record, tmp_path / "run").files
+        assert (file.status, file.where) == (DIFFERENT, where)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/records").glob("*.zip")), ids=lambda path: path.stem)
+def test_every_record_of_the_documentation_is_taken(path):
+    comparison = compare_runs(path, path)
+    assert comparison.is_equal
+    assert len(comparison.files) > 90

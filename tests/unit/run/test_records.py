@@ -10,8 +10,9 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.run.crate.reading import opened_run
 from biaslab.run.crate.writing import write_crate
+from biaslab.run.notes import portable
 from biaslab.run.provenance import sha256_file
-from biaslab.run.records import parse_records, portable, read_records, records_text
+from biaslab.run.records import parse_records, read_records, records_text
 from biaslab.run.root import repository
 from travel_data import CODE, MADE, make_run
 

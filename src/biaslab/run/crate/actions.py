@@ -1,10 +1,13 @@
-"""What ran and when, in a crate's graph: the run, and its jobs as far as their benchmark files know them."""
+"""What ran and when, in a crate's graph: the run, and its jobs with what they read and made."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from biaslab.run.crate import RESULTS
 from biaslab.run.crate.contents import WORKFLOW, Job, Record
+from biaslab.run.crate.data import is_copy
 from biaslab.run.crate.entities import add, file_at, iso, named
 
 if TYPE_CHECKING:
@@ -20,7 +23,8 @@ def add_actions(
     """Describe the run, its jobs and the rules behind them; return run and jobs."""
     rules = _add_rules(crate, record, workflow)
     run = _add_run(crate, record, workflow, inputs, results)
-    return [run, *(_add_job(crate, job, rules[job.rule]) for job in record.jobs)]
+    files = Files(crate, results, inputs)
+    return [run, *(_add_job(crate, job, rules[job.rule], files) for job in record.jobs)]
 
 
 def _add_rules(crate: "ROCrate", record: Record, workflow: "Entity") -> dict[str, "Entity"]:
@@ -64,8 +68,9 @@ def _add_run(
     return action
 
 
-def _add_job(crate: "ROCrate", job: Job, rule: "Entity") -> "Entity":
-    """Describe a job. Of what it made, only its benchmark file is known."""
+def _add_job(crate: "ROCrate", job: Job, rule: "Entity", files: "Files") -> "Entity":
+    """Describe a job: what it read and made, its benchmark file, and when."""
+    benchmark = file_at(crate, f"{RESULTS}/benchmarks/{job.name}.tsv")
     action = add(
         crate,
         f"#job/{quote(job.name)}",
@@ -73,10 +78,34 @@ def _add_job(crate: "ROCrate", job: Job, rule: "Entity") -> "Entity":
         name=job.name,
         description=f"a job of the rule {job.rule} ({job.measured})",
         instrument=rule,
-        result=file_at(crate, f"{RESULTS}/benchmarks/{job.name}.tsv"),
-        endTime=iso(job.ended),
+        result=[*files.at(job.outputs), benchmark],
         actionStatus=_COMPLETED,
     )
-    if job.started:
-        action["startTime"] = iso(job.started)
+    if inputs := files.at(job.inputs):
+        action["object"] = inputs
+    if job.started and job.ended:
+        action["startTime"], action["endTime"] = iso(job.started), iso(job.ended)
     return action
+
+
+class Files:
+    """The files of a run in its crate's graph, by their paths; of a folder, those in it."""
+
+    def __init__(self, crate: "ROCrate", results: "Entity", inputs: Sequence["Entity"]) -> None:
+        self._crate = crate
+        self._results = {entity["name"]: entity for entity in results["hasPart"]}
+        self._datasets = {entity["name"]: entity for entity in inputs}
+
+    def at(self, paths: Iterable[str]) -> list["Entity"]:
+        """Return what lies at some paths, each once; paths of files that the graph lacks are left out."""
+        entities = [entity for path in paths for entity in self._at(path)]
+        return list({entity.id: entity for entity in entities}.values())
+
+    def _at(self, path: str) -> Iterator["Entity"]:
+        if entity := self._results.get(path) or file_at(self._crate, path):
+            yield entity
+        elif is_copy(path.removeprefix(f"{RESULTS}/")):
+            dataset = self._datasets.get(PurePosixPath(path).parts[2])
+            yield from [dataset] if dataset else []
+        else:
+            yield from (part for name, part in self._results.items() if name.startswith(f"{path}/"))

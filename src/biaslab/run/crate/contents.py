@@ -1,10 +1,9 @@
 """What of a finished run goes into its crate: its results, its jobs, and the workflow's files."""
 
-import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,9 +15,10 @@ from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.crate import EMBEDDINGS, RESULTS
 from biaslab.run.datasets import FOLDER
-from biaslab.run.manifest import MANIFEST, make_manifest, read_manifest
+from biaslab.run.manifest import ENDED, JOBS, MANIFEST, VARIABLE_KEY, make_manifest, read_manifest
+from biaslab.run.notes import NOTES, noted_jobs
 from biaslab.run.provenance import sha256_file
-from biaslab.run.records import NOTES, StepRecord, read_records
+from biaslab.run.records import StepRecord, read_records
 from biaslab.run.root import CARRIED, PACKAGE
 from biaslab.run.taken import taken_records
 
@@ -51,9 +51,11 @@ class Job:
 
     name: str  # path of the file below ``benchmarks``, without suffix
     rule: str
-    ended: datetime  # when the file was written
-    started: datetime | None  # None where the file does not know the seconds
     measured: str  # what the job took, in words
+    started: datetime | None = None  # both None where the run did not note them
+    ended: datetime | None = None
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Record:
     outputs: tuple[Packed, ...]  # what is copied: configuration, audit, tables, figures, benchmark files
     elsewhere: Mapping[str, str]  # the other results, which are only named: their digests by path
     jobs: tuple[Job, ...]
-    ended: datetime  # when the last file was made
+    ended: datetime  # when the last job ended
     steps: tuple[StepRecord, ...] = ()  # what the results that are copied were made by
     is_whole: bool = True  # whether the run has ended, so that its manifest is there
 
@@ -97,11 +99,19 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
     outputs += [_vouched(results, MANIFEST)] if is_whole else []
     benchmarks = [path.relative_to(results).as_posix() for path in (results / "benchmarks").rglob("*.tsv")]
     outputs += [_vouched(results, name) for name in sorted(benchmarks)]
-    jobs = tuple(_job(results, name, manifest["code"]) for name in sorted(benchmarks))
-    last = MANIFEST if is_whole else CONFIG
-    ends = [_modified(results / last), *(job.ended for job in jobs)]
+    jobs = tuple(_job(results, name, manifest) for name in sorted(benchmarks))
     elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in shown}
-    return Record(manifest, tuple(outputs), elsewhere, jobs, max(ends), tuple(steps), is_whole)
+    return Record(
+        manifest, tuple(outputs), elsewhere, jobs, end_of(manifest, results), tuple(steps), is_whole
+    )
+
+
+def end_of(manifest: Mapping[str, Any], results: Path) -> datetime:
+    """Return when a run ended; of one that did not note it, when its manifest was written."""
+    if ended := _time(manifest[VARIABLE_KEY].get(ENDED)):
+        return ended
+    last = next(file for file in (results / MANIFEST, results / CONFIG) if file.is_file())
+    return datetime.fromtimestamp(int(last.stat().st_mtime), UTC)
 
 
 def read_manifest_and_steps(results: Path) -> tuple[dict[str, Any], list[StepRecord]]:
@@ -121,7 +131,10 @@ def _unfinished(results: Path, steps: Collection[StepRecord]) -> dict[str, Any]:
         for step in steps
         for name, digest in step.outputs.items()
     }
-    return make_manifest(results / CONFIG, {step.rule: step.code for step in steps}, {}, outputs)
+    manifest = make_manifest(results / CONFIG, {step.rule: step.code for step in steps}, {}, outputs)
+    jobs = noted_jobs(results)
+    ends = {ENDED: max(job["ended"] for job in jobs.values())} if jobs else {}
+    return manifest | {VARIABLE_KEY: manifest[VARIABLE_KEY] | {JOBS: jobs} | ends}
 
 
 def is_shown(name: str) -> bool:
@@ -184,15 +197,18 @@ def _vouched(results: Path, name: str, digest: str = "") -> Packed:
     return Packed(f"{RESULTS}/{name}", results / name, found)
 
 
-def _job(results: Path, name: str, rules: Mapping[str, str]) -> Job:
+def _job(results: Path, name: str, manifest: Mapping[str, Any]) -> Job:
     rows = read_text_table(results / name, ("s",))
     row = rows[-1][1] if rows else {}
-    path = PurePosixPath(name).relative_to("benchmarks").with_suffix("")
-    ended, started = _modified(results / name), None
-    with contextlib.suppress(ValueError, OverflowError):
-        started = ended - timedelta(seconds=round(float(row.get("s", ""))))
     measured = ", ".join(f"{row[key]} {unit}" for key, unit in _MEASURED.items() if row.get(key))
-    return Job(path.as_posix(), _rule(path.parts, rules), ended, started, measured)
+    path = PurePosixPath(name).relative_to("benchmarks").with_suffix("")
+    noted = manifest[VARIABLE_KEY].get(JOBS, {}).get(path.as_posix())
+    if noted is None:
+        return Job(path.as_posix(), _rule(path.parts, manifest["code"]), measured)
+    times = _time(noted["started"]), _time(noted["ended"])
+    return Job(
+        path.as_posix(), noted["rule"], measured, *times, tuple(noted["inputs"]), tuple(noted["outputs"])
+    )
 
 
 def _rule(parts: tuple[str, ...], rules: Mapping[str, str]) -> str:
@@ -203,5 +219,8 @@ def _rule(parts: tuple[str, ...], rules: Mapping[str, str]) -> str:
     return next((name for name in names if name in rules), parts[-1])
 
 
-def _modified(file: Path) -> datetime:
-    return datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
+def _time(text: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(text)).astimezone(UTC)
+    except ValueError:  # none, or a manifest of somebody else's
+        return None

@@ -1,15 +1,14 @@
 """Parts of one run, made in several places, as one crate to go on from."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.run.crate import RESULTS
-from biaslab.run.crate.contents import CONFIG, Packed, Record, is_packed, is_shown
+from biaslab.run.crate.contents import CONFIG, Packed, Record, end_of, is_packed, is_shown
 from biaslab.run.crate.reading import Run
-from biaslab.run.manifest import VARIABLE_KEY
+from biaslab.run.manifest import JOBS, VARIABLE_KEY
 from biaslab.run.records import StepRecord, parse_records, records_text
 
 _AGREE = ("config", "code", "inputs")
@@ -36,7 +35,7 @@ def merge_runs(runs: Mapping[str, Run], more: Collection[str] = (RESULTS,)) -> R
     whole = [step for _, step in sorted(steps.values(), key=lambda one: min(one[1].outputs))]
     parse_records(records_text(whole), " + ".join(runs))
     elsewhere = {path: digest for path, digest in manifest["outputs"].items() if path not in packed}
-    ended = max(datetime.fromtimestamp(int(one.source.stat().st_mtime), UTC) for one in packed.values())
+    ended = max(end_of(run.manifest, run.folder) for run in runs.values())
     files = tuple(packed[path] for path in sorted(packed))
     return Record(manifest, files, elsewhere, (), ended, tuple(whole), is_whole=False)
 
@@ -56,6 +55,7 @@ def _merged_manifest(runs: Mapping[str, Run]) -> dict[str, Any]:
                 first = next(one for one, other in runs.items() if path in other.files())
                 raise InputError(f"{path}: has other bytes in {name} than in {first}; refused")
     environment = dict(next(iter(runs.values())).manifest[VARIABLE_KEY])
+    environment.pop(JOBS, None)  # of the first part alone
     return merged | {VARIABLE_KEY: environment | {"merged": list(runs)}, "outputs": outputs}
 
 

@@ -5,17 +5,20 @@ Of a crate, only the results are read, and they must be what its manifest names.
 
 import contextlib
 import json
+import re
 import shutil
 import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from biaslab.core.errors import InputError
+from biaslab.run.areas import AREAS
 from biaslab.run.crate import METADATA, RESULTS
 from biaslab.run.crate.contents import read_manifest_and_steps
 from biaslab.run.manifest import MANIFEST, is_inside, read_manifest, result_files
@@ -26,6 +29,8 @@ MAX_FILES = 100_000
 MAX_BYTES = 2**32
 """No larger crate is unpacked (4 GiB)."""
 
+_HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
 
 @dataclass(frozen=True)
 class Run:
@@ -35,6 +40,7 @@ class Run:
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[StepRecord, ...] = ()  # what they were made by, as far as that is noted
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    is_record: bool = False  # whether these are the files and columns alone that an audit reads
 
     def holds(self, path: str) -> bool:
         """Tell whether a result itself is there."""
@@ -50,18 +56,24 @@ class Run:
 
 
 @contextlib.contextmanager
-def opened_run(path: Path, max_bytes: int = MAX_BYTES, with_steps: bool = False) -> Iterator[Run]:
+def opened_run(
+    path: Path, max_bytes: int = MAX_BYTES, with_steps: bool = False, takes_record: bool = False
+) -> Iterator[Run]:
     """Open a results folder, a crate's folder, or a crate's archive, unpacked until the end of the context.
 
     An archive whose results are larger than `max_bytes` is refused before they are unpacked. Of a results
-    folder what its steps were is read where it is asked for.
+    folder what its steps were is read where it is asked for. `takes_record`: an archive may also be one of
+    `docs/records`, with those files and columns of the results alone that the audit reads.
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
-            _unpack(path, Path(folder), max_bytes)
-            yield _checked(path, Path(folder))
+            names = _unpack(path, Path(folder), max_bytes, takes_record)
+            if METADATA in names:
+                yield _checked(path, Path(folder), names.__contains__)
+            else:
+                yield Run(Path(folder), is_record=True)
     elif (path / METADATA).is_file():
-        yield _checked(path, path)
+        yield _checked(path, path, lambda name: (path / name).is_file())
     elif with_steps:
         if not path.is_dir():
             raise InputError(f"{path}: no such file or folder; name a crate or a results folder")
@@ -71,15 +83,17 @@ def opened_run(path: Path, max_bytes: int = MAX_BYTES, with_steps: bool = False)
         yield Run(path)
 
 
-def _unpack(archive: Path, folder: Path, max_bytes: int) -> None:
+def _unpack(archive: Path, folder: Path, max_bytes: int, takes_record: bool) -> set[str]:
+    """Unpack the results of an archive; return the names of all its members."""
     try:
         with zipfile.ZipFile(archive) as crate:
-            for member in _members(crate, archive, max_bytes):
+            for member in _members(crate, archive, max_bytes, takes_record):
                 target = folder / member.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
                 # zipfile stops at the announced size, whatever the packed data say.
                 with crate.open(member) as packed, target.open("wb") as file:
                     shutil.copyfileobj(packed, file)
+            return set(crate.namelist())
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
         raise InputError(f"{archive}: not a whole zip archive ({error}); get it again") from error
     except OSError as error:
@@ -88,11 +102,14 @@ def _unpack(archive: Path, folder: Path, max_bytes: int) -> None:
         ) from error
 
 
-def _members(crate: zipfile.ZipFile, archive: Path, max_bytes: int) -> list[zipfile.ZipInfo]:
+def _members(
+    crate: zipfile.ZipFile, archive: Path, max_bytes: int, takes_record: bool
+) -> list[zipfile.ZipInfo]:
     """Return the results of an archive; refuse what leaves it, is a link, is there twice or is too much."""
     members = [member for member in crate.infolist() if not member.is_dir()]
     names = {member.filename for member in members}
-    if METADATA not in names:
+    is_record = takes_record and bool(names) and {name.partition("/")[0] for name in names} <= set(AREAS)
+    if METADATA not in names and not is_record:
         raise InputError(f"{archive}: is no crate, it has no {METADATA}; name a crate or a results folder")
     if len(names) < len(members):
         raise InputError(f"{archive}: has two files of the same name; refused")
@@ -102,15 +119,18 @@ def _members(crate: zipfile.ZipFile, archive: Path, max_bytes: int) -> list[zipf
         if not is_inside(member.filename) or stat.S_ISLNK(member.external_attr >> 16):
             raise InputError(f"{archive}: {member.filename!r} is a link or leaves the crate; refused")
     wanted = (f"{RESULTS}/", METADATA, RECORDS)
-    results = [member for member in members if member.filename.startswith(wanted)]
+    results = [member for member in members if is_record or member.filename.startswith(wanted)]
     size = sum(member.file_size for member in results)
     if size > max_bytes:
         raise InputError(f"{archive}: unpacks to {size} bytes, more than the allowed {max_bytes}; refused")
     return results
 
 
-def _checked(crate: Path, folder: Path) -> Run:
-    """Return the run in a crate's folder, if its results are those that the manifest names."""
+def _checked(crate: Path, folder: Path, holds: Callable[[str], bool]) -> Run:
+    """Return the run in a crate's folder, if its results are those that the manifest names.
+
+    `holds` tells whether the crate has a file.
+    """
     results = folder / RESULTS
     for place in [results, *results.rglob("*")] if results.is_dir() else []:
         if place.is_symlink() or not (place.is_file() or place.is_dir()):
@@ -124,17 +144,21 @@ def _checked(crate: Path, folder: Path) -> Run:
         if sha256_file(results / name) != outputs[name]:
             raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate again")
     elsewhere = {name: digest for name, digest in outputs.items() if name not in there}
-    return Run(results, elsewhere, tuple(_steps(crate, folder, outputs)), manifest)
+    entities = _read_graph(folder / METADATA, crate)
+    _check_references(crate, entities, holds)
+    return Run(results, elsewhere, tuple(_steps(crate, folder, outputs, entities)), manifest)
 
 
-def _steps(crate: Path, folder: Path, outputs: Mapping[str, str]) -> list[StepRecord]:
+def _steps(
+    crate: Path, folder: Path, outputs: Mapping[str, str], entities: Mapping[str, Any]
+) -> list[StepRecord]:
     """Return what the steps of a crate are said to have made, if that agrees with the rest of it."""
     file = folder / RECORDS
     if file.is_symlink():
         raise InputError(f"{crate}: {RECORDS} is a link; refused")
     if not file.is_file():
         return []
-    if sha256_file(file) != _described(folder / METADATA, RECORDS):
+    if sha256_file(file) != entities.get(RECORDS, {}).get("sha256"):
         raise InputError(f"{crate}: {RECORDS} is not what {METADATA} names; get the crate again")
     try:
         steps = parse_records(file.read_text(encoding="utf-8"), f"{crate}: {RECORDS}")
@@ -147,10 +171,41 @@ def _steps(crate: Path, folder: Path, outputs: Mapping[str, str]) -> list[StepRe
     return steps
 
 
-def _described(metadata: Path, name: str) -> str:
-    """Return the sha256 that a crate's graph gives for a file; "" for none."""
+def _read_graph(metadata: Path, crate: Path) -> dict[str, dict[str, Any]]:
+    """Return the entities of a crate's graph by their identifiers."""
     try:
         graph = json.loads(metadata.read_text(encoding="utf-8"))["@graph"]
-        return next((one.get("sha256", "") for one in graph if one.get("@id") == name), "")
-    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise InputError(f"{metadata.name}: no readable graph ({error}); get the crate again") from error
+        return {entity["@id"]: dict(entity) for entity in graph}
+    except (OSError, ValueError, RecursionError, LookupError, TypeError) as error:
+        raise InputError(
+            f"{crate}: {METADATA} has no readable graph ({error}); get the crate again"
+        ) from error
+
+
+def _check_references(
+    crate: Path, entities: Mapping[str, Mapping[str, Any]], holds: Callable[[str], bool]
+) -> None:
+    """Refuse a graph that refers to what it does not describe, or that describes a file the crate lacks.
+
+    Addresses in the web alone need no description.
+    """
+    for identifier, entity in entities.items():
+        for name in filter(lambda name: name not in entities, _references(entity)):
+            if not name.startswith(("https://", "http://")):
+                raise InputError(
+                    f"{crate}: {METADATA} refers to {name!r}, which it does not describe; get the crate again"
+                )
+        kinds = entity.get("@type")
+        is_file = kinds == "File" or (isinstance(kinds, list) and "File" in kinds)
+        if is_file and not _HAS_SCHEME.match(identifier) and not holds(unquote(identifier)):
+            raise InputError(
+                f"{crate}: {METADATA} describes {identifier!r}, which is not there; get the crate again"
+            )
+
+
+def _references(entity: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the identifiers that the properties of an entity refer to."""
+    for value in entity.values():
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict) and isinstance(part.get("@id"), str):
+                yield part["@id"]

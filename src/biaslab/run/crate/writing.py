@@ -4,9 +4,10 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path, write_json, write_text
@@ -18,6 +19,7 @@ from biaslab.run.provenance import sha256_file
 from biaslab.run.records import RECORDS, records_text
 
 _LEVEL = 6
+_IS_FOLDER = 0x10  # as MS-DOS has it
 
 
 def write_crate(
@@ -49,9 +51,9 @@ def write_record(record: Record, out: Path, root: Path) -> list[str]:
         text = json.dumps(metadata, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         packed = sorted([*files, *record.outputs], key=lambda file: file.place)
         if out.suffix == ARCHIVE:
-            _write_archive(out, packed, text, record.ended)
+            _write_archive(out, packed, text, _folders(metadata), record.ended)
         else:
-            _write_folder(out, packed, text)
+            _write_folder(out, packed, text, _folders(metadata))
     return notices
 
 
@@ -67,7 +69,15 @@ def _written(record: Record, folder: Path) -> list[Packed]:
     return [Packed(place, file, sha256_file(file)) for place, file in files.items()]
 
 
-def _write_archive(out: Path, packed: Sequence[Packed], metadata: str, ended: datetime) -> None:
+def _folders(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the folders that the metadata describe; a reader looks for an entry of each."""
+    names = (entity["@id"] for entity in metadata["@graph"])
+    return sorted(name for name in names if name.endswith("/") and name != "./" and ":" not in name)
+
+
+def _write_archive(
+    out: Path, packed: Sequence[Packed], metadata: str, folders: Sequence[str], ended: datetime
+) -> None:
     """Write a zip archive whose members are sorted and all as old as the run."""
     time = max(ended.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     with atomic_path(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -76,9 +86,13 @@ def _write_archive(out: Path, packed: Sequence[Packed], metadata: str, ended: da
             member.compress_type, member.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
             data = metadata.encode() if source is None else source.read_bytes()
             archive.writestr(member, data, compresslevel=_LEVEL)
+        for folder in folders:
+            member = zipfile.ZipInfo(folder, time)
+            member.external_attr = 0o40755 << 16 | _IS_FOLDER
+            archive.writestr(member, b"")
 
 
-def _write_folder(out: Path, packed: Sequence[Packed], metadata: str) -> None:
+def _write_folder(out: Path, packed: Sequence[Packed], metadata: str, folders: Sequence[str]) -> None:
     """Write a folder beside its place, and move it there when it is whole."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -88,6 +102,8 @@ def _write_folder(out: Path, packed: Sequence[Packed], metadata: str) -> None:
                 place = folder / file.place
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file.source, place)
+            for name in folders:
+                (folder / name).mkdir(parents=True, exist_ok=True)
             (folder / METADATA).write_text(metadata, encoding="utf-8", newline="\n")
             folder.rename(out)
     except OSError as error:

@@ -1,0 +1,65 @@
+"""What Snakemake notes of every finished step, read from its notes: rule, inputs, outputs, times."""
+
+import base64
+import json
+import re
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+RESULTS = "results/"
+NOTES = ".snakemake/metadata"
+"""Where Snakemake notes it, beside the results."""
+
+_LOGS = f"{RESULTS}logs/"
+_NOTED = ("rule", "input", "log", "params", "input_checksums")
+_OURS = re.compile(r"(?:^|.*/)(workflow/resources/.+|workflow/schemas/.+)")
+
+
+def portable(path: str) -> str:
+    """Return a path that means the same in a checkout and where the package carries the workflow."""
+    found = _OURS.fullmatch(path)
+    return found[1] if found else path
+
+
+def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[str, Any]]:
+    """Return what Snakemake has noted of finished steps, by the path of each output."""
+    notes = {}
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        coded = "".join(part.removeprefix("@") for part in file.relative_to(folder).parts)
+        try:
+            name = base64.urlsafe_b64decode(coded).decode()
+            note = json.loads(file.read_text(encoding="utf-8"))
+            if not note.get("incomplete"):
+                notes[name] = {key: note[key] for key in keys}
+        except (ValueError, KeyError):  # one that is being written
+            continue
+    return notes
+
+
+def noted_jobs(results: Path) -> dict[str, dict[str, Any]]:
+    """Return rule, times, inputs and outputs of the finished jobs of a run, by the paths of their logs.
+
+    These are without ``results/logs/`` and suffix. Files of the user's own, which may lie anywhere, are left
+    out.
+    """
+    jobs: dict[str, dict[str, Any]] = {}
+    keys = ("rule", "input", "log", "starttime", "endtime")
+    for output, note in sorted(read_notes(results.parent / NOTES, keys).items()):
+        if output.startswith(RESULTS) and note["log"] and note["log"][0].startswith(_LOGS):
+            name = PurePosixPath(note["log"][0].removeprefix(_LOGS)).with_suffix("").as_posix()
+            inputs = sorted({portable(file) for file in note["input"]})
+            job = {"rule": note["rule"], "inputs": [file for file in inputs if _is_described(file)]}
+            job |= {"started": in_utc(note["starttime"]), "ended": in_utc(note["endtime"]), "outputs": []}
+            jobs.setdefault(name, job)["outputs"].append(output)
+    return jobs
+
+
+def _is_described(file: str) -> bool:
+    return file.startswith((RESULTS, "workflow/"))
+
+
+def in_utc(seconds: float) -> str:
+    """Return a time that Python tells in seconds as text, to the second."""
+    return datetime.fromtimestamp(int(seconds), UTC).isoformat()
