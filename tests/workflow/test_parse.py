@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from biaslab.cli.run import _profile
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from lanes import first_quick
@@ -339,6 +340,70 @@ def test_profiles_differ_in_what_is_their_executors_alone():
     }
     assert shared["slurm"] == shared["lsf"]
     assert profiles["lsf"]["executor"] == "lsf"
+
+
+def test_snakemake_by_itself_has_the_flags_of_biaslab_run(snakemake, tmp_path):
+    finished = snakemake(tmp_path, "--dry-run", "--configfile", PRESETS / "smoke.yaml", "results/config.json")
+    assert f"profile {ROOT / 'profiles/default'}" in finished.stderr
+    flags = yaml.safe_load((ROOT / "profiles/default/profile.yaml").read_text(encoding="utf-8"))
+    assert flags == {"keep-going": True, "rerun-incomplete": True, "show-failed-logs": True}
+    own = ["--keep-going", "--rerun-incomplete", "--show-failed-logs"]
+    assert _profile(ROOT, ["--cores", "2"]) == ["--workflow-profile", "none", *own]
+    assert _profile(ROOT, ["--workflow-profile", "workflow/profiles/slurm"]) == []
+
+
+def test_without_the_package_one_line_says_to_install_it(tmp_path):
+    """As of a hosted repository, of which Snakemake caches the files of the workflow alone."""
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "workflow", tmp_path / "workflow")
+    hide = "import sys; sys.modules['biaslab'] = None\n"
+    (tmp_path / "sitecustomize.py").write_text(hide, encoding="utf-8")
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
+    variables = os.environ | {"PYTHONPATH": str(tmp_path)}
+    finished = subprocess.run(
+        command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 2, finished.stderr
+    assert "install the package first" in finished.stderr.splitlines()[-1]
+    assert "Traceback" not in finished.stderr
+
+
+HOLDER = """
+import pathlib, sys
+from biaslab.run.lock import hold
+hold(pathlib.Path(sys.argv[1]))
+print("held", flush=True)
+input()
+"""
+
+
+def test_snakemake_by_itself_and_biaslab_run_wait_for_each_other(tmp_path):
+    lock = tmp_path / ".snakemake/biaslab.lock"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    other = subprocess.Popen([sys.executable, "-c", HOLDER, lock], **pipes)
+    assert other.stdout.readline() == "held\n"
+    options = ["--directory", tmp_path, "--cores", "1", "--configfile", PRESETS / "smoke.yaml"]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", *options]
+    command += ["--", "results/config.json"]
+    with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as run:
+        line = next(line for line in run.stderr if "is at work" in line)
+        assert line == f"biaslab: process {other.pid} is at work in this folder; waiting for it to end\n"
+        assert not (tmp_path / "results/config.json").exists()
+        other.communicate("\n")
+        run.stderr.read()
+    assert run.returncode == 0
+    assert lock.read_text() == f"{run.pid}\n", "biaslab run waits for who holds the lock"
+
+
+@pytest.mark.parametrize("name", ["default", "lsf", "slurm"])
+def test_profiles_are_read_by_the_oldest_snakemake_that_will_do(name):
+    """Before 9.19 it looks for config.yaml alone."""
+    folder = ROOT / "workflow/profiles" / name
+    assert (folder / "config.yaml").read_bytes() == (folder / "profile.yaml").read_bytes()
+    text = yaml.safe_load((folder / "profile.yaml").read_text(encoding="utf-8"))
+    assert text["keep-going"]
+    assert text["rerun-incomplete"]
 
 
 def test_profile_asks_a_command_that_sees_jobs_end_without_accounting():

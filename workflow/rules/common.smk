@@ -9,10 +9,23 @@ from pathlib import Path
 CHECKOUT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.append(str(CHECKOUT.resolve() / "src"))
 
+# Of a hosted repository Snakemake caches the files of the workflow, but not the package.
+try:
+    import biaslab
+except ModuleNotFoundError:
+    print(
+        "biaslab: the package is missing in the environment of Snakemake; "
+        "install the package first: pip install . in a clone of the repository",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
 from biaslab.core.errors import InputError
+from biaslab.run.arguments import only_looks
 from biaslab.run.ending import cancel_timers
 from biaslab.run.failures import note_failures
 from biaslab.run.limits import Limits
+from biaslab.run.lock import hold_folder
 from biaslab.run.plan import make_plan
 from biaslab.run.prefix import limit_prefix, move_results
 from biaslab.run.root import is_repository, repository
@@ -32,13 +45,29 @@ os.environ.update(
     BIASLAB_REPOSITORY=str(ROOT.resolve()),
 )
 
+
+def tell(line):
+    print(f"biaslab: {line}", file=sys.stderr)
+
+
+# Data that cannot be had are left out of the plan, so that they are downloaded before it is made: once, and no
+# more where `biaslab run` did so. A job of a cluster downloads nothing.
+runs_steps = workflow.is_main_process and not only_looks(sys.argv[1:])
+
 try:
-    PLAN = make_plan(config, ROOT, deploys=bool(workflow.deployment_settings.deployment_method))
+    if runs_steps:
+        hold_folder()
+    PLAN = make_plan(
+        config,
+        ROOT,
+        deploys=bool(workflow.deployment_settings.deployment_method),
+        download=tell if runs_steps else None,
+    )
 except InputError as error:
-    print(f"biaslab: {error}", file=sys.stderr)
+    tell(error)
     sys.exit(2)
 for notice in PLAN.notices:
-    print(f"biaslab: {notice}", file=sys.stderr)
+    tell(notice)
 config.update(PLAN.config)
 RESULTS = limit_prefix(workflow)
 
@@ -56,7 +85,7 @@ onstart:
     try:
         check_slurm(workflow)
     except InputError as error:
-        print(f"biaslab: {error}", file=sys.stderr)
+        tell(error)
         sys.exit(2)
 
 
@@ -71,7 +100,7 @@ onerror:
     except InputError as error:
         lines = [str(error)]
     for line in lines:
-        print(f"biaslab: {line}", file=sys.stderr)
+        tell(line)
 
 
 def shown(area, made):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biaslab.run.arguments import DRY_RUN, only_looks
+
 if TYPE_CHECKING:
     from biaslab.run.resume import Source
     from biaslab.run.take import Choice
@@ -30,15 +32,16 @@ ConfigFiles = Annotated[
     list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
 ]
 
-LOCK = Path(".snakemake/biaslab.lock")
-# Whatever killed the last run, the next one goes on: our own lock cannot go stale, unfinished files are made
-# again. What a failed step said is shown at once, and all that does not depend on it goes on.
+# Whatever killed the last run, the next one resumes: our own lock cannot go stale. What decides the results
+# is in the profile `_PROFILE`, which plain Snakemake finds by itself.
 # Jobs start at Snakemake's own rate of 100 a second, looked at every 5 s: each job leaves a timer behind
 # that asks once a timespan whether others may start, and with hundreds of them a quarter of a core is lost.
-_FLAGS = ["--quiet", "host", "reason", "--nolock", "--rerun-incomplete", "--keep-going", "--show-failed-logs"]
+_FLAGS = ["--quiet", "host", "reason", "--nolock"]
 _FLAGS += ["--max-jobs-per-timespan", "500/5s"]
 # Arguments of Snakemake under which steps run elsewhere: to cancel them takes longer than to end those here.
 _ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
+_PROFILE = "workflow/profiles/default/profile.yaml"
+_NAMES_PROFILE = re.compile(r"--workflow-profile(=.*)?")
 _CONFIG = "results/config.json"
 _NAME = re.compile("(?!all$)[A-Za-z_].*")  # of a rule or a result, perhaps
 _PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
@@ -46,12 +49,6 @@ _SIGNALLED = 128  # exit codes above it are those of signals
 _ALMOST_FULL = 1 << 20  # bytes: neither logs nor Snakemake's own notes fit
 # Those under which steps run again, each with the names that may follow: once is enough.
 _FORCES = {"-f", "--force", "-F", "--forceall", "-R", "--forcerun"}
-_DRY_RUN = re.compile(r"-[A-Za-z]*n[A-Za-z]*|--dry-?run")
-# Arguments of Snakemake under which no step is run: nothing is downloaded for them.
-_LOOKS_ONLY = re.compile(
-    _DRY_RUN.pattern + r"|--(lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
-    r"|summary|detailed-summary|archive|list\S*|delete-\S*|cleanup-\S*|containerize|generate-unit-tests)(=.*)?|-h"
-)
 
 
 def run(
@@ -84,7 +81,7 @@ def run(
     from biaslab.run.extras import WORKFLOW, missing_extra, need
     from biaslab.run.fetching import download_wanted
     from biaslab.run.inspection import AtHand, inspect
-    from biaslab.run.lock import hold
+    from biaslab.run.lock import hold_folder
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
     from biaslab.run.taken import read_taken
@@ -101,8 +98,8 @@ def run(
         for area in checked["areas"]:
             for line in load_area(area).summaries(checked):
                 _say(f"{area}: {line}")
-        hold(LOCK)
-        works = not _only_looks(context.args)
+        hold_folder()
+        works = not only_looks(context.args)
         registry = load_registry(root / REGISTRY)
         if works:
             failures.FILE.unlink(missing_ok=True)
@@ -134,7 +131,7 @@ def run(
 
             for line in describe_made(chosen, source.run):
                 _say(f"biaslab: {line}")
-        if code == 0 and any(map(_DRY_RUN.fullmatch, context.args)):
+        if code == 0 and any(map(DRY_RUN.fullmatch, context.args)):
             for line in _time_needed(files, context.args, root):
                 _say(f"biaslab: {line}")
         if works and code == 0 and not lost and (places := _answers(checked["areas"])):
@@ -218,7 +215,7 @@ def _take(
         taken = resume.announce(source)
         planned = _configured(root, files) + list(arguments)
         chosen, seed = resume.choose(source, planned, written, root, say)
-        if _only_looks(arguments):
+        if only_looks(arguments):
             raise typer.Exit(0)
         if lost := resume.left_out(chosen, registry, checked, root, say):
             for reason, results in lost.items():
@@ -246,16 +243,21 @@ def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]
 
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
-    runs_here = not elsewhere and not _only_looks(arguments)
+    runs_here = not elsewhere and not only_looks(arguments)
     starter = ["biaslab.starter", sys.executable, "-m"] if runs_here else []
     command = [sys.executable, "-m", *starter, "snakemake", *_configured(root, configfiles), *_FLAGS]
-    command += arguments
+    command += [*_profile(root, arguments), *arguments]
     return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
 
 
-def _only_looks(arguments: Sequence[str]) -> bool:
-    """Tell whether arguments of Snakemake run no step."""
-    return any(map(_LOOKS_ONLY.fullmatch, arguments))
+def _profile(root: Path, arguments: Sequence[str]) -> list[str]:
+    """Return the options of the default profile, unless arguments name another one."""
+    if any(map(_NAMES_PROFILE.fullmatch, arguments)):
+        return []
+    import yaml
+
+    options = yaml.safe_load((root / _PROFILE).read_text(encoding="utf-8"))
+    return ["--workflow-profile", "none", *(f"--{name}" for name, is_set in options.items() if is_set)]
 
 
 def _with_config(arguments: Sequence[str]) -> list[str]:
@@ -302,7 +304,7 @@ def extras(
     from biaslab.run.plan import chosen_areas
     from biaslab.run.root import repository
 
-    if _only_looks(context.args):
+    if only_looks(context.args):
         return
     root = repository()
     config = load_files([own_or_shipped(root), *overlays(preset, configfile, root)], root)

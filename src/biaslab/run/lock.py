@@ -7,6 +7,18 @@ from pathlib import Path
 
 from biaslab.core.errors import InputError
 
+LOCK = Path(".snakemake/biaslab.lock")
+"""The lock of a folder in which a run writes, by `biaslab run` or by Snakemake alone."""
+_HELD = "BIASLAB_LOCK"  # names the lock that the process which started this one holds
+
+
+def hold_folder() -> None:
+    """Hold the lock of this folder, unless the process that started this one holds it; wait for others."""
+    place = str(LOCK.absolute())
+    if os.environ.get(_HELD) != place:
+        hold(LOCK)
+        os.environ[_HELD] = place
+
 
 def hold(path: Path) -> None:
     """Hold a lock for the rest of this process, and wait for it while another process has it.

@@ -1,6 +1,6 @@
 """What a run will do, decided from the configuration and the data that are there; nothing is fetched here."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
-from biaslab.run.fetching import ABSENT, PENDING, Status, source_file, status
+from biaslab.run.fetching import ABSENT, PENDING, Status, download_wanted, source_file, status
 from biaslab.run.taken import read_taken
 
 CLAIMS = Path("workflow/resources/claims")
@@ -173,10 +173,13 @@ class Plan:
         return {name: digests[file] for name, file in files if file in digests}
 
 
-def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
+def make_plan(
+    raw: Mapping, root: Path, deploys: bool = False, download: Callable[[str], None] | None = None
+) -> Plan:
     """Check a configuration and decide what a run will do.
 
-    `deploys`: steps run in environments of their own, which have the extras that areas need.
+    `deploys`: steps run in environments of their own, which have the extras that areas need. `download`:
+    data that nobody has tried to download are downloaded now, and this function is called with progress.
     """
     config = configuration.load(raw, root)
     registry = load_registry(root / configuration.REGISTRY)
@@ -186,10 +189,11 @@ def make_plan(raw: Mapping, root: Path, deploys: bool = False) -> Plan:
             notices.append(f"the area {area.name} is left out: {reason}")
         else:
             areas.append(area)
-    states = {
-        name: status(registry[name], registry, config["datasets"], taken.datasets)
-        for name in wanted(config, areas)
-    }
+    names = wanted(config, areas)
+    states = {name: status(registry[name], registry, config["datasets"], taken.datasets) for name in names}
+    if download and (pending := [name for name in names if states[name].state == PENDING]):
+        download_wanted(pending, registry, config["datasets"], download)
+        states |= {name: status(registry[name], registry, config["datasets"]) for name in pending}
     absent = {name: state.reason for name, state in states.items() if state.state == ABSENT}
     unreadable = frozenset(
         name
@@ -251,6 +255,7 @@ def chosen_areas(config: Mapping) -> list[Area]:
 
 
 def _to_download(states: Mapping[str, Status]) -> list[str]:
+    """Say which data are not here yet: of a run that only looks."""
     return [
         f"{name} is to be downloaded first ({state.reason})"
         for name, state in states.items()

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run import datasets, fetching
+from biaslab.run import datasets, fetching, plan
+from biaslab.run.arguments import only_looks
 from biaslab.run.datasets import Dataset, verified_copy
 from biaslab.run.download import UnreachableError
 from biaslab.run.fetching import ABSENT, PENDING, THERE, download_wanted, fetch_copy, source_file, status
 
+ROOT = Path(__file__).parents[3]
 DATA = b"registered"
 NOWHERE = {"mirror": None, "paths": {}}
 
@@ -159,3 +161,32 @@ def test_a_source_is_read_from_a_path_a_verified_copy_or_in_place(tmp_path):
     assert source_file("dataset:licensed", registry, NOWHERE).startswith("results/datasets/")
     named = {"mirror": None, "paths": {"licensed": str(tmp_path)}}
     assert source_file("dataset:licensed", registry, named) == str(tmp_path)
+
+
+def test_a_run_plans_without_what_it_could_not_download(tmp_path, monkeypatch):
+    """Also where Snakemake is called by itself; what only looks downloads nothing."""
+    monkeypatch.chdir(tmp_path)
+    tried = []
+
+    def fail(names, registry, datasets, say):
+        tried.extend(names)
+        for name in names:
+            fetching._remember(registry[name], f"{name}: no connection")
+
+    monkeypatch.setattr(plan, "download_wanted", fail)
+    config = {"areas": ["ranking", "fairness_testing"], "datasets": {"mirror": None}}
+    notices = plan.make_plan(config, ROOT).notices
+    assert not tried
+    assert any("adf-census is to be downloaded first" in notice for notice in notices)
+    left = plan.make_plan(config, ROOT, download=print)
+    assert "adf-census" in left.absent
+    assert not any("to be downloaded" in notice for notice in left.notices)
+    before = list(tried)
+    plan.make_plan(config, ROOT, download=print)
+    assert tried == before, "a failure is remembered"
+
+
+@pytest.mark.parametrize("argument", ["-n", "--dry-run", "--lint", "--dag", "--report=x.html", "-np"])
+def test_what_only_looks_is_known(argument):
+    assert only_looks(["--cores", "2", argument])
+    assert not only_looks(["--cores", "2", "--keep-going", "results/a.tsv"])
