@@ -80,17 +80,36 @@ def count_cooccurrences(
 @app.command("train-glove")
 @grouped
 def train_glove(
-    cooccurrence: Annotated[Path, typer.Option(help="Co-occurrences of the whole corpus (.npz).")],
+    cooccurrence: Annotated[
+        Path,
+        typer.Option(
+            help="Co-occurrences of the whole corpus (.npz), or cooccurrence.bin of Stanford's GloVe."
+        ),
+    ],
     model: GloveParameters,
     seed: Seed,
     out: Out,
     training: Training,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="vocab.txt of Stanford's GloVe, for its cooccurrence.bin.")
+    ] = None,
     threads: Threads = 1,
 ) -> None:
-    """Train GloVe on the corpus, or on what is left of it without a set of documents."""
+    """Train GloVe on the corpus, or on what is left of it without a set of documents.
+
+    The result is the same, byte for byte, with any number of threads.
+    """
     from biaslab.embeddings import retraining
 
-    retraining.train_glove(cooccurrence, model=model, seed=seed, out=out, threads=threads, **vars(training))
+    retraining.train_glove(
+        cooccurrence,
+        model=model,
+        seed=seed,
+        out=out,
+        threads=threads,
+        vocabulary=vocabulary,
+        **vars(training),
+    )
 
 
 @app.command("export")

@@ -95,6 +95,7 @@ def build_corpus(
     max_length: int | None = Choice.max_length,
     max_tokens: int | None = Choice.max_tokens,
     min_count: int = Choice.min_count,
+    name: str = "the corpus",
 ) -> Corpus:
     """Tokenise documents, choose those of proper length, choose the vocabulary, and cut units.
 
@@ -115,6 +116,8 @@ def build_corpus(
         No article is added once the kept ones have this many tokens.
     min_count : int
         Words that occur less often in the kept articles are left out of the vocabulary.
+    name : str
+        The source, which messages begin with.
 
     Returns
     -------
@@ -129,7 +132,7 @@ def build_corpus(
         there are more than `MAX_METADATA_KEYS` metadata keys.
     """
     _check_parameters(unit, part_length, min_length, max_length, max_tokens, min_count)
-    articles = _Articles(min_length, max_length, keep_excerpts=unit == "article")
+    articles = _Articles(name, min_length, max_length, keep_excerpts=unit == "article")
     for document in tqdm(documents, unit=" documents", disable=None):
         articles.add(document)
         if max_tokens is not None and len(articles.ids) >= max_tokens:
@@ -161,7 +164,7 @@ def read_corpus(
     say: Callable[[str], None],
 ) -> None:
     """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
-    built = build_corpus(read_documents(source, format), **vars(choice))
+    built = build_corpus(read_documents(source, format, say), **vars(choice), name=str(source))
     for key, column in built.renamed.items():
         say(f"{source}: the key '{key}' is kept as '{column}': documents have a {key} of ours")
     write_corpus(built, corpus, documents, vocabulary)
@@ -274,12 +277,14 @@ class _WordIds(dict):
 class _Articles:
     """The articles of proper length, with provisional word ids, and what was seen of the others."""
 
-    def __init__(self, min_length: int, max_length: int | None, keep_excerpts: bool):
+    def __init__(self, name: str, min_length: int, max_length: int | None, keep_excerpts: bool):
+        self.name = name
         self.words = _WordIds()
         self.ids = array("i")
         self.offsets = array("q", [0])
         self.renamed: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
+        self._places: list[str] = []
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
         self._read, self._shortest, self._longest, self._n_short = 0, None, 0, 0
@@ -297,6 +302,7 @@ class _Articles:
         if low <= len(ids) and (high is None or len(ids) <= high):
             self.ids.frombytes(ids.tobytes())
             self._add_row(self._row(document))
+            self._places.append(document.where or f"document {self._read}")
             self.offsets.append(len(self.ids))
 
     def _row(self, document: Document) -> dict[str, str]:
@@ -338,21 +344,26 @@ class _Articles:
             second = int(again.to_numpy().argmax())
             first = int((ids == ids[second]).to_numpy().argmax())
             raise InputError(
-                f"the id '{ids[second]}' is there twice: the documents {first + 1} and {second + 1} of those"
-                " kept have it; give each document an id of its own"
+                f"{self._prefix(second)}: the id '{ids[second]}' is there for the second time (first:"
+                f" {self._places[first]}); give each document an id of its own"
             )
+
+    def _prefix(self, row: int) -> str:
+        """Return where a document is, after the name of the source unless the place has it."""
+        place = self._places[row]
+        return place if place.startswith(self.name) else f"{self.name}: {place}"
 
     def check_not_empty(self) -> None:
         """Raise an `InputError` when no article was kept."""
         if len(self.offsets) > 1:
             return
         if not self._read:
-            raise InputError("the corpus has no document; check its source and format")
+            raise InputError(f"{self.name}: has no document; check its content and format")
         low, high = self._limits
         limits = f"at least {low}" if high is None else f"{low} to {high}"
         raise InputError(
-            f"no document has {limits} tokens: {self._read} were read, of {self._shortest} to {self._longest}"
-            " tokens; change min_length or max_length"
+            f"{self.name}: no document has {limits} tokens: {self._read} were read, of {self._shortest} to"
+            f" {self._longest} tokens; change min_length or max_length"
         )
 
     def kept(self) -> str:
@@ -388,7 +399,10 @@ def _choose_vocabulary(articles: _Articles, min_count: int) -> tuple[pd.DataFram
     frequent = sorted(np.flatnonzero(counts >= min_count), key=lambda i: (-counts[i], words[i]))
     if not frequent:
         highest = counts.max(initial=0)
-        raise InputError(f"no word occurs {min_count} times (at most {highest}); lower min_count or add text")
+        raise InputError(
+            f"{articles.name}: no word occurs {min_count} times (at most {highest}); lower min_count or add"
+            " text"
+        )
     remap = np.full(len(words), _NO_WORD, np.int32)
     remap[frequent] = np.arange(len(frequent), dtype=np.int32)
     vocabulary = pd.DataFrame({"word": [words[i] for i in frequent], "count": counts[frequent]})

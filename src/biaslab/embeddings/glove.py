@@ -154,6 +154,8 @@ def train(
             write_npz(checkpoint, identity=np.array(identity), **vars(state))
             saved = time.monotonic()
     w, u = state.rows[records.row_place], state.columns[records.column_place]
+    if not (np.isfinite(w).all() and np.isfinite(u).all()):  # after the last update, which has no loss
+        raise InputError("GloVe training diverged in the last epoch; choose a lower learning_rate")
     return embedding_of(w, u, parameters.dimension, state.loss)
 
 

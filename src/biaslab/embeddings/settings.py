@@ -28,6 +28,8 @@ _SAID = [f"{name} ({format.about})" for name, format in CORPUS_FORMATS.items()]
 FORMATS_SAID = f"{', '.join(_SAID[:-1])} or {_SAID[-1]}"
 Format = Annotated[Literal[tuple(CORPUS_FORMATS)], FORMATS_SAID]
 _PACKED = (".gz", ".bz2", ".zst")
+_FOREIGN = (".csv", ".tsv", ".xlsx", ".xls", ".parquet", ".pdf", ".doc", ".docx", ".html", ".epub", ".zip")
+"""Ends of files that no reader of a corpus reads."""
 
 XMax = Annotated[Positive, "co-occurrence from which on the weight of a pair is 1"]
 Alpha = Annotated[Share, "exponent of the weight below x_max"]
@@ -101,6 +103,11 @@ def format_of(corpus: Path) -> str:
         return "folder"
     end = (corpus.with_suffix("") if corpus.suffix in _PACKED else corpus).suffix
     told = {one: name for name, format in CORPUS_FORMATS.items() for one in format.ends}
+    if end.lower() in _FOREIGN:
+        raise InputError(
+            f"{corpus}: no reader of a corpus reads {end} files; write the texts as .jsonl, an object with id"
+            " and text a line, or as .txt, a document a line"
+        )
     if end not in told:
         raise InputError(
             f"{corpus}: the name does not tell the format, as {', '.join(told)} do (also with"

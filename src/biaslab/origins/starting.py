@@ -93,7 +93,7 @@ def start(corpus: Path, options: Mapping[str, Any]) -> Start:
 def _lengths(corpus: Path, format: str) -> tuple[list[int], bool]:
     """Return the tokens of each document, of the first that together have enough; and whether it is all."""
     lengths, total = [], 0
-    for document in read_documents(corpus, format):
+    for document in read_documents(corpus, format, say=lambda line: None):
         lengths.append(len(tokenize(document.text)))
         total += lengths[-1]
         if total > _MOST:

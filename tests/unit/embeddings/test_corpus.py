@@ -12,7 +12,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv
 from biaslab.embeddings import corpus
 from biaslab.embeddings.readers import _READERS, Document, read_documents
-from biaslab.embeddings.settings import CORPUS_FORMATS, format_of
+from biaslab.embeddings.settings import CORPUS_FORMATS, Choice, format_of
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from naive import embeddings as naive
 
@@ -173,7 +173,7 @@ def test_bad_parameters_are_refused(parameters, message):
 
 
 def test_empty_corpus_is_refused():
-    with pytest.raises(InputError, match="the corpus has no document"):
+    with pytest.raises(InputError, match="the corpus: has no document"):
         corpus.build_corpus([])
 
 
@@ -256,8 +256,100 @@ def test_a_corpus_is_read_with_its_own_vocabulary_alone(tmp_path):
 
 def test_two_documents_of_one_id():
     documents = [Document(name, "", "some words here") for name in ("a", "b", "a")]
-    with pytest.raises(InputError, match="the id 'a' is there twice: the documents 1 and 3 of those kept"):
+    problem = (
+        r"^the corpus: document 3: the id 'a' is there for the second time \(first: document 1\); give each"
+    )
+    with pytest.raises(InputError, match=problem):
         corpus.build_corpus(documents)
+
+
+def read(path):
+    """Read a corpus as the command does; return what it prints."""
+    outputs, heard = [path.parent / f"out/{name}" for name in ("c.npz", "d.parquet", "v.tsv")], []
+    corpus.read_corpus(path, format_of(path), Choice(), *outputs, say=heard.append)
+    return heard
+
+
+PAGE = (
+    "<page><title>{title}</title><ns>{ns}</ns><id>{i}</id>{redirect}"
+    "<revision><id>{i}</id><text>one two</text></revision></page>"
+)
+
+
+def dump(*pages):
+    filled = (
+        PAGE.format(**{"i": i, "ns": 0, "title": f"P{i}", "redirect": ""} | page)
+        for i, page in enumerate(pages)
+    )
+    space = "http://www.mediawiki.org/xml/export-0.11/"
+    return f'<mediawiki xmlns="{space}" version="0.11">{"".join(filled)}</mediawiki>'
+
+
+REDIRECT, TALK = {"redirect": '<redirect title="X" />'}, {"ns": 1, "title": "Talk:X"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("r.xml", dump(*[REDIRECT] * 20), "r.xml: all 20 pages are redirects; give a pages-articles dump"),
+        ("t.xml", dump(TALK), "t.xml: all 1 page are outside the main namespace, as talk pages are; give"),
+        (
+            "m.xml",
+            dump(TALK, *[REDIRECT] * 2),
+            "m.xml: no page is an article: redirects (2), outside the main",
+        ),
+        ("e.xml", dump(), "e.xml: has no page; give a pages-articles dump"),
+        (
+            "i.xml",
+            dump({}, {"i": 0}),
+            "i.xml: page 2 ('P1'): the id '0' is there for the second time (first: ",
+        ),
+        (
+            "d.jsonl",
+            '{"id": "a", "text": "one"}\n\n{"id": "a", "text": "two"}\n',
+            "d.jsonl:3: the id 'a' is there for the second time (first: ",
+        ),
+        ("s.txt", "1 2 3\n", "s.txt: no document has at least 1 tokens: 1 were read, of 0 to 0 tokens"),
+        (
+            "c.csv",
+            "id,text\n1,one two\n",
+            "c.csv: no reader of a corpus reads .csv files; write the texts as .jsonl",
+        ),
+        ("c.parquet", "", "c.parquet: no reader of a corpus reads .parquet files"),
+        ("c.abc", "", "c.abc: the name does not tell the format"),
+    ],
+)
+def test_refusals_name_the_file_and_the_reason(tmp_path, name, content, problem):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / name)
+    assert str(caught.value).startswith(f"{tmp_path}/{problem}")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "lines"),
+    [
+        (
+            "m.xml",
+            dump({}, TALK, REDIRECT, REDIRECT),
+            ["pages left out: redirects (2), outside the main namespace"],
+        ),
+        ("b.txt", "one two\n\nthree four\n", ["1 blank line left out"]),
+        (
+            "k.jsonl",
+            '{"id": 1, "text": "one", "tags": [1], "url": null}\n{"id": 2, "text": "two", "tags": []}\n',
+            ["the key 'tags' of 2 documents is left out, because", "the key 'url' of 1 document is left out"],
+        ),
+    ],
+)
+def test_what_a_reader_leaves_out_is_printed_with_its_count(tmp_path, name, content, lines):
+    (tmp_path / name).write_text(content)
+    heard = read(tmp_path / name)
+    assert len(heard) == len(lines) + 1  # the last line says what is kept
+    for line, expected in zip(heard, lines, strict=False):
+        assert line.startswith(f"{tmp_path / name}: {expected}")
 
 
 @pytest.mark.parametrize(
@@ -273,7 +365,7 @@ def test_two_documents_of_one_id():
 def test_the_name_of_a_corpus_tells_its_format(tmp_path, name, format):
     assert format_of(tmp_path / name) == format
     assert format_of(tmp_path) == "folder"
-    with pytest.raises(InputError, match=r"a\.csv\.gz: the name does not tell the format"):
+    with pytest.raises(InputError, match=r"a\.csv\.gz: no reader of a corpus reads \.csv files; write"):
         format_of(tmp_path / "a.csv.gz")
 
 

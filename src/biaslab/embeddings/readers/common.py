@@ -28,6 +28,7 @@ class Document:
     title: str  # the id where the source has no titles
     text: str
     metadata: dict[str, str] = field(default_factory=dict)  # e.g. date, year, section
+    where: str = field(default="", compare=False)  # the place in the source, for messages
 
 
 @contextlib.contextmanager
@@ -66,6 +67,11 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
                     " split it into documents"
                 )
             yield number, decode(line, f"{path}:{number}")
+
+
+def number_of(n: int, noun: str) -> str:
+    """Return how many there are, in words."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def decode(data: bytes, where: str) -> str:

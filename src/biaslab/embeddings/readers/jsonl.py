@@ -1,25 +1,35 @@
 """JSON lines: one object a document."""
 
 import os
-from collections.abc import Iterator
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import parse_json
-from biaslab.embeddings.readers.common import Document, read_lines
+from biaslab.embeddings.readers.common import Document, number_of, read_lines
 
 
-def read_json_lines(path: str | os.PathLike) -> Iterator[Document]:
+def read_json_lines(
+    path: str | os.PathLike, say: Callable[[str], None] = warnings.warn
+) -> Iterator[Document]:
     """Read a file with one JSON object a line; blank lines are skipped.
 
     `id` (text or number) and `text` are required, `title` defaults to the id; all other keys with text, a
-    number or a truth value are metadata.
+    number or a truth value are metadata. `say` receives what is left out: keys with lists, objects or null.
     """
+    left_out: Counter[str] = Counter()
     for number, line in read_lines(path):
         if line.strip():
-            yield _document(line, f"{path}:{number}")
+            yield _document(line, f"{path}:{number}", left_out)
+    for key, n in sorted(left_out.items()):
+        say(
+            f"{path}: the key '{key}' of {number_of(n, 'document')} is left out, because it has a list, an"
+            " object or null"
+        )
 
 
-def _document(line: str, where: str) -> Document:
+def _document(line: str, where: str, left_out: Counter[str]) -> Document:
     try:
         record = parse_json(line)
     except (ValueError, RecursionError) as error:
@@ -29,12 +39,10 @@ def _document(line: str, where: str) -> Document:
     identifier = str(_take(record, "id", (str, int), where))
     text = _take(record, "text", (str,), where)
     title = _take({"title": identifier} | record, "title", (str,), where)
-    metadata = {
-        key: str(value)
-        for key, value in record.items()
-        if key not in ("id", "title", "text") and isinstance(value, str | int | float)
-    }
-    return Document(identifier, title, text, metadata)
+    others = {key: value for key, value in record.items() if key not in ("id", "title", "text")}
+    metadata = {key: str(value) for key, value in others.items() if isinstance(value, str | int | float)}
+    left_out.update(others.keys() - metadata.keys())
+    return Document(identifier, title, text, metadata, where)
 
 
 def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | int:

@@ -1,14 +1,16 @@
 """MediaWiki XML dumps, as Wikimedia publishes them."""
 
 import os
-from collections.abc import Iterator
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
 from xml.parsers import expat
 
 from defusedxml.common import DTDForbidden
 from defusedxml.ElementTree import ParseError, iterparse
 
 from biaslab.core.errors import InputError
-from biaslab.embeddings.readers.common import Document, MeteredStream, open_stream
+from biaslab.embeddings.readers.common import Document, MeteredStream, number_of, open_stream
 
 _ENDS_TOO_EARLY = {
     expat.errors.codes[message]
@@ -21,21 +23,46 @@ _ENDS_TOO_EARLY = {
 }
 
 
-def read_dump(path: str | os.PathLike) -> Iterator[Document]:
+_REDIRECT, _ELSEWHERE = "redirects", "outside the main namespace, as talk pages are"
+
+
+def read_dump(path: str | os.PathLike, say: Callable[[str], None] = warnings.warn) -> Iterator[Document]:
     """Read the articles of a ``pages-articles`` dump, single- or multistream: main namespace, no redirects.
 
-    Markup is removed by gensim's `filter_wiki`.
+    Markup is removed by gensim's `filter_wiki`. `say` receives how many pages are left out, and why; a dump
+    without an article is refused.
     """
     from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
 
     elsewhere = tuple(f"{namespace}:" for namespace in IGNORED_NAMESPACES)
+    n_pages, left_out = 0, Counter()
     with open_stream(path) as stream:
-        for page in _pages(MeteredStream(stream, path), path):
+        for n_pages, page in enumerate(_pages(MeteredStream(stream, path), path), 1):
             title = page.findtext("{*}title")
-            is_article = page.findtext("{*}ns", "0") == "0" and page.find("{*}redirect") is None
-            if is_article and not title.startswith(elsewhere):
+            if page.findtext("{*}ns", "0") != "0" or title.startswith(elsewhere):
+                left_out[_ELSEWHERE] += 1
+            elif page.find("{*}redirect") is not None:
+                left_out[_REDIRECT] += 1
+            else:
                 markup = page.findtext("{*}revision/{*}text")
-                yield Document(page.findtext("{*}id"), title, filter_wiki(markup))
+                yield Document(
+                    page.findtext("{*}id"),
+                    title,
+                    filter_wiki(markup),
+                    where=f"{path}: page {n_pages} ('{title}')",
+                )
+    counts = ", ".join(f"{reason} ({n:,})" for reason, n in left_out.most_common())
+    if not n_pages:
+        raise InputError(f"{path}: has no page; give a pages-articles dump")
+    if left_out.total() == n_pages:
+        if len(left_out) == 1:
+            raise InputError(
+                f"{path}: all {number_of(n_pages, 'page')} are {next(iter(left_out))}; give a"
+                " pages-articles dump"
+            )
+        raise InputError(f"{path}: no page is an article: {counts}; give a pages-articles dump")
+    if left_out:
+        say(f"{path}: pages left out: {counts}")
 
 
 def _pages(stream: MeteredStream, path: str | os.PathLike) -> Iterator:

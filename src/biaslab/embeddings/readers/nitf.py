@@ -3,7 +3,8 @@
 import contextlib
 import os
 import tarfile
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
@@ -16,20 +17,23 @@ from biaslab.embeddings.readers import common
 from biaslab.embeddings.readers.common import Document, MeteredStream, open_stream
 
 
-def read_archives(source: str | os.PathLike) -> Iterator[Document]:
+def read_archives(
+    source: str | os.PathLike, say: Callable[[str], None] = warnings.warn
+) -> Iterator[Document]:
     """Read the articles of one archive, or of all archives below a folder in the order of their paths.
 
     The archives are streamed, never extracted. The text is the ``full_text`` block (the lead paragraph block
     repeats its beginning), or all paragraphs of the body where there is none; ``date``, ``year`` and
-    ``section`` (the online section, else the desk) are metadata.
+    ``section`` (the online section, else the desk) are metadata. `say` receives how many members are no .xml.
     """
     source = Path(source)
     archives = common.files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]
     for archive in archives:
-        yield from _read_archive(archive)
+        yield from _read_archive(archive, say)
 
 
-def _read_archive(archive: Path) -> Iterator[Document]:
+def _read_archive(archive: Path, say: Callable[[str], None]) -> Iterator[Document]:
+    n_others = 0
     with open_stream(archive) as raw:
         stream = MeteredStream(raw, archive)
         try:
@@ -37,12 +41,18 @@ def _read_archive(archive: Path) -> Iterator[Document]:
                 while (member := tar.next()) is not None:
                     stream.start_document()
                     _refuse_unsafe(member, archive)
+                    n_others += member.isreg() and not member.name.endswith(".xml")
                     if member.isreg() and member.name.endswith(".xml"):
                         where = f"{archive}: member {member.name}"
                         yield _document(tar.extractfile(member).read(), member.name, where)
                     tar.members.clear()  # it would otherwise remember every member
         except tarfile.TarError as error:
             raise InputError(f"{archive}: not a whole tar archive ({error}); get it again") from error
+    if n_others:
+        say(
+            f"{archive}: {common.number_of(n_others, 'member')} left out, because the names do not end in"
+            " .xml"
+        )
 
 
 def _refuse_unsafe(member: tarfile.TarInfo, archive: Path) -> None:
@@ -66,7 +76,7 @@ def _document(data: bytes, name: str, where: str) -> Document:
     full_text = f"{body}/block[@class='full_text']"
     inside = full_text if root.find(full_text) is not None else body
     text = "\n".join(_flat(paragraph) for paragraph in root.findall(f"{inside}//p"))
-    return Document(identifier, title, text, _metadata(root))
+    return Document(identifier, title, text, _metadata(root), where)
 
 
 def _parse(data: bytes, where: str) -> Element:
