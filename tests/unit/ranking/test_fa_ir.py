@@ -49,6 +49,17 @@ def test_minima_and_failure_probability_are_those_of_all_rankings(p, pool, alpha
     assert found.failure == pytest.approx(float(naive.failure_probability(expected, p, pool)), abs=1e-14)
 
 
+def test_the_last_block_of_a_table_counts():
+    """Of all 2^12 rankings fewer fail without the last block, which other implementations leave out."""
+    found = fa_ir.minima(12, 0.5, 0.1)
+    assert found.counts.tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4]
+    prefixes = np.cumsum(list(itertools.product([0, 1], repeat=12)), axis=1)
+    assert found.failure == (prefixes < found.counts).any(axis=1).mean() == 598 / 2**12
+    assert (prefixes[:, :-1] < found.counts[:-1]).any(axis=1).mean() == 528 / 2**12
+    adjusted = fa_ir.adjusted_minima(12, 0.5, 0.1)
+    assert adjusted.failure == (prefixes < adjusted.counts).any(axis=1).mean() == 456 / 2**12
+
+
 def test_a_chance_that_equals_alpha_does_not_pass():
     assert fa_ir.minima(3, 0.5, 0.125).counts.tolist() == [0, 0, 1]  # F(0; 3) is 1/8
 
