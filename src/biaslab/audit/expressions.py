@@ -43,7 +43,18 @@ import pandas as pd
 
 from biaslab.core import stats
 
-_BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+def _subtract(x: float | pd.Series, y: float | pd.Series) -> float | pd.Series:
+    """Return x - y, exactly 0 where the two are equal but for rounding."""
+    difference = x - y
+    is_zero = np.abs(difference) <= stats.ROUNDING * np.maximum(np.abs(x), np.abs(y))
+    is_zero &= np.isfinite(difference)
+    if isinstance(difference, pd.Series):
+        return difference.mask(is_zero, 0.0)
+    return 0.0 if is_zero else difference
+
+
+_BINARY = {ast.Add: operator.add, ast.Sub: _subtract, ast.Mult: operator.mul, ast.Div: operator.truediv}
 _COMPARE = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,

@@ -32,6 +32,7 @@ from collections.abc import Sequence
 
 from biaslab.audit.claims import EXEMPT_KINDS, Claim
 from biaslab.audit.expressions import Estimate
+from biaslab.core.stats import is_rounding
 
 REPRODUCED = "reproduced"
 DIRECTION_ONLY = "direction_only"
@@ -92,7 +93,8 @@ def meets(claim: Claim, number: float) -> tuple[bool, str]:
     gap = abs(number - value)
     holds = _is_within(gap, tolerance)
     limit = f", {'within' if holds else 'more than'} the tolerance of {format_number(tolerance)}"
-    return holds, f"off by {format_number(gap)}{limit if tolerance else ''}" if gap else "equal"
+    is_equal = is_rounding(gap, max(abs(number), abs(value)))
+    return holds, "equal" if is_equal else f"off by {format_number(gap)}{limit if tolerance else ''}"
 
 
 def is_weak(claim: Claim, null: float) -> bool:

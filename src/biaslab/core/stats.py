@@ -14,6 +14,9 @@ LEVEL = 0.95
 N_RESAMPLES = 2000
 """How often a bootstrap draws the points again."""
 
+ROUNDING = 1e-14
+"""Up to this share of the numbers that they come from, sums and differences are rounding: some 45 ulp."""
+
 _UNLIKELY = 0.01
 
 
@@ -50,10 +53,18 @@ def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
     are constant.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if len(a) < 2 or len(b) < 2 or (np.ptp(a) == 0 and np.ptp(b) == 0):
+    if len(a) < 2 or len(b) < 2:
         return math.nan, math.nan
-    result = scipy.stats.ttest_ind_from_stats(*_summary(a), *_summary(b), equal_var=False)
+    first, second = _summary(a), _summary(b)
+    if first[1] == second[1] == 0:
+        return math.nan, math.nan
+    result = scipy.stats.ttest_ind_from_stats(*first, *second, equal_var=False)
     return float(result.statistic), float(result.pvalue)
+
+
+def is_rounding(number: float, scale: float) -> bool:
+    """Return whether a sum or difference of numbers as large as `scale` is 0 but for rounding."""
+    return bool(abs(number) <= ROUNDING * scale < math.inf)
 
 
 def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
@@ -125,10 +136,10 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
 
     The samples are independent. The interval of ``100 * (mean(after) / mean(before) - 1)`` is by the delta
     method, with Welch's and Satterthwaite's degrees of freedom. All are NaN when a sample is empty or the
-    mean before is zero, the bounds for fewer than two values in a sample.
+    mean before is zero but for rounding, the bounds for fewer than two values in a sample.
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
-    if not len(after) or not len(before) or before.mean() == 0:
+    if not len(after) or not len(before) or is_rounding(before.mean(), np.abs(before).max()):
         return Contrast(math.nan, math.nan, math.nan, math.nan)
     base = before.mean()
     change = float(100 * (after.mean() / base - 1))
@@ -246,8 +257,10 @@ def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[floa
 
 
 def _summary(x: np.ndarray) -> tuple[float, float, int]:
-    """Return mean, sample standard deviation (exactly 0 for a constant sample) and size."""
-    return x.mean(), x.std(ddof=1) if np.ptp(x) > 0 else 0.0, len(x)
+    """Return mean, sample standard deviation (0 for a sample that is constant but for rounding) and size."""
+    spread = np.ptp(x)
+    varies = spread > 0 and not is_rounding(spread, np.abs(x).max())
+    return x.mean(), x.std(ddof=1) if varies else 0.0, len(x)
 
 
 def _slopes(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -72,6 +72,9 @@ WHOLE = TABLE.dropna()
         ("count(present(x) and not (weat == 'a' or x > 5) and y >= 1)", 1),
         ("count(y in (1, 2))", 2),
         ("3", 3),
+        ("0.3 - 0.1 * 3", 0),  # 0.3 - 0.30000000000000004
+        ("1 / (0.3 - 0.1 * 3 + 1)", 1),
+        ("sum(y * 0.1 * 3 - y * 0.3)", 0),
         ("mean(text + text)", 6),  # numbers, although the column holds texts
         ("mean(2 * text)", 6),
         ("mean(text - y)", 0),
@@ -116,6 +119,27 @@ def test_formulas(formula, expected):
 def test_what_has_no_rows_is_missing(formula, message):
     with pytest.raises(MissingError, match=message):
         value(formula, WHOLE)
+
+
+@pytest.mark.parametrize(
+    "formula", ["0.3 - 0.1 * 3", "max(y * 0.1 * 3 - y * 0.3)", "12345678.9 - 12345678.9"]
+)
+def test_a_difference_of_equal_numbers_is_exactly_zero(formula):
+    assert value(formula) == 0
+
+
+def test_infinite_numbers_keep_their_differences():
+    table = pd.DataFrame({"x": [np.inf, 1.0]})
+    assert value("count(x - 5 > 0)", table) == 1
+    with pytest.raises(MissingError):
+        value("mean(x - 5)", table)
+
+
+def test_a_change_from_what_is_zero_but_for_rounding_cannot_be_told():
+    rest = 0.1 + 0.2 - 0.3
+    table = pd.DataFrame({"x": [0.3, 0.5, 0.3, -0.3, rest], "k": list("aabbb")})
+    with pytest.raises(MissingError, match="cannot be told from 5 rows"):
+        value("change(x, k == 'a', k == 'b')", table)
 
 
 def test_a_word_outside_the_selection_changes_no_number():

@@ -74,6 +74,15 @@ def test_mean_interval_is_students():
     assert mean_interval(x, 0.9) == pytest.approx(tuple(expected))
 
 
+def test_what_differs_by_rounding_alone_is_constant():
+    assert mean_interval([0.3, 0.1 * 3, 0.3]) == pytest.approx((0.3, 0.3), rel=1e-15)
+    low, high = mean_interval([0.3, 0.1 * 3, 0.3])
+    assert low == high
+    assert np.isnan(welch([0.3, 0.1 * 3], [0.5, 0.5])).all()
+    low, high = mean_interval([1.0, 1.0 + 1e-12])
+    assert low < high
+
+
 def test_mean_interval_of_too_little():
     assert np.isnan(mean_interval([1.0])).all()
     assert mean_interval([0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), rel=1e-15)

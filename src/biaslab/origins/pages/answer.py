@@ -10,7 +10,7 @@ from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.answers import Answer, Section, dots, link, listed, with_ends
 from biaslab.core.io import read_parquet, read_tsv
-from biaslab.core.stats import mean_interval
+from biaslab.core.stats import LEVEL, mean_interval
 from biaslab.core.tables import text_columns
 from biaslab.origins.attribution.estimates import seed_values
 from biaslab.origins.attribution.registry import BY_SEED
@@ -60,10 +60,14 @@ def answer(
 
 
 def _with_intervals(out: Path, test: str, ends: pd.DataFrame) -> pd.DataFrame:
-    """Return the documents at either end, with the mean of their estimates and its interval."""
-    estimates = read_parquet(out / f"differential_bias/{BY_SEED}/{test}.parquet")
-    of_seeds = seed_values(estimates, ESTIMATOR)[:, ends["document"]].T
-    intervals = np.array([mean_interval(values) for values in of_seeds]).reshape(-1, 2)
+    """Return the documents at either end, with the mean of their estimates and its interval.
+
+    The documents are the largest of all, so that the intervals hold for all documents at once (Bonferroni).
+    """
+    estimates = seed_values(read_parquet(out / f"differential_bias/{BY_SEED}/{test}.parquet"), ESTIMATOR)
+    of_seeds = estimates[:, ends["document"]].T
+    level = 1 - (1 - LEVEL) / estimates.shape[1]
+    intervals = np.array([mean_interval(values, level) for values in of_seeds]).reshape(-1, 2)
     kept = ends[["document", "id", "title", "effect", "rank", "page"]]
     return kept.assign(fall=of_seeds.mean(axis=1), fall_low=intervals[:, 0], fall_high=intervals[:, 1])
 
@@ -83,10 +87,11 @@ def _document_lines(shown: pd.DataFrame) -> list[str]:
         first = shown[shown["effect"] == effect].iloc[0]
         if sign * first["fall"] > 0:
             ends = sorted(sign * first[["fall_low", "fall_high"]].astype(float))
-            reaches = ", which reaches 0" if ends[0] <= 0 else ""
+            reaches = "; it reaches 0, so train more embeddings (--baselines)" if ends[0] <= 0 else ""
             lines.append(
                 f"'{first['title']}' {effect} it most: without this document it would {moves} by"
-                f" {sign * first['fall']:.3f} ({ends[0]:.3f} to {ends[1]:.3f}{reaches})."
+                f" {sign * first['fall']:.3g} (95% {ends[0]:.3g} to {ends[1]:.3g}, for the largest of all"
+                f" documents{reaches})."
             )
         else:
             lines.append(f"No document {effect} it.")
@@ -95,7 +100,7 @@ def _document_lines(shown: pd.DataFrame) -> list[str]:
 
 def _section(one: WordSets, shown: pd.DataFrame, n_embeddings: int) -> Section:
     templates = {"Document": "{title}", "It": "{effect}"}
-    templates["Fall of the bias without it"] = "{fall:+.3f} ({fall_low:+.3f} to {fall_high:+.3f})"
+    templates["Fall of the bias without it"] = "{fall:+.3g} ({fall_low:+.3g} to {fall_high:+.3g})"
     pages = [link("words in colour", page) for page in shown["page"]]
     table = text_columns(shown, templates)
     return Section(
@@ -105,8 +110,8 @@ def _section(one: WordSets, shown: pd.DataFrame, n_embeddings: int) -> Section:
             f" {ESTIMATOR}'s step with the damping of the training, in the mean of {n_embeddings} embeddings."
         ],
         dots(shown["title"], {"documents": with_ends(shown, "fall")}, "Fall of the bias without it", 0.0),
-        listed(shown, "{title} {fall:+.3f}"),
+        listed(shown, "{title} {fall:+.3g}"),
         table.assign(Page=pd.Series(pages, index=table.index, dtype=object)),
-        "Bars: 95% intervals of the mean over embeddings, by Student's t. They do not know that these"
-        " documents were chosen for the size of their estimates.",
+        "Bars: 95% intervals of the mean over embeddings, by Student's t, which hold for all documents of the"
+        " corpus at once (Bonferroni), because these documents were chosen for the size of their estimates.",
     )
