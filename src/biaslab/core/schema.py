@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import jsonschema
 
 from biaslab.core.errors import InputError, suggest
 
+_EXPONENT = re.compile(r"([+-]?[0-9]+\.?[0-9]*)[eE]([+-]?[0-9]+)")
 _TYPE_NAMES = {
     "object": "a mapping (key: value)",
     "array": "a list",
@@ -104,7 +106,7 @@ def _problem(error: jsonschema.ValidationError) -> str:
     written = {dict: "a mapping", list: "a list"}.get(type(value)) or json.dumps(value, default=str)
     match error.validator:
         case "type":
-            return f"{written} is not {_kind(error.schema)}"
+            return f"{written} is not {_kind(error.schema)}{_exponent_hint(value)}"
         case "enum":
             return f"{written} is not known{suggest(str(value), limit)}"
         case "minimum":
@@ -119,6 +121,16 @@ def _problem(error: jsonschema.ValidationError) -> str:
             return "is empty"
         case other:
             return f"{written} breaks the rule {other}: {limit}"
+
+
+def _exponent_hint(value: object) -> str:
+    """Return how YAML 1.1 wants a number such as 5e-05 or 1e5, which it reads as a text; "" for others."""
+    if not isinstance(value, str) or not (parts := _EXPONENT.fullmatch(value.strip())):
+        return ""
+    mantissa, exponent = parts.groups()
+    point = "" if "." in mantissa else ".0"
+    sign = "" if exponent[0] in "+-" else "+"
+    return f", because YAML reads it as a text (write {mantissa}{point}e{sign}{exponent})"
 
 
 def _kind(schema: Mapping) -> str:
