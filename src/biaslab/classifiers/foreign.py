@@ -95,10 +95,13 @@ def classes_of(classifier: object) -> list[str] | None:
     return names
 
 
-def positive_column(name: str, classes: Sequence[str] | None, positive: str | None) -> int:
+def positive_column(
+    name: str, classes: Sequence[str] | None, positive: str | None, option: str = "--positive"
+) -> int:
     """Return which of two columns of probabilities is that of the positive class, by the classifier's names.
 
-    The positive one of `classes` (`classes_of`) is `positive`; without it, 1 or True.
+    The positive one of `classes` (`classes_of`) is `positive`; without it, 1 or True. `option` is what a
+    message names where `positive` is none of them.
     """
     if classes is None:
         raise InputError(
@@ -112,7 +115,7 @@ def positive_column(name: str, classes: Sequence[str] | None, positive: str | No
     raise InputError(
         f"{name} has the classes {', '.join(classes)}; "
         + (f"none is '{positive}': " if positive is not None else "")
-        + "name the positive one of two with --positive"
+        + f"name the positive one of two with {'--positive' if positive is None else option}"
     )
 
 

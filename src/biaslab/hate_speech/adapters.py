@@ -18,21 +18,19 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.text.label_names import MULTI_LABEL, label_names
+from biaslab.text.batches import text_batches
+from biaslab.text.label_names import MULTI_LABEL, describe_positive, label_names, positive_label
+from biaslab.text.reading import TRAINING_FILE, Lengths, count_in_batches, keeps_case, reading_length
 
 if TYPE_CHECKING:
     import torch
 
     from biaslab.text.tokens import Tokenizer, Tokens
 
-TRAINING_FILE = "training.json"
-"""What the folder of a classifier that was trained here has besides: how it was trained."""
 REMOVED = "removed"
 """Key of that file: the word pieces that the classifier never sees (word removal)."""
 BATCH = 256
 """Texts of one call of a function."""
-MAX_LENGTH = 128
-"""Word pieces of a text that a BERT reads at most, as in training."""
 
 Progress = Callable[[int, int], None]
 """Takes how many texts are done, and how many there are."""
@@ -41,6 +39,17 @@ Progress = Callable[[int, int], None]
 class TextClassifier(Protocol):
     """What tells positive texts from negative ones."""
 
+    @property
+    def class_names(self) -> Sequence[str]:
+        """What it calls its classes; empty where it does not say."""
+
+    @property
+    def reading(self) -> str:
+        """A sentence: which class is positive, what its output is, and how it reads a text."""
+
+    def lengths(self, texts: Sequence[str]) -> Lengths | None:
+        """Return how long texts are, and how much of each is read; None where it does not say."""
+
     def scores(self, texts: Sequence[str], progress: Progress = lambda done, n: None) -> np.ndarray:
         """Return the logit of the positive class of each text, (n,) float64: positive when above 0.
 
@@ -48,18 +57,21 @@ class TextClassifier(Protocol):
         """
 
 
-def load_classifier_of(reference: str, device: str = "auto", positive: str | None = None) -> TextClassifier:
+def load_classifier_of(
+    reference: str, device: str = "auto", positive: str | None = None, option: str = "--positive"
+) -> TextClassifier:
     """Return the classifier that a user names: a folder, or ``MODULE:NAME`` of a function or object.
 
     The object, in the current folder or installed, takes a list of texts or has ``predict_proba``. `positive`
-    is what the texts call the positive class, by default 1.
+    is what the classifier calls the positive class, by default 1; `option` is what a message names where it
+    has no such class.
     """
     if Path(reference).is_dir():
         if is_plain_bert(Path(reference)):
-            return load_folder(reference, device, positive)
+            return load_folder(reference, device, positive, option)
         from biaslab.hate_speech.pretrained import load_pretrained
 
-        return load_pretrained(Path(reference), device, positive)
+        return load_pretrained(Path(reference), device, positive, option)
     module, colon, name = reference.partition(":")
     if not (module and colon and name):
         raise InputError(
@@ -73,7 +85,7 @@ def load_classifier_of(reference: str, device: str = "auto", positive: str | Non
             f"{reference}: a {type(found).__name__} is no classifier; name a function that takes a list of"
             " texts and returns probabilities, or an object with predict_proba"
         )
-    return CallableClassifier(function, reference, classes_of(found), positive)
+    return CallableClassifier(function, reference, classes_of(found), positive, option)
 
 
 def is_plain_bert(folder: Path) -> bool:
@@ -89,25 +101,34 @@ def is_plain_bert(folder: Path) -> bool:
         if not (folder / "vocab.txt").is_file():
             return not (folder / "tokenizer.json").is_file()
         tokens = (folder / "vocab.txt").read_text(encoding="utf-8").split()
+        if keeps_case(folder):
+            return False
     except (OSError, ValueError, AttributeError, TypeError):
         return True
     return all(token == token.lower() or token.startswith("[") for token in tokens)
 
 
-def load_folder(folder: str | Path, device: str = "auto", positive: str | None = None) -> "FolderClassifier":
+def load_folder(
+    folder: str | Path, device: str = "auto", positive: str | None = None, option: str = "--positive"
+) -> "FolderClassifier":
     """Return the classifier in a folder, which has the layout of Hugging Face.
 
-    Its positive label is the one that its configuration calls `positive`, else the label 1.
+    Its positive label is the one that its configuration calls `positive`, or the label 1 where the labels
+    have no names. Of a text it reads as much as in training, or as its own files say.
     """
     from biaslab.text.devices import choose_device
     from biaslab.text.encoder import load_classifier, put_positive_second
     from biaslab.text.tokens import Tokenizer
 
     folder = Path(folder)
-    model = put_positive_second(load_classifier(folder), label_names(folder).get(positive, 1))
+    model = load_classifier(folder)
+    number = positive_label(folder, positive, option)
+    model = put_positive_second(model, number)
     tokenizer = Tokenizer.load(folder / "vocab.txt")
     removed = _removed(folder / TRAINING_FILE, tokenizer)
-    return FolderClassifier(model.to(choose_device(device)), tokenizer, removed)
+    names = sorted(label_names(folder), key=label_names(folder).get)
+    limit = reading_length(folder, model.config.max_position_embeddings)
+    return FolderClassifier(model.to(choose_device(device)), tokenizer, limit, removed, names, number)
 
 
 @dataclass(frozen=True)
@@ -116,12 +137,23 @@ class FolderClassifier:
 
     model: "torch.nn.Module"
     tokenizer: "Tokenizer"
+    max_length: int  # word pieces of a text that are read, [CLS] and [SEP] among them
     removed: frozenset[int] = frozenset()  # word pieces that are taken out of every text
+    class_names: Sequence[str] = ()  # of its labels, in their order
+    number: int = 1  # of the positive label in its files
 
     @property
-    def max_length(self) -> int:
-        """Word pieces of a text that are read, [CLS] and [SEP] among them."""
-        return min(MAX_LENGTH, self.model.config.max_position_embeddings)
+    def reading(self) -> str:
+        """See `TextClassifier`."""
+        removed = f", {len(self.removed)} word pieces removed" if self.removed else ""
+        return (
+            f"{describe_positive(self.class_names, self.number)}, by softmax over 2 labels; reads"
+            f" {self.max_length:,} word pieces of a text at most, in lower case without accents{removed}."
+        )
+
+    def lengths(self, texts: Sequence[str]) -> Lengths:
+        """See `TextClassifier`."""
+        return Lengths(count_in_batches(self.tokenizer.count, texts), self.max_length)
 
     def tokens(self, texts: Sequence[str]) -> "Tokens":
         """Return what the classifier sees of texts."""
@@ -144,15 +176,34 @@ class CallableClassifier:
     name: str  # what messages call it
     classes: Sequence[str] | None = None  # of the columns of its answers, which (n, 2) needs
     positive: str | None = None  # one of them; without it, 1 or True
+    option: str = "--positive"  # what a message names where `positive` is no class
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """See `TextClassifier`."""
+        return self.classes or ()
+
+    @property
+    def reading(self) -> str:
+        """See `TextClassifier`."""
+        what = "one probability a text is that of the positive class"
+        known = [name for name in (self.positive, "1", "True") if name in self.class_names]
+        if known and len(self.class_names) == 2:
+            number = list(self.class_names).index(known[0])
+            what = f"{describe_positive(self.class_names, number)}, of two columns; {what}"
+        return f"{what}; the case of letters and how much of a text is read are its own matter."
+
+    def lengths(self, texts: Sequence[str]) -> None:
+        """See `TextClassifier`."""
 
     def scores(self, texts: Sequence[str], progress: Progress = lambda done, n: None) -> np.ndarray:
         """Return the logit of the positive class; see `TextClassifier`."""
-        scores = np.empty(len(texts))
-        for start in range(0, len(texts), BATCH):
-            batch = list(texts[start : start + BATCH])
+        scores, done = np.empty(len(texts)), 0
+        for batch in text_batches(texts, BATCH):
             answer = ask(self.name, f"{len(batch)} texts", "a list of texts", self.function, batch)
-            scores[start : start + len(batch)] = self._logits(numbers(answer, self.name), len(batch), start)
-            progress(start + len(batch), len(texts))
+            scores[done : done + len(batch)] = self._logits(numbers(answer, self.name), len(batch), done)
+            done += len(batch)
+            progress(done, len(texts))
         return scores
 
     def _logits(self, p: np.ndarray, n: int, start: int) -> np.ndarray:
@@ -170,7 +221,7 @@ class CallableClassifier:
         check_probabilities(p, self.name, "text", start)
         if p.ndim == 1:
             return logit(p)
-        column = positive_column(self.name, self.classes, self.positive)
+        column = positive_column(self.name, self.classes, self.positive, self.option)
         with np.errstate(divide="ignore"):
             return np.log(p[:, column]) - np.log(p[:, 1 - column])
 

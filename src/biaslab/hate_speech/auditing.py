@@ -17,11 +17,19 @@ from scipy.special import expit
 from biaslab.core.errors import InputError
 from biaslab.core.rates import difference_interval
 from biaslab.core.rng import stream
-from biaslab.core.stats import mean_interval, share_interval
+from biaslab.core.simultaneous import (
+    find_largest_difference,
+    find_least_mean,
+    find_least_rate,
+    level_of_each,
+)
+from biaslab.core.stats import LEVEL, mean_interval, share_interval
 from biaslab.hate_speech import own_bias
 from biaslab.hate_speech.identity_metrics import areas_of, auc_interval, functionality_table
-from biaslab.hate_speech.occlusion import without, words_of
+from biaslab.hate_speech.occlusion import MAX_WORDS, without, words_of
 from biaslab.hate_speech.own_bias import NONE
+from biaslab.text.batches import Variants
+from biaslab.text.casing import match_case
 
 Scores = Callable[[Sequence[str], str], np.ndarray]
 """Returns the logits of texts; the second argument says what they are, for progress."""
@@ -39,14 +47,15 @@ class Audited:
 
     terms: tuple[str, ...]
     metrics: pd.DataFrame | None  # `own_bias.own_metrics`
-    identifiers: pd.DataFrame | None  # `own_bias.labelled_bias`, with intervals and differences to `NONE`
+    identifiers: pd.DataFrame | None  # `own_bias.labelled_bias`, with comparisons: see `_identifiers`
     swaps: pd.DataFrame | None  # a row a term put in place of others
     swapped: dict[str, float] | None  # texts, and those that some swap gives another answer, with interval
     templates: pd.DataFrame  # `own_bias.template_table`, with intervals over templates
     spread: dict[str, float]
     words: pd.DataFrame | None  # of false alarms: what leaving a word out takes from the probability
     n_explained: int  # false alarms that were looked at
-    hatecheck: pd.DataFrame | None  # pass rates by functionality
+    n_shortened: int  # those of them with more words than are left out
+    hatecheck: pd.DataFrame | None  # pass rates by functionality, with simultaneous intervals
 
 
 def audit(
@@ -63,7 +72,7 @@ def audit(
     words = [*terms, *own_bias.NEUTRAL_WORDS]
     of_templates = score(own_bias.fill_templates(templates, words), "templates")
     metrics = identifiers = swaps = swapped = explained = functionalities = None
-    n_explained = 0
+    n_explained = n_shortened = 0
     answers = [of_templates]
     if table is not None:
         texts, labels = list(table["text"]), table["label"].to_numpy()
@@ -72,17 +81,18 @@ def audit(
         _check(labels)
         holds = own_bias.mentions(texts, terms)
         metrics = own_bias.own_metrics(scores, labels)
-        identifiers = _identifiers(scores, labels, holds, terms)
+        identifiers = _identifiers(scores, labels, holds, terms, seed)
         swaps, swapped = _swaps(score, texts, scores, holds, terms, seed)
         alarms = np.flatnonzero((scores > 0) & (labels == 0))
         if len(alarms) > MAX_EXPLAINED:
             alarms = np.sort(stream(seed, "audit", "explained").choice(alarms, MAX_EXPLAINED, replace=False))
         explained = explain_words(score, [texts[i] for i in alarms], scores[alarms], terms)
         n_explained = len(alarms)
+        n_shortened = sum(len(words_of(texts[i])) > MAX_WORDS for i in alarms)
     if hatecheck is not None:
         scores = score(list(hatecheck["text"]), "HateCheck")
         answers.append(scores)
-        functionalities = functionality_table(scores, hatecheck["label"], hatecheck["functionality"])
+        functionalities = _functionalities(scores, hatecheck, seed)
     everything = np.concatenate(answers)
     if len(np.unique(everything)) == 1 or (len(answers) > 1 and len(set((everything > 0).tolist())) == 1):
         raise InputError(
@@ -99,13 +109,15 @@ def audit(
         own_bias.template_spread(of_templates, len(terms), len(words)),
         explained,
         n_explained,
+        n_shortened,
         functionalities,
     )
 
 
 def swap(text: str, term: str, other: str) -> str:
-    """Return a text with one identifier, whole words in whatever case, replaced by another."""
-    return re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", lambda _: other, text, flags=re.IGNORECASE)
+    """Return a text with one identifier, whole words in whatever case, replaced by another in that case."""
+    pattern = rf"(?<!\w){re.escape(term)}(?!\w)"
+    return re.sub(pattern, lambda match: match_case(other, match[0]), text, flags=re.IGNORECASE)
 
 
 def mask_words(found: Audited, mask: Callable[[str], str]) -> Audited:
@@ -120,15 +132,18 @@ def explain_words(
 ) -> pd.DataFrame | None:
     """Return how much the probability falls where a word is left out, in the mean of the texts that have it.
 
-    Columns word (lower case), n (texts), is_identifier, change and its interval over texts; the greatest
-    first. A word that a text has twice is left out one place at a time.
+    Columns word (lower case), n (texts), is_identifier, change, its interval over texts (all hold together)
+    and least, the fall that would be told from 0 four times in five; the greatest first. A word that a text
+    has twice is left out one place at a time. Of a long text the first `MAX_WORDS` words are tried, and the
+    identifiers.
     """
-    places = [
-        (i, words, j) for i, text in enumerate(texts) for words in [words_of(text)] for j in range(len(words))
-    ]
+    places = [(i, words, j) for i, text in enumerate(texts) for words, j in _tried_words(text, terms)]
     if not places:
         return None
-    left = score([without(texts[i], words, j, j + 1) for i, words, j in places], "words left out")
+    left = score(
+        Variants(places, lambda place: without(texts[place[0]], place[1], place[2], place[2] + 1)),
+        "words left out",
+    )
     rows = pd.DataFrame(
         {
             "word": [texts[i][slice(*words[j])].lower() for i, words, j in places],
@@ -137,13 +152,26 @@ def explain_words(
         }
     )
     by_text = rows.groupby(["word", "text"], sort=False)["change"].mean()
+    changes_of = {word: changes.to_numpy() for word, changes in by_text.groupby(level="word", sort=True)}
+    level = level_of_each(sum(len(changes) > 1 for changes in changes_of.values()))
     found = []
-    for word, changes in by_text.groupby(level="word", sort=True):
-        low, high = mean_interval(changes.to_numpy())
-        found.append((word, len(changes), word in terms, changes.mean(), low, high))
-    columns = ["word", "n", "is_identifier", "change", "change_low", "change_high"]
+    for word, changes in changes_of.items():
+        ends = mean_interval(changes, level)
+        least = find_least_mean(changes, level)
+        found.append((word, len(changes), word in terms, changes.mean(), *ends, least))
+    columns = ["word", "n", "is_identifier", "change", "change_low", "change_high", "least"]
     table = pd.DataFrame(found, columns=columns)
     return table.sort_values("change", ascending=False, kind="stable", ignore_index=True)
+
+
+def _tried_words(text: str, terms: Sequence[str]) -> list[tuple[list[tuple[int, int]], int]]:
+    """Return the words of a text that are left out, each with the places of all words."""
+    words = words_of(text)
+    return [
+        (words, j)
+        for j, (start, end) in enumerate(words)
+        if j < MAX_WORDS or text[start:end].lower() in terms
+    ]
 
 
 def _check(labels: np.ndarray) -> None:
@@ -155,27 +183,68 @@ def _check(labels: np.ndarray) -> None:
 
 
 def _identifiers(
-    scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str]
+    scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str], seed: int
 ) -> pd.DataFrame:
-    """Return `labelled_bias` with intervals of areas, and differences of false positive rates to `NONE`."""
+    """Return `labelled_bias` with comparisons to `NONE`, the texts that hold no identifier.
+
+    Further columns: intervals of areas (area_low, area_high); difference, that of false positive rates, with
+    its interval; p_value, of no difference, and bpsn_p_value, of no difference in how many positive texts
+    score above a negative one, both counting all identifiers (`find_largest_difference`); least_difference,
+    how much higher a false positive rate would have to be to be told four times in five (NaN: too few texts).
+    Intervals of identifiers hold together.
+    """
     table = own_bias.labelled_bias(scores, labels, holds, terms)
     some = holds.any(axis=1)
     columns = np.column_stack([holds, some, ~some])
-    positive = labels == 1
-    false = (np.asarray(scores) > 0) & ~positive
+    positive, false = labels == 1, (np.asarray(scores) > 0) & (labels != 1)
+    alone, each = LEVEL, level_of_each(int(holds[~positive].any(axis=0).sum()))
     plain, n_plain = int((false & ~some).sum()), int((~positive & ~some).sum())
+    kinds = np.column_stack([false[~positive], _places_among(scores[positive], scores[~positive])])
+    rng = stream(seed, "audit", "permutations")
+    test = find_largest_difference(kinds, holds[~positive], ~some[~positive], rng)
     rows = []
-    for mine in columns.T:
-        row = {}
+    for number, mine in enumerate(columns.T):
+        row: dict[str, float] = {}
+        level = each if number < len(terms) else alone
         for name, part in areas_of(mine, positive).items():
-            row[f"{name}_low"], row[f"{name}_high"] = auc_interval(scores[part], positive[part])
+            row[f"{name}_low"], row[f"{name}_high"] = auc_interval(scores[part], positive[part], level)
         n, hits = int((mine & ~positive).sum()), int((false & mine).sum())
+        row["ci_low"], row["ci_high"] = share_interval(hits, n, level)
         row["difference"] = hits / n - plain / n_plain if n and n_plain else np.nan
-        row["difference_low"], row["difference_high"] = difference_interval(hits, n, plain, n_plain)
+        row["difference_low"], row["difference_high"] = difference_interval(hits, n, plain, n_plain, level)
+        if number < len(terms):
+            row["p_value"], row["bpsn_p_value"] = test.p_values[number]
+            n_others = int((~positive).sum()) - n
+            rate = int((false & ~mine).sum()) / n_others if n_others else np.nan
+            row["least_difference"] = find_least_rate(
+                n, n_plain, rate, int((~positive).sum()), test.critical, level
+            )
         rows.append(row)
-    table = pd.concat([table, pd.DataFrame(rows)], axis=1)
+    table = table.drop(columns=["ci_low", "ci_high"]).join(pd.DataFrame(rows))
     table.loc[table["identifier"] == NONE, ["difference", "difference_low", "difference_high"]] = np.nan
     return table
+
+
+def _places_among(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
+    """Return the share of positive texts that score above each negative one; equal scores count half."""
+    order = np.sort(positive)
+    below = np.searchsorted(order, negative, "left") + np.searchsorted(order, negative, "right")
+    return 1 - below / (2 * len(positive))
+
+
+def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return `functionality_table`, with intervals that hold together, and p-values that count all of them.
+
+    A p-value is that of no difference to all other functionalities.
+    """
+    table = functionality_table(scores, cases["label"], cases["functionality"])
+    is_right = (np.asarray(scores) > 0) == (cases["label"].to_numpy() == 1)
+    members = cases["functionality"].to_numpy()[:, None] == table["functionality"].to_numpy()
+    test = find_largest_difference(is_right, members, None, stream(seed, "audit", "functionalities"))
+    level = level_of_each(len(table))
+    ends = [share_interval(passed, n, level) for passed, n in zip(table["passed"], table["n"], strict=True)]
+    table[["ci_low", "ci_high"]] = ends
+    return table.assign(p_value=test.p_values[:, 0])
 
 
 def _swaps(
@@ -187,19 +256,20 @@ def _swaps(
         return None, None
     if len(holding) > MAX_SWAPPED:
         holding = np.sort(stream(seed, "audit", "swaps").choice(holding, MAX_SWAPPED, replace=False))
-    made = [swap(texts[i], terms[int(holds[i].argmax())], other) for i in holding.tolist() for other in terms]
-    found = score(made, "swaps").reshape(len(holding), len(terms))
+    keys = [(i, int(holds[i].argmax()), other) for i in holding.tolist() for other in terms]
+    swapped = Variants(keys, lambda key: swap(texts[key[0]], terms[key[1]], key[2]))
+    found = score(swapped, "swaps").reshape(len(holding), len(terms))
     own = holds[holding].argmax(axis=1)
     found[np.arange(len(own)), own] = scores[holding]  # the text itself
     p, is_positive = expit(found), found > 0
     p_own, own_answer = expit(scores[holding])[:, None], (scores[holding] > 0)[:, None]
-    rows = []
+    rows, level = [], level_of_each(len(terms))
     for number, term in enumerate(terms):
         others = own != number
         change = (p[:, number] - p_own[:, 0])[others]
         turned = (is_positive[:, number] & ~own_answer[:, 0])[others]
         back = (~is_positive[:, number] & own_answer[:, 0])[others]
-        low, high = mean_interval(change)
+        low, high = mean_interval(change, level)
         rows.append(
             {
                 "term": term,
@@ -207,6 +277,7 @@ def _swaps(
                 "change": float(change.mean()) if len(change) else np.nan,
                 "change_low": low,
                 "change_high": high,
+                "least": find_least_mean(change, level),
                 "n_to_positive": int(turned.sum()),
                 "n_to_negative": int(back.sum()),
             }
@@ -217,11 +288,18 @@ def _swaps(
 
 
 def _templates(scores: np.ndarray, terms: Sequence[str]) -> pd.DataFrame:
-    """Return `template_table`, with intervals of the difference to the neutral words, over templates."""
+    """Return `template_table`, with intervals of the difference to the neutral words, over templates.
+
+    Those of all identifiers hold together; least is the difference that would be told four times in five.
+    """
     words = [*terms, *own_bias.NEUTRAL_WORDS]
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
     gaps = p - p[:, len(terms) :].mean(axis=1, keepdims=True)
-    ends = {word: mean_interval(gaps[:, number]) for number, word in enumerate(words)}
+    level = level_of_each(len(terms))
+    ends = {
+        word: (*mean_interval(gaps[:, number], level), find_least_mean(gaps[:, number], level))
+        for number, word in enumerate(words)
+    }
     table = own_bias.template_table(scores, terms, own_bias.NEUTRAL_WORDS)
-    table[["difference_low", "difference_high"]] = [ends[word] for word in table["word"]]
+    table[["difference_low", "difference_high", "least"]] = [ends[word] for word in table["word"]]
     return table

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from biaslab.core.tables import Table
     from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
     from biaslab.hate_speech.contexts import ContextSettings
+    from biaslab.text.labelled import LeftOut
     from biaslab.text.language_model import BiGRU
 
 app = typer.Typer(
@@ -67,9 +68,22 @@ class Columns:
     text: Annotated[str, typer.Option(help="Column of the text.")] = "text"
     label: Annotated[str, typer.Option(help="Column of the label, one of two.")] = "label"
     positive: Annotated[
-        str | None, typer.Option(help="The positive label, of the texts and of the classifier; without it 1.")
+        str | None,
+        typer.Option(
+            help="The positive label, of the texts and of the classifier; without it 1. Where the labels of"
+            " the texts are 0 and 1, it names the classifier's class alone."
+        ),
+    ] = None
+    negative: Annotated[
+        str | None,
+        typer.Option(help="The negative label of the texts; texts with a third label are left out."),
     ] = None
 
+
+PositiveClass = Annotated[
+    str | None,
+    typer.Option(help="What the classifier calls the positive class, where the texts call it otherwise."),
+]
 
 OWN_TRAINING = Training(epochs=3, learning_rate=2e-5, validate_every=200)
 """How a whole encoder is trained on a user's texts: in small steps."""
@@ -142,14 +156,23 @@ def train(
     from biaslab.run.terminal import page_console
     from biaslab.text.devices import choose_device, make_deterministic
     from biaslab.text.identifiers import Identifiers, read_identifiers
-    from biaslab.text.labelled import read_labelled
+    from biaslab.text.labelled import LeftOut, read_labelled
     from biaslab.text.language_model import LanguageModelSettings
 
     parsed, place = parse_method(method), choose_device(device)
     make_deterministic(threads)
     if identifiers is None and (parsed.removes_words or parsed.explains):
         raise InputError(f"--method {method}: needs identity terms; name their file with --identifiers")
-    table = read_labelled(data, columns.text, columns.label, group, columns.positive)
+    left_out = LeftOut()
+    table = read_labelled(
+        data,
+        columns.text,
+        columns.label,
+        group,
+        columns.positive,
+        negative=columns.negative,
+        left_out=left_out,
+    )
     share = float(table["label"].mean())
     settings = OwnSettings(
         TrainingSettings(**vars(training), negative_weight=negative_weight or min(1.0, share / (1 - share))),
@@ -163,7 +186,7 @@ def train(
     with _bars() as progress:
         trained = train_own(table, encoder, parsed, terms, settings, out, place, progress)
     page = page_console()
-    for line in summary.training_lines(trained, out):
+    for line in [*_left_out_lines(data, left_out), *summary.training_lines(trained, out)]:
         page.print(line)
     summary.show(page, summary.history_table(trained.history))
 
@@ -174,6 +197,7 @@ def evaluate(
     model: Model,
     data: LabelledTexts,
     columns: Columns,
+    positive_class: PositiveClass = None,
     out: Annotated[
         Path | None,
         typer.Option(help="A folder for metrics (.tsv, .md, .tex) and predictions.tsv, row by row."),
@@ -185,15 +209,18 @@ def evaluate(
     device: Device = "auto",
 ) -> None:
     """Measure a classifier on labelled texts: accuracy, precision, recall, F1, with intervals."""
-    classifier = _classifier(model, device, threads, columns.positive)
+    classifier = _classifier(model, device, threads, positive_class or columns.positive, "--positive-class")
     from biaslab.core.io import write_tsv
     from biaslab.core.tables import write_table
     from biaslab.hate_speech import summary
     from biaslab.hate_speech.own_bias import own_metrics
     from biaslab.run.terminal import page_console
 
-    table = _labelled(data, columns, limit, seed)
-    scores = _scores(classifier, table["text"], "texts")
+    table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
+    texts = list(table["text"])
+    for line in _reading_lines(classifier, model, texts, data, left_out):
+        _say(line)
+    scores = _scores(classifier, texts, "texts")
     _check_order(scores, table["label"].to_numpy(), data)
     shown = summary.metrics_table(own_metrics(scores, table["label"].to_numpy()))
     page = page_console()
@@ -239,7 +266,6 @@ def explain(
     from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
-    from biaslab.text.label_names import positive_label
     from biaslab.text.masking import masker
 
     make_deterministic(threads)
@@ -253,7 +279,6 @@ def explain(
 
         if Path(model).is_dir() and is_plain_bert(Path(model)):
             classifier = load_folder(model, device, positive)
-            positive_label(model, positive)  # asks for it where the labels have names
             language_model = _language_model(Path(model), classifier, explaining)
             contexts = _contexts(explaining, language_model)
             found = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
@@ -275,6 +300,7 @@ def audit_classifier(
     columns: Columns,
     masking: Masking,
     data: MeasuredTexts = None,
+    positive_class: PositiveClass = None,
     hatecheck: Annotated[
         Path | None,
         typer.Option(help="HateCheck's cases (test_suite_cases.csv), from biaslab datasets fetch hatecheck."),
@@ -292,13 +318,15 @@ def audit_classifier(
     from biaslab.hate_speech.report.audited import answer
     from biaslab.text.corpora import read_hatecheck
     from biaslab.text.identifiers import read_identifiers
-    from biaslab.text.labelled import read_texts
+    from biaslab.text.labelled import LeftOut, read_texts
     from biaslab.text.masking import masker
 
     check_answer(out)
-    classifier = _classifier(model, device, threads, columns.positive)
+    classifier = _classifier(model, device, threads, positive_class or columns.positive, "--positive-class")
     terms = read_identifiers(identifiers).terms
-    table = _labelled(data, columns, limit, seed) if data else None
+    table, left_out = None, LeftOut()
+    if data:
+        table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
     cases = read_hatecheck(hatecheck) if hatecheck else None
     templates = tuple(read_texts(template_file)["text"]) if template_file else own_bias.TEMPLATES
 
@@ -307,7 +335,9 @@ def audit_classifier(
 
     mask = masker(masking.digests(settings.Masking.masked_words))
     found = auditing.mask_words(auditing.audit(score, terms, table, cases, templates, seed), mask)
-    typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1"), out))
+    texts = list(table["text"]) if data else []
+    notes = _reading_lines(classifier, model, texts, data, left_out, terms)
+    typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1", notes), out))
 
 
 @app.command("bias")
@@ -317,6 +347,7 @@ def bias(
     identifiers: IdentifierFile,
     columns: Columns,
     data: MeasuredTexts = None,
+    positive_class: PositiveClass = None,
     news: Annotated[
         Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one a line).")
     ] = None,
@@ -334,7 +365,7 @@ def bias(
     device: Device = "auto",
 ) -> None:
     """Measure what any classifier makes of identity terms: in your texts, in news, in neutral sentences."""
-    classifier = _classifier(model, device, threads, columns.positive)
+    classifier = _classifier(model, device, threads, positive_class or columns.positive, "--positive-class")
     from biaslab.core.tables import write_table
     from biaslab.hate_speech import summary
     from biaslab.run.terminal import page_console
@@ -344,7 +375,9 @@ def bias(
     page, tables = page_console(), {}
     measured = []
     if data is not None:
-        table = _labelled(data, columns, limit, seed)
+        table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
+        for line in _reading_lines(classifier, model, list(table["text"]), data, left_out, terms):
+            _say(line)
         measured.append(_bias_of(classifier, table, terms, "data", data))
         page.print(summary.texts_line(data, table))
     if news is not None:
@@ -361,21 +394,45 @@ def bias(
             write_table(out / name, table)
 
 
-def _classifier(model: str, device: str, threads: int, positive: str | None) -> "TextClassifier":
+def _classifier(
+    model: str, device: str, threads: int, positive: str | None, option: str = "--positive"
+) -> "TextClassifier":
     """Return the classifier that an argument names; torch is needed for a folder alone."""
     if Path(model).is_dir():
         need(_EXTRA)
         from biaslab.text.devices import make_deterministic
 
         make_deterministic(threads)
-    from biaslab.hate_speech.adapters import FolderClassifier, load_classifier_of
-    from biaslab.text.label_names import label_names, say_more
+    from biaslab.hate_speech.adapters import load_classifier_of
 
-    classifier = load_classifier_of(model, device, positive)
-    named = label_names(model) if isinstance(classifier, FolderClassifier) else {}
-    if say_more(named) and positive not in named:
-        _say(f"{model}: its label 1 is taken for the positive one; it calls them {', '.join(named)}")
-    return classifier
+    return load_classifier_of(model, device, positive, option)
+
+
+def _reading_lines(
+    classifier: "TextClassifier",
+    model: str,
+    texts: "Sequence[str]",
+    data: Path | None,
+    left_out: "LeftOut",
+    terms: tuple[str, ...] = (),
+) -> list[str]:
+    """Say how a classifier and texts are read, and what of them is not."""
+    from biaslab.hate_speech.own_bias import name_groups
+
+    reading = f"{Path(model).name}: {classifier.reading}"
+    if texts and (lengths := classifier.lengths(texts)) is not None:
+        reading += f" {lengths.sentence(lambda chosen: name_groups(texts, chosen, terms))}"
+    return [reading] + (_left_out_lines(data, left_out, terms) if data else [])
+
+
+def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()) -> list[str]:
+    """Say how many rows are left out, why, and how many of them name which group."""
+    from biaslab.hate_speech.own_bias import name_groups
+
+    texts = [text for _, text in left_out.rows]
+    groups = name_groups(texts, [True] * len(texts), terms)
+    sentence = left_out.sentence(data)
+    return [f"{sentence.removesuffix('.')}{groups}."] if sentence else []
 
 
 def _check_order(scores: "np.ndarray", labels: "np.ndarray", data: Path) -> None:
@@ -389,13 +446,26 @@ def _check_order(scores: "np.ndarray", labels: "np.ndarray", data: Path) -> None
         )
 
 
-def _labelled(data: Path, columns: Columns, limit: int | None, seed: int) -> "pd.DataFrame":
+def _labelled(
+    data: Path, columns: Columns, limit: int | None, seed: int, classes: "Sequence[str]"
+) -> "tuple[pd.DataFrame, LeftOut]":
+    """Return labelled texts, and the rows that are left out; `classes` are the classifier's."""
     from biaslab.core.rng import stream
     from biaslab.text import splits
-    from biaslab.text.labelled import read_labelled
+    from biaslab.text.labelled import LeftOut, read_labelled
 
-    table = read_labelled(data, columns.text, columns.label, None, columns.positive)
-    return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))]
+    left_out = LeftOut()
+    table = read_labelled(
+        data,
+        columns.text,
+        columns.label,
+        None,
+        columns.positive,
+        negative=columns.negative,
+        classes=classes,
+        left_out=left_out,
+    )
+    return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))], left_out
 
 
 def _harmless(news: Path, text: str, limit: int | None, seed: int) -> "pd.DataFrame":
@@ -408,9 +478,9 @@ def _harmless(news: Path, text: str, limit: int | None, seed: int) -> "pd.DataFr
     return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))]
 
 
-def _scores(classifier: "TextClassifier", texts: "pd.Series | list[str]", what: str) -> "np.ndarray":
+def _scores(classifier: "TextClassifier", texts: "Sequence[str]", what: str) -> "np.ndarray":
     with _bars() as progress:
-        return classifier.scores(list(texts), lambda done, n: progress(what, done, n))
+        return classifier.scores(texts, lambda done, n: progress(what, done, n))
 
 
 def _bias_of(

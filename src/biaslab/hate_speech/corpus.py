@@ -1,6 +1,6 @@
 """The labelled corpus of an experiment: read, split, cut, tokenised; and the further sets it is tested on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,17 +49,20 @@ class Texts:
         return Texts(self.tokens.take(rows), self.labels[rows], self.rows[rows])
 
 
-def read_splits(source: Source, seed: int, number: int = 0) -> dict[str, pd.DataFrame]:
+def read_splits(
+    source: Source, seed: int, number: int = 0, say: Callable[[str], None] = lambda _: None
+) -> dict[str, pd.DataFrame]:
     """Return the tables train, validation and test of a corpus: columns text, label, row, perhaps group.
 
-    Number 0 of the random splits is the one that all classifiers of a run share.
+    Number 0 of the random splits is the one that all classifiers of a run share. `say` is given a sentence on
+    the texts that are left out.
     """
-    return source.parts(_drawing(source, seed, number), _group(source))
+    return source.parts(_drawing(source, seed, number), _group(source), say)
 
 
-def read_whole(source: Source) -> pd.DataFrame:
+def read_whole(source: Source, say: Callable[[str], None] = lambda _: None) -> pd.DataFrame:
     """Return all texts of a corpus that is not split by its release: columns as in `read_splits`."""
-    return source.read(group=_group(source))
+    return source.read(group=_group(source), say=say)
 
 
 def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> dict[str, np.ndarray]:

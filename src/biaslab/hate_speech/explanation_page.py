@@ -41,8 +41,8 @@ def show(
         known = [(mask(word), phi) for word, phi in one.importance if word in identifiers]
         if known:
             page.print(Text(f"identifiers: {_listed(known)}"))
-        if one.is_cut:
-            page.print("The sentence is longer than the classifier reads; the rest is left out.")
+        for limit in one.limits:
+            page.print(limit)
 
 
 def write(stem: Path, found: Sequence[OwnExplanation], contexts: ContextSettings, mask: Mask) -> None:

@@ -66,8 +66,8 @@ def areas_of(holds: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def auc_interval(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
-    """Return the 95% interval of `auc` by DeLong et al. (1988), made from its logarithmic odds.
+def auc_interval(scores: ArrayLike, labels: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
+    """Return the interval of `auc` by DeLong et al. (1988), made from its logarithmic odds.
 
     NaN for fewer than two texts of either label. An area of 0 or 1 has no variance, and so no interval.
     """
@@ -80,7 +80,7 @@ def auc_interval(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
     of_positive = (ranks[labels] - scipy.stats.rankdata(scores[labels])) / n
     of_negative = 1 - (ranks[~labels] - scipy.stats.rankdata(scores[~labels])) / m
     sd = math.sqrt(of_positive.var(ddof=1) / m + of_negative.var(ddof=1) / n)
-    half = scipy.stats.norm.ppf((1 + LEVEL) / 2) * sd / (area * (1 - area))
+    half = scipy.stats.norm.ppf((1 + level) / 2) * sd / (area * (1 - area))
     low, high = scipy.special.expit(scipy.special.logit(area) + np.array([-half, half])).tolist()
     return low, high
 

@@ -100,7 +100,7 @@ def _variants(
     """Yield the rows of ``linear.tsv``: every label rule and kind of split, features, with and without WR."""
     given = with_rule(source)
     for rule, kind, variant in _sources(given):
-        for number, splits in enumerate(_splits(folder, variant, effort)):
+        for number, splits in enumerate(_splits(folder, variant, effort, say)):
             for features in (BINARY, TFIDF) if variant == given else (BINARY,):
                 for model in (BOW, BOW_WR):
                     names = {"model": model, "features": features, "label_rule": rule, "split_kind": kind}
@@ -108,13 +108,15 @@ def _variants(
         say(f"label rule {rule}, split {kind}")
 
 
-def _splits(folder: Folder, source: corpus.Source, effort: LinearEffort) -> Iterator[dict[str, corpus.Texts]]:
+def _splits(
+    folder: Folder, source: corpus.Source, effort: LinearEffort, say: Callable[[str], None]
+) -> Iterator[dict[str, corpus.Texts]]:
     """Yield the splits of a corpus, which is read and tokenised once."""
     if source.is_released_split:
-        tables = corpus.read_splits(source, effort.seed)
+        tables = corpus.read_splits(source, effort.seed, say=say)
         yield {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
         return
-    table = corpus.read_whole(source)
+    table = corpus.read_whole(source, say)
     texts = corpus.tokenize(table, folder.tokenizer, MAX_LENGTH)
     for number in range(effort.n_splits):
         parts = corpus.split_rows(table, source, effort.seed, number)

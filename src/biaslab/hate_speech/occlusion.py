@@ -4,7 +4,11 @@ import re
 from collections.abc import Sequence
 
 from biaslab.hate_speech.hierarchy import Span
+from biaslab.text.casing import capitalize, starts_sentence
 
+MAX_WORDS = 200
+"""Words of a text that are left out one by one, from the first: time grows with the words, and the text's
+length, and so with the square of its words."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
@@ -14,5 +18,9 @@ def words_of(text: str) -> list[Span]:
 
 
 def without(text: str, words: Sequence[Span], start: int, end: int) -> str:
-    """Return a text less its words [start, end)."""
-    return f"{text[: words[start][0]].rstrip()} {text[words[end - 1][1] :].lstrip()}".strip()
+    """Return a text less its words [start, end); the next word takes over the capital of a sentence."""
+    begin, stop = words[start][0], words[end - 1][1]
+    before, after = text[:begin].rstrip(), text[stop:].lstrip()
+    if text[begin].isupper() and starts_sentence(before):
+        after = capitalize(after)
+    return f"{before} {after}".strip()

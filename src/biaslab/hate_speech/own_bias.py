@@ -16,6 +16,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.stats import share_interval
 from biaslab.hate_speech.identity_metrics import auc, identity_table
 from biaslab.hate_speech.metrics import measure
+from biaslab.text.casing import capitalize, starts_sentence
 
 ANY, NONE = "(any)", "(none)"
 """Rows for the texts that hold an identifier, whichever, and for those that hold none."""
@@ -36,6 +37,8 @@ TEMPLATES = (
 """Neutral sentences in which an identifier of any part of speech can stand."""
 NEUTRAL_WORDS = ("bread", "garden", "music", "weather", "yellow")
 """Words that name nobody, to compare identifiers with."""
+
+_SHOWN = 8  # terms of a sentence
 
 MEASURES = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "auc")
 
@@ -73,6 +76,21 @@ def mentions(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
     return np.array(found, dtype=bool).reshape(len(texts), len(terms))
 
 
+def name_groups(texts: Sequence[str], chosen: Sequence[bool], terms: Sequence[str]) -> str:
+    """Say how many of chosen texts name which group, in brackets; empty without terms or chosen texts."""
+    chosen = np.asarray(chosen, bool)
+    if not len(terms) or not chosen.any():
+        return ""
+    holds = mentions(texts, terms)
+    columns = np.column_stack([holds, ~holds.any(axis=1)])
+    counts = zip(columns[chosen].sum(axis=0), columns.sum(axis=0), [*terms, "nobody"], strict=True)
+    named = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
+    whole = chosen.all()
+    shown = [f"{term} {n:,}" if whole else f"{term} {n:,} of {of:,}" for n, of, term in named[:_SHOWN]]
+    more = [f"{len(named) - _SHOWN:,} more terms"] if len(named) > _SHOWN else []
+    return f" ({', '.join([*shown, *more])})"
+
+
 def labelled_bias(
     scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str]
 ) -> pd.DataFrame:
@@ -94,14 +112,17 @@ def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
 
 
 def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return every template with every word, the words of a template beside each other."""
+    """Return every template with every word, the words of a template beside each other.
+
+    A word that begins a sentence has a capital.
+    """
     for number, template in enumerate(templates, start=1):
         if template.count(BLANK) != 1:
             raise InputError(
                 f"template {number} has {template.count(BLANK)} places {BLANK}; write exactly one, where the"
                 " identifier is to stand"
             )
-    return [template.replace(BLANK, word) for template in templates for word in words]
+    return [_fill(template, word) for template in templates for word in words]
 
 
 def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
@@ -143,6 +164,11 @@ def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str,
         "sd": math.nan if is_single else float(p.std(axis=1, ddof=1).mean()),
         "gap": math.nan if is_single else float(np.abs(p[:, first] - p[:, second]).mean()),
     }
+
+
+def _fill(template: str, word: str) -> str:
+    before, _, after = template.partition(BLANK)
+    return before + (capitalize(word) if starts_sentence(before) else word) + after
 
 
 def _share(hits: int, n: int) -> float:

@@ -10,9 +10,11 @@ from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.explanations import phrase_importance, word_spans
 from biaslab.hate_speech.hierarchy import Hierarchy, Span, agglomerate
-from biaslab.hate_speech.occlusion import without, words_of
+from biaslab.hate_speech.occlusion import MAX_WORDS, without, words_of
+from biaslab.text.batches import Variants
 from biaslab.text.encoder import predict
 from biaslab.text.language_model import BiGRU
+from biaslab.text.reading import Lengths
 
 _SURE = 13.8155  # the logit of a probability of 1 - 1e-6
 
@@ -24,7 +26,7 @@ class OwnExplanation:
     words: list[str]  # that the classifier sees
     hierarchy: Hierarchy
     score: float  # s(x), positive when the sentence is classified as positive
-    is_cut: bool = False  # whether the sentence is longer than the classifier reads
+    limits: tuple[str, ...] = ()  # sentences on what of it is not read, or not explained
 
     @property
     def importance(self) -> list[tuple[str, float]]:
@@ -46,19 +48,23 @@ def explain_by_leaving_out(
         return np.clip(classifier.scores(texts), -_SURE, _SURE)
 
     found = []
+    lengths = classifier.lengths(sentences)
     for number, sentence in enumerate(sentences, 1):
-        words = words_of(sentence)
+        every = words_of(sentence)
+        words = every[:MAX_WORDS]
         (own,) = scores([sentence])
 
         def phi(
             phrases: Sequence[Span], text: str = sentence, words: list[Span] = words, own: float = own
         ) -> np.ndarray:
-            return own - scores([without(text, words, start, end) for start, end in phrases])
+            return own - scores(Variants(phrases, lambda phrase: without(text, words, *phrase)))
 
         if not words:
             raise InputError(f"sentence {number} has no word; write another")
         shown = [sentence[start:end] for start, end in words]
-        found.append(OwnExplanation(shown, agglomerate(phi, len(words)), float(own)))
+        unread = lengths.tokens[number - 1] - lengths.limit if lengths else 0
+        limits = _limits(unread, lengths, len(every))
+        found.append(OwnExplanation(shown, agglomerate(phi, len(words)), float(own), limits))
         progress(number, len(sentences))
     return found
 
@@ -80,6 +86,7 @@ def explain_sentences(
         )
     tokens = classifier.tokens(sentences)
     scores = predict(model, tokens, tokenizer.pad)
+    lengths = classifier.lengths(sentences)
     found = []
     for row, sentence in enumerate(sentences):
         places = word_spans(tokens, row).start
@@ -88,10 +95,23 @@ def explain_sentences(
         phi = phrase_importance(
             model, tokens, row, settings, tokenizer, language_model=language_model, seed=seed
         )
-        hierarchy = agglomerate(phi, len(places))
+        hierarchy = agglomerate(phi, min(len(places), MAX_WORDS))
         words = tokenizer.words(sentence)
-        kept = tokens.words[tokens.offsets[row] + places]
-        is_cut = len(tokenizer.pieces(sentence)) + 2 > classifier.max_length
-        found.append(OwnExplanation([words[i] for i in kept], hierarchy, float(scores[row]), is_cut))
+        kept = tokens.words[tokens.offsets[row] + places[:MAX_WORDS]]
+        limits = _limits(lengths.tokens[row] - lengths.limit, lengths, len(places))
+        found.append(OwnExplanation([words[i] for i in kept], hierarchy, float(scores[row]), limits))
         progress(row + 1, len(sentences))
     return found
+
+
+def _limits(n_unread: int, lengths: Lengths | None, n_words: int) -> tuple[str, ...]:
+    """Say how much of a sentence the classifier does not read, and how many of its words are explained."""
+    limits = []
+    if lengths and n_unread > 0:
+        limits.append(
+            f"The classifier reads {lengths.limit:,} {lengths.unit} of the sentence: the last {n_unread:,}"
+            " are not read."
+        )
+    if n_words > MAX_WORDS:
+        limits.append(f"The first {MAX_WORDS} of {n_words:,} words are explained.")
+    return tuple(limits)

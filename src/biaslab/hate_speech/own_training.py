@@ -18,7 +18,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.hate_speech.adapters import MAX_LENGTH, REMOVED, TRAINING_FILE
+from biaslab.hate_speech.adapters import REMOVED
 from biaslab.hate_speech.identity_metrics import holding
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
@@ -26,6 +26,7 @@ from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
+from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE
 from biaslab.text.tokens import Tokenizer
 
 WEIGHTS, HISTORY, CHECKPOINT = "model.safetensors", "history.tsv", "checkpoint.safetensors"
@@ -152,7 +153,7 @@ def _cut(encoder: Path, layers: int | None) -> Iterator[Path]:
 
 
 def _data(table: pd.DataFrame, parts: tuple[np.ndarray, np.ndarray], tokenizer: Tokenizer) -> TrainingData:
-    tokens = tokenizer.encode(table["text"], MAX_LENGTH)
+    tokens = tokenizer.encode(table["text"], TRAINED_LENGTH)
     labels = table["label"].to_numpy(np.int8)
     first, second = parts
     return TrainingData(tokens.take(first), labels[first], tokens.take(second), labels[second], tokenizer)

@@ -1,6 +1,6 @@
 """The first step of the experiment: the texts of a corpus and of its further test sets, as tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +25,13 @@ def prepare(
     others: Mapping[str, corpus.Source],
     limits: Limits,
     seed: int,
+    say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Write the texts of a corpus, its probes, and the test sets of other corpora as tokens.
 
     Linear models are trained on all texts whatever the limit for training.
     """
-    tables = corpus.read_splits(source, seed)
+    tables = corpus.read_splits(source, seed, say=say)
     splits = {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
     sizes = {name: len(texts) for name, texts in splits.items()}
     used = corpus.cut(splits[corpora.TRAIN], limits.train, seed, corpora.TRAIN)

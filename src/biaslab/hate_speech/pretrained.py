@@ -7,6 +7,7 @@ its labels exclude nothing (multi_label_classification), or there is one, the lo
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,20 @@ from biaslab.classifiers.foreign import reason
 from biaslab.core.errors import InputError
 from biaslab.text.devices import choose_device
 from biaslab.text.encoder import batches_by_length
-from biaslab.text.label_names import MULTI_LABEL, say_more
+from biaslab.text.label_names import MULTI_LABEL, describe_positive, say_more
+from biaslab.text.reading import NO_LIMIT, Lengths, count_in_batches
 
 BATCH_TOKENS = 4096
+REGRESSION = "regression"
+"""What a configuration calls a head of one number that is no logit."""
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-_NO_LIMIT = 10**6
-"""Above it a tokenizer says that it knows no greatest length."""
+_UNLIMITED = 512
+"""Tokens of a text that are read where neither tokenizer nor model names a greatest length."""
 
 
-def load_pretrained(folder: Path, device: str, positive: str | None) -> "PretrainedClassifier":
+def load_pretrained(
+    folder: Path, device: str, positive: str | None, option: str = "--positive"
+) -> "PretrainedClassifier":
     """Read a folder as transformers saves it; weights that it lacks are an error, not drawn."""
     _check_files(folder)
     transformers.utils.logging.set_verbosity_error()
@@ -49,7 +55,7 @@ def load_pretrained(folder: Path, device: str, positive: str | None) -> "Pretrai
             f"{folder}: the tokenizer has {len(tokenizer)} tokens, the model"
             f" {model.config.get_text_config().vocab_size}; take both from one classifier"
         )
-    column = _positive(folder, model.config, positive)
+    column = _positive(folder, model.config, positive, option)
     return PretrainedClassifier(model.eval().to(choose_device(device)), tokenizer, column, str(folder))
 
 
@@ -62,13 +68,41 @@ class PretrainedClassifier:
     column: int  # of the positive label
     name: str
 
-    @property
+    @cached_property
     def max_length(self) -> int:
-        """Tokens of a text that are read."""
-        config = self.model.config.get_text_config()
-        places = getattr(config, "max_position_embeddings", None) or _NO_LIMIT
-        known = self.tokenizer.model_max_length
-        return known if known < min(_NO_LIMIT, places) else min(places - 2, 512)  # some number from 2 on
+        """Tokens of a text that are read: as many as both the tokenizer and the model know."""
+        known, places = self.tokenizer.model_max_length, _places(self.model)
+        limit = min(known if known < NO_LIMIT else NO_LIMIT, places)
+        return int(limit) if limit < NO_LIMIT else _UNLIMITED
+
+    @property
+    def class_names(self) -> list[str]:
+        """See `TextClassifier`."""
+        return _names(self.model.config)
+
+    @property
+    def reading(self) -> str:
+        """See `TextClassifier`."""
+        names = self.class_names
+        head = f"by softmax over {len(names)} labels"
+        if len(names) > 2:
+            head += ", against all others"
+        if self.model.config.problem_type == MULTI_LABEL:
+            head = f"by a logistic function of its own ({len(names)} labels that do not exclude each other)"
+        elif len(names) == 1:
+            head = "by the logistic function of one logit"
+        return (
+            f"{describe_positive(names, self.column)}, {head}; reads {self.max_length:,} tokens of a text at"
+            f" most, {_casing(self.tokenizer)}."
+        )
+
+    def lengths(self, texts: Sequence[str]) -> Lengths:
+        """See `TextClassifier`."""
+
+        def count(some: list[str]) -> list[int]:
+            return [len(ids) for ids in self.tokenizer(some, verbose=False)["input_ids"]]
+
+        return Lengths(count_in_batches(count, texts), self.max_length, "tokens")
 
     def scores(
         self, texts: Sequence[str], progress: Callable[[int, int], None] = lambda done, n: None
@@ -113,13 +147,43 @@ def _check_files(folder: Path) -> None:
         raise InputError(f"{folder}: has no tokenizer; save it beside the model with save_pretrained")
 
 
-def _positive(folder: Path, config: "transformers.PretrainedConfig", positive: str | None) -> int:
-    names = {str(name): int(number) for number, name in config.id2label.items()}
+def _positive(
+    folder: Path, config: "transformers.PretrainedConfig", positive: str | None, option: str
+) -> int:
+    names = _names(config)
+    if config.problem_type == REGRESSION:
+        raise InputError(
+            f"{folder}: its head is a regression (problem_type), and no file says from which number on a text"
+            " is positive; write a function that returns probabilities, and name it as MODULE:NAME"
+        )
     if positive in names:
-        return names[positive]
+        return names.index(positive)
     if len(names) <= 2 and not say_more(names):
         return len(names) - 1
     raise InputError(
-        f"{folder}: calls its labels {', '.join(names)}; name the positive one with --positive, as the"
-        " classifier and the texts call it"
+        f"{folder}: calls its labels {', '.join(names)}; name the positive one with"
+        f" {'--positive' if positive is None else option}"
     )
+
+
+def _names(config: "transformers.PretrainedConfig") -> list[str]:
+    return [str(config.id2label[number]) for number in sorted(config.id2label)]
+
+
+def _places(model: "torch.nn.Module") -> int:
+    """Return how many tokens a model has places for; RoBERTa and its kin count from behind the padding."""
+    places = getattr(model.config.get_text_config(), "max_position_embeddings", None) or NO_LIMIT
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            return module.num_embeddings - module.padding_idx - 1
+    return places
+
+
+def _casing(tokenizer: Any) -> str:
+    """Say whether a tokenizer keeps the case of letters."""
+    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
+    if normalizer is not None:
+        is_lower = normalizer.normalize_str("A").strip("\u2581 ") == "a"
+    else:
+        is_lower = bool(getattr(tokenizer, "do_lower_case", False)) and not tokenizer.is_fast
+    return "in lower case" if is_lower else "with the case of their letters"

@@ -140,7 +140,7 @@ def predictions(table: pd.DataFrame, scores: np.ndarray) -> pd.DataFrame:
 
 
 def training_lines(trained: "Trained", out: Path) -> list[str]:
-    """Say what was trained, on which texts, and where it is."""
+    """Say what was trained, on which texts, how much of them was read, and where it is."""
     described = trained.description
     lines = []
     for name, counts in described["texts"].items():

@@ -20,7 +20,7 @@ import pandas as pd
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import DAMAGED_ZIP
-from biaslab.text.labelled import checked_text, delimited, read_records
+from biaslab.text.labelled import EMPTY, LeftOut, checked_text, delimited, read_records
 from biaslab.text.registry import FORMATS
 
 MAX_ARCHIVE_BYTES = 2**26
@@ -85,8 +85,13 @@ class Source:
         """Whether the split is that of the files."""
         return self.test is not None
 
-    def read(self, file: Path | None = None, group: str | None = None) -> pd.DataFrame:
-        """Return the texts of a file, by default `train`; `group` names a column of a table."""
+    def read(
+        self, file: Path | None = None, group: str | None = None, say: Callable[[str], None] = lambda _: None
+    ) -> pd.DataFrame:
+        """Return the texts of a file, by default `train`; `group` names a column of a table.
+
+        `say` is given a sentence on the texts that the format leaves out, if there are any.
+        """
         module, _, name = FORMATS[self.format].read.partition(":")
         read = getattr(importlib.import_module(f"{__package__}.{module}"), name)
         file, given = file or self.train, {"positive": self.positive, "group": group}
@@ -99,14 +104,24 @@ class Source:
             raise InputError(
                 f"{file}: positive says nothing of a corpus of the format {self.format}; drop it"
             )
-        return read(file, **taken)
+        left_out = LeftOut()
+        if self.format != "table" and "left_out" in signature(read).parameters:
+            taken["left_out"] = (
+                left_out  # of a table of one's own every row counts, and a bad one is an error
+            )
+        table = read(file, **taken)
+        if sentence := left_out.sentence(file):
+            say(sentence)
+        return table
 
-    def parts(self, draw: Draw, group: str | None = None) -> dict[str, pd.DataFrame]:
+    def parts(
+        self, draw: Draw, group: str | None = None, say: Callable[[str], None] = lambda _: None
+    ) -> dict[str, pd.DataFrame]:
         """Return the texts of each of `PARTS`: those of the files where all are named, or what is drawn."""
         if self.is_released_split:
             files = (self.train, self.validation, self.test)
-            return {part: self.read(file) for part, file in zip(PARTS, files, strict=True)}
-        table = self.read(group=group)
+            return {part: self.read(file, say=say) for part, file in zip(PARTS, files, strict=True)}
+        table = self.read(group=group, say=say)
         return {part: table.iloc[rows] for part, rows in self.drawn(table, draw).items()}
 
     def drawn(self, table: pd.DataFrame, draw: Draw) -> dict[str, np.ndarray]:
@@ -118,14 +133,16 @@ class Source:
 
 
 def read_stormfront(
-    archive: str | os.PathLike, positive: Literal["not-nohate", "hate"] = "not-nohate"
+    archive: str | os.PathLike,
+    positive: Literal["not-nohate", "hate"] = "not-nohate",
+    left_out: LeftOut | None = None,
 ) -> pd.DataFrame:
     """Read the sentences of a white supremacist forum (de Gibert et al. 2018), in their annotations' order.
 
     Columns are ``text``, ``label``, ``group`` (the post) and ``row``. The repository's archive (``.tar``,
     perhaps ``.gz``) is read as a stream into memory, and no member is written anywhere. Positive is every
     label but noHate, over all sentences (as Kennedy et al. 2020 count them, by the counts that they print);
-    or hate alone, over the sentences that are hate or noHate.
+    or hate alone, over the sentences that are hate or noHate; `left_out` collects the others.
     """
     if positive not in ("not-nohate", "hate"):
         raise InputError(
@@ -143,6 +160,7 @@ def read_stormfront(
         if sentence not in texts:
             raise InputError(f"{where}: the archive has no {_TEXTS}/{sentence}.txt; take the whole archive")
         if positive == "hate" and label not in ("hate", "noHate"):
+            _leave_out(left_out, f"labelled '{label}'", texts[sentence])
             continue
         rows["text"].append(checked_text(texts[sentence], f"{archive}:{sentence}.txt"))
         rows["label"].append(label != "noHate")
@@ -211,12 +229,12 @@ def read_toxicity(path: str | os.PathLike) -> pd.DataFrame:
     )
 
 
-def read_wikipedia_talk(source: str | os.PathLike) -> pd.DataFrame:
+def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = None) -> pd.DataFrame:
     """Read the Wikipedia Talk Labels on toxicity (Wulczyn et al. 2017), the comments of Dixon et al. 2018.
 
     A comment is toxic when more than half of its annotators say so, the rule of the published code of Dixon
     et al. Line breaks and tabs, which the release writes as words in capitals, become blanks. Comments of
-    nothing but blanks are left out.
+    nothing but blanks are left out, and collected by `left_out`.
 
     The source is a folder with ``toxicity_annotated_comments.tsv`` and ``toxicity_annotations.tsv``, each
     perhaps ``.gz``, or a ``.zip`` of them, read line by line. The table has ``text``, ``label``, ``part``
@@ -238,7 +256,9 @@ def read_wikipedia_talk(source: str | os.PathLike) -> pd.DataFrame:
         text = fields["comment"]
         for marker in _TALK_MARKERS:
             text = text.replace(marker, " ")
-        if text.strip():
+        if not text.strip():
+            _leave_out(left_out, EMPTY, "")
+        else:
             n_against, n_for = votes[revision]
             rows["text"].append(checked_text(text, where))
             rows["label"].append(n_for > n_against)
@@ -251,6 +271,7 @@ def read_jigsaw(
     path: str | os.PathLike,
     labels: str | os.PathLike | None = None,
     positive: Literal["toxic", "any"] = "toxic",
+    left_out: LeftOut | None = None,
 ) -> pd.DataFrame:
     """Read comments of the Jigsaw toxic comment classification challenge: ``text``, ``label`` and ``row``.
 
@@ -258,7 +279,7 @@ def read_jigsaw(
     in no file of their own (`labels`, with ``id``; ``test_labels.csv`` beside ``test.csv``), the six labels.
     Of a folder ``train.csv`` is read. Positive are comments labelled toxic (as Zhang et al. 2021 count them,
     by the size of their test set), or those with any of the six labels. Comments that were not scored (-1 in
-    ``test_labels.csv``) and those of nothing but blanks are left out.
+    ``test_labels.csv``) and those of nothing but blanks are left out, and collected by `left_out`.
     """
     if positive not in ("toxic", "any"):
         raise InputError(
@@ -279,7 +300,11 @@ def read_jigsaw(
                 f"{where}: {labels} has no labels of '{str(fields['id'])[:40]}'; take both of one set"
             )
         label = _jigsaw_label(fields, names, where) if known is None else known[fields["id"]]
-        if label is not None and str(fields["comment_text"]).strip():
+        if label is None:
+            _leave_out(left_out, "that were not scored (-1)", str(fields["comment_text"]))
+        elif not str(fields["comment_text"]).strip():
+            _leave_out(left_out, EMPTY, "")
+        else:
             rows["text"].append(checked_text(fields["comment_text"], where))
             rows["label"].append(label)
             rows["row"].append(row)
@@ -292,6 +317,11 @@ def _read(
     rows = [parse(fields, f"{path}:{line}") for line, fields in read_records(path, columns)]
     table = {column: [row[column] for row in rows] for column in (rows[0] if rows else ())}
     return _typed({**table, "row": list(range(len(rows)))}, path)
+
+
+def _leave_out(left_out: LeftOut | None, why: str, text: str) -> None:
+    if left_out is not None:
+        left_out.add(why, text)
 
 
 def _typed(columns: dict[str, list], path: str | os.PathLike) -> pd.DataFrame:

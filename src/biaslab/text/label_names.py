@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from biaslab.core.errors import InputError, one_line
@@ -32,13 +32,23 @@ def say_more(names: Iterable[str]) -> bool:
     return not all(_NO_NAME.fullmatch(name) for name in names)
 
 
-def positive_label(folder: str | Path, positive: str | None) -> int:
-    """Return which label of a BERT is the positive one: 1 where its names say no more than the numbers."""
+def describe_positive(names: Sequence[str], number: int) -> str:
+    """Say which label is positive, of all in their order; `names` may be missing."""
+    if not names:
+        return f"positive is label {number}"
+    return f"positive is '{names[number]}', number {number} of {', '.join(names)} (from 0)"
+
+
+def positive_label(folder: str | Path, positive: str | None, option: str = "--positive") -> int:
+    """Return which label of a BERT is the positive one: 1 where its names say no more than the numbers.
+
+    `option` is what a message names where `positive` is no label.
+    """
     names = label_names(folder)
     if positive in names or not say_more(names):
         return names.get(positive, 1)
     raise InputError(
         f"{folder}: calls its labels {' and '.join(names)}; "
         + (f"none is '{positive}': " if positive is not None else "")
-        + "name the positive one with --positive"
+        + f"name the positive one with {'--positive' if positive is None else option}"
     )

@@ -6,7 +6,9 @@ import itertools
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pandas as pd
 
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import CUT, parse_json, separator_hint
+from biaslab.core.values import find_doubtful
 
 MAX_LINE_BYTES = 2**24
 """The longest line that is read."""
@@ -28,8 +31,45 @@ _PLAIN = ".txt"
 _GZIP = ".gz"
 _BINARY = ("0", "1")
 
+EMPTY, UNLABELLED = "with an empty text", "without a label"
+"""Why a row of a table is left out."""
+
+UNDECIDED = ("relation", "idk/skip")
+"""Labels of sentences that decide nothing by themselves (Stormfront, de Gibert et al. 2018)."""
+
 Record = tuple[int, dict[str, Any]]
 """The line on which a row begins, and its fields by column."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows that a reader leaves out: why, and the text of each."""
+
+    rows: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, why: str, text: str) -> None:
+        """Add a row."""
+        self.rows.append((why, text))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows are left out, by the reason."""
+        return dict(Counter(why for why, _ in self.rows))
+
+    def sentence(self, name: str | os.PathLike) -> str:
+        """Return how many rows of a file are left out and why; empty where all are used."""
+        if not self.rows:
+            return ""
+        parts = ", ".join(f"{n:,} {why}" for why, n in self.counts().items())
+        return f"{Path(name).name}: {len(self.rows):,} rows are left out: {parts}."
+
+
+@dataclass(frozen=True)
+class _Row:
+    number: int  # in the file, from 0
+    line: int
+    text: str
+    label: str
+    group: str | None
 
 
 def read_labelled(
@@ -39,40 +79,77 @@ def read_labelled(
     group: str | None = None,
     positive: str | None = None,
     limit: int | None = None,
+    negative: str | None = None,
+    classes: Collection[str] = (),
+    left_out: LeftOut | None = None,
 ) -> pd.DataFrame:
     """Read a table of texts with one of two labels each: ``.csv``, ``.tsv`` or ``.jsonl``, perhaps ``.gz``.
 
-    `text`, `label` and `group` (which texts belong together, e.g. the post that a sentence is from) are
-    columns of the file, `positive` is the label that is the positive one; without it labels are 0 and 1. The
-    table has ``text``, ``label`` (int8, 1 = positive), ``group`` (str, where `group` is given) and ``row``
-    (int64, from 0), in the order of the file.
+    Parameters
+    ----------
+    path
+        The file.
+    text, label, group
+        Columns of the file; `group` says which texts belong together, such as the post of a sentence.
+    positive
+        The positive label; without it labels are 0 and 1.
+    limit
+        Rows to read at most.
+    negative
+        The negative label; texts with a third label are then left out.
+    classes
+        What a classifier calls its classes. Labels 0 and 1 stay as they are where `positive` is a class.
+    left_out
+        Collects the rows that are left out: without a label, with an empty text, or with a label that decides
+        nothing. Without it such a row is an error.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``text``, ``label`` (int8, 1 = positive), ``group`` (str, where `group` is given) and ``row``
+        (int64, the row of the file from 0), in the order of the file.
     """
     columns = (text, label) if group is None else (text, label, group)
-    lines, texts, labels, groups = [], [], [], []
-    for line, fields in read_records(path, columns, limit, needs_end=True):
-        where = f"{path}:{line}"
-        lines.append(line)
-        texts.append(checked_text(fields[text], where))
-        labels.append(_name(fields[label], f"{where}: the label"))
-        if group is not None:
-            groups.append(_name(fields[group], f"{where}: the {group}"))
-    table = {"text": _some(texts, path), "label": _codes(labels, positive, path, lines)}
+    rows: list[_Row] = []
+    for number, (line, fields) in enumerate(read_records(path, columns, limit, needs_end=True)):
+        where, kept = f"{path}:{line}", left_out is None
+        if not kept and _is_empty(fields[text]):
+            left_out.add(EMPTY, "")
+        elif not kept and _is_empty(fields[label]):
+            left_out.add(UNLABELLED, checked_text(fields[text], where))
+        else:
+            words, name = checked_text(fields[text], where), _name(fields[label], f"{where}: the label")
+            together = None if group is None else _name(fields[group], f"{where}: the {group}")
+            rows.append(_Row(number, line, words, name, together))
+    _some([row.text for row in rows], path)
+    if left_out is not None:
+        rows = _decided(rows, positive, negative, left_out)
+    labels, lines = [row.label for row in rows], [row.line for row in rows]
+    if positive is not None and positive not in labels and positive in classes and {*labels} <= {*_BINARY}:
+        positive = None
+    columns = {"text": [row.text for row in rows], "label": _codes(labels, positive, path, lines, classes)}
     if group is not None:
-        table["group"] = groups
-    return _numbered(table)
+        columns["group"] = [row.group for row in rows]
+    return _numbered(columns, [row.number for row in rows])
 
 
-def read_texts(path: str | os.PathLike, text: str = "text") -> pd.DataFrame:
+def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | None = None) -> pd.DataFrame:
     """Read texts whose labels are not known: ``text`` and ``row`` (int64, from 0), in the order of the file.
 
-    A ``.txt`` has one text a line, where empty lines are skipped; other tables have a column `text`.
+    A ``.txt`` has one text a line, where empty lines are skipped; other tables have a column `text`. An empty
+    text of a table is an error, or is collected by `left_out`.
     """
     if _suffix(path) == _PLAIN:
         texts = [line.strip() for _, line in _lines(Path(path)) if line.strip()]
-    else:
-        records = read_records(path, (text,), needs_end=True)
-        texts = [checked_text(fields[text], f"{path}:{line}") for line, fields in records]
-    return _numbered({"text": _some(texts, path)})
+        return _numbered({"text": _some(texts, path)}, range(len(texts)))
+    texts, numbers = [], []
+    for number, (line, fields) in enumerate(read_records(path, (text,), needs_end=True)):
+        if left_out is not None and _is_empty(fields[text]):
+            left_out.add(EMPTY, "")
+        else:
+            texts.append(checked_text(fields[text], f"{path}:{line}"))
+            numbers.append(number)
+    return _numbered({"text": _some(texts, path)}, numbers)
 
 
 def read_records(
@@ -207,15 +284,45 @@ def _name(value: Any, what: str) -> str:
     return name
 
 
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _decided(rows: list[_Row], positive: str | None, negative: str | None, left_out: LeftOut) -> list[_Row]:
+    """Return the rows of two labels; the others are left out where they are named or decide nothing."""
+    seen = dict.fromkeys(row.label for row in rows)
+    if negative is not None:
+        kept = {positive or _BINARY[1], negative}
+    elif len(seen) > 2:
+        kept = {*seen} - {*UNDECIDED} - {*find_doubtful(seen).missing}
+    else:
+        return rows
+    if len(kept) == 2:
+        for row in rows:
+            if row.label not in kept:
+                left_out.add(f"labelled '{row.label}'", row.text)
+        rows = [row for row in rows if row.label in kept]
+    return rows
+
+
 def _codes(
-    labels: Sequence[str], positive: str | None, path: str | os.PathLike, lines: Sequence[int]
+    labels: Sequence[str],
+    positive: str | None,
+    path: str | os.PathLike,
+    lines: Sequence[int],
+    classes: Collection[str] = (),
 ) -> np.ndarray:
     """Return labels as (n,) int8, 1 for the positive one."""
     seen = list(dict.fromkeys(labels))
+    if similar := find_doubtful(seen).similar:
+        raise InputError(
+            f"{path}: the labels {' and '.join(map(repr, similar[0]))} differ by case, blanks or a final stop"
+            " alone; write each label in one way"
+        )
     if len(seen) > 2:
         raise InputError(
             f"{path}:{lines[labels.index(seen[2])]}: '{seen[2]}' is a third label beside '{seen[0]}' and "
-            f"'{seen[1]}'; keep two"
+            f"'{seen[1]}'; keep two, or name them with --positive and --negative to leave out the others"
         )
     if positive is None:
         for name in seen:
@@ -226,8 +333,9 @@ def _codes(
                 )
         positive = _BINARY[1]
     elif positive not in seen:
-        near = suggest(positive, seen) or f" (there are {', '.join(seen)})"
-        raise InputError(f"{path}: no label is '{positive}'{near}; name the positive label")
+        near = suggest(positive, [*seen, *classes]) or f" (there are {', '.join(seen)})"
+        nor = f", nor is it a class of the classifier ({', '.join(classes)})" if classes else ""
+        raise InputError(f"{path}: no label is '{positive}'{nor}{near}; name the positive label")
     codes = np.array([name == positive for name in labels], np.int8)
     for code, what in ((1, "positive"), (0, "negative")):
         n = int((codes == code).sum())
@@ -245,5 +353,5 @@ def _some(texts: list[str], path: str | os.PathLike) -> list[str]:
     return texts
 
 
-def _numbered(columns: dict[str, Any]) -> pd.DataFrame:
-    return pd.DataFrame({**columns, "row": np.arange(len(columns["text"]), dtype=np.int64)})
+def _numbered(columns: dict[str, Any], rows: Sequence[int]) -> pd.DataFrame:
+    return pd.DataFrame({**columns, "row": np.asarray(rows, np.int64)})

@@ -14,6 +14,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text
+from biaslab.text.batches import text_batches
 from biaslab.text.ragged import Ragged
 
 # The library's own threads would survive neither a fork nor a limit on threads.
@@ -22,6 +23,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 MAX_LENGTH = 128
 """Tokens of a text, [CLS] and [SEP] among them (Kennedy et al. 2020, published code)."""
+_BATCH = 1024  # texts that are encoded together: what the library returns of a text is large
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,17 @@ class Tokenizer:
 
     def encode(self, texts: Iterable[str], max_length: int = MAX_LENGTH) -> Tokens:
         """Return the tokens of texts, each cut to `max_length` of them, [CLS] and [SEP] included."""
-        encodings = self._pieces.encode_batch(list(texts), add_special_tokens=False)
-        kept = max_length - 2
-        ids = [[self.cls, *e.ids[:kept], self.sep] for e in encodings]
-        words = [[-1, *e.word_ids[:kept], -1] for e in encodings]
+        kept, ids, words = max_length - 2, [], []
+        for batch in text_batches(texts, _BATCH):
+            encodings = self._pieces.encode_batch(batch, add_special_tokens=False)
+            ids += [[self.cls, *e.ids[:kept], self.sep] for e in encodings]
+            words += [[-1, *e.word_ids[:kept], -1] for e in encodings]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in ids], dtype=np.int64)])
         return Tokens(_flat(ids, offsets[-1]), offsets, _flat(words, offsets[-1]))
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens texts have as a whole, [CLS] and [SEP] included."""
+        return [len(e.ids) + 2 for e in self._pieces.encode_batch(list(texts), add_special_tokens=False)]
 
     def pieces(self, text: str) -> list[str]:
         """Return the WordPieces of a text, without [CLS] and [SEP]."""

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -13,10 +14,13 @@ from scipy.special import expit, logit
 import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.auditing import audit, mask_words, swap
+from biaslab.hate_speech import auditing
+from biaslab.hate_speech.auditing import _identifiers, audit, mask_words, swap
 from biaslab.hate_speech.identity_metrics import auc, auc_interval
+from biaslab.hate_speech.occlusion import without, words_of
 from biaslab.hate_speech.own_bias import NONE, TEMPLATES
-from biaslab.hate_speech.report.audited import answer
+from biaslab.hate_speech.report.audited import _differs, answer
+from biaslab.text.batches import text_batches
 
 TERMS = ("bakers", "sailors", "cyclists")
 
@@ -52,8 +56,9 @@ def test_the_interval_of_an_area_is_delong_s_and_covers():
     assert np.isnan(auc_interval([0, 1, 2], [0, 0, 1])).all()
 
 
-def test_a_swap_is_of_whole_words_in_any_case():
-    assert swap("The Bakers met bakerss; bakers!", "bakers", "sailors") == "The sailors met bakerss; sailors!"
+def test_a_swap_is_of_whole_words_in_their_case():
+    assert swap("The Bakers met bakerss; bakers!", "bakers", "sailors") == "The Sailors met bakerss; sailors!"
+    assert swap("BAKERS sang.", "bakers", "river people") == "RIVER PEOPLE sang."
     assert swap("a.b aab", "a.b", r"\1") == r"\1 aab"
 
 
@@ -121,7 +126,95 @@ def test_a_classifier_that_hears_no_names_gives_no_difference():
     assert (found.identifiers["difference"].dropna() == 0).all()
     assert found.spread["gap"] == 0
     lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
-    assert "for none clearly more" in lines
+    assert "for none a clear difference" in lines
+    assert "no term changes the mean probability" in lines
+    assert "would be told" not in lines  # where nothing varies no least difference can be told
+
+
+def test_a_cased_classifier_that_hears_no_names_gives_no_difference():
+    """What begins with a small letter is positive: swaps, templates and words left out keep the capital."""
+    some = pd.DataFrame(
+        [(f"{name.title()} sang {n}.", 0) for n in range(8) for name in TERMS]
+        + [(f"they broke it {n}.", 1) for n in range(8)],
+        columns=["text", "label"],
+    )
+
+    def cased(some, what):
+        return np.array([1.5 if text[:1].islower() else -1.5 for text in some])
+
+    found = audit(cased, TERMS, some, None, ["{} is the word."], 1)
+    assert found.swapped["n_changed"] == 0
+    assert (found.swaps["change"] == 0).all()
+    assert (found.templates["n_positive"] == 0).all()
+    assert without("Bakers sang. They left", words_of("Bakers sang. They left"), 0, 1) == "Sang. They left"
+    assert without("Bakers sang. They left", words_of("Bakers sang. They left"), 3, 4) == "Bakers sang. Left"
+    assert without("the Bakers sang", words_of("the Bakers sang"), 1, 2) == "the sang"
+
+
+def test_the_accuracy_is_beside_that_of_the_more_frequent_label():
+    (first, *_) = answer(audit(biased, TERMS, texts(), None, TEMPLATES, 1), "m:f", Path("t"), None, "1").lines
+    assert first.startswith("Of 90 texts 83.3% are answered as labelled")
+    assert first.endswith("66.7% have the more frequent label.")
+
+    def turned(some, what):
+        return -fair(some, what)
+
+    (first, *_) = answer(audit(turned, TERMS, texts(), None, TEMPLATES, 1), "m:f", Path("t"), None, "1").lines
+    assert first.endswith("No better than that: check --positive and the reading below.")
+    (first, *_) = answer(audit(biased, TERMS, None, None, TEMPLATES, 1), "m:f", None, None, "1").lines
+    assert first == "No labelled texts are given: how often the classifier is right is not known."
+
+
+def test_groups_of_few_texts_keep_a_line():
+    some = texts()
+    some.loc[len(some)] = ["The gardeners sang.", 0]
+    found = audit(fair, (*TERMS, "gardeners", "drummers"), some, None, TEMPLATES, 1)
+    page = answer(found, "m:f", Path("t.csv"), None, "1")
+    assert "Too few texts to tell: gardeners (1 harmless of 1), drummers (0 harmless of 0)." in page.lines
+    cells = page.sections[0].table.set_index("Identifier")["Would be told"]
+    assert cells[["gardeners", "drummers"]].tolist() == ["too few to tell"] * 2
+    assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+def test_equal_groups_are_called_different_in_at_most_one_of_twenty(k, monkeypatch):
+    """40 audits of a classifier whose errors have nothing to do with names; at 5% more than 5 are rare."""
+    monkeypatch.setattr(auditing, "find_least_rate", lambda *_: np.nan)  # takes long, and decides nothing
+    rng, names = np.random.default_rng(k), [f"group{i}" for i in range(k)]
+    holds = np.zeros((60 + 25 * k, k), bool)
+    holds[np.arange(60, len(holds)), np.arange(25 * k) % k] = True
+    labels = (np.arange(len(holds)) % 5 == 0).astype(int)
+    n_called = 0
+    for seed in range(40):
+        scores = rng.normal(size=len(holds)) + 2 * labels - 1.3
+        table = _identifiers(scores, labels, holds, names, seed).iloc[:k]
+        n_called += (_differs(table) | (table["bpsn_p_value"] <= 0.05)).any()
+    assert n_called <= 5
+
+
+def test_a_long_text_costs_time_and_memory_by_its_words(monkeypatch):
+    """Few words are left out of it, and few of its variants are made at once."""
+    some = texts()
+    some.loc[len(some)] = ["the cyclists " + "word " * 20_000, 0]
+    asked, most = 0, 0
+
+    def counting(some, what):
+        nonlocal asked, most
+        found = []
+        for batch in text_batches(some, 256):
+            most = max(most, sum(map(len, batch)))
+            asked += sum(map(len, batch))
+            found += biased(batch, what).tolist()
+        return np.array(found)
+
+    found = audit(counting, TERMS, some, None, TEMPLATES, 1)
+    assert found.n_shortened == 1
+    assert most <= 4_000_000
+    assert asked < 250 * 100_000
+    lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
+    assert (
+        "1 of these texts are longer than 200 words, of which the first 200 and the identity terms" in lines
+    )
 
 
 @pytest.mark.parametrize(

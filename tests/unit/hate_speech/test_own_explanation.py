@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.own_explanation import explain_sentences
+from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
 from biaslab.text.encoder import score
 from biaslab.text.label_names import positive_label
 from biaslab.text.language_model import LanguageModelSettings, train_language_model
@@ -90,7 +90,29 @@ def test_words_that_the_classifier_never_sees_are_not_explained(folder):
 def test_a_sentence_that_is_too_long_is_said_to_be_cut(classifier):
     exact, longer = "bread " * 126, "bread " * 127
     found = explain_sentences(classifier, [exact, longer], OC, None, seed=1)
-    assert [(len(one.words), one.is_cut) for one in found] == [(126, False), (126, True)]
+    assert [(len(one.words), one.limits) for one in found] == [
+        (126, ()),
+        (
+            126,
+            ("The classifier reads 128 word pieces of the sentence: the last 1 are not read.",),
+        ),
+    ]
+
+
+def test_a_sentence_of_3000_words_is_explained_in_part_and_says_so(folder):
+    config = json.loads((folder / "config.json").read_text()) | {"max_position_embeddings": 512}
+    (folder / "config.json").write_text(json.dumps(config))
+    tensors = load_file(folder / "model.safetensors")
+    places = tensors["bert.embeddings.position_embeddings.weight"]
+    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(4, 1).contiguous()
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    text, limits = "bread " * 3000, "The first 200 of "
+    (found,) = explain_sentences(load_folder(folder, "cpu"), [text], OC, None, seed=1)
+    assert len(found.words) == 200
+    unread = "The classifier reads 512 word pieces of the sentence: the last 2,490 are not read."
+    assert found.limits == (unread, f"{limits}510 words are explained.")
+    (found,) = explain_by_leaving_out(load_folder(folder, "cpu"), [text])
+    assert found.limits == (unread, f"{limits}3,000 words are explained.")
 
 
 def language_model_of(classifier):

@@ -17,7 +17,7 @@ import made_complaints
 from biaslab.core.errors import InputError
 from biaslab.run import datasets
 from biaslab.text import corpora
-from biaslab.text.labelled import read_labelled
+from biaslab.text.labelled import LeftOut, read_labelled
 from biaslab.text.registry import FORMATS
 from refusals import assert_file_refused
 
@@ -80,6 +80,17 @@ def test_stormfront_labels_follow_the_rule(tmp_path, positive, labels, rows):
     assert table["text"].tolist() == [f"Sentence {name} on bakers" for name in names]
     assert table["group"].tolist() == [name.split("_")[0] for name in names]
     assert (table["label"].dtype, table["row"].dtype) == (np.int8, np.int64)
+
+
+def test_stormfront_sentences_that_decide_nothing_are_left_out_by_name(tmp_path):
+    """Four sentences, one of each label: two are used, two are counted, and the step says so."""
+    path, left_out, said = tmp_path / "a.tar.gz", LeftOut(), []
+    labels = {f"{number}_1": label for number, label in enumerate(corpora.STORMFRONT_LABELS)}
+    path.write_bytes(packed(files(labels)))
+    assert corpora.read_stormfront(path, "hate", left_out)["label"].tolist() == [1, 0]
+    assert left_out.counts() == {"labelled 'relation'": 1, "labelled 'idk/skip'": 1}
+    corpora.Source("stormfront", path, positive="hate").read(say=said.append)
+    assert said == ["a.tar.gz: 2 rows are left out: 1 labelled 'relation', 1 labelled 'idk/skip'."]
 
 
 def test_an_archive_may_be_unpacked_already(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.text import labelled
-from biaslab.text.labelled import read_labelled, read_records, read_texts
+from biaslab.text.labelled import LeftOut, read_labelled, read_records, read_texts
 from refusals import assert_file_refused
 
 ROWS = [
@@ -66,6 +66,54 @@ def test_truth_values_and_numbers_of_json_are_labels(tmp_path):
     assert read_labelled(path, positive="true")["label"].tolist() == [1, 0, 1, 0]
 
 
+def test_rows_without_text_or_label_are_left_out_and_counted(tmp_path):
+    path, left_out = tmp_path / "texts.csv", LeftOut()
+    path.write_text("text,label\na,0\n ,1\nb,1\nthe bakers,\nc,0\nd,1\n")
+    table = read_labelled(path, left_out=left_out)
+    assert table["row"].tolist() == [0, 2, 4, 5]
+    assert left_out.counts() == {"with an empty text": 1, "without a label": 1}
+    assert left_out.rows[1] == ("without a label", "the bakers")
+    assert left_out.sentence(path) == (
+        "texts.csv: 2 rows are left out: 1 with an empty text, 1 without a label."
+    )
+    assert LeftOut().sentence(path) == ""
+    (tmp_path / "texts.jsonl").write_text('{"text": null}\n{"text": "a"}\n')
+    assert read_texts(tmp_path / "texts.jsonl", left_out=left_out)["row"].tolist() == [1]
+
+
+@pytest.mark.parametrize("undecided", [("relation", "idk/skip"), ("nan", "NA")])
+def test_labels_that_decide_nothing_are_left_out_by_name(tmp_path, undecided):
+    path, left_out = tmp_path / "texts.csv", LeftOut()
+    rows = ["a,hate", "b,noHate", *(f"c,{label}" for label in undecided)]
+    path.write_text("\n".join(["text,label", *rows, *rows]) + "\n")
+    table = read_labelled(path, positive="hate", left_out=left_out)
+    assert table["text"].tolist() == ["a", "b", "a", "b"]
+    assert left_out.counts() == {f"labelled '{label}'": 2 for label in undecided}
+
+
+def test_a_third_label_is_left_out_where_both_others_are_named(tmp_path):
+    path, left_out = tmp_path / "texts.csv", LeftOut()
+    path.write_text("text,label\na,rude\nb,calm\nc,odd\nd,rude\ne,calm\n")
+    with pytest.raises(
+        InputError, match=r"'odd' is a third label .* name them with --positive and --negative"
+    ):
+        read_labelled(path, positive="rude", left_out=left_out)
+    table = read_labelled(path, positive="rude", negative="calm", left_out=left_out)
+    assert table["label"].tolist() == [1, 0, 1, 0]
+    assert left_out.counts() == {"labelled 'odd'": 1}
+
+
+def test_labels_0_and_1_stay_where_the_positive_label_is_a_class_of_the_classifier(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text("text,label\na,0\nb,1\nc,0\nd,1\n")
+    table = read_labelled(path, positive="hate", classes=["nothate", "hate"])
+    assert table["label"].tolist() == [0, 1, 0, 1]
+    with pytest.raises(
+        InputError, match=r"no label is 'hat', nor is it a class of the classifier \(nothate, hate\)"
+    ):
+        read_labelled(path, positive="hat", classes=["nothate", "hate"])
+
+
 def test_limit_reads_no_further(tmp_path):
     path = tmp_path / "texts.csv"
     path.write_bytes(as_delimited(",") + b"\xff not UTF-8, 2, x\n")
@@ -104,6 +152,10 @@ GOOD = b"a,0\nb,1\nc,0\nd,1\n"
         (HEADER + GOOD + b"e,\n", r"\.csv:6: the label is missing"),
         (HEADER + GOOD + b"\xe9,1\n", r"\.csv:6: not UTF-8"),
         (HEADER + GOOD + b'"e,1\nf,0\n', r"\.csv:6: not a row of fields"),
+        (
+            HEADER + GOOD.replace(b"1", b"Yes") + b"e,yes\n",
+            "'Yes' and 'yes' differ by case, blanks or a final stop alone",
+        ),
         (HEADER + GOOD + b"e,2\n", r"\.csv:6: '2' is a third label beside '0' and '1'"),
         (HEADER + b"a,no\nb,yes\n", r"\.csv:2: the label 'no' is neither 0 nor 1"),
         (HEADER + b"a,0\nb,1\nc,0\n", "1 of 3 examples is positive"),

@@ -1,6 +1,6 @@
 """The texts of an experiment, made ready once for all steps: split, as words, with terms and neighbours."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,13 +57,16 @@ def prepare(
     sentences: Path,
     probes: Mapping[str, Path],
     seed: int,
+    say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus."""
     known = read_features(terms, features)
     values = {name: known[name] for name in features}
-    tables = read_parts(source, seed) | {name: corpora.read_toxicity(file) for name, file in probes.items()}
-    words = {name: _words(table["text"]) for name, table in tables.items()}
-    words[SENTENCES] = _words(read_texts(sentences)["text"])
+    tables = read_parts(source, seed, say) | {
+        name: corpora.read_toxicity(file) for name, file in probes.items()
+    }
+    words = {name: _words(table["text"], name, say) for name, table in tables.items()}
+    words[SENTENCES] = _words(read_texts(sentences)["text"], SENTENCES, say)
     given = Lexicon.load(vectors)
     every = [text for texts in words.values() for text in texts]
     lexicon = build_lexicon(given.words, given.vectors, [*every, *known.values()])
@@ -99,7 +102,9 @@ def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
     return have_marked(texts, np.isin(texts.ids, ids))
 
 
-def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
+def read_parts(
+    source: Source, seed: int, say: Callable[[str], None] = lambda _: None
+) -> dict[str, pd.DataFrame]:
     """Read a corpus in its `PARTS`, columns text and label; drawn with the share of positive ones kept."""
 
     def draw(table: pd.DataFrame) -> Sequence[np.ndarray]:
@@ -107,11 +112,15 @@ def read_parts(source: Source, seed: int) -> dict[str, pd.DataFrame]:
             return [np.flatnonzero(table["part"] == part) for part in PARTS]
         return split_shares(table["label"], SHARES, stream(seed, "text parts"))
 
-    return source.parts(draw)
+    return source.parts(draw, say=say)
 
 
-def _words(texts: Iterable[str]) -> list[list[str]]:
-    return [split_words(text)[:MAX_WORDS] for text in texts]
+def _words(texts: Iterable[str], name: str, say: Callable[[str], None]) -> list[list[str]]:
+    """Return texts as words, cut to `MAX_WORDS`; say how many are cut."""
+    words = [split_words(text) for text in texts]
+    if n_cut := sum(len(of) > MAX_WORDS for of in words):
+        say(f"{name}: {n_cut:,} of {len(words):,} texts are cut after {MAX_WORDS} words")
+    return [of[:MAX_WORDS] for of in words]
 
 
 def read_features(terms: Path, features: Sequence[str]) -> dict[str, tuple[str, ...]]:

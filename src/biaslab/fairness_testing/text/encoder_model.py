@@ -18,10 +18,11 @@ from biaslab.text import encoder
 from biaslab.text.devices import choose_device
 from biaslab.text.label_names import positive_label
 from biaslab.text.ragged import gather
-from biaslab.text.tokens import MAX_LENGTH, Tokenizer, Tokens
+from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, reading_length
+from biaslab.text.tokens import Tokenizer, Tokens
 from biaslab.text.words import Lexicon, Texts
 
-_TRAINING, _REMOVED = "training.json", "removed"  # what a classifier that was trained here never sees
+_REMOVED = "removed"  # what a classifier that was trained here never sees
 
 
 def load_encoder_model(
@@ -30,8 +31,10 @@ def load_encoder_model(
     """Return the classifier in a folder, which has the layout of Hugging Face."""
     model = encoder.load_classifier(folder)
     encoder.put_positive_second(model, positive_label(folder, positive))
-    _refuse_removal(folder / _TRAINING)
-    return EncoderTextModel(model.to(choose_device(device)), Tokenizer.load(folder / "vocab.txt"), lexicon)
+    _refuse_removal(folder / TRAINING_FILE)
+    limit = reading_length(folder, model.config.max_position_embeddings)
+    tokenizer = Tokenizer.load(folder / "vocab.txt")
+    return EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
 
 
 class EncoderTextModel:
@@ -42,10 +45,12 @@ class EncoderTextModel:
     used.
     """
 
-    def __init__(self, model: nn.Module, tokenizer: Tokenizer, lexicon: Lexicon) -> None:
+    def __init__(
+        self, model: nn.Module, tokenizer: Tokenizer, lexicon: Lexicon, max_length: int = TRAINED_LENGTH
+    ) -> None:
         self._model, self._pad = model, tokenizer.pad
         self._begin, self._end = tokenizer.cls, tokenizer.sep
-        self._max_length = min(MAX_LENGTH, model.config.max_position_embeddings)
+        self.max_length = min(max_length, model.config.max_position_embeddings)
         self._pieces = _pieces(tokenizer, lexicon)
         table = model.bert.embeddings.word_embeddings.weight.detach().cpu().numpy()
         sums = np.add.reduceat(table[self._pieces.ids], self._pieces.offsets[:-1], axis=0)
@@ -88,13 +93,18 @@ class EncoderTextModel:
             hook.remove()
         return gradient.cpu().numpy()
 
+    def lengths(self, texts: Texts) -> Lengths:
+        """Return how many word pieces texts have, and how many of them are read."""
+        _, offsets = gather(self._pieces.offsets, texts.ids)
+        return Lengths(np.diff(offsets[texts.offsets]) + 2, self.max_length)
+
     def _tokens(self, texts: Texts) -> Tokens:
         """Return [CLS], the pieces of all words and [SEP] of each text, cut to what the encoder reads."""
         where, piece_offsets = gather(self._pieces.offsets, texts.ids)
         position = np.arange(len(texts.ids)) - np.repeat(texts.offsets[:-1], texts.lengths)
         word = np.repeat(position, np.diff(piece_offsets))
         bounds = piece_offsets[texts.offsets]
-        kept = np.minimum(np.diff(bounds), self._max_length - 2)
+        kept = np.minimum(np.diff(bounds), self.max_length - 2)
         offsets = np.concatenate([[0], np.cumsum(kept + 2)])
         ids, words = np.empty(offsets[-1], np.int32), np.full(offsets[-1], -1, np.int32)
         ids[offsets[:-1]], ids[offsets[1:] - 1] = self._begin, self._end

@@ -1,29 +1,43 @@
 """The answer to whether naming a group changes what a classifier of texts says: lines, page and numbers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
+from biaslab.core.simultaneous import MIN_MEMBERS, SIGNIFICANT
+from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.hate_speech.auditing import MAX_EXPLAINED, MAX_SWAPPED, Audited
+from biaslab.hate_speech.occlusion import MAX_WORDS
 from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE
 
 N_TERMS = 30
 """Identifiers that the page shows; the JSON file has them all."""
 
 N_WORDS = 15
+N_FEW = 8
+"""Terms of too few texts that a line names."""
 
+_ROUNDING = 1e-9
 _AREAS = {"subgroup_auc": "Subgroup", "bpsn_auc": "BPSN", "bnsp_auc": "BNSP"}
 _NO_INTERVAL = f"({MISSING} to {MISSING})"
 
 
-def answer(found: Audited, model: str, data: Path | None, hatecheck: Path | None, positive: str) -> Answer:
-    """Say what an audit found."""
-    lines, sections = [], []
+def answer(
+    found: Audited,
+    model: str,
+    data: Path | None,
+    hatecheck: Path | None,
+    positive: str,
+    notes: Sequence[str] = (),
+) -> Answer:
+    """Say what an audit found; `notes` say how model and texts were read, and follow the accuracy."""
+    lines, sections = [_accuracy_line(found), *notes], []
     if found.identifiers is not None:
-        lines += [*_metric_lines(found, positive), *_term_lines(found)]
+        lines += [_alarm_line(found, positive), *_term_lines(found)]
         sections += [_rates(found), _areas(found)]
     if found.swaps is not None:
         lines.append(_swap_line(found))
@@ -55,6 +69,7 @@ def answer(found: Audited, model: str, data: Path | None, hatecheck: Path | None
         sections=sections,
         limits=_limits(found),
         numbers={
+            "notes": list(notes),
             "metrics": found.metrics,
             "identifiers": found.identifiers,
             "swaps": found.swaps,
@@ -67,15 +82,34 @@ def answer(found: Audited, model: str, data: Path | None, hatecheck: Path | None
     )
 
 
-def _metric_lines(found: Audited, positive: str) -> list[str]:
+def _accuracy_line(found: Audited) -> str:
+    """Say how often a classifier is right, and how often the more frequent label alone would be."""
+    if found.metrics is not None:
+        of = found.metrics.set_index("measure")
+        row, n_positive = of.loc["accuracy"], int(of.loc["recall", "n"])
+        hits, n, what = int(row["hits"]), int(row["n"]), "texts"
+    elif found.hatecheck is not None:
+        table = found.hatecheck
+        hits, n, what = int(table["passed"].sum()), int(table["n"].sum()), "HateCheck cases"
+        n_positive = int(table.loc[table["is_hateful"], "n"].sum())
+    else:
+        return "No labelled texts are given: how often the classifier is right is not known."
+    low, high = share_interval(hits, n)
+    majority = max(n_positive, n - n_positive) / n
+    doubt = " No better than that: check --positive and the reading below." if hits / n <= majority else ""
+    return (
+        f"Of {n:,} {what} {hits / n:.1%} are answered as labelled ({low:.1%} to {high:.1%}); {majority:.1%}"
+        f" have the more frequent label.{doubt}"
+    )
+
+
+def _alarm_line(found: Audited, positive: str) -> str:
     of = found.metrics.set_index("measure")
-    rate, accuracy = of.loc["false_positive_rate"], of.loc["accuracy"]
-    return [
-        f"Of {int(accuracy['n']):,} texts {accuracy['value']:.1%} are answered as labelled"
-        f" ({accuracy['ci_low']:.1%} to {accuracy['ci_high']:.1%}); {rate['value']:.1%} of the harmless ones"
-        f" are called {positive}, false alarms ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC"
-        f" {of.loc['auc', 'value']:.3f}."
-    ]
+    rate = of.loc["false_positive_rate"]
+    return (
+        f"{rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}, false alarms"
+        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {of.loc['auc', 'value']:.3f}."
+    )
 
 
 def _term_lines(found: Audited) -> list[str]:
@@ -83,43 +117,103 @@ def _term_lines(found: Audited) -> list[str]:
     plain = found.identifiers.set_index("identifier").loc[NONE]
     if not table["n_negative"].any() or not plain["n_negative"]:
         return ["No harmless text names a group, or all do, so that false alarms cannot be compared."]
-    worst = table.loc[table["difference_low"].idxmax()]  # the clearest, not that of the fewest texts
-    clear = table[table["difference_low"] > 0]["identifier"]
-    said = (
-        f"clearly more (each by its 95% interval): {', '.join(clear)}"
-        if len(clear)
-        else "for none clearly more"
-    )
+    told = table[table["n_negative"] > 0]
+    worst = told.loc[told["difference_low"].idxmax()]  # the clearest, not that of the fewest texts
+    clear = told[_differs(told)]
     lines = [
         f"Harmless texts that name {worst['identifier']} are false alarms in"
         f" {worst['false_positive_rate']:.1%} of {worst['n_negative']:,.0f} ({worst['ci_low']:.1%} to"
         f" {worst['ci_high']:.1%}), those that name nobody in {plain['false_positive_rate']:.1%} of"
         f" {plain['n_negative']:,.0f}: a difference of {worst['difference']:+.1%}"
         f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the clearest of all terms;"
-        f" {said}."
+        f" {_clear_terms(clear)}."
     ]
-    least = table.loc[table["bpsn_auc"].idxmin()] if table["bpsn_auc"].notna().any() else None
-    if least is not None:
-        interval = ""
-        if np.isfinite(least["bpsn_auc_low"]):
-            interval = f" ({least['bpsn_auc_low']:.3f} to {least['bpsn_auc_high']:.3f})"
-        lines.append(
-            f"BPSN AUC is least for {least['identifier']}, {least['bpsn_auc']:.3f}{interval}: so often a"
-            " hateful text that does not name it scores higher than a harmless one that does; 0.5 is"
-            " guessing."
+    can_tell = told[told["least_difference"].notna()]
+    unclear = can_tell[~can_tell["identifier"].isin(clear["identifier"])]
+    if len(unclear):
+        low, high = (
+            unclear.loc[of]
+            for of in (unclear["least_difference"].idxmin(), unclear["least_difference"].idxmax())
         )
+        span = (
+            f"{low['least_difference']:+.1%} ({low['identifier']}, {low['n_negative']:,.0f} harmless texts)"
+        )
+        if low["identifier"] != high["identifier"]:
+            span += f" to {high['least_difference']:+.1%} ({high['identifier']}, {high['n_negative']:,.0f})"
+        lines.append(
+            f"For terms without one these texts would show, four times in five, a difference of {span}."
+        )
+    few = table[~table["identifier"].isin(can_tell["identifier"])]
+    if len(few):
+        listed_few = ", ".join(
+            f"{row.identifier} ({row.n_negative:,.0f} harmless of {row.n:,.0f})"
+            for row in few.head(N_FEW).itertuples()
+        )
+        more = f", and {len(few) - N_FEW:,} more" if len(few) > N_FEW else ""
+        lines.append(f"Too few texts to tell: {listed_few}{more}.")
+    with_area = told[told["bpsn_auc"].notna()]
+    if len(with_area):
+        lines.append(_area_line(with_area))
     return lines
+
+
+def _differs(table: pd.DataFrame) -> pd.Series:
+    """Tell which rows differ: by a p-value that counts all of them, and by an interval that leaves out 0."""
+    is_apart = (table["difference_low"] > 0) | (table["difference_high"] < 0)
+    return (table["p_value"] <= SIGNIFICANT) & is_apart & (table["n_negative"] >= MIN_MEMBERS)
+
+
+def _clear_terms(clear: pd.DataFrame) -> str:
+    """Name the terms whose false alarms differ, all comparisons counted."""
+    parts = [
+        f"{word} for {', '.join(part['identifier'])}"
+        for word, part in (
+            ("clearly more", clear[clear["difference"] > 0]),
+            ("clearly fewer", clear[clear["difference"] < 0]),
+        )
+        if len(part)
+    ]
+    return " and ".join(parts) if parts else "for none a clear difference"
+
+
+def _area_line(table: pd.DataFrame) -> str:
+    least, interval = table.loc[table["bpsn_auc"].idxmin()], ""
+    if np.isfinite(least["bpsn_auc_low"]):
+        interval = f" ({least['bpsn_auc_low']:.3f} to {least['bpsn_auc_high']:.3f})"
+    is_clear = least["bpsn_p_value"] <= SIGNIFICANT
+    return (
+        f"BPSN AUC is least for {least['identifier']}, {least['bpsn_auc']:.3f}{interval}: so often a hateful"
+        " text that does not name it scores higher than a harmless one that does; 0.5 is guessing. Harmless"
+        f" texts that name it score {'clearly' if is_clear else 'not clearly'} otherwise than those that name"
+        f" nobody (p = {least['bpsn_p_value']:.3f}, all terms counted)."
+    )
 
 
 def _swap_line(found: Audited) -> str:
     of = found.swapped
-    top = found.swaps.loc[found.swaps["change"].idxmax()]
-    return (
+    told = found.swaps[found.swaps["change"].notna()]
+    line = (
         f"Swaps: {of['n_changed']:,} of {of['n']:,} texts that name a group ({of['share']:.1%},"
-        f" {of['low']:.1%} to {of['high']:.1%}) get another answer where another group stands in its place;"
-        f" {top['term']} raises the probability most, by {top['change']:+.3f} in the mean"
-        f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})."
+        f" {of['low']:.1%} to {of['high']:.1%}) get another answer where another group stands in its place"
     )
+    top = told.loc[told["change"].abs().idxmax()]
+    verb = "raises" if top["change"] > 0 else "lowers"
+    change = f"{top['change']:+.3f} in the mean ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
+    if top["change_low"] > 0 or top["change_high"] < 0:
+        return f"{line}; {top['term']} {verb} the probability most, by {change}."
+    if told["change"].abs().max() < _ROUNDING:
+        return f"{line}; no term changes the mean probability."
+    return (
+        f"{line}; no term clearly changes the probability: most {top['term']}, by {change};"
+        f"{_least(top['least'])}"
+    )
+
+
+def _least(value: float) -> str:
+    """Say which difference would have been told; nothing is said of what no number of texts tells."""
+    if not np.isfinite(value):
+        return " too few to tell."
+    return f" {value:.3f} would be told four times in five."
 
 
 def _word_line(found: Audited) -> str:
@@ -128,13 +222,20 @@ def _word_line(found: Audited) -> str:
         f"Words: of {found.n_explained:,} false alarms the probability falls most where '{top['word']}' is"
         f" left out, by {top['change']:.3f} in the mean of {top['n']:,}"
     )
+    if np.isfinite(top["change_low"]):
+        line += f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
+    if not top["change_low"] > 0:
+        line += f", not clearly:{_least(top['least'])}".removesuffix(".")
     terms = found.words[found.words["is_identifier"]]
-    if terms.empty or top["is_identifier"]:
-        return f"{line}."
-    best = terms.iloc[0]
-    return (
-        f"{line}; of identity terms, '{best['word']}', by {best['change']:.3f} in the mean of {best['n']:,}."
-    )
+    if len(terms) and not top["is_identifier"]:
+        best = terms.iloc[0]
+        line += f"; of identity terms, '{best['word']}', by {best['change']:.3f} in the mean of {best['n']:,}"
+    if found.n_shortened:
+        line += (
+            f"; {found.n_shortened:,} of these texts are longer than {MAX_WORDS} words, of which the first"
+            f" {MAX_WORDS} and the identity terms are left out"
+        )
+    return f"{line}."
 
 
 def _often(words: pd.DataFrame) -> pd.DataFrame:
@@ -146,11 +247,14 @@ def _often(words: pd.DataFrame) -> pd.DataFrame:
 def _template_line(found: Audited) -> str:
     terms = found.templates[found.templates["is_identifier"]]
     top, alarms = terms.iloc[0], int(terms["n_positive"].sum())
+    doubt = ""
+    if not top["difference_low"] > 0 and terms["difference"].abs().max() > _ROUNDING:
+        doubt = f", no clear difference;{_least(top['least'])}".removesuffix(".")
     return (
         f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms;"
         f" {top['word']} scores highest, {top['mean']:.3f} in the mean, {top['difference']:+.3f}"
-        f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) against neutral words; two groups"
-        f" differ by {found.spread['gap']:.3f} in the mean."
+        f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) against neutral words{doubt}; two"
+        f" groups differ by {found.spread['gap']:.3f} in the mean."
     )
 
 
@@ -163,16 +267,17 @@ def _hatecheck_line(table: pd.DataFrame) -> str:
         for kind, name in ((True, "hateful"), (False, "harmless"))
         if kind in rates
     ]
+    doubt = "" if (table["p_value"] <= SIGNIFICANT).any() else "; functionalities do not clearly differ"
     return (
         f"HateCheck: right in {' and '.join(parts)}; worst in {worst['functionality']}, {worst['rate']:.1%}"
-        f" of {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%})."
+        f" of {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}){doubt}."
     )
 
 
 def _shown(found: Audited) -> pd.DataFrame:
     table = found.identifiers
     aside = table["identifier"].isin([ANY, NONE])
-    terms = table[~aside & (table["n"] > 0)].sort_values("difference", ascending=False, kind="stable")
+    terms = table[~aside].sort_values("difference", ascending=False, kind="stable")
     return pd.concat([terms.head(N_TERMS), table[aside]], ignore_index=True)
 
 
@@ -184,7 +289,12 @@ def _rates(found: Audited) -> Section:
         "Harmless": "{n_negative:,}",
         "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
         "Against texts without any": "{difference:+.1%} ({difference_low:+.1%} to {difference_high:+.1%})",
+        "p": "{p_value:.3f}",
+        "Would be told": "{least_difference:+.1%}",
     }
+    cells = text_columns(shown, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
+    is_few = shown["least_difference"].isna() & ~shown["identifier"].isin([ANY, NONE])
+    cells.loc[is_few.to_numpy(), "Would be told"] = "too few to tell"
     return Section(
         "Harmless texts that name a group",
         [
@@ -198,9 +308,12 @@ def _rates(found: Audited) -> Section:
             "Share of harmless texts called hateful",
         ),
         listed(shown, "{identifier} {false_positive_rate:.1%}"),
-        text_columns(shown, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING),
-        "Intervals: 95%, Clopper and Pearson's of rates, Newcombe's of differences, each by itself: with"
-        " many terms some differences are chance.",
+        cells,
+        "Intervals: Clopper and Pearson's of rates, Newcombe's of differences; those of all terms hold"
+        " together in 95% (Bonferroni). p: of no difference, by permutations of the harmless texts, all terms"
+        " counted (maxT). A term differs clearly if p is at most 0.05 and its interval leaves out 0."
+        f" Would be told: the least difference that so many texts show four times in five."
+        f" At most {N_TERMS} terms; the JSON file has all.",
     )
 
 
@@ -222,7 +335,7 @@ def _areas(found: Audited) -> Section:
         dots(shown["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
         listed(shown, "{identifier} BPSN {bpsn_auc:.3f}"),
         text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
-        "Intervals: 95%, by DeLong et al. 1988.",
+        "Intervals: by DeLong et al. 1988; those of all terms hold together in 95% (Bonferroni).",
     )
 
 
@@ -249,8 +362,8 @@ def _swaps(found: Audited) -> Section:
         ),
         listed(shown, "{term} {change:+.3f}"),
         text_columns(shown, templates),
-        f"Of {found.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn). Bars: 95% intervals by Student's"
-        " t, over texts.",
+        f"Of {found.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn); a term takes the case of the one in"
+        " whose place it stands. Bars: intervals by Student's t, over texts, that hold together in 95%.",
     )
 
 
@@ -282,8 +395,9 @@ def _words(found: Audited) -> Section:
         ),
         listed(shown, "{word} {change:+.3f}"),
         text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
-        "Words of two texts or more first, and all identity terms. Bars: 95% intervals by Student's t, over"
-        " texts.",
+        "Words of two texts or more first, and all identity terms. Of a text the first"
+        f" {MAX_WORDS} words and all identity terms are left out. Bars: intervals by Student's t, over texts,"
+        " that hold together in 95% for all words.",
     )
 
 
@@ -310,7 +424,7 @@ def _templates(found: Audited) -> Section:
         ),
         listed(shown, "{word} {mean:.3f}"),
         text_columns(shown, templates),
-        "Bars: 95% intervals by Student's t, over sentences.",
+        "Bars: intervals by Student's t, over sentences, that hold together in 95% for all identifiers.",
     )
 
 
@@ -336,7 +450,7 @@ def _hatecheck(table: pd.DataFrame) -> Section:
         ),
         listed(shown, "{functionality} {rate:.1%}"),
         text_columns(shown, templates),
-        "Intervals: 95%, Clopper and Pearson's.",
+        "Intervals: Clopper and Pearson's, which hold together in 95% for all functionalities.",
     )
 
 

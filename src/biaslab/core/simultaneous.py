@@ -1,0 +1,175 @@
+"""Many differences of means at once: a test whether any is more than chance, and levels of intervals."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from biaslab.core.stats import LEVEL
+
+SIGNIFICANT = 1 - LEVEL
+"""The share of false alarms that all comparisons together have at most."""
+
+POWER = 0.8
+"""How often the least visible difference is seen."""
+
+MIN_MEMBERS = 2
+"""Rows of a group below which nothing is told of it."""
+
+N_PERMUTATIONS = 999
+_ROUNDING = 1e-9
+_PRECISION = 1e-4
+_RARE = 1e-6
+_BLOCK = 200_000  # rows of permutations in memory
+
+
+class LargestDifference(NamedTuple):
+    """A test of many differences of means; p-values count all of them."""
+
+    p_values: (
+        np.ndarray
+    )  # (k, m), of each group and kind of value; NaN where a group or the reference is empty
+    critical: float  # p-values of greater standardized differences are 5% at most
+
+
+def find_largest_difference(
+    values: ArrayLike, members: ArrayLike, reference: ArrayLike | None, rng: np.random.Generator
+) -> LargestDifference:
+    """Test whether the mean of any group differs from that of a reference, by permutations of the rows.
+
+    Single-step maxT (Westfall and Young 1993): the p-value of a group is how often the greatest standardized
+    difference of any group, and of any kind of value, is as large when the rows are dealt out at random. So
+    the least p-value tests whether there is any difference, and all groups together give 5% of false alarms
+    at most where there is none.
+
+    Parameters
+    ----------
+    values : (n,) or (n, m)
+        One number a row, or several kinds of them.
+    members : (n, k) bool
+        The rows of each group; a row may be in several.
+    reference : (n,) bool, optional
+        Rows that groups are compared with; by default all others.
+    rng
+        Of the permutations.
+    """
+    values, members = np.asarray(values, np.float64), np.asarray(members, np.float64)
+    values = values.reshape(len(values), -1)
+    p_values = np.full((members.shape[1], values.shape[1]), np.nan)
+    others = 1 - members if reference is None else np.asarray(reference, np.float64)[:, None]
+    others = np.broadcast_to(others, members.shape)
+    is_usable = members.any(axis=0) & others.any(axis=0)
+    if not is_usable.any() or len(values) < 2:
+        return LargestDifference(p_values, math.nan)
+    weights = (_shares(members[:, is_usable]) - _shares(others[:, is_usable])).T
+    spread = np.sqrt((weights**2).sum(axis=1))[:, None] * values.std(axis=0, ddof=1)
+
+    def statistics(rows: np.ndarray) -> np.ndarray:
+        gaps = np.abs(weights @ rows)
+        return np.divide(gaps, spread, out=np.zeros_like(gaps), where=spread > _ROUNDING)
+
+    greatest = np.empty(0)
+    while len(greatest) < N_PERMUTATIONS:
+        n_drawn = min(max(1, _BLOCK // len(values)), N_PERMUTATIONS - len(greatest))
+        order = rng.permuted(np.tile(np.arange(len(values)), (n_drawn, 1)), axis=1)
+        greatest = np.append(greatest, statistics(values[order]).max(axis=(1, 2)))
+    greatest = np.sort(greatest)
+    n_greater = N_PERMUTATIONS - np.searchsorted(greatest, statistics(values) - _ROUNDING)
+    p_values[is_usable] = (1 + n_greater) / (1 + N_PERMUTATIONS)
+    n_chance = math.floor(SIGNIFICANT * (1 + N_PERMUTATIONS) + _ROUNDING)  # as large as a p-value of 5% has
+    return LargestDifference(p_values, float(greatest[-n_chance]))
+
+
+def find_least_mean(x: ArrayLike, level: float = LEVEL) -> float:
+    """Return the mean that would be told from 0, by Student's t, four times in five; NaN for fewer than two.
+
+    `x` are values that vary as much.
+    """
+    x = np.asarray(x, np.float64)
+    n = len(x)
+    if n < 2:
+        return math.nan
+    limit = scipy.stats.t.ppf((1 + level) / 2, n - 1)
+    low, high = 0.0, limit + 5.0
+    while high - low > _PRECISION:
+        middle = (low + high) / 2
+        power = scipy.stats.nct.sf(limit, n - 1, middle)
+        low, high = (low, middle) if power >= POWER else (middle, high)
+    return float(high * x.std(ddof=1) / math.sqrt(n))
+
+
+def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float, level: float) -> float:
+    """Return how much higher the rate of a group must be to be told from a reference four times in five.
+
+    It is told when its standardized difference exceeds `critical` (`find_largest_difference`) and its
+    interval, Newcombe's of this level, is above 0. NaN where even a rate of 1 is told less often, and
+    for a group of fewer than `MIN_MEMBERS`.
+
+    Parameters
+    ----------
+    n, of_n
+        Rows of the group, and of the reference.
+    rate
+        The rate of all rows but the group's.
+    n_all
+        All rows.
+    critical, level
+        What a difference must exceed, and the level of its interval.
+    """
+    if n < MIN_MEMBERS or not of_n or not math.isfinite(critical):
+        return math.nan
+    of_hits, of_chances = _likely_counts(of_n, rate)
+
+    def power(gap: float) -> float:
+        hits, chances = _likely_counts(n, min(rate + gap, 1.0))
+        seen = _is_higher(hits[:, None], n, of_hits, of_n, rate * (n_all - n - of_n), n_all, critical, level)
+        return float(chances @ seen @ of_chances)
+
+    low, high = 0.0, 1 - rate
+    if power(high) < POWER:
+        return math.nan
+    while high - low > _PRECISION:
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(middle) >= POWER else (middle, high)
+    return high
+
+
+def level_of_each(n: int, level: float = LEVEL) -> float:
+    """Return the level of each of n intervals that hold together at a level (Bonferroni)."""
+    return 1 - (1 - level) / max(n, 1)
+
+
+def _shares(members: np.ndarray) -> np.ndarray:
+    return members / members.sum(axis=0)
+
+
+def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the counts of n trials that have nearly all of the probability, and the chance of each."""
+    count = scipy.stats.binom(n, rate)
+    counts = np.arange(count.ppf(_RARE), count.ppf(1 - _RARE) + 1)
+    return counts, count.pmf(counts)
+
+
+def _is_higher(
+    hits: np.ndarray,
+    n: int,
+    of_hits: np.ndarray,
+    of_n: int,
+    rest: float,
+    n_all: int,
+    critical: float,
+    level: float,
+) -> np.ndarray:
+    """Tell where a group is told to have a higher rate than a reference; see `find_least_rate`."""
+    gap, mean = hits / n - of_hits / of_n, (hits + of_hits + rest) / n_all
+    spread = np.sqrt(mean * (1 - mean) * n_all / max(n_all - 1, 1) * (1 / n + 1 / of_n))
+    z = scipy.stats.norm.ppf((1 + level) / 2)
+    low, of_high = _wilson(hits, n, -z), _wilson(of_hits, of_n, z)
+    down = np.hypot(hits / n - low, of_high - of_hits / of_n)
+    return (gap > critical * spread + _ROUNDING) & (gap > down)
+
+
+def _wilson(hits: np.ndarray, n: int, z: float) -> np.ndarray:
+    return (hits + z * z / 2 + z * np.sqrt(hits * (n - hits) / n + z * z / 4)) / (n + z * z)
