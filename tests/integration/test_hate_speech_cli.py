@@ -408,7 +408,7 @@ def write_bad_files():
             "--method soc-0.1: needs identity terms; name their file with --identifiers",
         ),
         ({"data": "three.csv"}, "three.csv:14: 'unsure' is a third label beside 'complaint' and 'other'"),
-        ({"data": "empty.csv"}, "empty.csv:5: the text is empty"),
+        ({"data": "empty.csv"}, "empty.csv: 1 of 3 examples is positive"),
         ({"data": "latin.csv"}, "latin.csv:14: not UTF-8 text"),
         ({"data": "single.csv"}, "single.csv: 1 of 9 examples is positive"),
         ({"data": "texts.xlsx"}, "texts.xlsx: unknown kind of table"),

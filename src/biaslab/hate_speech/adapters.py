@@ -186,12 +186,11 @@ class CallableClassifier:
     @property
     def reading(self) -> str:
         """See `TextClassifier`."""
-        what = "one probability a text is that of the positive class"
+        what = "its answer is the probability of the positive class"
         known = [name for name in (self.positive, "1", "True") if name in self.class_names]
         if known and len(self.class_names) == 2:
-            number = list(self.class_names).index(known[0])
-            what = f"{describe_positive(self.class_names, number)}, of two columns; {what}"
-        return f"{what}; the case of letters and how much of a text is read are its own matter."
+            what = describe_positive(self.class_names, list(self.class_names).index(known[0]))
+        return f"{what}; how it treats case and long texts is not known."
 
     def lengths(self, texts: Sequence[str]) -> None:
         """See `TextClassifier`."""

@@ -218,9 +218,9 @@ def evaluate(
 
     table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
     texts = list(table["text"])
+    scores = _scores(classifier, texts, "texts")
     for line in _reading_lines(classifier, model, texts, data, left_out):
         _say(line)
-    scores = _scores(classifier, texts, "texts")
     _check_order(scores, table["label"].to_numpy(), data)
     shown = summary.metrics_table(own_metrics(scores, table["label"].to_numpy()))
     page = page_console()
@@ -376,9 +376,9 @@ def bias(
     measured = []
     if data is not None:
         table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
+        measured.append(_bias_of(classifier, table, terms, "data", data))
         for line in _reading_lines(classifier, model, list(table["text"]), data, left_out, terms):
             _say(line)
-        measured.append(_bias_of(classifier, table, terms, "data", data))
         page.print(summary.texts_line(data, table))
     if news is not None:
         table = _harmless(news, columns.text, limit, seed)

@@ -36,7 +36,7 @@ def describe_positive(names: Sequence[str], number: int) -> str:
     """Say which label is positive, of all in their order; `names` may be missing."""
     if not names:
         return f"positive is label {number}"
-    return f"positive is '{names[number]}', number {number} of {', '.join(names)} (from 0)"
+    return f"positive is '{names[number]}' of the classes {', '.join(names)}"
 
 
 def positive_label(folder: str | Path, positive: str | None, option: str = "--positive") -> int:

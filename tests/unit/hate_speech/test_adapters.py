@@ -314,3 +314,58 @@ def test_a_folder_without_weights_or_of_three_labels(folder, tmp_path):
         InputError, match=r"classifier.(weight|bias) is .*take both from one encoder of 2 labels"
     ):
         load_classifier_of(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("files", "limit"),
+    [
+        ({}, 300),
+        ({"tokenizer_config.json": {"model_max_length": 200}}, 200),
+        ({"tokenizer_config.json": {"model_max_length": 512}}, 300),
+        ({"tokenizer_config.json": {"model_max_length": 10**30}}, 300),
+        ({"training.json": {"removed": []}}, 128),
+    ],
+)
+def test_a_folder_reads_as_much_as_its_own_files_say(folder, files, limit):
+    """Scores are those of transformers for as many word pieces, and how many texts are cut is stated."""
+    import torch
+    from safetensors.torch import load_file, save_file
+    from transformers import BertForSequenceClassification, BertTokenizerFast
+
+    config = json.loads((folder / "config.json").read_text()) | {"max_position_embeddings": 300}
+    (folder / "config.json").write_text(json.dumps(config))
+    tensors = load_file(folder / "model.safetensors")
+    places = tensors["bert.embeddings.position_embeddings.weight"]
+    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(3, 1)[:300].contiguous()
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    model = BertForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"))
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content))
+    texts = ["bread music walk " * 150, "a cake"]
+    mine = load_classifier_of(str(folder), "cpu")
+    with torch.no_grad():
+        read = [tokenizer(t, return_tensors="pt", truncation=True, max_length=limit) for t in texts]
+        logits = [model(**tokens).logits[0] for tokens in read]
+    np.testing.assert_allclose(mine.scores(texts), [float(z[1] - z[0]) for z in logits], atol=1e-4)
+    assert f"reads {limit} word pieces of a text at most, in lower case" in mine.reading
+    assert mine.lengths(texts).is_cut.tolist() == [True, False]
+    assert mine.lengths(texts).sentence().startswith(f"1 of 2 texts are longer than the {limit} word pieces")
+    assert mine.lengths(["a cake"]).sentence() == "All 1 texts are read to the end."
+
+
+def test_a_folder_whose_tokenizer_keeps_capitals_is_read_by_transformers(folder):
+    assert adapters.is_plain_bert(folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": False}))
+    assert not adapters.is_plain_bert(folder)
+
+
+def test_names_of_which_none_is_said_to_be_positive_stop(folder):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"id2label": {"0": "hate", "1": "ok"}}))
+    with pytest.raises(
+        InputError, match="calls its labels hate and ok; name the positive one with --positive"
+    ):
+        load_classifier_of(str(folder), "cpu")
+    with pytest.raises(InputError, match="none is '1': name the positive one with --positive-class"):
+        load_classifier_of(str(folder), "cpu", "1", "--positive-class")
