@@ -80,24 +80,28 @@ def adapt(
             " of the classes, a torch module that returns logits, or an object with predict_proba"
         )
     names = getattr(getattr(function, "__self__", classifier), "feature_names_in_", None)
-    if names is not None and table is not None:
-        function = _on_table(function, [str(name) for name in names], table, n_attributes)
-    return CallableModel(function, n_attributes, n_classes, order=order)
+    if names is None or table is None:
+        return CallableModel(function, n_attributes, n_classes, order=order)
+    ask_table = _on_columns(function, [str(name) for name in names], table, n_attributes)
+    return CallableModel(
+        lambda X: ask_table(table(X)), n_attributes, n_classes, order=order, table_function=ask_table
+    )
 
 
-def _on_table(
+def _on_columns(
     function: Callable, names: list[str], table: Callable[[np.ndarray], "pd.DataFrame"], n_attributes: int
-) -> Callable[[np.ndarray], Any]:
-    """Return a function of samples that asks one of tables with named columns."""
+) -> Callable[["pd.DataFrame"], Any]:
+    """Return a function of tables that gives another one the columns that it was fitted on."""
     known = list(table(np.zeros((1, n_attributes))).columns)
     lacking = [name for name in names if name not in known]
     if lacking:
         raise InputError(
-            f"the classifier was fitted on the columns {', '.join(names)}, but the schema has no"
-            f" {', '.join(lacking)} (it has {', '.join(known)}); name them there, or fit it on numbers"
+            f"the classifier was fitted on the columns {', '.join(names)}, but the schema lacks"
+            f" {', '.join(lacking)} (it has {', '.join(known)}); add them under 'attributes' (a draft lists"
+            " the columns that it leaves out, and why), or fit the classifier without them"
         )
     how = "a pandas table of the columns that it was fitted on, as the file has them"
-    return lambda X: ask(_NAME, f"{len(X)} rows of a table", how, function, table(X)[names])
+    return lambda frame: ask(_NAME, f"{len(frame)} rows of a table", how, function, frame[names])
 
 
 def _order(classifier: object, label: Category) -> list[int] | None:
@@ -300,6 +304,8 @@ class CallableModel:
         numbers (trees) have a gradient, too; a smooth one's is more exact with a smaller step.
     order : list of int, optional
         Which column of the function's answers stands for each class; by default they are in order.
+    table_function : callable, optional
+        The same of rows of a table, for a classifier that was fitted on named columns.
 
     Raises
     ------
@@ -315,12 +321,14 @@ class CallableModel:
         n_classes: int,
         step: float = STEP,
         order: list[int] | None = None,
+        table_function: Callable[["pd.DataFrame"], Any] | None = None,
     ) -> None:
         if not step > 0:
             raise InputError(f"a numerical gradient with a step of {step}: give a positive one")
         self.n_attributes, self.n_classes = n_attributes, n_classes
         self.n_gradient_queries = 2 * n_attributes
         self._function, self._step, self._order = function, step, order
+        self._table_function = table_function
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return what the function returns, (n, k) float64; see `models.Model`.
@@ -342,8 +350,19 @@ class CallableModel:
         """
         if not len(X):
             return np.empty((0, self.n_classes))
-        answer = _answered(self._function, np.array(X, np.float64))
-        p = _check_output(answer, len(X), self.n_classes)
+        return self._checked(_answered(self._function, np.array(X, np.float64)), len(X))
+
+    @property
+    def takes_tables(self) -> bool:
+        """Whether `table_probabilities` can be asked."""
+        return self._table_function is not None
+
+    def table_probabilities(self, frame: "pd.DataFrame") -> np.ndarray:
+        """Return the probabilities of the classes for rows of a table, (n, k) float64."""
+        return self._checked(self._table_function(frame), len(frame))
+
+    def _checked(self, answer: Any, n: int) -> np.ndarray:
+        p = _check_output(answer, n, self.n_classes)
         check_probabilities(p, _NAME, "the sample number")
         return p if self._order is None else p[:, self._order]
 

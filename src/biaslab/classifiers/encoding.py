@@ -37,12 +37,15 @@ class Data:
         Rows with a value outside the domain, kept or clipped as the schema says.
     n_missing : int
         Rows that were left out because a value is missing.
+    lines : (n,) int64
+        The lines of the file that the rows stand in.
     """
 
     X: np.ndarray
     y: np.ndarray
     n_outside: int
     n_missing: int
+    lines: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
     """
     codes, lines = _codes(path, schema, [*schema.attributes, schema.label])
     read = _samples(codes[:, :-1], codes[:, -1:], lines, schema, path)
-    return Data(read.X, codes[_present(codes), -1].copy(), read.n_outside, read.n_missing)
+    return Data(read.X, codes[_present(codes), -1].copy(), read.n_outside, read.n_missing, read.lines)
 
 
 def read_samples(path: str | os.PathLike, schema: Schema) -> Samples:
@@ -150,6 +153,8 @@ def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
         )
         known, places = np.unique(inside, return_inverse=True)
         cells = pd.Series([attribute.cell(int(code)) for code in known])
+        if {str(cell).lower() for cell in cells} <= {"false", "true"}:  # as pandas reads them
+            cells = cells.astype(str).str.lower() == "true"
         columns[attribute.column] = cells.take(places).reset_index(drop=True)
     return pd.DataFrame(columns)
 
@@ -159,7 +164,7 @@ def _codes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of some columns, (n, number of them) int64, and the lines, (n,) int64."""
     rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open)
-    names = _column_names(rows, schema, path)
+    names = column_names(rows, schema, path)
     encoders = [_Encoder(one, schema.missing) for one in fields]
     places = [_place(one.column, names, path, schema.separator) for one in fields]
     problems = _Problems(str(path), schema)
@@ -317,9 +322,8 @@ def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]
             yield begin, fields
 
 
-def _column_names(
-    rows: Iterator[tuple[int, list[str]]], schema: Schema, path: str | os.PathLike
-) -> list[str]:
+def column_names(rows: Iterator[tuple[int, list[str]]], schema: Schema, path: str | os.PathLike) -> list[str]:
+    """Return the names of the columns; take the header off the rows where the file has one."""
     if not schema.header:
         return list(schema.columns)
     line, header = next(rows, (0, None))

@@ -18,6 +18,8 @@ FOUR_FIFTHS = 0.8
 """The least ratio to the highest rate by the US guidelines on employee selection (29 CFR 1607.4 D, 1978)."""
 SMALL_SHARE = 0.02
 """The least share of all that a group must have to be the one that others are compared with, as there."""
+CLEARLY_BELOW, UNTOLD = "below four fifths", "cannot be told"
+"""Verdicts: of a ratio whose interval is below four fifths, and of missing values."""
 
 _FARTHEST, _STEPS = 30.0, 60  # logarithm of a ratio: where a search for a bound begins, and its halvings
 
@@ -113,9 +115,9 @@ def difference_interval(
 def verdict(ratio: float, low: float, high: float) -> str:
     """Say what the four-fifths rule makes of a ratio, and whether chance leaves that open."""
     if not np.isfinite([ratio, low]).all() or math.isnan(high):
-        return "cannot be told"
+        return UNTOLD
     if ratio < FOUR_FIFTHS:
-        text, doubt, is_clear = "below four fifths", "but the interval reaches them", high < FOUR_FIFTHS
+        text, doubt, is_clear = CLEARLY_BELOW, "but the interval reaches them", high < FOUR_FIFTHS
     else:
         text, doubt, is_clear = "four fifths or more", "but the interval reaches below", low >= FOUR_FIFTHS
     return text if is_clear else f"{text}, {doubt}"

@@ -4,11 +4,20 @@ Of each row all variants are asked about that differ in protected attributes alo
 over another in a row whose variant with the one gets the favourable label and that with the other does not.
 The gap of a row is the greatest favourable probability of its variants minus the least. Beside this, groups
 of rows are compared as they are: with h_v of n_v rows predicted favourable, SPD = h_v / n_v - h_r / n_r and
-the impact ratio (h_v / n_v) / (h_r / n_r), r the value with the highest rate; EOD is the difference of the
-true positive rates, and the average odds difference the mean of that of true and of false positive rates.
+the impact ratio (h_v / n_v) / (h_r / n_r). The reference r is the value with the highest rate, or one that is
+named. EOD is the difference of the true positive rates, FPD that of the false positive rates, and the average
+odds difference (AOD) their mean, in which opposite errors cancel. The equalized odds difference is the
+largest difference of any two groups in either rate.
+
+Intervals of groups are simultaneous (Bonferroni, see `biaslab.core.comparisons`); the test of any difference
+counts all groups.
+
+A classifier that was fitted on the columns of a table is asked about the rows as the file has them
+(`biaslab.classifiers.rows`); any other about encoded samples.
 """
 
 import itertools
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,17 +26,29 @@ import pandas as pd
 from tqdm import tqdm
 
 from biaslab.classifiers.encoding import Data, decode
+from biaslab.classifiers.models import Model
+from biaslab.classifiers.networks import Network
+from biaslab.classifiers.rows import Rows, rounded_attributes
 from biaslab.classifiers.schema import Schema
-from biaslab.core.errors import InputError
-from biaslab.core.rates import difference_interval, ratio_interval, reference_of
-from biaslab.core.stats import mean_interval, share_interval
+from biaslab.core.comparisons import compare_groups, pair_level, ratio_intervals
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.rates import difference_interval, reference_of, usable_references
+from biaslab.core.rng import stream
+from biaslab.core.stats import LEVEL, mean_interval, share_interval
 from biaslab.fairness_testing.judging import MIN_SAMPLES, no_all_clear, value_names
-from biaslab.fairness_testing.testers.random_search import uniform_fairness
+from biaslab.fairness_testing.testers.random_search import draw, uniform_fairness
 from biaslab.fairness_testing.testers.subject import Subject
 
 BATCH = 4096
 N_UNIFORM = 10_000
 N_EXAMPLES = 10
+
+_DIFFERENCES = (
+    ("spd", "rate", "n_predicted", "n"),
+    ("eod", "true_positive_rate", "n_true_positive", "n_actual"),
+    ("fpd", "false_positive_rate", "n_false_positive", "n_others"),
+)
+"""Differences of groups: name, rate, and the counts that it is made of."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +63,9 @@ class Audited:
     pairs: pd.DataFrame  # value, other, favoured (share of rows), difference and gap with intervals
     gap: dict[str, float]  # mean, with its interval, median, upper decile and maximum over rows
     groups: pd.DataFrame  # a row a value that rows have: see `group_measures`
+    p_value: float  # of no difference between the rates of the groups
+    odds: tuple[float, float, float]  # the equalized odds difference, with its interval
+    is_named: bool  # whether the reference was named
     examples: pd.DataFrame  # rows with the greatest gaps, in the words of the table
 
     @property
@@ -68,21 +92,55 @@ def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequ
         )
 
 
-def audit(subject: Subject, table: Data, schema: Schema, favourable: int, seed: int, name: str) -> Audited:
-    """Ask a classifier about all variants of the rows of a table, and compare the groups of rows."""
+def rows_for(model: Model, data: str | os.PathLike, table: Data, schema: Schema) -> Rows | None:
+    """Return the rows of the file for a classifier that was fitted on its columns; None for any other."""
+    if not getattr(model, "takes_tables", False):
+        return None
+    return Rows.read(data, schema, table.X, table.lines)
+
+
+def encoded_attributes(model: Model, schema: Schema) -> list[str]:
+    """Return the attributes of which a user's classifier gets rounded numbers, as it takes no table."""
+    is_own = isinstance(model, Network) or getattr(model, "takes_tables", False)
+    return [] if is_own else rounded_attributes(schema)
+
+
+def predict(model: Model, table: Data, rows: Rows | None) -> np.ndarray:
+    """Return the classifier's labels of the rows of a table, (n,) int64."""
+    return model.labels(table.X) if rows is None else model.table_probabilities(rows.frame).argmax(axis=1)
+
+
+def audit(
+    subject: Subject,
+    table: Data,
+    schema: Schema,
+    favourable: int,
+    seed: int,
+    name: str,
+    rows: Rows | None = None,
+    reference: str | None = None,
+) -> Audited:
+    """Ask a classifier about all variants of the rows of a table, and compare the groups of rows.
+
+    `rows` are those of the file, from `rows_for`. `reference` is the value that others are compared with, by
+    default the one with the highest rate.
+    """
     X, names = table.X, value_names(subject, schema)
-    p, labels = _answers(subject, X)
+    p = _answers(subject, X, rows)
+    labels = p.argmax(axis=2)
     p, is_good = p[:, :, favourable], labels == favourable
     own = subject.protected.positions(X)
     known = own >= 0
-    predicted = subject.model.labels(X)
+    predicted = predict(subject.model, table, rows)
+    groups = names[own[known]], predicted[known] == favourable, table.y[known] == favourable
+    measured = group_measures(*groups, reference, seed)
     gaps = p.max(axis=1) - p.min(axis=1)
     low, high = mean_interval(gaps)
     return Audited(
         protected=name,
         n_rows=len(X),
         n_discriminatory=int((labels != predicted[:, None]).any(axis=1).sum()),
-        uniform=uniform_fairness(subject, n=N_UNIFORM, seed=seed),
+        uniform=_uniform_fairness(subject, rows, seed),
         values=_values(is_good, names),
         pairs=_pairs(p, is_good, names),
         gap={
@@ -93,18 +151,22 @@ def audit(subject: Subject, table: Data, schema: Schema, favourable: int, seed: 
             "upper_decile": float(np.quantile(gaps, 0.9)),
             "maximum": float(gaps.max()),
         },
-        groups=group_measures(
-            names[own[known]], predicted[known] == favourable, table.y[known] == favourable
-        ),
+        groups=measured,
+        p_value=float(measured["p_value"].min()),
+        odds=equalized_odds(measured),
+        is_named=reference is not None,
         examples=_examples(subject, X, p, labels, names, schema),
     )
 
 
-def group_measures(values: np.ndarray, predicted: np.ndarray, actual: np.ndarray) -> pd.DataFrame:
+def group_measures(
+    values: np.ndarray, predicted: np.ndarray, actual: np.ndarray, reference: str | None = None, seed: int = 0
+) -> pd.DataFrame:
     """Compare groups of rows by what was predicted and what is so, both bool; a row a value.
 
-    n, n_predicted, rate, true_positive_rate, false_positive_rate, agreement; and against the value with the
-    highest rate: spd, ratio, eod with their intervals, average_odds.
+    n, n_predicted, rate, true_positive_rate, false_positive_rate, agreement. Against the reference: spd,
+    ratio, eod and fpd with simultaneous intervals, and average_odds. Against all others: p_value, and the
+    rate that would be seen four times in five (seen_rate, seen_other_rate; NaN: too few to tell).
     """
     rows = []
     for value in np.unique(values):
@@ -122,38 +184,92 @@ def group_measures(values: np.ndarray, predicted: np.ndarray, actual: np.ndarray
             }
         )
     table = pd.DataFrame(rows)
+    table["n_others"] = table["n"] - table["n_actual"]
     with np.errstate(divide="ignore", invalid="ignore"):
         table["rate"] = table["n_predicted"] / table["n"]
         table["true_positive_rate"] = table["n_true_positive"] / table["n_actual"]
-        table["false_positive_rate"] = table["n_false_positive"] / (table["n"] - table["n_actual"])
-    r = reference_of(table["rate"], table["n"])
-    best = table.iloc[r]
+        table["false_positive_rate"] = table["n_false_positive"] / table["n_others"]
+    r = _place_of(reference, table)
+    best, is_named = table.iloc[r], reference is not None
     table["is_reference"] = np.arange(len(table)) == r
-    for name, rate, hits, of in (
-        ("spd", "rate", "n_predicted", "n"),
-        ("eod", "true_positive_rate", "n_true_positive", "n_actual"),
-    ):
+    references = 1 if is_named else max(1, int(usable_references(table["rate"], table["n"]).sum()))
+    level = pair_level(len(table), references)
+    for name, rate, hits, of in _DIFFERENCES:
         table[name] = table[rate] - best[rate]
-        ends = [difference_interval(row[hits], row[of], best[hits], best[of]) for _, row in table.iterrows()]
+        ends = [
+            difference_interval(row[hits], row[of], best[hits], best[of], level)
+            for _, row in table.iterrows()
+        ]
         table[[f"{name}_low", f"{name}_high"]] = ends
     table["ratio"] = table["rate"] / best["rate"] if best["rate"] else np.nan
-    ends = ratio_interval(table["n_predicted"], table["n"], best["n_predicted"], best["n"])
-    table["ratio_low"], table["ratio_high"] = ends
-    table["average_odds"] = (table["eod"] + table["false_positive_rate"] - best["false_positive_rate"]) / 2
-    intervals = [f"{name}_{end}" for name in ("spd", "eod", "ratio") for end in ("low", "high")]
+    table[["ratio_low", "ratio_high"]] = ratio_intervals(table["n_predicted"], table["n"], r, is_named)
+    table["average_odds"] = (table["eod"] + table["fpd"]) / 2
+    found = compare_groups(table["n_predicted"], table["n"], seed=seed)
+    table["p_value"], table["seen_rate"], table["seen_other_rate"] = found[1:]
+    intervals = [f"{name}_{end}" for name in ("spd", "eod", "fpd", "ratio") for end in ("low", "high")]
     table.loc[r, intervals] = np.nan
     return table
 
 
-def _answers(subject: Subject, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return probabilities (n, m, k) and labels (n, m) of all variants."""
+def equalized_odds(groups: pd.DataFrame) -> tuple[float, float, float]:
+    """Return the largest difference of two groups in the true or false positive rate, with its interval.
+
+    The interval lies between the largest lower and the largest upper end of the absolute differences, whose
+    intervals hold together (Bonferroni).
+    """
+    pairs = list(itertools.combinations(groups.to_dict("records"), 2))
+    level = 1 - (1 - LEVEL) / max(2 * len(pairs), 1)
+    found = []
+    for (a, b), (_, rate, hits, of) in itertools.product(pairs, _DIFFERENCES[1:]):
+        if a[of] and b[of]:
+            low, high = difference_interval(a[hits], a[of], b[hits], b[of], level)
+            found.append((abs(a[rate] - b[rate]), max(low, -high, 0.0), max(high, -low)))
+    return tuple(map(float, np.max(found, axis=0))) if found else (np.nan, np.nan, np.nan)
+
+
+def _place_of(reference: str | None, groups: pd.DataFrame) -> int:
+    """Return the place of the group that others are compared with."""
+    if reference is None:
+        return reference_of(groups["rate"], groups["n"])
+    names = groups["value"].tolist()
+    if reference not in names:
+        raise InputError(
+            f"--reference {reference}: no group of the rows ({', '.join(names)}){suggest(reference, names)}"
+        )
+    return names.index(reference)
+
+
+def _uniform_fairness(subject: Subject, rows: Rows | None, seed: int) -> tuple[float, float, float]:
+    """Return which share of the domain is discriminatory, with its interval.
+
+    In rows of a table a sample has numbers that the file has for its encoded ones.
+    """
+    if rows is None:
+        return uniform_fairness(subject, n=N_UNIFORM, seed=seed)
+    rng = stream(seed, "uniform fairness")
+    X = draw(subject, N_UNIFORM, rng)
+    frame, n_found = rows.draw(X, rng), 0
+    for first in range(0, len(X), BATCH):
+        part = slice(first, first + BATCH)
+        nobody = np.full(len(X[part]) * len(subject.protected.values), -1)
+        variants = rows.combine(frame[part], X[part], subject.protected, nobody)
+        labels = subject.model.table_probabilities(variants).argmax(axis=1).reshape(len(X[part]), -1)
+        n_found += int((labels != labels[:, :1]).any(axis=1).sum())
+    return n_found / len(X), *share_interval(n_found, len(X))
+
+
+def _answers(subject: Subject, X: np.ndarray, rows: Rows | None) -> np.ndarray:
+    """Return the probabilities of all variants of the rows, (n, m, k)."""
     found = []
     for first in tqdm(range(0, len(X), BATCH), desc="variants", unit_scale=BATCH, unit=" rows", disable=None):
-        variants = subject.protected.variants(X[first : first + BATCH])
-        n, m, d = variants.shape
-        found.append(subject.model.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1))
-    p = np.concatenate(found).astype(np.float64)
-    return p, p.argmax(axis=2)
+        part = slice(first, first + BATCH)
+        if rows is None:
+            variants = subject.protected.variants(X[part])
+            p = subject.model.probabilities(variants.reshape(-1, X.shape[1]))
+        else:
+            p = subject.model.table_probabilities(rows.variants(part, subject.protected))
+        found.append(p.reshape(len(X[part]), len(subject.protected.values), -1))
+    return np.concatenate(found).astype(np.float64)
 
 
 def _values(is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:

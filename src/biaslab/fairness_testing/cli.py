@@ -48,6 +48,10 @@ def audit_table(
     favourable: Annotated[
         str | None, typer.Option(help="The class that is good to get; by default the last of two.")
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(help="The value that others are compared with; by default that with the highest rate."),
+    ] = None,
     out: AnswerOut = Path("fairness-audit"),
     seed: Seed = SEED,
     threads: Threads = 1,
@@ -66,25 +70,22 @@ def audit_table(
     set_threads(threads)
     described = load_schema(schema)
     groups = _groups(protected, described)
+    if reference is not None and len(groups) > 1:
+        raise InputError("--reference is a value of one protected attribute; name that with --protected")
     good = auditing.favourable_class(described, favourable)
     table = read_table(data, described)
     classifier = _classifier(model, table, described, epochs, seed, Path(f"{out}-network"))
-    labels = classifier.labels(table.X)
+    rows = auditing.rows_for(classifier, data, table, described)
+    labels = auditing.predict(classifier, table, rows)
     auditing.check(labels, table, described, groups)
-    found = [
-        auditing.audit(
-            Subject(classifier, described.domain, described.protect(names)),
-            table,
-            described,
-            good,
-            seed,
-            ",".join(names),
-        )
-        for names in groups
-    ]
+    found = []
+    for names in groups:
+        subject = Subject(classifier, described.domain, described.protect(names))
+        found.append(auditing.audit(subject, table, described, good, seed, ",".join(names), rows, reference))
     agreement = float((labels == table.y).mean())
     _check_order(labels, table, data, described)
-    page = answer(found, data, table, described, model, described.classes[good], agreement)
+    encoded = auditing.encoded_attributes(classifier, described)
+    page = answer(found, data, table, described, model, described.classes[good], agreement, encoded)
     typer.echo(write_answer(page, out))
 
 
@@ -284,6 +285,7 @@ def _search(
     from biaslab.core.io import write_tsv
     from biaslab.core.tables import write_table
     from biaslab.fairness_testing import campaign
+    from biaslab.fairness_testing.auditing import predict, rows_for
     from biaslab.fairness_testing.judging import no_all_clear
     from biaslab.fairness_testing.summary import show, summary_table
     from biaslab.fairness_testing.testers.subject import Subject
@@ -308,6 +310,13 @@ def _search(
         write_tsv(out / f"{file}.tsv", part)
     summary = pd.DataFrame(rows)
     caveat = no_all_clear(labels, X, schema, groups)
+    if (rows := rows_for(model, data, table, schema)) is not None:
+        n_changed = int((predict(model, table, rows) != labels).sum())
+        if n_changed:
+            caveat = (
+                f"{caveat} The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get"
+                " another answer than the file's own numbers do, so that finding nothing is no all-clear."
+            ).strip()
     write_table(out / "summary", summary_table(summary, caveat))
     show(str(data), table, schema, accuracy, summary, *tables)
     if caveat:

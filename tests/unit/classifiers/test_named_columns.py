@@ -74,7 +74,7 @@ def test_columns_that_the_schema_lacks_and_a_failure_are_told(files):
     table, schema, path = files
     of_table = partial(as_table, schema=schema)
     tree = DecisionTreeClassifier().fit(table[["age"]].assign(height=1), table["hired"])
-    problem = "fitted on the columns age, height, but the schema has no height (it has age, sex, grade, pay)"
+    problem = "fitted on the columns age, height, but the schema lacks height (it has age, sex, grade, pay)"
     with pytest.raises(InputError, match=re.escape(problem)):
         adapt(tree, 4, 2, schema.label, of_table)
     coded = DecisionTreeClassifier().fit(table[["age"]].assign(sex=1), table["hired"])

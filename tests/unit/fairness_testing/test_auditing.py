@@ -1,21 +1,37 @@
 """The audit of a classifier of tables: who is favoured, how badly, group measures, and what is refused."""
 
+import itertools
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import pages
-from biaslab.classifiers.adapters import CallableModel
-from biaslab.classifiers.encoding import read_table
+from biaslab.classifiers.adapters import CallableModel, adapt
+from biaslab.classifiers.drafting import draft
+from biaslab.classifiers.encoding import as_table, read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.rates import difference_interval
-from biaslab.fairness_testing.auditing import audit, check, favourable_class, group_measures
+from biaslab.fairness_testing.auditing import (
+    audit,
+    check,
+    encoded_attributes,
+    equalized_odds,
+    favourable_class,
+    group_measures,
+    rows_for,
+)
 from biaslab.fairness_testing.report.audited import answer
 from biaslab.fairness_testing.testers.subject import Subject
 
@@ -119,8 +135,8 @@ def test_a_page_names_files_not_their_folders(files):
 def test_a_false_all_clear_is_refused(files):
     table, schema = files
     labels = table.y
-    few = type(table)(table.X[:1], table.y[:1], 0, 0)
-    one_sex = type(table)(np.where([False, True], 0, table.X).astype(np.int32), labels, 0, 0)
+    few = type(table)(table.X[:1], table.y[:1], 0, 0, table.lines[:1])
+    one_sex = type(table)(np.where([False, True], 0, table.X).astype(np.int32), labels, 0, 0, table.lines)
     for some, given, problem in (
         (few, labels[:1], "there is one sample; the classifier calls all of them"),
         (table, labels * 0, "the classifier calls all of them no"),
@@ -164,3 +180,127 @@ def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, cap
     assert numbers["sex"]["n_discriminatory"] == audited(files).n_discriminatory
     said = run(monkeypatch, capsys, *command, "--favourable", "maybe", code=2)
     assert said.err.count("\n") == 1
+
+
+def table_audit(folder, table, model, label, protected):
+    """Draft a schema of a table and audit a classifier that was fitted on its columns."""
+    table.to_csv(folder / "own.csv", index=False)
+    (folder / "own.yaml").write_text(draft(folder / "own.csv", label).text)
+    schema = load_schema(folder / "own.yaml")
+    data = read_table(folder / "own.csv", schema)
+    adapted = adapt(model, schema.domain.n_attributes, 2, schema.label, partial(as_table, schema=schema))
+    rows = rows_for(adapted, folder / "own.csv", data, schema)
+    subject = Subject(adapted, schema.domain, schema.protect([protected]))
+    assert encoded_attributes(adapted, schema) == []
+    return audit(subject, data, schema, 1, 1, protected, rows), rows
+
+
+def test_a_classifier_of_real_columns_is_asked_about_the_rows_of_the_file(tmp_path):
+    """The edge of the tree lies within a bin of the drafted schema."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {"sex": rng.choice(["female", "male"], 800), "ratio": rng.uniform(0, 1, 800).round(4)}
+    )
+    table["granted"] = np.where(table["ratio"] > np.where(table["sex"] == "male", 0.62, 0.68), "yes", "no")
+    X, y = table[["sex", "ratio"]], table["granted"]
+    encoder = make_column_transformer((OneHotEncoder(), ["sex"]), ("passthrough", ["ratio"]))
+    model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0)).fit(X, y)
+    found, rows = table_audit(tmp_path, table, model, "granted", "sex")
+    flips = model.predict(X.assign(sex="female")) != model.predict(X.assign(sex="male"))
+    assert found.n_discriminatory == flips.sum() > 0
+    predicted = pd.Series(model.predict(X) == "yes").groupby(table["sex"]).mean()
+    assert found.groups.set_index("value")["rate"].to_dict() == pytest.approx(predicted.to_dict())
+    assert (found.groups["agreement"] == 1).all()
+    assert 0.02 < found.uniform[0] < 0.12  # the band from .62 to .68
+    pd.testing.assert_frame_equal(rows.frame[["sex", "ratio"]], X)
+
+
+def test_bool_columns_reach_a_classifier_as_pandas_reads_them(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"sex": rng.choice(["female", "male"], 200), "owner": rng.choice([True, False], 200)}
+    )
+    table["age"] = rng.integers(20, 70, 200)
+    is_granted = table["age"] + 15 * table["owner"] + 10 * (table["sex"] == "male") > 55
+    table["granted"] = np.where(is_granted, "yes", "no")
+    X = table[["sex", "owner", "age"]]
+    encoder = make_column_transformer((OneHotEncoder(), ["sex"]), ("passthrough", ["owner", "age"]))
+    model = make_pipeline(encoder, LogisticRegression(max_iter=1000)).fit(X, table["granted"])
+    found, rows = table_audit(tmp_path, table, model, "granted", "sex")
+    assert rows.frame["owner"].dtype == bool
+    flips = model.predict(X.assign(sex="female")) != model.predict(X.assign(sex="male"))
+    assert found.n_discriminatory == flips.sum()
+
+
+def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path):
+    table = pd.DataFrame({"age": [21, 24, 24, 38, 39, 39] * 5, "good": ["no", "yes"] * 15})
+    schema_text = SCHEMA.replace("[sex]", "[age]").replace(
+        "{name: score, kind: integer, low: 0, high: 9}",
+        "{name: age, kind: integer, low: 2, high: 3, divide_by: 10}",
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    lines = [line for line in schema_text.splitlines() if "name: sex" not in line]
+    (tmp_path / "t.yaml").write_text("\n".join(lines))
+    schema = load_schema(tmp_path / "t.yaml")
+    data = read_table(tmp_path / "t.csv", schema)
+    model = DecisionTreeClassifier(max_depth=1).fit(table[["age"]], table["good"])
+    rows = rows_for(
+        adapt(model, 1, 2, schema.label, partial(as_table, schema=schema)), tmp_path / "t.csv", data, schema
+    )
+    variants = rows.variants(slice(0, 4), schema.protect(["age"]))["age"].tolist()
+    assert variants == [
+        21,
+        39,
+        24,
+        39,
+        24,
+        39,
+        24,
+        38,
+    ]  # own values, and the most frequent of the other range
+
+
+def test_equal_groups_are_called_different_in_at_most_one_of_twenty_tables():
+    rng = np.random.default_rng(7)
+    alarms = {2: 0, 5: 0, 12: 0}
+    for n_groups in alarms:
+        for _ in range(100):
+            values = np.repeat([f"g{k:02}" for k in range(n_groups)], 60)
+            predicted, actual = rng.random((2, len(values))) < 0.4
+            alarms[n_groups] += group_measures(values, predicted, actual)["p_value"].min() <= 0.05
+    assert all(n <= 11 for n in alarms.values()), alarms  # 5 expected; 12 or more have a chance below .005
+
+
+def test_the_equalized_odds_difference_is_the_largest_of_all_pairs_and_rates():
+    rng = np.random.default_rng(3)
+    values = rng.choice(["a", "b", "c"], 300)
+    actual = rng.random(300) < 0.5
+    predicted = np.where(values == "b", ~actual, actual) ^ (rng.random(300) < 0.2)
+    groups = group_measures(values, predicted, actual)
+    rates = {(v, of): predicted[(values == v) & (actual == of)].mean() for v in "abc" for of in (True, False)}
+    largest = max(
+        abs(rates[a, of] - rates[b, of]) for a, b in itertools.combinations("abc", 2) for of in (True, False)
+    )
+    value, low, high = equalized_odds(groups)
+    assert value == pytest.approx(largest)
+    assert low < value < high
+
+
+def test_opposite_errors_cancel_in_the_average_odds_and_not_in_the_equalized_ones():
+    values = np.repeat(["a", "b"], 40)
+    actual = np.tile([True, False], 40)
+    predicted = np.where(values == "a", True, False) == actual  # a: all right; b: all wrong
+    groups = group_measures(values, predicted, actual)
+    assert groups.loc[~groups["is_reference"], "average_odds"].item() == 0
+    assert equalized_odds(groups)[0] == 1
+
+
+def test_small_groups_keep_their_counts_and_a_named_reference_is_used():
+    values = np.array(["a"] * 60 + ["b"] * 60 + ["one"])
+    predicted, actual = np.arange(121) % 2 == 0, np.arange(121) % 3 == 0
+    groups = group_measures(values, predicted, actual, reference="b").set_index("value")
+    assert groups.loc["one", ["n", "n_predicted"]].tolist() == [1, 1]
+    assert np.isnan(groups.loc["one", "seen_rate"])
+    assert groups["is_reference"].to_dict() == {"a": False, "b": True, "one": False}
+    with pytest.raises(InputError, match=r"--reference c: no group of the rows \(a, b, one\)"):
+        group_measures(values, predicted, actual, reference="c")

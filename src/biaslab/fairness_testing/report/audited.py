@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
-from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
+from biaslab.core.comparisons import SIGNIFICANT
+from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import NO_INTERVAL, text_columns
 from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
@@ -16,20 +18,38 @@ from biaslab.fairness_testing.names import TRAIN
 
 N_VALUES = 20
 """Values and pairs that the page shows; the JSON file has them all."""
+N_FEW = 6
+"""Groups that a line names as too small."""
 
 
 def answer(
-    found: Sequence[Audited], data: Path, table: Data, schema: Schema, model: str, good: str, agreement: float
+    found: Sequence[Audited],
+    data: Path,
+    table: Data,
+    schema: Schema,
+    model: str,
+    good: str,
+    agreement: float,
+    encoded: Sequence[str] = (),
 ) -> Answer:
-    """Say what audits of the protected attributes found."""
+    """Say what audits of the protected attributes found.
+
+    `encoded` are attributes whose numbers the classifier gets rounded.
+    """
     label, named = (
         f"{schema.label.name} = {good}",
         "the trained network" if model == TRAIN else Path(model).name,
     )
     lines = [
         f"The favourable answer is {label}. The classifier agrees with the table in {agreement:.1%} of"
-        f" {len(table.X):,} rows."
+        f" {len(table.X):,} rows; {_majority(table, schema)}."
     ]
+    if encoded:
+        lines.append(
+            f"The classifier gets encoded numbers: {', '.join(encoded)} rounded as the schema says. If it"
+            " was fitted on the file's own numbers, fit it on named columns (a pandas table): all numbers"
+            " below are of encoded rows and no all-clear."
+        )
     for one in found:
         lines += _lines(one, good)
     return Answer(
@@ -38,7 +58,7 @@ def answer(
         data={
             "Table": data.name,
             "Rows": f"{len(table.X):,} of {len(schema.attributes)} attributes",
-            "Left out": f"{table.n_missing:,} rows in which a value is missing",
+            "Left out": f"{table.n_missing:,} rows in which a value or the label is missing",
             "Outside": f"{table.n_outside:,} rows with a value outside the schema's domain",
             "Schema": schema.name,
             "Classifier": named,
@@ -64,6 +84,8 @@ def _numbers(one: Audited) -> dict:
         "pairs": one.pairs,
         "gap": one.gap,
         "groups": one.groups,
+        "p_value": one.p_value,
+        "equalized_odds": dict(zip(("difference", "low", "high"), one.odds, strict=True)),
         "examples": one.examples,
     }
 
@@ -106,20 +128,80 @@ def _group_lines(one: Audited, good: str) -> list[str]:
     groups = one.groups
     if len(groups) < 2:
         return [f"Groups of {one.protected} cannot be compared: all rows have one value."]
-    worst = groups.loc[groups["ratio_high"].where(~groups["is_reference"]).idxmin()]
     best = groups[groups["is_reference"]].iloc[0]
-    line = (
-        f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['value']} and {best['rate']:.1%} of"
-        f" {best['value']} rows (SPD {worst['spd']:.3f}, {worst['spd_low']:.3f} to {worst['spd_high']:.3f};"
-        f" ratio {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}):"
-        f" {verdict(worst['ratio'], worst['ratio_low'], worst['ratio_high'])}."
+    others = groups[~groups["is_reference"]]
+    large = others[~_is_too_few(others)]
+    worst = others.loc[(large if len(large) else others)["rate"].idxmin()]
+    judged = verdict(worst["ratio"], worst["ratio_low"], worst["ratio_high"])
+    if judged == CLEARLY_BELOW and not one.p_value <= SIGNIFICANT:
+        judged += ", but the test of all groups sees no difference"
+    ratio = f"ratio {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}"
+    lines = [
+        f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['n']:,} {worst['value']} and"
+        f" {best['rate']:.1%} of {best['n']:,} {best['value']} rows (SPD {worst['spd']:.3f},"
+        f" {worst['spd_low']:.3f} to {worst['spd_high']:.3f}; {ratio}): {judged}. {_difference(one)}"
+    ]
+    return lines + _few_lines(groups, good) + _error_lines(one, worst, best["value"])
+
+
+def _difference(one: Audited) -> str:
+    """Say whether any rate differs, and how small a difference these rows would show."""
+    if np.isnan(one.p_value):
+        return "All rows get one answer, so that no rate can differ."
+    test = f"p = {one.p_value:.2g}, all groups counted"
+    if one.p_value <= SIGNIFICANT:
+        return f"The rates of the groups differ ({test})."
+    told = one.groups[one.groups["seen_rate"].notna()]
+    if told.empty:
+        return f"No difference is seen ({test}), and these rows are too few to show one."
+    row = told.loc[(told["seen_other_rate"] - told["seen_rate"]).idxmax()]
+    points = 100 * (row["seen_other_rate"] - row["seen_rate"])
+    return (
+        f"No difference is seen ({test}). Seen four times in five (power .80) would be a rate of"
+        f" {row['value']} of {row['seen_rate']:.1%} or less, {points:.1f} points below all others."
     )
-    if np.isfinite(worst["eod"]):
+
+
+def _error_lines(one: Audited, worst: pd.Series, reference: str) -> list[str]:
+    value, low, high = one.odds
+    if not np.isfinite(value):
+        return []
+    line = (
+        f"Errors: the true or the false positive rates of two groups differ by up to {value:.3f}"
+        f" ({low:.3f} to {high:.3f}; equalized odds difference)."
+    )
+    if np.isfinite(worst["average_odds"]):
+        eod, fpd = (
+            f"{worst[name]:.3f} ({worst[f'{name}_low']:.3f} to {worst[f'{name}_high']:.3f})"
+            for name in ("eod", "fpd")
+        )
         line += (
-            f" Among rows that are {good} in the table the difference is {worst['eod']:.3f} (EOD,"
-            f" {worst['eod_low']:.3f} to {worst['eod_high']:.3f})."
+            f" {worst['value']} less {reference}: true positive rate {eod} (EOD), false positive rate {fpd}"
+            f" (FPD). The average odds difference, {worst['average_odds']:.3f}, is their mean, in which"
+            " opposite errors cancel."
         )
     return [line]
+
+
+def _is_too_few(groups: pd.DataFrame) -> pd.Series:
+    return groups["seen_rate"].isna() & ~(groups["p_value"] <= SIGNIFICANT)
+
+
+def _few_lines(groups: pd.DataFrame, good: str) -> list[str]:
+    """Name the groups that are too small to tell, with their counts."""
+    few = groups[_is_too_few(groups)] if groups["p_value"].notna().any() else groups[:0]
+    if few.empty:
+        return []
+    rows = few.head(N_FEW).to_dict("records")
+    names = [f"{row['value']} ({good} for {row['n_predicted']:,} of {row['n']:,})" for row in rows]
+    more = f" and {len(few) - N_FEW:,} more, which the JSON file has" if len(few) > N_FEW else ""
+    return [f"Too few rows to tell: {', '.join(names)}{more}."]
+
+
+def _majority(table: Data, schema: Schema) -> str:
+    """Return how often the most frequent class would agree."""
+    counts = np.bincount(table.y)
+    return f"always {schema.classes[counts.argmax()]} would in {counts.max() / len(table.y):.1%}"
 
 
 def _sections(one: Audited, label: str) -> list[Section]:
@@ -188,6 +270,7 @@ def _groups(one: Audited, label: str) -> Section:
         "SPD": "{spd:.3f} ({spd_low:.3f} to {spd_high:.3f})",
         "Ratio": "{ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f})",
         "EOD": "{eod:.3f} ({eod_low:.3f} to {eod_high:.3f})",
+        "FPD": "{fpd:.3f} ({fpd_low:.3f} to {fpd_high:.3f})",
         "AOD": "{average_odds:.3f}",
         "Agreement": "{agreement:.1%}",
     }
@@ -209,9 +292,15 @@ def _groups(one: Audited, label: str) -> Section:
         ),
         listed(groups, "{value} {ratio:.2f}"),
         text_columns(groups, templates).replace(NO_INTERVAL, "", regex=True),
-        f"Against {best}, the value with the highest rate (values with less than {SMALL_SHARE:.0%} of the"
-        " rows left aside). SPD: difference of rates. EOD: difference of rates among the rows that are"
-        " favourable in the table. AOD (average odds difference): mean of EOD and the same among the others.",
+        f"Compared with {best}, "
+        + (
+            "which was named. "
+            if one.is_named
+            else f"the value with the highest rate (of those with {SMALL_SHARE:.0%} of the rows or more). "
+        )
+        + "95% intervals, simultaneous over all comparisons. SPD: difference of rates. EOD: difference of"
+        " rates among the rows that are favourable in the table; FPD: the same among the others. AOD (average"
+        " odds difference): their mean, in which opposite errors cancel.",
     )
 
 
@@ -240,8 +329,8 @@ def _limits() -> list[str]:
         " and can still tell groups apart by what goes along with it. The group measures show that, but not"
         " why.",
         "Rows that the classifier was trained on show it at its best; bring others to judge its errors.",
-        "Intervals take the rows for independent draws, and each protected attribute by itself: with many of"
-        " them, some gaps are chance.",
+        "Intervals take the rows for independent draws. Those of groups hold together for one protected"
+        " attribute; with several attributes, some gaps are chance.",
         "The label of the table is taken for true. Where it was given unfairly, agreeing with it is no"
         " merit.",
         f"Of the domain {N_UNIFORM:,} uniform samples are asked about: combinations that rarely or never"
