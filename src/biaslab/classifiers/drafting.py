@@ -15,6 +15,7 @@ from biaslab.classifiers.encoding import read_rows, read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import separator_hint, write_text
+from biaslab.core.values import find_doubtful
 
 __all__ = ["Draft", "draft"]
 
@@ -31,6 +32,7 @@ _PROTECTED = re.compile(
     r"(?i)(?<![a-z])(sex|gender|race|ethnic\w*|age|religion|nationality|disab\w*|marital\w*)(?![a-z])"
 )
 _INT32 = np.iinfo(np.int32)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 _UNUSABLE = re.compile(r"[\t\n\r,]+")
 
 
@@ -43,6 +45,8 @@ class Draft:
     protected: list[str]
     classes: list[str]
     left_out: dict[str, str]  # columns, and why
+    questions: list[str]  # what a person must decide before an audit
+    n_unlabelled: int  # rows without a label, which are left out
 
 
 def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
@@ -95,7 +99,10 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     ]
     text = "\n".join(lines) + "\n"
     _check_reads(path, text)
-    return Draft(text, kept, chosen, classes, left_out)
+    doubtful = [(name, find_doubtful(set(texts[name]) - set(missing))) for name in (*chosen, label)]
+    questions = [f"{name}: {'; '.join(found.sentences())}" for name, found in doubtful if found]
+    n_unlabelled = sum(text in missing for text in texts[label])
+    return Draft(text, kept, chosen, classes, left_out, questions, n_unlabelled)
 
 
 def _separator(path: Path) -> str:
@@ -158,6 +165,8 @@ def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict 
         cuts = np.quantile(column, np.arange(1, N_BINS) / N_BINS)
         edges = sorted({float(f"{cut:.4g}") for cut in cuts})
         return {"name": name, "kind": "bins", "edges": edges}
+    if all(map(_DECIMAL_COMMA.fullmatch, values)):
+        return "its numbers have decimal commas; write points"
     if len(values) > MAX_VALUES:
         return f"it has {len(values):,} different texts"
     common = [value for value, _ in collections.Counter(known).most_common()]

@@ -29,12 +29,13 @@ from biaslab.classifiers.encoding import Data, decode
 from biaslab.classifiers.models import Model
 from biaslab.classifiers.networks import Network
 from biaslab.classifiers.rows import Rows, rounded_attributes
-from biaslab.classifiers.schema import Schema
+from biaslab.classifiers.schema import Category, Schema
 from biaslab.core.comparisons import compare_groups, pair_level, ratio_intervals
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rates import difference_interval, reference_of, usable_references
 from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, mean_interval, share_interval
+from biaslab.core.values import check_values
 from biaslab.fairness_testing.judging import MIN_SAMPLES, no_all_clear, value_names
 from biaslab.fairness_testing.testers.random_search import draw, uniform_fairness
 from biaslab.fairness_testing.testers.subject import Subject
@@ -81,6 +82,14 @@ def favourable_class(schema: Schema, name: str | None) -> int:
     if name is not None and name not in schema.classes:
         raise InputError(f"--favourable {name}: no class of {schema.name} ({', '.join(schema.classes)})")
     return len(schema.classes) - 1 if name is None else schema.classes.index(name)
+
+
+def check_groups(schema: Schema, groups: Sequence[Sequence[str]]) -> None:
+    """Refuse groups and classes that are spelled in two ways, or that probably mean a missing value."""
+    protected = {name for names in groups for name in names}
+    chosen = [one for one in schema.attributes if one.name in protected and isinstance(one, Category)]
+    for one in (*chosen, schema.label):
+        check_values(f"{schema.name}: {one.name}", one.values)
 
 
 def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequence[str]]) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED
+from biaslab.core.values import EXACT_HELP, EXACT_OPTION
 from biaslab.fairness_testing.effort import Campaign
 from biaslab.fairness_testing.names import TRAIN
 from biaslab.fairness_testing.settings import Section
@@ -52,6 +53,7 @@ def audit_table(
         str | None,
         typer.Option(help="The value that others are compared with; by default that with the highest rate."),
     ] = None,
+    exact: Annotated[bool, typer.Option(EXACT_OPTION, help=EXACT_HELP)] = False,
     out: AnswerOut = Path("fairness-audit"),
     seed: Seed = SEED,
     threads: Threads = 1,
@@ -72,6 +74,8 @@ def audit_table(
     groups = _groups(protected, described)
     if reference is not None and len(groups) > 1:
         raise InputError("--reference is a value of one protected attribute; name that with --protected")
+    if not exact:
+        auditing.check_groups(described, groups)
     good = auditing.favourable_class(described, favourable)
     table = read_table(data, described)
     classifier = _classifier(model, table, described, epochs, seed, Path(f"{out}-network"))
@@ -117,6 +121,12 @@ def draft_schema(
     )
     for name, why in found.left_out.items():
         typer.echo(f"Left out: {name}, {why}.")
+    if found.n_unlabelled:
+        typer.echo(f"Left out: {found.n_unlabelled:,} rows without a label.")
+    for question in found.questions:
+        typer.echo(
+            f"{question}. Do they mean the same? An audit stops until the file writes each in one way."
+        )
     typer.echo(f"The draft, to be read over: {out}")
 
 

@@ -82,3 +82,12 @@ def test_the_command_never_overwrites(tmp_path, monkeypatch, capsys):
         assert ended.value.code == code
         assert said in output.out + output.err
     assert load_schema(tmp_path / "t.yaml").protected == ("sex",)
+
+
+def test_a_draft_asks_about_doubtful_values_and_counts_what_it_leaves_out(tmp_path):
+    rows = ["sex;pay;good", "Female;1,5;yes", "female ;2,5;no", "male;3,0;yes", "male;4,5;"]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    found = draft(tmp_path / "t.csv", "good", ["sex"])
+    assert found.questions == ["sex: 'Female' and 'female' differ by case, blanks or a final stop alone"]
+    assert found.n_unlabelled == 1
+    assert found.left_out == {"pay": "its numbers have decimal commas; write points"}

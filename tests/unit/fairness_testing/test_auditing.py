@@ -26,6 +26,7 @@ from biaslab.core.rates import difference_interval
 from biaslab.fairness_testing.auditing import (
     audit,
     check,
+    check_groups,
     encoded_attributes,
     equalized_odds,
     favourable_class,
@@ -304,3 +305,22 @@ def test_small_groups_keep_their_counts_and_a_named_reference_is_used():
     assert groups["is_reference"].to_dict() == {"a": False, "b": True, "one": False}
     with pytest.raises(InputError, match=r"--reference c: no group of the rows \(a, b, one\)"):
         group_measures(values, predicted, actual, reference="c")
+
+
+@pytest.mark.parametrize(
+    ("values", "label", "match"),
+    [
+        (
+            "[a, A, c]",
+            '["no", "yes"]',
+            "'A' and 'a' differ by case, blanks or a final stop alone; write each",
+        ),
+        ('[a, b, "nan"]', '["no", "yes"]', "'nan' probably stands for a missing value; leave missing values"),
+        ("[a, b, c]", '["<=50K", "<=50K.", ">50K"]', "good: '<=50K' and '<=50K.' differ by case"),
+    ],
+)
+def test_groups_and_classes_that_are_spelled_in_two_ways_are_refused(tmp_path, values, label, match):
+    text = SCHEMA.replace("[a, b, c]", values).replace('["no", "yes"]', label)
+    (tmp_path / "t.yaml").write_text(text)
+    with pytest.raises(InputError, match=match):
+        check_groups(load_schema(tmp_path / "t.yaml"), [["sex"]])
