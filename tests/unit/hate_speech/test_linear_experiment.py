@@ -145,7 +145,7 @@ def test_the_archive_is_measured_by_both_label_rules_and_kinds_of_splits(tmp_pat
         asked.append((source.positive, source.split, seed, number))
         return split_rows(table, SOURCE, seed, number)
 
-    monkeypatch.setattr(linear_experiment.corpus, "read_whole", lambda _: read_whole(SOURCE))
+    monkeypatch.setattr(linear_experiment.corpus, "read_whole", lambda *_: read_whole(SOURCE))
     monkeypatch.setattr(linear_experiment.corpus, "split_rows", split)
     run_linear(folder, Source(STORMFRONT, EXAMPLE, positive=positive), EFFORT, lambda _: None)
     both = [(rule, kind) for rule in ("not-nohate", "hate") for kind in ("random", "grouped")]
@@ -160,7 +160,7 @@ def test_the_archive_is_measured_by_both_label_rules_and_kinds_of_splits(tmp_pat
 def test_a_released_split_is_measured_once(tmp_path, monkeypatch):
     folder = example_folder(tmp_path)
     splits = read_splits(SOURCE, 3)
-    monkeypatch.setattr(linear_experiment.corpus, "read_splits", lambda *_: splits)
+    monkeypatch.setattr(linear_experiment.corpus, "read_splits", lambda *_, **__: splits)
     run_linear(folder, Source(TABLE, EXAMPLE, EXAMPLE, EXAMPLE), EFFORT, lambda _: None)
     table = read_tsv(folder.path / "linear.tsv")
     assert set(table["split"]) == {0}
