@@ -134,6 +134,16 @@ def test_only_a_classifier_that_reads_vectors_is_warned_about_them(files):
     assert "values have no vector of their own; a network that reads these" in page
 
 
+def test_rows_that_repeat_a_word_of_the_vectors_are_counted_in_the_answer(files):
+    lines = Path("vectors.txt").read_text(encoding="utf-8").splitlines()
+    last = lines[-1].partition(" ")[0]
+    Path("twice.txt").write_text(
+        "\n".join([*lines[lines[0].count(" ") == 1 :], lines[-1]]) + "\n", encoding="utf-8"
+    )
+    note = f"twice.txt: 1 row repeats a word of an earlier row ('{last}'); the first row of a word counts"
+    assert note in run(**{"--vectors": "twice.txt"})
+
+
 MODELS = ("my_texts:careful", "my_torch:bag", "bert", "network.npz")
 
 

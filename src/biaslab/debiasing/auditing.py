@@ -82,7 +82,7 @@ def audit(
     """Measure an embedding as it is, along random directions, and debiased by a method."""
     embedding = read_unit_embedding(file)
     ids = embedding.ids()
-    experiment = Experiment(embedding, read_lists(*lists, ids), settings)
+    experiment = Experiment(embedding, read_lists(*lists, ids), settings, any_case=True)
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
         raise InputError(

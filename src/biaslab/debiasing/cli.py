@@ -262,6 +262,7 @@ def compare_methods(
         [results / "methods.tsv", results / "professions.tsv"] if results else [],
         located(*weat),
         located(quality.sembias) if quality.sembias else [],
+        any_case=True,
     )
     notes = _notes(experiment.embedding, experiment.ids.recased)
     both(show_methods, str(embedding), len(experiment.words), experiment.lists, notes, methods)

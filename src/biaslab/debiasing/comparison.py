@@ -66,17 +66,24 @@ def write_comparison(
     tables: list[Path],
     word_sets: list[Path] = (),
     sembias: list[Path] = (),
+    any_case: bool = False,
 ) -> tuple[Experiment, pd.DataFrame]:
-    """Compare the methods, write the tables that are asked for, and return that of the methods, too."""
+    """Compare the methods, write the tables that are asked for, and return that of the methods, too.
+
+    With `any_case` words are found in another case of letters, too.
+    """
     for name in methods:
         find_method(name)
-    experiment = read_experiment(embedding, lists, settings, penalty)
+    experiment = read_experiment(embedding, lists, settings, penalty, any_case)
+    tests = [read_word_sets(file) for file in word_sets]
+    if any_case:
+        tests = [match_case(test, experiment.ids) for test in tests]
     questions_of_pairs = [question for file in sembias for question in read_sembias(file)]
     by_method, professions = compare_methods(
         experiment,
         make_case(experiment, sizes, questions_of_pairs),
         methods,
-        [match_case(read_word_sets(file), experiment.ids) for file in word_sets],
+        tests,
         Benchmarks(
             {name: read_pairs(file) for name, file in pairs.items()},
             {name: read_questions(file) for name, file in questions.items()},

@@ -14,7 +14,6 @@ from biaslab.debiasing.measurement import Lists, read_lists
 from biaslab.debiasing.settings import Penalty, Settings
 from biaslab.debiasing.soft import Grams, SoftSolution, gram_matrices, soft_debias, solve_path
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
-from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
 
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
@@ -32,6 +31,7 @@ class Experiment:
     lists: Lists
     settings: Settings
     penalty: float = Penalty.lambda_  # λ of the soft debiasing
+    any_case: bool = False  # whether words are found in another case of letters, too
 
     @property
     def words(self) -> list[str]:
@@ -39,9 +39,9 @@ class Experiment:
         return self.embedding.words
 
     @cached_property
-    def ids(self) -> AnyCase:
-        """The row of every word, in any case of letters."""
-        return self.embedding.ids()
+    def ids(self) -> Mapping[str, int]:
+        """The row of every word."""
+        return _ids(self.embedding, self.any_case)
 
     @cached_property
     def neutral(self) -> np.ndarray:
@@ -85,14 +85,28 @@ class Experiment:
 
 
 def read_experiment(
-    embedding: Path, lists: Sequence[Path], settings: Settings, penalty: float = Penalty.lambda_
+    embedding: Path,
+    lists: Sequence[Path],
+    settings: Settings,
+    penalty: float = Penalty.lambda_,
+    any_case: bool = False,
 ) -> Experiment:
-    """Read an embedding and its word lists: defining, equalize, occupations, specific."""
+    """Read an embedding and its word lists: defining, equalize, occupations, specific.
+
+    The papers' results, which steps of the workflow repeat, take words as they are written; commands on a
+    user's embedding find them in any case of letters.
+    """
     words = read_unit_embedding(embedding)
-    ids = words.ids()
-    experiment = Experiment(words, read_lists(*lists, ids), settings, penalty)
-    experiment.ids.recased.update(ids.recased)
+    ids = _ids(words, any_case)
+    experiment = Experiment(words, read_lists(*lists, ids), settings, penalty, any_case)
+    if any_case:
+        experiment.ids.recased.update(ids.recased)
     return experiment
+
+
+def _ids(embedding: UnitEmbedding, any_case: bool) -> Mapping[str, int]:
+    ids = embedding.ids()
+    return ids if any_case else ids.exact
 
 
 def write_tables(files: Sequence[Path], tables: Mapping[str, pd.DataFrame]) -> None:

@@ -37,7 +37,6 @@ from biaslab.debiasing.experiment import (
 from biaslab.debiasing.measurement import measure, read_lists
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.soft import SoftSolution
-from biaslab.debiasing.word_lists import match_case
 
 HARD_AUTHORS = "hard_authors"
 """Hard debiasing with the lists of words of the authors."""
@@ -65,7 +64,7 @@ def write_scores(
     scores, path = trace_penalties(
         experiment,
         penalties,
-        [match_case(read_word_sets(file), experiment.ids) for file in word_sets],
+        [read_word_sets(file) for file in word_sets],
         {name: read_pairs(file) for name, file in pairs.items()},
         {name: read_questions(file) for name, file in questions.items()},
         theirs,

@@ -19,7 +19,7 @@ from biaslab.debiasing.measurement import Measurement, lost_table, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
-from biaslab.debiasing.word_lists import known_words, match_case, read_scores, read_words
+from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
 INDIRECT_AXIS = ("softball", "football")
 """The two ends of the paper's table of indirect bias (Figure 3)."""
@@ -54,8 +54,7 @@ def write_measures(
     experiment = read_experiment(embedding, lists, settings, penalty)
     others = [row for file in authors for row in known_words(read_words(file), experiment.ids).rows]
     scores = {word: both for file in authors for word, both in read_scores(file).items()}
-    tests = [match_case(read_word_sets(file), experiment.ids) for file in word_sets]
-    found, before = measure_stages(experiment, tests, others)
+    found, before = measure_stages(experiment, [read_word_sets(file) for file in word_sets], others)
     found["subspace"] = compare_subspace(experiment, draws)
     found["indirect"] = rank_indirect(experiment)
     found["occupations_authors"] = rank_scored(experiment, scores)

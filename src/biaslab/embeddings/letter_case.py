@@ -18,6 +18,11 @@ class AnyCase(Mapping):
         self._ids = ids
         self.recased: dict[str, str] = {}
 
+    @property
+    def exact(self) -> Mapping[str, int]:
+        """The rows of words as they are written alone."""
+        return self._ids
+
     def __getitem__(self, word: str) -> int:
         """Return the row of a word as it is written, else in lower case, Capitalized, in upper case."""
         forms = (word, word.lower(), word.capitalize(), word.upper())

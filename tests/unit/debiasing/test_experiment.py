@@ -13,7 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.debiasing import classification, penalty_path, stage_analogies, stages
 from biaslab.debiasing.analogies import ONCE
-from biaslab.debiasing.experiment import Experiment
+from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
@@ -333,3 +333,18 @@ def test_the_authors_lists_are_measured_beside_ours(folder):
     assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
     lost = read_tsv(folder / "out/lost_words.tsv")
     assert pd.Series({"list": "occupations", "word": "astronaut"}).isin(lost.stack().tolist()).all()
+
+
+def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
+    """The papers' results do so; commands on a user's embedding find words in any case of letters."""
+    text = (folder / "vectors.txt").read_text()
+    assert "\nshe " in text
+    (folder / "upper.txt").write_text(text.replace("\nshe ", "\nSHE "))
+    lists = [folder / f"{name}.yaml" for name in LISTS]
+    exact, any_case = (
+        read_experiment(folder / "upper.txt", lists, Settings(), any_case=any_case)
+        for any_case in (False, True)
+    )
+    assert "she" in exact.lists.lost["defining"]
+    assert "she" not in any_case.lists.lost["defining"]
+    assert any_case.ids.recased["she"] == "SHE"

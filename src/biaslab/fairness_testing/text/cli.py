@@ -119,11 +119,12 @@ def run(
         _check_needless(model, tester)
     texts, labels = _read(data, columns, model in _TRAINED)
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
+    notes: list[str] = []
     if vectors is None:
         own = own_texts.prepare(texts, *own_texts.drawn_vectors(texts, plan.seed), features, candidates)
     else:
-        own = own_texts.prepare(texts, *read_embedding(vectors), features, candidates)
-    facts = [_words_read(own, vectors is not None)]
+        own = own_texts.prepare(texts, *read_embedding(vectors, say=notes.append), features, candidates)
+    facts = [_words_read(own, vectors is not None), *notes]
     if model in _TRAINED:
         classifier, trained = _train(_TRAINED[model], own, labels, epochs, plan.seed, out)
         facts.append(trained)
