@@ -59,10 +59,10 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, name):
 
 
 def test_no_room_for_a_new_file(tmp_path, monkeypatch):
-    def full(**_):
+    def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", full)
+    monkeypatch.setattr(files.os, "open", full)
     with pytest.raises(InputError, match=r"cannot write .*x.txt: No space left on device"):
         files.write_text(tmp_path / "x.txt", "x")
 
