@@ -1,6 +1,7 @@
 """A first description of a table, for a person to read over: types, bounds and values, from what it holds."""
 
 import collections
+import itertools
 import os
 import re
 import tempfile
@@ -9,31 +10,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import yaml
 
 from biaslab.classifiers.encoding import read_rows, read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import separator_hint, write_text
-from biaslab.core.values import find_doubtful
+from biaslab.core.values import EXACT_OPTION, find_doubtful
 
 __all__ = ["Draft", "draft"]
 
 SEPARATORS = {",": ",", ";": ";", "\t": "tab", "|": "|"}
-MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
-"""What often stands for no value; those that the table has go into the draft."""
 MAX_VALUES = 50
 """The most values of a category; of the label, as many classes."""
 MAX_MISSING = 0.2
 """The greatest share of missing values that a column may have: a row that lacks one is left out."""
 N_BINS = 10
+_MAX_GROUPS = 20  # groups of which left-out rows are counted
 
 _PROTECTED = re.compile(
     r"(?i)(?<![a-z])(sex|gender|race|ethnic\w*|age|religion|nationality|disab\w*|marital\w*)(?![a-z])"
 )
 _INT32 = np.iinfo(np.int32)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 _UNUSABLE = re.compile(r"[\t\n\r,]+")
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,7 @@ class Draft:
     protected: list[str]
     classes: list[str]
     left_out: dict[str, str]  # columns, and why
-    questions: list[str]  # what a person must decide before an audit
-    n_unlabelled: int  # rows without a label, which are left out
+    notes: list[str]  # sentences on rows that are left out, and questions on values
 
 
 def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
@@ -67,7 +67,7 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
         )
     _check_known(path, [label, *protected], columns)
     texts = {name: [row[i].strip() for row in rows[1:]] for i, name in enumerate(columns)}
-    missing = [text for text in MISSING if any(text in of_column for of_column in texts.values())]
+    missing = list(find_doubtful(itertools.chain.from_iterable(texts.values())).missing)
     classes = sorted(set(texts[label]) - set(missing), key=_by_number)
     if not 2 <= len(classes) <= MAX_VALUES:
         raise InputError(
@@ -99,10 +99,45 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     ]
     text = "\n".join(lines) + "\n"
     _check_reads(path, text)
-    doubtful = [(name, find_doubtful(set(texts[name]) - set(missing))) for name in (*chosen, label)]
-    questions = [f"{name}: {'; '.join(found.sentences())}" for name, found in doubtful if found]
-    n_unlabelled = sum(text in missing for text in texts[label])
-    return Draft(text, kept, chosen, classes, left_out, questions, n_unlabelled)
+    notes = _left_out_rows(texts, label, kept, chosen, missing)
+    for entry in [*attributes, {"name": label, "values": classes}]:
+        notes += _questions(entry)
+    return Draft(text, kept, chosen, classes, left_out, notes)
+
+
+def _left_out_rows(
+    texts: dict[str, list[str]], label: str, kept: list[str], protected: list[str], missing: list[str]
+) -> list[str]:
+    """Say how many rows have no label or lack another value, in which groups, and by which texts."""
+    table = pd.DataFrame({name: texts[name] for name in [*kept, label]})
+    is_missing = table.isin(missing)
+    lacks = is_missing.any(axis=1)
+    if not lacks.any():
+        return []
+    n, of_label = int(lacks.sum()), int(is_missing[label].sum())
+    shown = ", ".join(f"'{text}'" for text in sorted(set(table.to_numpy()[is_missing.to_numpy()])))
+    notes = [
+        f"{n:,} of {len(table):,} rows are left out: {of_label:,} without a label, {n - of_label:,} in which"
+        f" another value is missing (written {shown}; what is a value goes from 'missing' to the values)."
+    ]
+    for name in protected:
+        counts = table.assign(lacks=lacks)[~is_missing[name]].groupby(name)["lacks"].agg(["sum", "size"])
+        if len(counts) <= _MAX_GROUPS:
+            groups = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
+            notes.append(f"Left out by {name}: {', '.join(groups)}.")
+    return notes
+
+
+def _questions(entry: dict) -> list[str]:
+    """Ask whether values that differ by case, blanks or a final stop alone are one."""
+    questions = []
+    for of in find_doubtful(entry.get("values", ())).similar:
+        shown = ", ".join(f"'{value}'" for value in of)
+        questions.append(
+            f"{entry['name']}: are {shown} one value? Then write {_flow({of[0]: list(of)})} in their place."
+            f" Until then an audit stops here, or takes {EXACT_OPTION}."
+        )
+    return questions
 
 
 def _separator(path: Path) -> str:
@@ -165,8 +200,13 @@ def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict 
         cuts = np.quantile(column, np.arange(1, N_BINS) / N_BINS)
         edges = sorted({float(f"{cut:.4g}") for cut in cuts})
         return {"name": name, "kind": "bins", "edges": edges}
-    if all(map(_DECIMAL_COMMA.fullmatch, values)):
-        return "its numbers have decimal commas; write points"
+    if all(
+        number is not None or _DECIMAL_COMMA.fullmatch(text)
+        for text, number in zip(values, numbers, strict=True)
+    ):
+        return (
+            f"its numbers have decimal commas ({next(t for t in values if ',' in t)}); write decimal points"
+        )
     if len(values) > MAX_VALUES:
         return f"it has {len(values):,} different texts"
     common = [value for value, _ in collections.Counter(known).most_common()]

@@ -139,6 +139,7 @@ _TABLE = {
     },
 }
 _DIGITS = re.compile(r"[+-]?\d{1,18}")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
 @dataclass(frozen=True)
@@ -611,7 +612,9 @@ def _finite(text: str) -> float:
     except ValueError:
         number = np.nan
     if not np.isfinite(number):
-        raise ValueError("is not a number")
+        point = text.replace(",", ".")
+        hint = f" (write a decimal point: {point})" if _DECIMAL_COMMA.fullmatch(text) else ""
+        raise ValueError(f"is not a number{hint}")
     return number
 
 

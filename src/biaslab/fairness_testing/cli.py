@@ -121,12 +121,8 @@ def draft_schema(
     )
     for name, why in found.left_out.items():
         typer.echo(f"Left out: {name}, {why}.")
-    if found.n_unlabelled:
-        typer.echo(f"Left out: {found.n_unlabelled:,} rows without a label.")
-    for question in found.questions:
-        typer.echo(
-            f"{question}. Do they mean the same? An audit stops until the file writes each in one way."
-        )
+    for note in found.notes:
+        typer.echo(note)
     typer.echo(f"The draft, to be read over: {out}")
 
 
