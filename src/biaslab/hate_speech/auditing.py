@@ -156,9 +156,8 @@ def explain_words(
     level = level_of_each(sum(len(changes) > 1 for changes in changes_of.values()))
     found = []
     for word, changes in changes_of.items():
-        ends = mean_interval(changes, level)
-        least = find_least_mean(changes, level)
-        found.append((word, len(changes), word in terms, changes.mean(), *ends, least))
+        comparison = _compare_changes(changes, level)
+        found.append((word, len(changes), word in terms, changes.mean(), *comparison))
     columns = ["word", "n", "is_identifier", "change", "change_low", "change_high", "least"]
     table = pd.DataFrame(found, columns=columns)
     return table.sort_values("change", ascending=False, kind="stable", ignore_index=True)
@@ -172,6 +171,16 @@ def _tried_words(text: str, terms: Sequence[str]) -> list[tuple[list[tuple[int, 
         for j, (start, end) in enumerate(words)
         if j < MAX_WORDS or text[start:end].lower() in terms
     ]
+
+
+def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, float]:
+    """Return the interval of a mean change of probabilities, and the least that would be told from 0.
+
+    No change exceeds 1: NaN where that would not be told.
+    """
+    low, high = np.clip(mean_interval(changes, level), -1, 1).tolist()
+    least = find_least_mean(changes, level)
+    return low, high, least if least <= 1 else np.nan
 
 
 def _check(labels: np.ndarray) -> None:
@@ -269,7 +278,7 @@ def _swaps(
         change = (p[:, number] - p_own[:, 0])[others]
         turned = (is_positive[:, number] & ~own_answer[:, 0])[others]
         back = (~is_positive[:, number] & own_answer[:, 0])[others]
-        low, high = mean_interval(change, level)
+        low, high, least = _compare_changes(change, level)
         rows.append(
             {
                 "term": term,
@@ -277,7 +286,7 @@ def _swaps(
                 "change": float(change.mean()) if len(change) else np.nan,
                 "change_low": low,
                 "change_high": high,
-                "least": find_least_mean(change, level),
+                "least": least,
                 "n_to_positive": int(turned.sum()),
                 "n_to_negative": int(back.sum()),
             }
@@ -296,10 +305,7 @@ def _templates(scores: np.ndarray, terms: Sequence[str]) -> pd.DataFrame:
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
     gaps = p - p[:, len(terms) :].mean(axis=1, keepdims=True)
     level = level_of_each(len(terms))
-    ends = {
-        word: (*mean_interval(gaps[:, number], level), find_least_mean(gaps[:, number], level))
-        for number, word in enumerate(words)
-    }
+    ends = {word: _compare_changes(gaps[:, number], level) for number, word in enumerate(words)}
     table = own_bias.template_table(scores, terms, own_bias.NEUTRAL_WORDS)
     table[["difference_low", "difference_high", "least"]] = [ends[word] for word in table["word"]]
     return table

@@ -15,7 +15,7 @@ import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import auditing
-from biaslab.hate_speech.auditing import _identifiers, audit, mask_words, swap
+from biaslab.hate_speech.auditing import _compare_changes, _identifiers, audit, mask_words, swap
 from biaslab.hate_speech.identity_metrics import auc, auc_interval
 from biaslab.hate_speech.occlusion import without, words_of
 from biaslab.hate_speech.own_bias import NONE, TEMPLATES
@@ -174,6 +174,14 @@ def test_groups_of_few_texts_keep_a_line():
     cells = page.sections[0].table.set_index("Identifier")["Would be told"]
     assert cells[["gardeners", "drummers"]].tolist() == ["too few to tell"] * 2
     assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
+
+
+def test_changes_of_probabilities_stay_within_their_bounds():
+    """Two texts that differ much tell nothing, and no interval goes beyond 1."""
+    assert _compare_changes(np.array([0.9, 0.1]), 0.9995) == (-1, 1, pytest.approx(np.nan, nan_ok=True))
+    low, high, least = _compare_changes(np.full(20, 0.2) + np.tile([0.1, -0.1], 10), 0.95)
+    assert 0 < low < 0.2 < high < 0.3
+    assert 0 < least < 0.1
 
 
 @pytest.mark.parametrize("k", [2, 5, 10])
