@@ -33,20 +33,22 @@ def bounds(lists, value, reference):
 
 
 def ratio_interval(lists, value, reference):
-    """The score interval of one list; of several, Student's t over lists by the delta method."""
+    """The score interval of two values; of several lists by Student's t, its variance that over lists."""
     counts = [
         {v: (sum(w == v and i for w, i in some), sum(w == v for w, _ in some)) for v in (value, reference)}
         for some in lists
+        if any(v is not None for v, _ in some)
     ]
     s, n = ({v: sum(c[v][k] for c in counts) for v in (value, reference)} for k in (0, 1))
-    if len(lists) == 1:
-        counts = s[value], n[value], s[reference], n[reference]
-        low, high = group_comparisons.ratio_interval(*counts, scipy.stats.chi2.ppf(0.95, 1))
-        return low if s[value] else 0.0, high
-    total = 0
-    for of in counts:
-        parts = [of[v][0] / s[v] - of[v][1] / n[v] for v in (value, reference)]
-        total += (parts[0] - parts[1]) ** 2
-    half = scipy.stats.t.ppf(0.975, len(lists) - 1) * math.sqrt(len(lists) / (len(lists) - 1) * total)
-    ratio = s[value] / n[value] / (s[reference] / n[reference])
-    return ratio * math.exp(-half), ratio * math.exp(half)
+    limit, n_lists = scipy.stats.chi2.ppf(0.95, 1), len(counts)
+    if n_lists > 1:
+        deviation = {v: [c[v][0] / s[v] - c[v][1] / n[v] if s[v] else 0 for c in counts] for v in s}
+        over_lists = sum((a - b) ** 2 for a, b in zip(*deviation.values(), strict=True))
+        alone = sum(1 / s[v] - 1 / n[v] for v in s if s[v])
+        inflation = max(1, n_lists / (n_lists - 1) * over_lists / alone) if alone else 1
+        df = min(sum(c[v][1] > 0 for c in counts) for v in s) - 1
+        limit = scipy.stats.t.ppf(0.975, df) ** 2 * inflation if df > 0 else math.nan
+    if math.isnan(limit):
+        return math.nan, math.nan
+    low, high = group_comparisons.ratio_interval(s[value], n[value], s[reference], n[reference], limit)
+    return low if s[value] else 0.0, high

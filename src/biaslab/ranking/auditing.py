@@ -4,9 +4,12 @@ Selection rates count a candidate of a value as selected where it is in the top 
 candidates selected over all lists, the impact ratio of v is (s_v / n_v) / (s_r / n_r), r the value with the
 highest rate (`biaslab.core.rates`).
 
-Intervals: of a rate in one list by Clopper and Pearson, of a ratio the score interval. Of several lists
-both are by Student's t over lists, whose candidates compete: the deviation of
-list l is s_vl / s_v - n_vl / n_v for the logarithm of a rate, and the difference of two of them for a ratio.
+Selected candidates are expected ones where scores tie (`biaslab.ranking.ties`).
+
+Whether any value differs, which ones do, and how small a difference these lists would show: see
+`biaslab.core.comparisons`, with lists as units, as their candidates compete. The value that others are
+compared with is that of the highest rate, chosen after looking, unless one is named; intervals of ratios hold
+together. The interval of a rate is Clopper and Pearson's of one list, Student's over several.
 
 Bounds: whoever is unknown may have any value. With u unknown candidates in the top and w below it, the share
 of v is between s_v / k and (s_v + u) / k, its rate between s_v / (n_v + w) and (s_v + u) / (n_v + u), and its
@@ -20,24 +23,23 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from biaslab.core.errors import InputError
-from biaslab.core.rates import ratio_interval, reference_of
+from biaslab.core.comparisons import compare_groups, ratio_intervals
+from biaslab.core.errors import InputError, suggest
+from biaslab.core.rates import reference_of
 from biaslab.core.stats import LEVEL, holm, share_interval
-from biaslab.ranking import registry
+from biaslab.ranking import registry, ties
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import choose, group
-from biaslab.ranking.lists import ListFile
+from biaslab.ranking.lists import ListFile, Lists
 from biaslab.ranking.measuring import (
-    add_values,
+    ValueMoments,
     directions_of,
     list_table,
     order_of,
     summarize,
     test_table,
-    value_table,
 )
-from biaslab.ranking.moments import Moments
-from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, Settings, top
+from biaslab.ranking.pools import UNKNOWN, Pools, Settings, top
 from biaslab.ranking.reranking import RANKINGS
 
 
@@ -48,7 +50,7 @@ class Audit:
     n_lists: int
     n_candidates: int
     n_places: int  # of the tops of all lists
-    n_unknown: tuple[int, int]  # candidates without a known value: in the tops, below them
+    n_unknown: tuple[float, float]  # candidates without a known value: in the tops (expected), below them
     values: pd.DataFrame  # value, ranking, n_lists, `measuring.VALUES` with intervals, skew
     selection: pd.DataFrame  # a row a value and ranking: see `selection_rates`
     tests: (
@@ -56,71 +58,158 @@ class Audit:
     )  # a row a list and value: FA*IR's p-values of the lists as they are, and corrected ones
     measures: pd.DataFrame  # a row a measure and ranking: means over lists
     n_unsorted: int  # lists whose scores do not fall from place to place
+    p_value: float  # of no difference between the selection rates before re-ranking
+    n_tied: tuple[int, int, int]  # candidates that tie for last places, these places, and lists with any
+    is_named: bool = False  # whether the reference was named beforehand
+
+    @property
+    def n_compared(self) -> int:
+        """How many values are compared with the reference."""
+        return int((self.selection["ranking"] == RANKINGS[0]).sum()) - 1
 
     @property
     def reference(self) -> str:
-        """The value with the highest selection rate before re-ranking."""
+        """The value that others are compared with, by default that with the highest selection rate."""
         before = self.selection[self.selection["ranking"] == RANKINGS[0]]
         return before.loc[before["is_reference"], "value"].item()
 
 
-def audit_file(source: ListFile, desired: str, k: int, algorithm: str, settings: Settings) -> Audit:
+def audit_file(
+    source: ListFile, desired: str, k: int, algorithm: str, settings: Settings, reference: str | None = None
+) -> Audit:
     """Measure the top k of every list of a file as it is, and re-ranked where there are scores.
 
     The order is that of the column of ranks, else of the scores, else of the file. Files in which nothing
-    could be found are refused: of one candidate or one value, or with everybody in the top.
+    could be found are refused: of one candidate or one value, or with everybody in the top. `reference` is
+    the value that others are compared with, if not that of the highest selection rate.
     """
     check_k(k)
     if registry.algorithm(algorithm).needs_protected:
         raise InputError(f"{algorithm}: serves one value alone; see biaslab ranking rerank, or name another")
     target = choose(desired, source)
-    is_scored = source.columns.score is not None
-    names = RANKINGS if is_scored else RANKINGS[:1]
-    moments: dict[str, dict[str, Moments]] = {name: {} for name in names}
-    lists: dict[str, list[pd.DataFrame]] = {name: [] for name in names}
-    counts, tests, unknown, n_unsorted = [], [], np.zeros(4, np.int64), 0
+    names = RANKINGS if source.columns.score is not None else RANKINGS[:1]
+    moments = {name: ValueMoments() for name in names}
+    parts = []
     for some in source.lists():
         pools = Pools(some.offsets, group(some, target, source), some.scores, settings)
-        order = order_of(some, pools, source)
-        if is_scored and source.columns.rank is None:
-            order = pools.by_score
-        n_unsorted += int(directions_of(some, order)[0])
-        rankings = {names[0]: top(pools, order, k)}
-        if is_scored:
-            rankings[names[1]] = registry.rerank(algorithm, pools, k)[0]
-        for name, of in rankings.items():
-            lists[name].append(list_table(some.queries, of))
-            add_values(moments[name], of)
-        counts.append(_counts(rankings))
-        tests.append(test_table(some.queries, rankings[names[0]]))
-        hidden = int((pools.groups.rows == UNKNOWN).sum())
-        n_hidden_top = int((rankings[names[0]].groups == UNKNOWN).sum())
-        unknown += [n_hidden_top, hidden - n_hidden_top, len(pools.lists), len(rankings[names[0]].rows)]
-    table = _numbered(counts)
-    in_top, below, n_candidates, n_places = unknown.tolist()
-    _check(table, source, n_candidates, n_places)
-    selection = [selection_rates(table, name, in_top, below, n_places).assign(ranking=name) for name in names]
-    found = pd.concat(tests, ignore_index=True)
+        parts.append(_measure(some, pools, source, k, algorithm, moments))
+    counts, tied = _numbered(parts), pd.concat([part.tied for part in parts], ignore_index=True)
+    in_top, below, n_candidates, n_places, n_unsorted = np.sum(
+        [part.totals for part in parts], axis=0
+    ).tolist()
+    _check(counts, source, n_candidates, n_places, reference)
+    rates = [
+        selection_rates(counts, name, in_top, below, n_places, reference).assign(ranking=name)
+        for name in names
+    ]
+    p_value, rates[0] = _with_tests(rates[0], counts, tied)
+    tests = pd.concat([part.tests for part in parts], ignore_index=True)
     for name in ("p_value", "p_value_pool"):
-        found[f"{name}_corrected"] = holm(found[name])
-    measured = [summarize(pd.concat(lists[name], ignore_index=True)).assign(ranking=name) for name in names]
+        tests[f"{name}_corrected"] = holm(tests[name])
+    measured = [
+        summarize(pd.concat([part.lists[name] for part in parts], ignore_index=True)).assign(ranking=name)
+        for name in names
+    ]
     return Audit(
-        table["list"].nunique(),
-        n_candidates,
-        n_places,
+        counts["list"].nunique(),
+        int(n_candidates),
+        int(n_places),
         (in_top, below),
-        pd.concat([_with_skew(value_table(moments[name])).assign(ranking=name) for name in names]),
-        pd.concat(selection, ignore_index=True),
-        found,
+        pd.concat([_with_skew(moments[name].table()).assign(ranking=name) for name in names]),
+        pd.concat(rates, ignore_index=True),
+        tests,
         pd.concat(measured, ignore_index=True),
-        n_unsorted,
+        int(n_unsorted),
+        p_value,
+        (int(tied["n_tied"].sum()), int(tied["n_places"].sum()), int((tied["n_tied"] > 0).sum())),
+        reference is not None,
     )
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What is measured in some lists."""
+
+    lists: dict[str, pd.DataFrame]  # by ranking: measures of each list
+    counts: pd.DataFrame  # list, value, n, least and most (selected before), and selected by ranking
+    tied: pd.DataFrame  # a row a list: n_tied, n_places, and of known values n_known, chance (of each)
+    tests: pd.DataFrame
+    totals: np.ndarray  # unknown in the top and below it, candidates, places, unsorted lists
+
+
+def _measure(
+    some: Lists, pools: Pools, source: ListFile, k: int, algorithm: str, moments: dict[str, ValueMoments]
+) -> _Part:
+    """Measure some lists, in the mean over orders of ties, and add their values to moments."""
+    before, by_score = RANKINGS[0], source.columns.score is not None and source.columns.rank is None
+    order = pools.by_score if by_score else order_of(some, pools, source)
+    rankings = {before: top(pools, order, k)}
+    if len(moments) > 1:
+        rankings[RANKINGS[1]] = registry.rerank(algorithm, pools, k)[0]
+    lists = {name: list_table(some.queries, of) for name, of in rankings.items()}
+    tests = test_table(some.queries, rankings[before])
+    chosen = {name: of.by_group().astype(np.float64) for name, of in rankings.items()}
+    seen = {name: of.by_group(of.attention) for name, of in rankings.items()}
+    tied = ties.tied_lists(pools, some.queries) if len(moments) > 1 else None
+    if tied is not None:
+        means = _means_over_orders(tied, k, algorithm, RANKINGS if by_score else RANKINGS[1:])
+        for (name, quantity), values in means.items():
+            if quantity in ("chosen", "seen"):
+                {"chosen": chosen, "seen": seen}[quantity][name][tied.groups] = values
+            elif quantity in tests:
+                tests.loc[tied.groups, quantity] = values
+            else:
+                lists[name].loc[tied.lists, quantity] = values
+    chances = np.isin(np.arange(len(pools.lists)), rankings[before].rows).astype(np.float64)
+    last = ties.LastPlaces(np.zeros(len(chances), bool), *np.zeros((2, len(pools.sizes)), np.int64))
+    if by_score:
+        table = pools.settings.attention.table(rankings[before].longest)
+        chances = ties.mean_over_places(pools, k, np.ones(len(table)))
+        last = ties.last_places(pools, k)
+        chosen[before] = ties.sums_by_group(pools.groups, chances)
+        seen[before] = ties.sums_by_group(pools.groups, ties.mean_over_places(pools, k, table))
+    if last.n_tied.any():
+        of_list = np.bincount(pools.groups.lists, chosen[before], len(pools.sizes))
+        tests = tests.assign(n_value=chosen[before], n_places=of_list[pools.groups.lists])
+    for name, of in rankings.items():
+        moments[name].add(of, chosen[name], seen[name])
+    counts, of_lists = _counts(pools, chances, last, chosen)
+    hidden = pools.groups.rows == UNKNOWN
+    in_top, n_unsorted = chances[hidden].sum(), directions_of(some, order)[0]
+    totals = [in_top, hidden.sum() - in_top, len(chances), len(rankings[before].rows), n_unsorted]
+    return _Part(lists, counts, of_lists, tests, np.array(totals, np.float64))
+
+
+def _means_over_orders(
+    tied: ties.TiedLists, k: int, algorithm: str, names: Sequence[str]
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return means over orders of ties by ranking and quantity: of measures of lists, and of groups."""
+    sums: dict[tuple[str, str], np.ndarray] = {}
+    for pools in ties.orders(tied, k):
+        for name in names:
+            if name == RANKINGS[0]:
+                rankings = top(pools, pools.by_score, k)
+                n_copies = len(pools.sizes) // len(tied.lists)
+                tests = test_table([*tied.queries] * n_copies, rankings)[["p_value", "p_value_pool"]]
+            else:
+                rankings, tests = registry.rerank(algorithm, pools, k)[0], {}
+            found = registry.measure(rankings) | {column: tests[column].to_numpy() for column in tests}
+            found |= {"chosen": rankings.by_group(), "seen": rankings.by_group(rankings.attention)}
+            for quantity, values in found.items():
+                n = len(tied.lists if quantity in registry.MEASURES else tied.groups)
+                sums[name, quantity] = ties.add_orders(sums.get((name, quantity), 0.0), values, n)
+    return {key: total / ties.n_orders(k) for key, total in sums.items()}
+
+
 def selection_rates(
-    counts: pd.DataFrame, ranking: str, in_top: int, below: int, n_places: int
+    counts: pd.DataFrame,
+    ranking: str,
+    in_top: float,
+    below: float,
+    n_places: float,
+    reference: str | None = None,
 ) -> pd.DataFrame:
-    """Return rates, impact ratios, their intervals and bounds; a row a value.
+    """Return rates, impact ratios, their simultaneous intervals and bounds; a row a value.
 
     `counts` has the columns list, value, n (candidates) and, for each ranking, those in the top; `in_top` and
     `below` are the unknown candidates, `n_places` all places.
@@ -129,11 +218,11 @@ def selection_rates(
     values, N, S = n.columns, n.sum().to_numpy(), s.sum().to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = S / N
-        r = reference_of(rates, N)
+        r = reference_of(rates, N) if reference is None else values.get_loc(reference)
         table = pd.DataFrame({"value": values, "n_candidates": N, "n_selected": S, "rate": rates})
         table[["rate_low", "rate_high"]] = _rate_intervals(n.to_numpy(), s.to_numpy())
         table["ratio"] = rates / rates[r]
-        table[["ratio_low", "ratio_high"]] = _ratio_intervals(n.to_numpy(), s.to_numpy(), r)
+        table[["ratio_low", "ratio_high"]] = ratio_intervals(s, n, r, is_named=reference is not None)
         table["share_least"], table["share_most"] = S / n_places, (S + in_top) / n_places
         least, most = S / (N + below), (S + in_top) / (N + in_top)
         table["rate_least"], table["rate_most"] = least, most
@@ -141,6 +230,22 @@ def selection_rates(
     table.loc[r, ["ratio_low", "ratio_high", "ratio_least", "ratio_most"]] = np.nan
     table["is_reference"] = np.arange(len(table)) == r
     return table
+
+
+def _with_tests(rates: pd.DataFrame, counts: pd.DataFrame, tied: pd.DataFrame) -> tuple[float, pd.DataFrame]:
+    """Return the p-value of no difference, and rates with tests, least differences and bounds over ties."""
+    n, s = (_pivot(counts, column) for column in ("n", RANKINGS[0]))
+    of_lists = tied.loc[n.index]
+    compared = compare_groups(s, n, of_lists["n_known"], of_lists["chance"])
+    bounds = counts.groupby("value")[["least", "most"]].sum()
+    return compared.p_value, rates.assign(
+        p_value=compared.p_values,
+        seen_rate=compared.least_rates,
+        seen_other_rate=compared.other_rates,
+        is_too_few=compared.is_too_few,
+        n_selected_least=bounds["least"].to_numpy(),
+        n_selected_most=bounds["most"].to_numpy(),
+    )
 
 
 def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
@@ -152,17 +257,6 @@ def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
     return np.clip(np.stack([S / N - half, S / N + half], axis=1), 0, 1)
 
 
-def _ratio_intervals(n: np.ndarray, s: np.ndarray, r: int) -> np.ndarray:
-    """Return the interval of each value's ratio to value r, (n_values, 2)."""
-    N, S = n.sum(axis=0), s.sum(axis=0)
-    if len(n) == 1:
-        return np.stack(ratio_interval(S, N, S[r], N[r]), axis=1)
-    deviations = s / S - n / N
-    middle = np.log(S / N) - np.log(S[r] / N[r])
-    half = np.where(S > 0, _half(deviations - deviations[:, [r]]), np.nan)
-    return np.exp(np.stack([middle - half, middle + half], axis=1))
-
-
 def _half(deviations: np.ndarray) -> np.ndarray:
     """Return half the width of the interval of sums over lists, from deviations that sum to 0."""
     n_lists = len(deviations)
@@ -170,23 +264,38 @@ def _half(deviations: np.ndarray) -> np.ndarray:
     return scipy.stats.t.ppf((1 + LEVEL) / 2, n_lists - 1) * np.sqrt(squares)
 
 
-def _counts(rankings: dict[str, Rankings]) -> pd.DataFrame:
-    """Return candidates and places of each group; lists are numbered from 0."""
-    groups = next(iter(rankings.values())).pools.groups
-    columns = {"list": groups.lists, "value": np.array(groups.names, dtype=object)[groups.values]}
-    return pd.DataFrame(
-        columns | {"n": groups.counts} | {name: of.by_group() for name, of in rankings.items()}
-    )
+def _counts(
+    pools: Pools, chances: np.ndarray, last: ties.LastPlaces, chosen: dict[str, np.ndarray]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return `_Part`'s counts, its lists numbered from 0, and tied."""
+    groups, n_lists = pools.groups, len(pools.sizes)
+    n_tied = ties.sums_by_group(groups, last.is_tied)
+    sure = ties.sums_by_group(groups, np.where(last.is_tied, 0.0, chances))
+    of_list, places = last.n_tied[groups.lists], last.n_places[groups.lists]
+    columns = {
+        "list": groups.lists,
+        "value": np.array(groups.names, dtype=object)[groups.values],
+        "n": groups.counts,
+        "least": sure + np.maximum(0, places - (of_list - n_tied)),
+        "most": sure + np.minimum(n_tied, places),
+    }
+    tied = {
+        "n_tied": last.n_tied,
+        "n_places": last.n_places,
+        "n_known": np.bincount(groups.lists, n_tied, n_lists).astype(np.int64),
+        "chance": last.n_places / np.maximum(last.n_tied, 1),
+    }
+    return pd.DataFrame(columns | chosen), pd.DataFrame(tied)
 
 
-def _numbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return all parts in one, the lists numbered on."""
-    first = 0
-    for part in parts:
-        last = int(part["list"].max()) + 1 if len(part) else 0
-        part["list"] += first
-        first += last
-    table = pd.concat(parts, ignore_index=True)
+def _numbered(parts: Sequence[_Part]) -> pd.DataFrame:
+    """Return the counts of all parts in one table, the lists numbered on."""
+    firsts = np.cumsum([0, *(len(part.tied) for part in parts[:-1])])
+    tables = [
+        part.counts.assign(list=part.counts["list"] + first)
+        for part, first in zip(parts, firsts, strict=True)
+    ]
+    table = pd.concat(tables, ignore_index=True)
     return table[table["n"] > 0]
 
 
@@ -201,7 +310,9 @@ def _with_skew(values: pd.DataFrame) -> pd.DataFrame:
     return values.assign(skew=skew.where(there, 0.0))
 
 
-def _check(counts: pd.DataFrame, source: ListFile, n_candidates: int, n_places: int) -> None:
+def _check(
+    counts: pd.DataFrame, source: ListFile, n_candidates: float, n_places: float, reference: str | None
+) -> None:
     """Refuse what would look fair because nothing could be found."""
     attribute = " x ".join(source.columns.attributes)
     if n_candidates < 2:
@@ -215,6 +326,9 @@ def _check(counts: pd.DataFrame, source: ListFile, n_candidates: int, n_places: 
         )
     if n_places == n_candidates:
         raise InputError(
-            f"{source.path}: everybody is in the top ({n_places} places, {n_candidates} candidates), so that"
-            " no selection can differ; ask for a smaller --top"
+            f"{source.path}: everybody is in the top ({n_places:.0f} places, {n_candidates:.0f} candidates),"
+            " so that no selection can differ; ask for a smaller --top"
         )
+    if reference is not None and reference not in names:
+        near = suggest(reference, sorted(names))
+        raise InputError(f"--reference {reference}: no candidate of {source.path} has this {attribute}{near}")

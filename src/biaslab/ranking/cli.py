@@ -89,6 +89,14 @@ def audit(
     algorithm: Annotated[
         str, typer.Option(help="What to re-rank by; as for rerank, but FA*IR.")
     ] = "det_const_sort",
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUP",
+            help="Value that the others are compared with, chosen before you look at the rates; without it,"
+            " the value with the highest selection rate.",
+        ),
+    ] = None,
     out: AnswerOut = Path("ranking-audit"),
 ) -> None:
     """Answer whether each group is shown as it should be, before and after re-ranking: lines and a page."""
@@ -100,7 +108,7 @@ def audit(
 
     check_answer(out)
     source = ListFile(candidates, _columns(columns, score, rank))
-    found = audit_file(source, desired, top, algorithm, Settings())
+    found = audit_file(source, desired, top, algorithm, Settings(), reference)
     typer.echo(write_answer(answer(found, source, desired, top, algorithm), out))
 
 
@@ -153,8 +161,9 @@ def rerank(
     typer.echo(list_report.summary(measured))
     for line in list_report.absent_lines(measured):
         typer.echo(f"biaslab: {line}", err=True)
-    if warning := list_report.exhausted_line(measured):
-        typer.echo(f"biaslab: {warning}", err=True)
+    for warning in (list_report.exhausted_line(measured), list_report.tied_line(measured)):
+        if warning:
+            typer.echo(f"biaslab: {warning}", err=True)
 
 
 @app.command("measure")

@@ -47,10 +47,7 @@ def clicks(rankings: Rankings) -> np.ndarray:
 
 def attention_shares(rankings: Rankings) -> np.ndarray:
     """Return the share of a list's attention that each group gets, of that to known values, (G,) float64."""
-    sums = rankings.by_group(rankings.attention)
-    groups = rankings.pools.groups
-    with np.errstate(invalid="ignore"):
-        return sums / np.bincount(groups.lists, sums, len(rankings.n_places))[groups.lists]
+    return rankings.pools.groups.shares(rankings.by_group(rankings.attention))
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:

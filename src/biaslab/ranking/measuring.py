@@ -13,18 +13,62 @@ from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import ListFile, Lists
 from biaslab.ranking.moments import Moments
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, Settings, top
-from biaslab.ranking.reranking import top_shares
 
-VALUES = {
-    "desired": lambda rankings: rankings.pools.groups.desired,
-    "share": top_shares,
-    "attention": exposure.attention_shares,
-    "relevance": exposure.relevance_shares,
-    "exposure": exposure.exposures,
-}
+VALUES = ("desired", "share", "attention", "relevance", "exposure")
 """What is measured of each value in a list: desired share, share of the top places, share of the attention in
 the top, share of the relevance of all candidates (where there are scores), and exposure (mean attention of
 its candidates)."""
+
+N_SHARES = 4
+"""The first of `VALUES` are shares, 0 in a list without the value."""
+
+
+class ValueMoments:
+    """What `VALUES` says of each value over lists that come in chunks."""
+
+    def __init__(self) -> None:
+        self._by_value: dict[str, Moments] = {}
+        self._n_lists = np.zeros(N_SHARES, np.int64)  # lists in which the shares are defined
+
+    def add(
+        self, rankings: Rankings, chosen: np.ndarray | None = None, seen: np.ndarray | None = None
+    ) -> None:
+        """Add some lists; `chosen` and `seen` (G,): places and attention of each group, as expected."""
+        groups = rankings.pools.groups
+        quantities = _quantities(rankings, chosen, seen)
+        for number, name in enumerate(groups.names):
+            moments = self._by_value.setdefault(name, Moments((len(VALUES),)))
+            moments.add(quantities[groups.values == number])
+        for i in range(N_SHARES):
+            self._n_lists[i] += len(np.unique(groups.lists[np.isfinite(quantities[:, i])]))
+
+    def table(self) -> pd.DataFrame:
+        """Return `Measured`'s values. Shares are means over all lists, exposure over those with the value."""
+        rows = []
+        for value, moments in sorted(self._by_value.items()):
+            row, absent = {"value": value, "n_lists": moments.n[0]}, self._n_lists - moments.n[:N_SHARES]
+            zeros = np.full((absent.max(), len(VALUES)), np.nan)
+            zeros[:, :N_SHARES][np.arange(len(zeros))[:, None] < absent] = 0.0
+            moments.add(zeros)
+            found = moments.columns()
+            for i, name in enumerate(VALUES):
+                most = 1.0 if i < N_SHARES else np.inf
+                row[name] = found["mean"][i]
+                row |= {f"{name}_{end}": np.clip(found[f"ci_{end}"][i], 0, most) for end in ("low", "high")}
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+
+def _quantities(rankings: Rankings, chosen: np.ndarray | None, seen: np.ndarray | None) -> np.ndarray:
+    """Return `VALUES` of each group, (G, 5)."""
+    groups = rankings.pools.groups
+    chosen = rankings.by_group() if chosen is None else chosen
+    seen = rankings.by_group(rankings.attention) if seen is None else seen
+    shares, attention = groups.shares(chosen), groups.shares(seen)
+    desired = np.where(np.isfinite(shares), groups.desired, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exposures = np.where(groups.counts > 0, seen / groups.counts, np.nan)
+    return np.stack([desired, shares, attention, exposure.relevance_shares(rankings), exposures], axis=1)
 
 
 @dataclass(frozen=True)
@@ -48,19 +92,19 @@ def measure_file(source: ListFile, desired: str, k: int, settings: Settings, tes
     """
     check_k(k)
     target = choose(desired, source)
-    lists, tests, moments, directions = [], [], {}, np.zeros(3, np.int64)
+    lists, tests, moments, directions = [], [], ValueMoments(), np.zeros(3, np.int64)
     for some in source.lists():
         pools = Pools(some.offsets, group(some, target, source), some.scores, settings)
         order = order_of(some, pools, source)
         directions += directions_of(some, order)
         rankings = top(pools, order, k)
         lists.append(list_table(some.queries, rankings))
-        add_values(moments, rankings)
+        moments.add(rankings)
         if test:
             tests.append(test_table(some.queries, rankings))
     return Measured(
         pd.concat(lists, ignore_index=True),
-        value_table(moments),
+        moments.table(),
         pd.concat(tests, ignore_index=True) if test else None,
         *directions.tolist(),
     )
@@ -128,27 +172,6 @@ def list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
         "n_unknown": rankings.n_places - rankings.n_known,
     }
     return pd.DataFrame(columns | registry.measure(rankings))
-
-
-def add_values(moments: dict[str, Moments], rankings: Rankings) -> None:
-    """Add what `VALUES` says of each value in each list to the moments of the value."""
-    groups = rankings.pools.groups
-    quantities = np.stack([of(rankings) for of in VALUES.values()], axis=1)
-    for number, name in enumerate(groups.names):
-        moments.setdefault(name, Moments((len(VALUES),))).add(quantities[groups.values == number])
-
-
-def value_table(moments: dict[str, Moments]) -> pd.DataFrame:
-    """Return `Measured`'s values from what `add_values` added."""
-    rows = []
-    for value, of_value in sorted(moments.items()):
-        row = {"value": value, "n_lists": of_value.n[0]}
-        found = of_value.columns()
-        for i, name in enumerate(VALUES):
-            row[name] = found["mean"][i]
-            row |= {f"{name}_low": found["ci_low"][i], f"{name}_high": found["ci_high"][i]}
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:

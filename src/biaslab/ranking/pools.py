@@ -75,6 +75,11 @@ class Groups:
         out[filled] = reduce.reduceat(values, self.list_groups[:-1][filled]) if filled.any() else np.nan
         return out
 
+    def shares(self, sums: np.ndarray) -> np.ndarray:
+        """Return sums of each group over those of all groups of its list, (G,); NaN where these are 0."""
+        totals = np.bincount(self.lists, sums, len(self.list_groups) - 1)[self.lists]
+        return np.divide(sums, totals, out=np.full(len(totals), np.nan), where=totals > 0)
+
     def of_value(self, name: str | None) -> np.ndarray:
         """Return the group that has a value in each list, (n_lists,) int64; `UNKNOWN` in one without it."""
         found = np.full(len(self.list_groups) - 1, UNKNOWN)

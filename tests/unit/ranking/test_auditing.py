@@ -59,9 +59,9 @@ def test_rates_ratios_and_bounds_are_those_of_the_oracle(tmp_path, n_lists, unkn
         assert_allclose(row[["rate_least", "rate_most"]].astype(float), np.array(rate, float))
         if value != reference:
             assert_allclose(row[["ratio_least", "ratio_most"]].astype(float), np.array(ratio, float))
-            if row["rate"] > 0 or n_lists == 1:
-                expected = naive.ratio_interval(lists, value, reference)
-                assert_allclose(row[["ratio_low", "ratio_high"]].astype(float), expected, rtol=0.01)
+            bounds = np.clip(naive.ratio_interval(lists, value, reference), 0.02, 50)
+            ends = row[["ratio_low", "ratio_high"]].astype(float)
+            assert_allclose(np.clip(ends, 0.02, 50), bounds, rtol=0.01)
     assert rows["rate"].max() == rows.loc[reference, "rate"]
 
 

@@ -103,7 +103,7 @@ def test_chunks_change_nothing(tmp_path):
     pd.testing.assert_frame_equal(whole.values, parts.values)
 
 
-def test_values_are_means_over_the_lists_that_have_them(tmp_path):
+def test_shares_are_means_over_all_lists_and_exposure_over_those_with_the_value(tmp_path):
     table = random_table(np.random.default_rng(4), 20)
     found = measured(tmp_path, table).values.set_index("value")
     for value, row in found.iterrows():
@@ -115,7 +115,7 @@ def test_values_are_means_over_the_lists_that_have_them(tmp_path):
                 attention = 1 / np.log2(np.arange(2, len(top) + 2))
                 exposures.append(attention[top["sex"] == value].sum() / (rows["sex"] == value).sum())
         assert row["n_lists"] == len(shares)
-        assert row["share"] == pytest.approx(np.mean(shares))
+        assert row["share"] == pytest.approx(np.sum(shares) / 20)
         assert row["exposure"] == pytest.approx(np.mean(exposures))
         assert (row["exposure_low"], row["exposure_high"]) == pytest.approx(mean_interval(exposures))
 

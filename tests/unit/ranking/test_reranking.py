@@ -105,6 +105,8 @@ def test_every_list_is_ranked_and_measured_as_the_oracles_do(tmp_path, kind, alg
                 len(rows),
                 len(order),
             )
+            if part.is_mixed[i]:
+                continue  # a mean over orders of ties: see test_ties
             expected = [
                 naive.ranking_measures(scores, values, desired, o) for o in (by_score[: len(order)], order)
             ]
@@ -128,8 +130,7 @@ def test_lists_in_one_file_are_ranked_as_each_alone(tmp_path_factory, seed, k, a
     table = random_table(np.random.default_rng(seed), 5)
     how = {"desired": kind, "k": k, "algorithm": algorithm}
     together, part = reranked(folder, table, ".csv", chunk_bytes=chunk_bytes, **how)
-    single = Columns("score", ("sex", "age"), None, "fit")
-    alone = [reranked(folder, t, ".csv", single, **how) for _, t in table.groupby("query", sort=False)]
+    alone = [reranked(folder, t, ".csv", **how) for _, t in table.groupby("query", sort=False)]
     pd.testing.assert_frame_equal(together, pd.concat([t for t, _ in alone], ignore_index=True))
     for name, values in part.measures.items():
         np.testing.assert_array_equal(values, np.concatenate([p.measures[name] for _, p in alone]))
@@ -161,9 +162,8 @@ def test_one_list_is_ranked_as_the_function_does(tmp_path):
     ours = rerank_report(scores, values, desired, 40, "det_greedy")
     assert result["row"].tolist() == ours.order.tolist()
     assert part.n_exhausted[0] == ours.n_exhausted
-    assert tuple(part.measures[name][0, 1] for name in GEYIK) == measure(
-        scores, values, desired, ours.order, 40
-    )
+    found = [part.measures[name][0, 1] for name in GEYIK]  # the same in all orders of ties, but for rounding
+    assert_allclose(found, measure(scores, values, desired, ours.order, 40), rtol=1e-12)
     assert sum(part.shares[name][0] for name in names) == pytest.approx(1)
     after = [part.shares[name][2] for name in names]
     assert_allclose(after, [(values[ours.order] == i).mean() for i in range(len(names))])
@@ -216,7 +216,7 @@ def test_measure_table_has_means_first(tmp_path):
         mean = means[means["ranking"] == ranking].iloc[0]
         for column in ("n_candidates", "n_places", "n_exhausted", "feasible", *MEASURES):
             assert mean[column] == pytest.approx(of_lists[column].mean(), nan_ok=True)
-        assert (of_lists["feasible"] == (of_lists["infeasible_index"] == 0)).all()
+        assert ((of_lists["feasible"] == 1) == (of_lists["infeasible_index"] == 0)).all()
     assert (lists.loc[lists["ranking"] == "before", "ndcg"] == 1).all()
     _, part = reranked(tmp_path, table, columns=Columns("score", ("sex",)))
     assert measure_table(part)["query"].tolist() == ["", ""]

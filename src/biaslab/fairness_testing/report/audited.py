@@ -299,7 +299,7 @@ def _groups(one: Audited, label: str) -> Section:
             else f"the value with the highest rate (of those with {SMALL_SHARE:.0%} of the rows or more). "
         )
         + "95% intervals, simultaneous over all comparisons by one measure. SPD: difference of rates. EOD:"
-        " difference of rates among the rows that are favourable in the table; FPD: the same among the others."
+        " difference of rates among the rows that are favourable in the table; FPD: the same among the rest."
         " AOD (average odds difference): their mean, in which opposite errors cancel.",
     )
 

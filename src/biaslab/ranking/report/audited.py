@@ -1,20 +1,24 @@
 """The answer to whether ranked lists show each group as they should: lines, page and numbers."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import scipy.stats
 
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
-from biaslab.core.rates import FOUR_FIFTHS, SMALL_SHARE, verdict
+from biaslab.core.comparisons import SIGNIFICANT
+from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, UNTOLD, verdict
 from biaslab.core.tables import NO_INTERVAL, four_digits, text_columns
 from biaslab.ranking import registry
 from biaslab.ranking.auditing import Audit
 from biaslab.ranking.lists import ListFile
 from biaslab.ranking.reranking import RANKINGS
 
-SIGNIFICANT = 0.05
 N_VALUES = 20
 """Values that the answer tells of; the JSON file has them all."""
+N_LEAST = 5
+"""Least differences in a line."""
 
 _BEFORE, _AFTER = RANKINGS
 _SHOWN = ("ndkl", "min_skew", "max_skew", "exposure_ratio", "infeasible_index", "ndcg")
@@ -25,6 +29,7 @@ def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str)
     before = _rows(found, _BEFORE)
     is_reranked = _AFTER in set(found.values["ranking"])
     lines = [_value_line(row, found) for row in before.head(N_VALUES).to_dict("records")]
+    lines += [*_difference_lines(found, before), *_tie_lines(found, before)]
     lines += [*_test_lines(found), *_unknown_lines(found, before)]
     if is_reranked:
         lines.append(_after_line(found, algorithm))
@@ -49,6 +54,11 @@ def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str)
             "selection": found.selection,
             "tests": found.tests,
             "measures": found.measures,
+            "p_value_of_no_difference": found.p_value,
+            "reference_named": found.is_named,
+            "n_tied": found.n_tied[0],
+            "n_tied_places": found.n_tied[1],
+            "n_lists_tied": found.n_tied[2],
             "n_unknown_in_top": found.n_unknown[0],
             "n_unknown_below": found.n_unknown[1],
         },
@@ -71,15 +81,100 @@ def _value_line(row: dict, found: Audit) -> str:
     shown += " (as desired)" if abs(gap) < 0.05 else f" ({gap_text}{' a list' if found.n_lists > 1 else ''})"
     if not row["n_candidates"] > 0:
         return f"{shown}; no candidate has this value."
-    shown += (
-        f"; {row['n_selected']:.0f} of {row['n_candidates']:,.0f} candidates selected ({row['rate']:.1%})"
-    )
+    shown += f"; {_count(row)} of {row['n_candidates']:,.0f} candidates selected ({row['rate']:.1%})"
+    too_few = " (too few to tell)" if row["is_too_few"] and not row["p_value"] <= SIGNIFICANT else ""
+    if row["is_reference"] and found.is_named:
+        return f"{shown}, which the others are compared with{too_few}."
     if row["is_reference"]:
-        return f"{shown}, the highest rate, which the others are compared with."
-    interval = f" (95% interval {row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
+        return f"{shown}, the highest rate, which the others are compared with{too_few}."
+    name = "simultaneous 95%" if found.n_compared > 1 else "95%"
+    interval = f" ({name} interval {row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
     interval = interval if np.isfinite(row["ratio_low"]) else ""
     judged = verdict(row["ratio"], row["ratio_low"], row["ratio_high"])
-    return f"{shown}, {row['ratio']:.2f} times the rate of {found.reference}{interval}: {judged}."
+    if judged == CLEARLY_BELOW and not found.p_value <= SIGNIFICANT:
+        judged += ", but the test of all values sees no difference"
+    if judged == UNTOLD:
+        return f"{shown}: {'too few to tell' if row['is_too_few'] else UNTOLD}."
+    ratio = f"{row['ratio']:.2f} times the rate of {found.reference}"
+    return f"{shown}, {ratio}{interval}: {judged}{too_few if judged != CLEARLY_BELOW else ''}."
+
+
+def _count(row: dict) -> str:
+    """Return the selected candidates; where scores tie, those expected, with the least and most possible."""
+    least, most = row["n_selected_least"], row["n_selected_most"]
+    if least == most:
+        return f"{row['n_selected']:,.0f}"
+    return f"{row['n_selected']:,.1f} ({least:,.0f} to {most:,.0f} possible)"
+
+
+def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
+    """Say whether any selection rate differs, and how small a difference these lists would show."""
+    rows = before[before["p_value"].notna()]
+    if not len(rows):
+        return ["Nothing can be told of a difference of selection rates."]
+    test = f"p = {found.p_value:.2g}, all values counted"
+    is_seen, is_few = rows["p_value"] <= SIGNIFICANT, rows["is_too_few"].astype(bool)
+    none, few = rows[~is_seen & ~is_few], rows[~is_seen & is_few]
+    lines = []
+    if is_seen.any():
+        parts = []
+        for word, sign in (("less", -1), ("more", 1)):
+            names = rows["value"][is_seen & (np.sign(_excess(rows)) == sign)].tolist()
+            if names:
+                parts.append(
+                    f"{_listed_names(names)} {'are' if len(names) > 1 else 'is'} selected {word} often"
+                )
+        lines.append(f"The selection rates differ ({test}): {' and '.join(parts)} than all others.")
+        if len(none):
+            lines.append(
+                f"No difference to all others is seen for {_listed_names(none['value'])}. {_seen(none)}"
+            )
+    else:
+        lines.append(f"No difference between the selection rates is seen ({test}). {_seen(none)}".rstrip())
+    if len(few):
+        names = [f"{row['value']} ({row['n_candidates']:,.0f})" for row in few.to_dict("records")]
+        lines.append(
+            f"Too few candidates to tell: {_listed_names(names)}."
+            " Even with nobody selected, a difference would be seen less than four times in five."
+        )
+    return lines
+
+
+def _excess(rows: pd.DataFrame) -> np.ndarray:
+    """Return the rate of each value less that of all others."""
+    hits, n = rows["n_selected"], rows["n_candidates"]
+    return (rows["rate"] - (hits.sum() - hits) / (n.sum() - n)).to_numpy()
+
+
+def _seen(rows: pd.DataFrame) -> str:
+    """Return the least differences that would be seen four times in five, values alike together."""
+    texts: dict[str, list[str]] = {}
+    for row in rows.to_dict("records"):
+        rate, others = row["seen_rate"], row["seen_other_rate"]
+        text = f"{rate:.1%} or less, {100 * (others - rate):.1f} points below all others"
+        texts.setdefault(text, []).append(row["value"])
+    if not texts:
+        return ""
+    parts = [f"{_listed_names(names)} {text}" for text, names in list(texts.items())[:N_LEAST]]
+    more = f"; the page has {len(texts) - N_LEAST} more" if len(texts) > N_LEAST else ""
+    return f"Rates that would be seen four times in five (power .80): {'; '.join(parts)}{more}."
+
+
+def _listed_names(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _tie_lines(found: Audit, before: pd.DataFrame) -> list[str]:
+    n, places, n_lists = found.n_tied
+    if not n:
+        return []
+    where = f" in {n_lists:,} of {found.n_lists:,} lists" if found.n_lists > 1 else ""
+    return [
+        f"{n:,} candidates tie for the last {places:,} places{where}; the scores leave their order open."
+        " Shares, selected candidates and exposure are exact means over all orders of ties. Other measures,"
+        " p-values and re-ranked numbers are means over random orders."
+    ]
 
 
 def _test_lines(found: Audit) -> list[str]:
@@ -121,8 +216,8 @@ def _unknown_lines(found: Audit, before: pd.DataFrame) -> list[str]:
             part += f", ratio {row['ratio_least']:.2f} to {row['ratio_most']:.2f}"
         parts.append(part)
     return [
-        f"{in_top + below:,} candidates have no known value ({in_top:,} in the top). Whatever they are:"
-        f" {'; '.join(parts)}."
+        f"{in_top + below:,.0f} candidates have no known value ({four_digits(in_top)} in the top)."
+        f" Whatever they are: {'; '.join(parts)}."
     ]
 
 
@@ -152,11 +247,13 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
     data = {
         "File": source.path.name,
         "Lists": f"{found.n_lists:,}" + (f", by {columns.query}" if columns.query else ""),
-        "Candidates": f"{found.n_candidates:,}, of them {sum(found.n_unknown):,} without a known value",
+        "Candidates": f"{found.n_candidates:,}, of them {sum(found.n_unknown):,.0f} without a known value",
         "Top": f"the first {k:,} places of each list ({found.n_places:,} places)",
         "Order": order,
         "Desired": desired,
     }
+    if found.n_tied[0]:
+        data["Ties"] = f"{found.n_tied[0]:,} candidates for the last {found.n_tied[1]:,} places"
     if found.n_unsorted:
         data["Order"] += f"; not that of {columns.score} in {found.n_unsorted:,} lists"
     return data | ({"Re-ranked by": registry.algorithm(algorithm).title} if algorithm else {})
@@ -216,8 +313,18 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
         "Candidates": "{n_candidates:,.0f}",
         "Selected": "{n_selected:,.0f}",
         "Rate": "{rate:.1%} ({rate_low:.1%} to {rate_high:.1%})",
-        "Ratio to the highest": "{ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f})",
+        f"Ratio to {found.reference}": "{ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f})",
+        "p": "{p_value:.2g}",
+        "Least rate seen": "{least}",
     }
+    shown = shown.assign(
+        least=[
+            "too few to tell" if few else f"{rate:.1%} beside {others:.1%}"
+            for few, rate, others in shown[["is_too_few", "seen_rate", "seen_other_rate"]].values
+        ]
+    )
+    if found.n_tied[0]:
+        templates["Selected"] = "{n_selected:,.1f} ({n_selected_least:,.0f} to {n_selected_most:,.0f})"
     if sum(found.n_unknown):
         templates["Ratio, whatever the unknown are"] = "{ratio_least:.2f} to {ratio_most:.2f}"
     return Section(
@@ -226,19 +333,27 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
             "Who is in the top counts as selected. A rate below four fifths of the highest is, by the"
             " guidelines of US agencies on employee selection, generally regarded as evidence of adverse"
             " impact; it is a rule of thumb, no law of nature: the interval tells whether chance alone could"
-            " do it."
+            " do it.",
+            f"Does any rate differ? p = {found.p_value:.2g}. The p-value of a value compares it with all"
+            " others, and counts that all values are tested. The least rate seen is what these lists would"
+            " show four times in five, beside the rate of all others.",
         ],
         dots(
             shown["value"],
             series,
-            f"Selection rate relative to the highest ({found.reference} before)",
+            f"Selection rate relative to {found.reference} (before)",
             FOUR_FIFTHS,
             "four fifths",
         ),
         "Ratios by value: " + listed(shown, "{value} {ratio:.2f}"),
         text_columns(shown, templates).replace(NO_INTERVAL, "", regex=True),
-        f"In brackets: 95% intervals. Values with less than {SMALL_SHARE:.0%} of the candidates are not taken"
-        " for the highest rate.",
+        "In brackets: 95% intervals, of ratios those that hold together"
+        + (
+            "."
+            if found.is_named
+            else f"; values with less than {SMALL_SHARE:.0%} of the candidates are not taken for the"
+            " highest rate."
+        ),
     )
 
 

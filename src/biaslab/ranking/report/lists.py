@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, VERMILLION, Axes, figure, save_with_data
 from biaslab.core.tables import four_digits
-from biaslab.ranking.reranking import RANKINGS, Part
+from biaslab.ranking.reranking import FEASIBLE, RANKINGS, Part
 
 N_STEPS = 200
 """Steps of the cumulative distribution of a measure over lists."""
@@ -26,7 +26,7 @@ def measure_table(part: Part) -> pd.DataFrame:
     """Return the measures of every list before and after, below their means over all lists.
 
     Columns query ("" for the means), ranking (before, after), n_candidates, n_places, n_exhausted, feasible
-    (1 without any infeasible prefix, else 0), and the measures.
+    (1 without any infeasible prefix, else 0; of ties the share of their orders), and the measures.
     """
     n_lists = len(part.queries)
     after = np.array([0, 1])
@@ -36,7 +36,7 @@ def measure_table(part: Part) -> pd.DataFrame:
         "n_candidates": np.repeat(part.n_candidates, 2),
         "n_places": np.repeat(part.n_places, 2),
         "n_exhausted": np.outer(part.n_exhausted, after).ravel(),
-        "feasible": (part.measures["infeasible_index"] == 0).astype(int).ravel(),
+        FEASIBLE: part.feasible.ravel(),
     }
     columns |= {name: values.ravel() for name, values in part.measures.items()}
     table = pd.DataFrame(columns)
@@ -57,7 +57,7 @@ def _shares_by_value(part: Part) -> str:
     n_lists = len(part.queries)
     table = value_table(part)
     shares = ["desired", *RANKINGS]
-    table[shares] /= n_lists
+    table[shares] /= max(part.n_shared, 1)
     if n_lists > 1:  # the mean of a Skew is none of mean shares
         table = table[["value", *shares]]
     shown = table.head(N_VALUES).round(9).set_index("value").rename_axis(index="share of the top")
@@ -81,6 +81,21 @@ def absent_lines(part: Part) -> list[str]:
             f"'{row['value']}' has no place in the top: min_skew is -inf and the exposure ratio 0; {why}"
         )
     return lines[:N_VALUES]
+
+
+def tied_line(part: Part) -> str:
+    """Return what ties of scores leave open as one line, or "" where they change nothing."""
+    n_lists, n_mixed = len(part.queries), int(part.is_mixed.sum())
+    if not n_mixed:
+        return ""
+    text = "candidates of several values have equal scores"
+    if n_lists > 1:
+        text += f" in {n_mixed} of {n_lists} lists"
+    if part.n_tied.any():
+        text += f", and {part.n_tied.sum()} candidates tie for the last {part.n_tied_places.sum()} places"
+    return (
+        f"{text}: measures and shares are means over orders of ties; the written lists keep the file's order"
+    )
 
 
 def exhausted_line(part: Part) -> str:

@@ -1,0 +1,156 @@
+"""Tied scores: what a ranking by score gives in the mean over all orders of the candidates that tie.
+
+The score leaves the order of tied candidates open, and the order of the file is no answer. Shares, selected
+candidates, attention and exposure of the ranking by score are exact means over all orders: each of m tied
+candidates gets the mean of what their m places get. What is not linear in the places (NDKL, Skew, ratios,
+p-values), and every number of a re-ranking, is the mean over `n_orders` random orders of the ties. The name
+of a list, its scores and its groups determine the orders: the order of the file changes nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.rng import stream
+from biaslab.ranking.pools import UNKNOWN, Groups, Pools, places_of, starts_of
+
+_BLOCK = 200_000  # candidates of orders side by side
+
+
+class LastPlaces(NamedTuple):
+    """Which candidates tie for the last places of each list."""
+
+    is_tied: np.ndarray  # (n,) bool
+    n_tied: np.ndarray  # (n_lists,) int64: 0 where the last place has its candidate
+    n_places: np.ndarray  # (n_lists,) int64: the places for which they tie
+
+
+@dataclass(frozen=True)
+class TiedLists:
+    """The lists in which candidates of several groups tie."""
+
+    lists: np.ndarray  # their indices
+    groups: np.ndarray  # the indices of their groups
+    pools: Pools
+    queries: Sequence[str]
+
+
+def n_orders(k: int) -> int:
+    """Return how many orders of the ties are drawn; long tops, whose p-values are slow, vary less."""
+    return 100 if k <= 1000 else 20
+
+
+def mean_over_places(pools: Pools, k: int, table: np.ndarray) -> np.ndarray:
+    """Return the mean over orders of ties of what each candidate's place gets by score, (n,) float64.
+
+    `table` has what the places from 1 get, at least of the longest top; places below the top get 0.
+    """
+    order, lists = pools.by_score, pools.lists
+    places = places_of(pools.sizes)
+    weights = np.where(places < k, np.append(table[:k], 0.0)[np.minimum(places, len(table[:k]))], 0.0)
+    blocks = _blocks(pools)
+    means = np.bincount(blocks, weights) / np.bincount(blocks)
+    out = np.empty(len(lists))
+    out[order] = means[blocks]
+    return out
+
+
+def last_places(pools: Pools, k: int) -> LastPlaces:
+    """Return which candidates tie for the last places of the top k of each list by score."""
+    n_lists, blocks, places = len(pools.sizes), _blocks(pools), places_of(pools.sizes)
+    inside, size = np.bincount(blocks, places < k), np.bincount(blocks)
+    is_cut = (inside > 0) & (inside < size)
+    of_block = pools.lists[np.searchsorted(blocks, np.arange(len(size)))]
+    is_tied = np.zeros(len(blocks), bool)
+    is_tied[pools.by_score] = is_cut[blocks]
+    n_tied, n_places = (np.bincount(of_block, x * is_cut, n_lists).astype(np.int64) for x in (size, inside))
+    return LastPlaces(is_tied, n_tied, n_places)
+
+
+def sums_by_group(groups: Groups, weights: np.ndarray) -> np.ndarray:
+    """Return sums of weights of candidates, (n,), over those of each group, (G,)."""
+    known = groups.rows != UNKNOWN
+    return np.bincount(groups.rows[known], weights[known], len(groups.counts))
+
+
+def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
+    """Return the lists in which candidates of several groups tie; None without any."""
+    blocks, rows = _blocks(pools), pools.groups.rows[pools.by_score]
+    is_mixed = (np.diff(blocks) == 0) & (np.diff(rows) != 0)
+    lists = np.unique(pools.lists[1:][is_mixed])
+    if not len(lists):
+        return None
+    groups = pools.groups
+    members = _members(groups.list_groups, lists)
+    candidates = _members(pools.offsets, lists)
+    new = np.full(len(groups.counts) + 1, UNKNOWN)  # the last one is that of an unknown candidate
+    new[members] = np.arange(len(members))
+    part = Groups(
+        starts_of(np.diff(groups.list_groups)[lists]),
+        groups.names,
+        groups.values[members],
+        new[groups.rows[candidates]],
+        groups.counts[members],
+        groups.desired[members],
+    )
+    pools = Pools(starts_of(pools.sizes[lists]), part, pools.scores[candidates], pools.settings)
+    return TiedLists(lists, members, pools, [queries[i] for i in lists])
+
+
+def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
+    """Yield the lists with their candidates in random orders, several orders side by side."""
+    pools, n_lists = tied.pools, len(tied.lists)
+    canonical = np.lexsort((pools.groups.rows, -pools.scores, pools.lists))
+    keys = np.concatenate(
+        [
+            stream(0, "orders of ties", query).random((n_orders(k), size), np.float32)
+            for query, size in zip(tied.queries, pools.sizes.tolist(), strict=True)
+        ],
+        axis=1,
+    )
+    step = max(1, _BLOCK // len(canonical))
+    for first in range(0, n_orders(k), step):
+        part = keys[first : first + step]
+        copies = np.repeat(np.arange(len(part)), len(canonical))
+        lists = np.tile(pools.lists, len(part)) + copies * n_lists
+        order = np.lexsort((part.ravel(), lists))
+        rows = np.tile(canonical, len(part))[order]
+        yield _repeated(pools, rows, copies, len(part))
+
+
+def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndarray:
+    """Add values of `n` lists or groups, in orders that stand side by side, to a total, order after order.
+
+    So rounding does not depend on how many orders stand side by side.
+    """
+    values = values.reshape(-1, n).astype(np.float64)
+    values[0] += total
+    return np.add.accumulate(values, axis=0)[-1]
+
+
+def _repeated(pools: Pools, rows: np.ndarray, copies: np.ndarray, n: int) -> Pools:
+    """Return lists `n` times side by side, their candidates in an order each."""
+    groups, own = pools.groups, pools.groups.rows[rows]
+    repeated = Groups(
+        starts_of(np.tile(np.diff(groups.list_groups), n)),
+        groups.names,
+        np.tile(groups.values, n),
+        np.where(own == UNKNOWN, UNKNOWN, own + copies * len(groups.counts)),
+        np.tile(groups.counts, n),
+        np.tile(groups.desired, n),
+    )
+    return Pools(starts_of(np.tile(pools.sizes, n)), repeated, pools.scores[rows], pools.settings)
+
+
+def _blocks(pools: Pools) -> np.ndarray:
+    """Return the number of the tie that each place of the order by score belongs to, from 0."""
+    scores, lists = pools.scores[pools.by_score], pools.lists
+    return np.append(0, np.cumsum((np.diff(scores) != 0) | (np.diff(lists) != 0)))
+
+
+def _members(starts: np.ndarray, lists: np.ndarray) -> np.ndarray:
+    """Return the indices of what some lists have, side by side."""
+    sizes = np.diff(starts)[lists]
+    return places_of(sizes) + np.repeat(starts[lists], sizes)
