@@ -110,7 +110,7 @@ def test_without_data_of_ones_own_they_are_comments_to_fill_in(capsys):
         (["--test", "words.yaml"], "--test belongs to --corpus"),
         (["--table", "table.csv"], "name the column that a classifier predicts"),
         (["--corpus", "few.txt"], "few.txt: 2 documents; write 10 or more"),
-        (["--corpus", "table.csv"], "table.csv: the name does not tell the format, as .xml, .jsonl, .json"),
+        (["--corpus", "table.csv"], "table.csv: no reader of a corpus reads .csv files"),
     ],
 )
 def test_what_cannot_be_asked_is_one_line_and_writes_nothing(capsys, arguments, said):
