@@ -110,7 +110,7 @@ def assert_same(undisturbed: Path, results: Path) -> None:
     compared = subprocess.run(command, capture_output=True, text=True, check=False)
     assert compared.returncode == 0, compared.stdout
     files, equal = map(int, re.search(r"(\d+) files: (\d+) byte equal", compared.stdout).groups())
-    assert files == equal > 30, compared.stdout
+    assert files - 1 == equal > 30, compared.stdout  # the manifest holds the times of the jobs
 
 
 def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, folder):

@@ -358,7 +358,22 @@ class CallableModel:
         return self._table_function is not None
 
     def table_probabilities(self, frame: "pd.DataFrame") -> np.ndarray:
-        """Return the probabilities of the classes for rows of a table, (n, k) float64."""
+        """Return the probabilities of the classes for rows of a table.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            n rows with the columns that the classifier was fitted on.
+
+        Returns
+        -------
+        (n, k) float64
+
+        Raises
+        ------
+        InputError
+            When the classifier fails, or what it returns are no probabilities of the classes.
+        """
         return self._checked(self._table_function(frame), len(frame))
 
     def _checked(self, answer: Any, n: int) -> np.ndarray:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -37,7 +37,7 @@ def write_manifest(
     code: Mapping[str, str],
     inputs: Mapping[str, Path],
     known_inputs: Mapping[str, str] | None = None,
-    lost: Collection[str] = (),
+    lost: Sequence[str] = (),
 ) -> None:
     """Record what went into the results of a finished run, what made them, and the sha256 of each.
 
