@@ -102,7 +102,7 @@ def run(
         works = not only_looks(context.args)
         registry = load_registry(root / REGISTRY)
         if works:
-            failures.FILE.unlink(missing_ok=True)
+            failures.forget()
             remove_partial_files(Path("results"))
         chosen = None
         if source is not None:

@@ -14,11 +14,13 @@ from typing import Any
 from biaslab.core.files import write_json
 from biaslab.run import FAILED
 from biaslab.run.crate.contents import is_shown
+from biaslab.run.manifest import STALE
 from biaslab.run.plan import Plan, listed
 
 FILE = Path("results/logs/failed.json")
 """Where a run notes what it lost."""
 
+_STALE = Path("results") / STALE
 _AUDIT = "audit/claims.tsv"
 _TAIL = 1 << 16  # bytes of a log that are looked through for its last line
 _LENGTH = 300  # characters of that line
@@ -31,6 +33,7 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
     manifest leave them out. Where no audit was asked for, what is lost is only named.
     """
     dag, said, asks_audit = workflow.dag, [], False
+    stale: set[str] = set(_read_stale())
     lost = {reason: list(files) for reason, files in plan.config[FAILED].items()}
     for job in _failed(workflow):
         behind = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
@@ -41,10 +44,25 @@ def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
         said += describe({reason: missing})
         if missing:
             lost[reason] = missing
+        stale |= {name for file in files if not is_shown(name := _below(file, results))}
     with contextlib.suppress(OSError):  # a full disk: the lines are said all the same
         if asks_audit:
+            write_json(_STALE, sorted(stale))
             write_json(FILE, {FAILED: lost})
     return said
+
+
+def forget() -> None:
+    """Delete what an earlier run noted."""
+    for file in (FILE, _STALE):
+        file.unlink(missing_ok=True)
+
+
+def _read_stale() -> list[str]:
+    try:
+        return json.loads(_STALE.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
 
 
 def _lost_files(job: Any, behind: Sequence[Any], plan: Plan, results: str) -> list[str]:

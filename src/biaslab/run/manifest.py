@@ -26,6 +26,9 @@ JOBS, ENDED = "jobs", "ended"
 TAKEN = "logs/taken.json"
 """Where it is noted what a run has taken from another one (`biaslab.run.taken`)."""
 
+STALE = "logs/stale.json"
+"""Where it is noted which results of earlier runs depend on steps that failed (`biaslab.run.failures`)."""
+
 _NO_RESULTS = frozenset({"logs", "benchmarks"})
 _SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -45,7 +48,8 @@ def write_manifest(
     files or folders that it read, `known_inputs` the sha256 of those that are not here. What is `lost` with
     steps that failed is left out: where it lies here, an earlier run made it.
     """
-    names = [name for name in result_files(results) if name not in lost]
+    earlier = {*lost, *(_stale(results) if lost else ())}
+    names = [name for name in result_files(results) if name not in earlier]
     outputs = [name for name in names if (results / name).resolve() != out.resolve()]
     digests = {name: sha256_file(results / name) for name in outputs}
     manifest = make_manifest(config, code, inputs, digests)
@@ -54,6 +58,11 @@ def write_manifest(
     if (file := results / TAKEN).is_file():
         manifest[VARIABLE_KEY]["taken"] = json.loads(file.read_text(encoding="utf-8"))
     write_json(out, manifest)
+
+
+def _stale(results: Path) -> list[str]:
+    file = results / STALE
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
 
 
 def make_manifest(

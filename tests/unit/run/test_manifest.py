@@ -6,6 +6,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.run.manifest import result_files, write_manifest
+from biaslab.run.steps import run_step
 
 
 @pytest.fixture
@@ -46,6 +47,17 @@ def test_the_manifest_has_every_part(results):
     assert found["inputs"] == {"corpus": hashlib.sha256(b"one").hexdigest()}
     assert found["outputs"]["b.tsv"] == hashlib.sha256(b"b.tsv").hexdigest()
     assert "numpy" in found["environment"]["packages"]
+
+
+def test_it_leaves_out_what_failed_steps_cost_by_its_step(results):
+    """An earlier run made these files. The note on files behind a failed step counts in such a run alone."""
+    out, settings = results / "audit/manifest.json", results.parent / "config.json"
+    settings.write_text("{}")
+    write_text(results / "logs/stale.json", '["a/c.tsv"]')
+    for lost, named in (["b.tsv"], {"audit/claims.tsv"}), ([], {"a/c.tsv", "audit/claims.tsv", "b.tsv"}):
+        given = {"results": str(results), "out": str(out), "config": str(settings), "code": {}, "inputs": {}}
+        run_step("audit.write-manifest", json.dumps({**given, "lost": lost}), None, print)
+        assert set(json.loads(out.read_text())["outputs"]) == named
 
 
 def test_it_leaves_itself_out_also_the_second_time(results):
