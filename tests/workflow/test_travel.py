@@ -97,8 +97,11 @@ def test_of_an_edited_kernel_all_that_it_computed_is_named_before_anything_runs(
     place, before = regenerated[0], times(regenerated[0])
     with place.edited("biaslab/ranking/_kernels.py", lambda text: f"{text}\nEDITED = True\n"):
         said = place.biaslab("run", "--from", archived[1], "--cores", 2, "--dry-run")
-    for begins in ("not taken, their code has changed since", "to be made"):
-        assert "simulate_ranking" in re.search(rf"{begins}: (.*)", said)[1]
+    assert (
+        "simulate_ranking"
+        in re.search(r"code that has changed since, and taken without a check: (.*)", said)[1]
+    )
+    assert "simulate_ranking" not in re.search(r"to be made: (.*)", said)[1]
     assert times(place) == before
 
 

@@ -110,12 +110,11 @@ def describe(choice: Choice, name: str) -> list[str]:
     """Say what is taken, what is not and why, and what is made."""
     n_files = sum(map(len, choice.taken.values()))
     lines = [f"{name}: {n_files} results of {len(choice.taken)} steps are taken as done"]
-    rewritten = ", ".join(_rewritten(choice))
-    if rewritten and choice.takes_rewritten:
-        lines.append(f"made by other code, and taken if what is drawn gives the same bytes: {rewritten}")
+    if rewritten := ", ".join(_rewritten(choice)):
+        check = "if those that are drawn give the same bytes" if choice.takes_rewritten else "without a check"
+        more = "" if choice.takes_rewritten else "; --recheck N makes N of their steps again"
+        lines.append(f"made by code that has changed since, and taken {check}: {rewritten}{more}")
     lines += [f"not taken, {reason}" for reason in choice.reasons()]
-    if rewritten and not choice.takes_rewritten:
-        lines.append(f"with --recheck N are taken, if N of them made again give the same bytes: {rewritten}")
     shown = [job for job in choice.made if _is_shown(job)]
     rules = Counter(job.rule for job in choice.made if job.outputs and job not in shown)
     parts = [counted(rules)] if rules else []
@@ -124,7 +123,8 @@ def describe(choice: Choice, name: str) -> list[str]:
 
 
 def _rewritten(choice: Choice) -> list[str]:
-    return sorted({job.rule for job in choice.rewritten if not _is_shown(job)})
+    """Return the rules of the steps that are taken although their code has changed."""
+    return sorted({job.rule for job in choice.rewritten if job in choice.known and not _is_shown(job)})
 
 
 def _is_shown(job: Job) -> bool:
@@ -210,7 +210,8 @@ def take(
 ) -> int:
     """Take what was chosen, and make what must be there before the run; return an exit code."""
     known = [_as_now(job, record) for job, record in choice.agreeing()]
-    taken = replace(taken, steps=max(taken.steps, len(choice.taken)))
+    rewritten = tuple(sorted({*taken.rewritten, *_rewritten(choice)}))
+    taken = replace(taken, steps=max(taken.steps, len(choice.taken)), rewritten=rewritten)
     note_taken(HERE, taken, known)
     here = {file for file in _outputs(choice) if Path(file).exists()}
     copied = restore(choice, source.run.folder)
@@ -232,9 +233,8 @@ def take(
         _undo({*copied, *_outputs(choice).difference(here)})
         raise InputError(f"{source.name}: {found}; nothing of it is taken")
     say(f"{found}; at most {_bound(len(drawn)):.0%} of the steps give others (95 % confidence)")
-    rewritten = tuple(_rewritten(choice))
     report = {"seed": seed, "drawn": [job.outputs[0] for job in drawn], "equal": len(drawn)}
-    note_taken(HERE, replace(taken, rewritten=rewritten, recheck=report), known)
+    note_taken(HERE, replace(taken, recheck=report), known)
     return 0
 
 

@@ -40,7 +40,8 @@ class Choice:
     is_same_run : bool
         Whether the crate has the configuration of this run.
     takes_rewritten : bool
-        Whether a step is taken, too, whose code is another: or, in the same run, what it is told.
+        Whether a step is taken, too, that is told something else in the same run. A step whose code has
+        changed is taken in any case.
     drawn : collection of str
         First outputs of steps that are made again.
     """
@@ -75,7 +76,7 @@ class Choice:
             is_rewritten = reason == CODE or (reason == SETTINGS and self.is_same_run)
             if is_rewritten and not self._why_not_inputs(job, record):
                 self.rewritten.append(job)
-                reason = "" if self.takes_rewritten else reason
+                reason = "" if self.takes_rewritten or reason == CODE else reason
             if reason:
                 self.why[job] = reason
             else:

@@ -27,7 +27,7 @@ class Taken:
     extras: tuple[str, ...] = ()  # optional dependencies that it had
     datasets: Mapping[str, str] = field(default_factory=dict)  # sha256 of the data that it had, by name
     environment: Mapping[str, Any] = field(default_factory=dict)  # where it was made, as its manifest says
-    rewritten: tuple[str, ...] = ()  # rules whose code is another now, after all that was drawn was equal
+    rewritten: tuple[str, ...] = ()  # rules whose code has changed since
     recheck: Mapping[str, Any] = field(default_factory=dict)  # what was drawn and made again, and the seed
 
 

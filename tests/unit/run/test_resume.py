@@ -41,19 +41,20 @@ class Plan:
     record = staticmethod(lambda: {"areas": ["origins"], "seed": 1})
 
 
-def jobs_of_today(code):
+def jobs_of_today(code, told=()):
+    """Return the jobs as they are planned now; steps of `told` have another seed."""
     steps = {"train": [EMBEDDING], "measure": [TABLE, TEXTS], "report_one": [FIGURE]}
     inputs = {"train": ["own.txt"], "measure": [EMBEDDING, "own.txt"], "report_one": [TABLE]}
     return [
-        Job(rule, tuple(inputs[rule]), (output,), False, "", note(rule, code))
+        Job(rule, tuple(inputs[rule]), (output,), False, "", note(rule, code, 2 if rule in told else 1))
         for rule, outputs in steps.items()
         for output in outputs
         if (inputs := {**inputs, "measure": [EMBEDDING if output == TABLE else "own.txt"]})
     ]
 
 
-def note(rule, code):
-    params = [f"'{(CODE | code)[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"]
+def note(rule, code, seed=1):
+    params = [f"'{(CODE | code)[rule]}'", "'x86-64-v3'", f"'{{\"seed\": {seed}}}'"]
     return {"rule": rule, "params": params, "conda_env": rule}
 
 
@@ -182,10 +183,10 @@ def test_rewritten_code_that_cannot_be_run_here_may_be_drawn(go_on, empty, not_i
 
 @pytest.fixture
 def left_out(empty, monkeypatch):
-    """Return a function that says what is left out where steps of `rewritten` have other code now."""
+    """Return a function that says what is left out where steps of `told` have other settings now."""
 
-    def run(*rewritten, jobs=lambda code: jobs_of_today(code), **options):
-        monkeypatch.setattr(resume, "planned_jobs", lambda _: jobs(dict.fromkeys(rewritten, "e" * 16)))
+    def run(*told, n_jobs=None, **options):
+        monkeypatch.setattr(resume, "planned_jobs", lambda _: jobs_of_today({}, told)[:n_jobs])
         with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
             source = Source("crate.zip", opened, **options)
             resume.announce(source)
@@ -205,9 +206,9 @@ def test_what_cannot_be_made_here_is_left_out_with_what_is_missing_and_nothing_e
 def test_where_nothing_can_go_without_it_what_is_missing_is_an_error(left_out, not_installed):
     not_installed("train")
     with pytest.raises(InputError, match=r"^train: torch is not installed.* cannot go on from the other run"):
-        left_out("measure", jobs=lambda code: jobs_of_today(code)[:2])
+        left_out("measure", n_jobs=2)
     with pytest.raises(InputError, match=r"^train: torch is not installed.* cannot go on from the other run"):
-        left_out("train", recheck=1)  # drawn, as its code is another
+        left_out("train", recheck=1)  # drawn, as its settings are other ones
 
 
 def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
@@ -223,14 +224,16 @@ def test_a_recheck_with_other_bytes_deletes_nothing_that_was_whole_before(go_on,
     assert there(empty) == {"own.txt", TABLE}
 
 
-def test_results_of_other_code_are_taken_after_a_recheck_alone(go_on, empty):
+def test_results_of_code_that_has_changed_are_taken_and_named(go_on, empty):
     changed = {"train": "e" * 16}
-    _, said, _ = go_on(changed)
-    assert "not taken, their code has changed since: train" in said
-    assert there(empty) == {"own.txt"}
+    _, said, made = go_on(changed)
+    assert any(
+        line.endswith("without a check: train; --recheck N makes N of their steps again") for line in said
+    )
+    assert (made, TABLE in there(empty)) == ([], True)
+    assert read_taken(empty / "results").rewritten == ("train",)
     _, said, made = go_on(changed, recheck=1)
     assert (made, TABLE in there(empty)) == ([EMBEDDING], True)
-    assert read_taken(empty / "results").rewritten == ("train",)
 
 
 def truncated(crate):

@@ -6,7 +6,7 @@ from biaslab.core.files import write_text
 from biaslab.run.jobs import Job
 from biaslab.run.provenance import sha256_file
 from biaslab.run.records import StepRecord
-from biaslab.run.take import CODE, NOTHING, OTHER_FILES, SETTINGS, Choice, compare, draw
+from biaslab.run.take import NOTHING, OTHER_FILES, SETTINGS, Choice, compare, draw
 
 CORPUS, VECTORS, BIAS, PAGE = (
     f"results/one/u/{name}" for name in ("corpus.npz", "v.npz", "bias.tsv", "p.html")
@@ -76,7 +76,6 @@ def test_a_table_is_taken_where_what_it_is_made_of_is_in_no_crate(choose):
 @pytest.mark.parametrize(
     ("now", "why"),
     [
-        ({"code": {"train": "d" * 16}}, CODE),
         ({"settings": {"train": "t"}}, SETTINGS),
         ({"more": {"train": ("own.txt",)}}, OTHER_FILES),
         ({"without": ("train",)}, NOTHING),
@@ -101,12 +100,13 @@ def test_an_edited_table_alone_is_made(choose):
     assert rules(choose(code={"report": "d" * 16}, done=done).made) == ["report", "audit", "all"]
 
 
-def test_results_of_rewritten_code_are_taken_only_on_request(choose):
-    changed = {"code": {"measure": "d" * 16}}
-    assert "train" in rules(choose(**changed).made)
-    choice = choose(**changed, takes_rewritten=True)
+def test_results_of_rewritten_code_are_taken_and_those_of_other_settings_on_request(choose):
+    choice = choose(code={"measure": "d" * 16})
     assert rules(choice.rewritten) == rules(choice.taken) == ["measure"]
-    told = {"settings": {"measure": "t"}, "takes_rewritten": True}
+    assert "train" not in rules(choice.made)
+    told = {"settings": {"measure": "t"}}
+    assert not choose(**told).taken
+    told |= {"takes_rewritten": True}
     assert rules(choose(**told).taken) == ["measure"]  # told in another way, in a run of the same settings
     assert not choose(**told, is_same_run=False).taken
 
