@@ -257,7 +257,8 @@ def restore(choice: Choice, folder: Path) -> list[str]:
     """Copy what is taken from a folder with results, and return which files were copied.
 
     A file that lies here with the same bytes is left alone. Snakemake is told of all steps whose results are
-    known, also where these are not there: it then sees when their code changes.
+    known, also where these are not there: it then sees when their code changes. What is made here because its
+    code has changed is not known to it, so that it runs.
     """
     copied: list[str] = []
     for file in (file for files in choice.taken.values() for file in files):
@@ -266,7 +267,8 @@ def restore(choice: Choice, folder: Path) -> list[str]:
                 shutil.copyfile(folder / file.removeprefix(RESULTS), temporary)
             copied.append(file)
     settle_times(choice, copied)
-    for job in (job for job, record in choice.known.items() if record is not None):
+    stale = {job for job in choice.made if job in choice.rewritten}
+    for job in (job for job, record in choice.known.items() if record is not None and job not in stale):
         note_done(job, {file: choice.digests.get(file, "") for file in job.inputs}, _time_of(job.outputs))
     return copied
 
