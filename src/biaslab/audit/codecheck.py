@@ -14,7 +14,7 @@ from biaslab.run.provenance import sha256_file
 
 VERSION = "https://codecheck.org.uk/spec/config/1.0/"
 _HEAD = """\
-# Written by biaslab audit codecheck from {claims}. Whoever checks adds what only people know: authors and
+# Written by biaslab audit from {claims}. Whoever checks adds what only people know: authors and
 # reference of the paper, codechecker, check_time, repository, certificate.
 """
 

@@ -131,7 +131,7 @@ def compare_frozen(path: Path, claims: Sequence[Claim]) -> Freeze | None:
         rules = {claim_id: {name: row[name] for name in JUDGED_BY} for claim_id, row in before.items()}
         frozen_on = date.fromisoformat(day).isoformat()
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: not what biaslab audit freeze writes; restore it") from error
+        raise InputError(f"{path}: not what biaslab audit measure --freeze writes; restore it") from error
     changes = [] if _digest(before) == sha256 else [f"{path.name} itself: its sha256 is another one"]
     now = _rules(claims)
     changes += [f"{name}: removed" for name in rules if name not in now]

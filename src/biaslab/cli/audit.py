@@ -21,7 +21,11 @@ With = Annotated[
     typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
 ]
 SCHEMA = "workflow/schemas/claims.schema.yaml"
-Registry = Annotated[Path, typer.Argument(help="The folder of a registry (biaslab audit init).")]
+Codecheck = Annotated[
+    Path | None,
+    typer.Option(help="Also write codecheck.yml here: the files behind the claims, with their SHA-256."),
+    To.FILE,
+]
 _WIDTH = 160  # characters a line where there is no terminal
 
 app = typer.Typer(
@@ -66,48 +70,40 @@ def init(
     typer.echo("\n".join(f"wrote {path}" for path in files))
 
 
-@app.command("check")
-def check(folder: Registry) -> None:
-    """Check a registry of one's own without measuring it."""
-    from biaslab.audit.own import counts_in_words, read_registry
-
-    typer.echo(counts_in_words(read_registry(folder, _root() / SCHEMA)))
-
-
 @app.command("measure")
 def measure(
-    folder: Registry,
-    results: Annotated[Path, typer.Argument(help="The results folder of any workflow.")],
+    folder: Annotated[Path, typer.Argument(help="The folder of a registry (biaslab audit init).")],
+    results: Annotated[Path | None, typer.Argument(help="The results folder of any workflow.")] = None,
     setup: Annotated[
         list[str] | None, typer.Option(help="What {setup} stands for; again for more. The folder's name.")
     ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only check the registry.")] = False,
+    freeze: Annotated[
+        bool,
+        typer.Option("--freeze", help="Freeze what decides the verdicts; changes show in the page."),
+    ] = False,
+    codecheck: Codecheck = None,
 ) -> None:
     """Measure a registry on .tsv, .json and .parquet files; write RESULTS/audit with the page audit.html."""
-    from biaslab.audit.own import measure_registry
-
-    measure_registry(folder, results, _root() / SCHEMA, setup or (), typer.echo)
-    typer.echo(f"wrote {results / 'audit/audit.html'}")
-
-
-@app.command("freeze")
-def freeze(folder: Registry) -> None:
-    """Freeze what decides the verdicts: its sha256 and the date, and a later change shows in the page."""
-    from biaslab.audit.own import freeze_registry
-
-    frozen = freeze_registry(folder, _root() / SCHEMA)
-    typer.echo(f"frozen on {frozen.date}: sha256 {frozen.sha256}")
-
-
-@app.command("codecheck")
-def codecheck(
-    results: Annotated[Path, typer.Argument(help="The results folder of an audited run.")],
-    out: Annotated[Path, typer.Option(help="The file to write."), To.FILE] = Path("codecheck.yml"),
-    paper: Annotated[Path | None, typer.Option(help="A paper.tsv, for the title.")] = None,
-) -> None:
-    """Write codecheck.yml: the files behind the claims of a run as its manifest, with their sha256."""
+    from biaslab.audit import own
     from biaslab.audit.codecheck import write_codecheck
+    from biaslab.core.errors import InputError
 
-    typer.echo(f"wrote {out}: a manifest of {write_codecheck(results, out, paper)} files")
+    schema = _root() / SCHEMA
+    if results is None and not (check or freeze):
+        raise InputError("audit measure: name a results folder, or use --check")
+    if freeze:
+        frozen = own.freeze_registry(folder, schema)
+        typer.echo(f"frozen on {frozen.date}: sha256 {frozen.sha256}")
+    if check:
+        typer.echo(own.counts_in_words(own.read_registry(folder, schema)))
+    if check or results is None:
+        return
+    own.measure_registry(folder, results, schema, setup or (), typer.echo)
+    typer.echo(f"wrote {results / 'audit/audit.html'}")
+    if codecheck is not None:
+        n_files = write_codecheck(results, codecheck, folder / own.PAPER)
+        typer.echo(f"wrote {codecheck}: a manifest of {n_files} files")
 
 
 @app.command("crate")
@@ -121,38 +117,18 @@ def crate(
             help="Results too large to pack, a pattern such as 'origins/*/bias_gradient/*'; may be repeated."
         ),
     ] = None,
+    codecheck: Codecheck = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
+    from biaslab.audit.codecheck import write_codecheck
     from biaslab.run.crate.writing import write_crate
     from biaslab.run.root import repository
 
     kinds = [kind.value for kind in more or ()]
     for notice in write_crate(results, out, repository(), kinds, leave_out or ()):
         typer.echo(f"biaslab: {notice}", err=True)
-
-
-@app.command("merge")
-def merge(
-    parts: Annotated[list[Path], typer.Argument(help="Results folders or crates, each a part of one run.")],
-    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder."), To.FILE],
-    more: With = None,
-) -> None:
-    """Join parts of one run that were made in several places into a crate to go on from."""
-    import contextlib
-
-    from biaslab.run.crate.merging import merge_runs, named_runs
-    from biaslab.run.crate.reading import opened_run
-    from biaslab.run.crate.writing import write_record
-    from biaslab.run.root import repository
-
-    names = named_runs(parts)
-    with contextlib.ExitStack() as stack:
-        opened = [stack.enter_context(opened_run(part, with_steps=True)) for part in parts]
-        kinds = {"results", *(kind.value for kind in more or ())}
-        record = merge_runs(dict(zip(names, opened, strict=True)), kinds)
-        for notice in write_record(record, out, repository()):
-            typer.echo(f"biaslab: {notice}", err=True)
-    typer.echo(f"{len(record.outputs)} results of {len(record.steps)} steps in {out}")
+    if codecheck is not None:
+        typer.echo(f"wrote {codecheck}: a manifest of {write_codecheck(results, codecheck)} files")
 
 
 @app.command("resources")

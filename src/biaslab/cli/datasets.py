@@ -11,7 +11,7 @@ from biaslab.run import REGISTRY
 from biaslab.run.options import Out
 from biaslab.run.root import repository
 
-app = typer.Typer(help="Registered input data: fetch or make it, and check it.", no_args_is_help=True)
+app = typer.Typer(help="Registered input data: fetch and check it.", no_args_is_help=True)
 
 _REGISTRY = repository() / REGISTRY
 
@@ -37,37 +37,30 @@ def fetch_dataset(
     registry: Registry = _REGISTRY,
     path: Annotated[Path | None, typer.Option(help="Your own copy.")] = None,
     mirror: Mirror = None,
+    made_of: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file that the dataset is made of, once for each address, in their order."),
+    ] = None,
 ) -> None:
     """Copy a dataset, download it, or make it of public files, and verify its checksum.
 
-    What is written is unpacked: the content that the checksum is of. An unfinished download is gone on with
-    when the command runs again.
+    The output is unpacked; the checksum is that of the unpacked content. An unfinished download goes on when
+    the command runs again. Without a network, download the files elsewhere and name them with --made-of; the
+    list has their addresses.
     """
+    from biaslab.run.datasets import load_registry, make, registered
     from biaslab.run.download import in_words
     from biaslab.run.fetching import fetch_to
 
+    if made_of:
+        make(registered(name, load_registry(registry)), made_of, out=out)
+        return
     source = fetch_to(name, registry, out, _say, path, mirror)
     how = _GOT.get(source.kind, "copied from")
     place = source.location.partition(":")[2] if source.kind == "recipe" else source.location
     _say(
         f"{name}: {how} {place} to {out} ({in_words(out.stat().st_size)}); its SHA-256 is the registered one"
     )
-
-
-@app.command("make")
-def make_dataset(
-    name: Annotated[str, typer.Argument(help="A name of the registry with a recipe.")],
-    files: Annotated[list[Path], typer.Argument(help="The files at its addresses, in their order.")],
-    out: Out,
-    registry: Registry = _REGISTRY,
-) -> None:
-    """Make a dataset of public files that you have downloaded yourself, and verify its checksum.
-
-    For machines without a network; elsewhere fetch downloads these files, too. The list has the addresses.
-    """
-    from biaslab.run.datasets import load_registry, make, registered
-
-    make(registered(name, load_registry(registry)), files, out=out)
 
 
 @app.command("list")

@@ -192,7 +192,7 @@ def test_claims_that_cannot_be_measured_are_told_in_one_line(registry, results, 
 )
 def test_a_frozen_file_that_is_none_is_told(registry, results, content):
     (registry / FROZEN).write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match="not what biaslab audit freeze writes"):
+    with pytest.raises(InputError, match="not what biaslab audit measure --freeze writes"):
         measured(registry, results)
 
 

@@ -349,15 +349,20 @@ def test_without_a_connection_it_is_said_once(recipe, workplace, monkeypatch):
 def test_a_dataset_is_made_of_files_at_hand(recipe, workplace, tmp_path):
     dataset = workplace(recipe)
     paths = written(CASES[recipe].files, tmp_path / "public")
-    assert run("make", "mine", *paths, "--out", "out/mine") == (0, [])
+
+    def make(*files):
+        options = [option for file in files for option in ("--made-of", file)]
+        return run("fetch", "mine", *options, "--out", "out/mine")
+
+    assert make(*paths) == (0, [])
     assert hashlib.sha256(Path("out/mine").read_bytes()).hexdigest() == dataset.sha256
     Path("out/mine").unlink()
-    assert "no such file" in refusal(run("make", "mine", *paths[1:], "absent", "--out", "out/mine"))
-    said = refusal(run("make", "mine", *paths, paths[0], "--out", "out/mine"))
+    assert "no such file" in refusal(make(*paths[1:], "absent"))
+    said = refusal(make(*paths, paths[0]))
     assert f"is made of {len(paths)} files, not of {len(paths) + 1}" in said
     assert f"https://{PLACE}{paths[0].name}" in said
     paths[0].write_bytes(b"")
-    refusal(run("make", "mine", *paths, "--out", "out/mine"))
+    refusal(make(*paths))
 
 
 def test_what_has_no_recipe_is_not_made(tmp_path):
