@@ -26,6 +26,11 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
+def number_of(n: int, noun: str) -> str:
+    """Return how many there are, in words."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 def printable(text: str) -> str:
     """Return a message as it may be printed, whatever values of the user's are in it.
 

@@ -26,7 +26,7 @@ from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods.asking import debias
 from biaslab.debiasing.remaining import classifier, clusters
 from biaslab.debiasing.settings import Settings, Sizes
-from biaslab.debiasing.word_lists import match_case
+from biaslab.debiasing.word_lists import describe_undirected, match_case
 from biaslab.embeddings.unit import read_unit_embedding
 
 N_DIRECTIONS = 200
@@ -105,7 +105,7 @@ def audit(
         _remaining(experiment, debiased),
         experiment.lists.lost,
         ids.recased,
-        embedding.notes,
+        (*embedding.notes, *describe_undirected(file, ids)),
     )
 
 

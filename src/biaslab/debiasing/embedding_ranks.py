@@ -22,7 +22,7 @@ from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import central_interval
-from biaslab.debiasing.word_lists import describe_recased
+from biaslab.debiasing.word_lists import describe_recased, describe_undirected
 from biaslab.embeddings.unit import read_unit_embedding
 
 N_DRAWS = 1000
@@ -133,7 +133,8 @@ def _read_words(file: Path, tests: Sequence[WordSets]) -> _TestWords:
     words = {word for test in tests for of in test.sets.values() for word in of}
     vectors = {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
     recased = [f"{file}: has {describe_recased(ids.recased)}"] if ids.recased else []
-    return _TestWords(vectors, embedding.rounding, [*embedding.notes, *recased])
+    undirected = describe_undirected(file, ids)
+    return _TestWords(vectors, embedding.rounding, [*embedding.notes, *recased, *undirected])
 
 
 def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:

@@ -290,6 +290,13 @@ def describe_recased(recased: Mapping[str, str]) -> str:
     return f"{len(forms)} in another case of letters alone ({', '.join(forms[:_N_EXAMPLES])}{more})"
 
 
+def describe_undirected(file: str | os.PathLike, ids: AnyCase) -> list[str]:
+    """Return a line that names the words asked about whose vectors are zero, if there are any."""
+    words = list(ids.undirected)
+    zero = "has a zero vector and counts" if len(words) == 1 else "have zero vectors and count"
+    return [f"{file}: {', '.join(words)} {zero} as missing from the lists"] if words else []
+
+
 def pair_rows(pair: str, ids: Mapping[str, int]) -> tuple[int, int]:
     """Return the rows of a pair of words, written with a colon between, as in ``she:he``."""
     words = pair.split(":")

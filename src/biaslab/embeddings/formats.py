@@ -3,6 +3,7 @@
 import codecs
 import itertools
 import os
+import re
 import warnings
 import zlib
 from collections import Counter
@@ -14,7 +15,7 @@ import numpy as np
 from gensim import utils
 from gensim.models import KeyedVectors
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError, number_of, suggest
 from biaslab.core.files import CUT, atomic_path
 
 __all__ = ["FORMATS", "keyed_vectors", "read_embedding", "write_embedding"]
@@ -29,6 +30,8 @@ _CHUNK_BYTES = 2**18
 _SAMPLED_LINES = 1000
 """Rows whose fields are counted where no header announces the dimensions."""
 _N_EXAMPLES = 3
+_MOST_DIGITS = 9
+"""Digits that tell any two numbers of 32 bits apart."""
 _FOREIGN = {
     b"\x80": (
         "a pickle, as gensim saves its own; it can run code when it is opened, so it never is. Export it with"
@@ -59,8 +62,9 @@ def read_embedding(
         one dimension with a number as its first word, can be mistaken.
     say : callable
         Receives one line for each way in which the result is not the file, with the count: rows that repeat
-        a word (the first row counts), words that hold blanks, and a header that announces another number of
-        rows. By default each line is a Python warning.
+        a word (the first row counts), words that hold blanks, a header that announces another number of
+        rows, a byte order mark, and numbers that 32 bits cannot hold. By default each line is a Python
+        warning.
 
     Returns
     -------
@@ -218,6 +222,8 @@ class _Rows:
         self.number_of: dict[str, int] = {}  # line or row of each word
         self.n_rows = 0
         self.announced: int | None = None
+        self.has_mark = False
+        self.n_rounded = 0  # of the first rows, those with more digits than 32 bits hold
         self._values = bytearray()
         self._repeated: list[str] = []
 
@@ -241,28 +247,35 @@ class _Rows:
     def notes(self) -> list[str]:
         """Return a line for each way in which words and vectors are not those of the file."""
         notes = []
-        if self.announced not in (None, self.n_rows, len(self.number_of)):
+        if self.has_mark:
+            notes.append("begins with a byte order mark, which is left out")
+        if self.n_rounded:
             notes.append(
-                f"line 1 announces {self.announced:,} words, the file has {self.n_rows:,}; all are read"
+                f"numbers with more digits than 32 bits hold, as in {self.n_rounded:,} of the first"
+                f" {number_of(min(self.n_rows, _SAMPLED_LINES), 'row')}, are rounded to about 7 digits"
             )
+        if self.announced not in (None, self.n_rows, len(self.number_of)):
+            announced = number_of(self.announced, "word")
+            notes.append(f"line 1 announces {announced}, the file has {self.n_rows:,}; all are read")
         if self._repeated:
+            rows, verb = (
+                number_of(len(self._repeated), "row"),
+                "repeats" if len(self._repeated) == 1 else "repeat",
+            )
             notes.append(
-                f"{_rows_of(self._repeated)} repeat{'s' * (len(self._repeated) == 1)} a word of an earlier"
-                f" row ({_examples(self._repeated)}); the first row of a word counts"
+                f"{rows} {verb} a word of an earlier row ({list_examples(self._repeated)}); the first"
+                " row of a word counts"
             )
         if blank := [word for word in self.number_of if " " in word]:
             notes.append(
-                f"the word of {_rows_of(blank)} holds blanks ({_examples(blank)}); the last numbers of a row"
-                " are its vector"
+                f"the word of {number_of(len(blank), 'row')} holds blanks ({list_examples(blank)}); the last"
+                " numbers of a row are its vector"
             )
         return notes
 
 
-def _rows_of(words: Sequence[str]) -> str:
-    return f"{len(words):,} row{'s' * (len(words) > 1)}"
-
-
-def _examples(words: Sequence[str]) -> str:
+def list_examples(words: Sequence[str]) -> str:
+    """Return the first few of some words, in quotes."""
     distinct = list(dict.fromkeys(words))
     more = ", ..." if len(distinct) > _N_EXAMPLES else ""
     return ", ".join(f"'{word}'" for word in distinct[:_N_EXAMPLES]) + more
@@ -273,14 +286,10 @@ def _read_text(path: Path, has_header: bool) -> _Rows:
     with utils.open(path, "rb") as file:
         if not has_header:
             return _read_rows(path, file, first_line=1, n_dimensions=_count_dimensions(path))
-        n_words, n_dimensions = _require_header(
-            path, file.readline(_LONGEST_LINE).removeprefix(codecs.BOM_UTF8)
-        )
+        header = file.readline(_LONGEST_LINE)
+        n_words, n_dimensions = _require_header(path, header.removeprefix(codecs.BOM_UTF8))
         rows = _read_rows(path, file, first_line=2, n_dimensions=n_dimensions)
-    if n_words not in (rows.n_rows, rows.n_rows + 1, len(rows.number_of)):
-        get = "correct line 1" if n_words < rows.n_rows else "get the whole file, or correct line 1"
-        raise InputError(f"{path}: line 1 announces {n_words} words, but there are {rows.n_rows}; {get}")
-    rows.announced = n_words
+    rows.announced, rows.has_mark = n_words, header.startswith(codecs.BOM_UTF8)
     return rows
 
 
@@ -321,12 +330,15 @@ def _read_rows(path: Path, file: BinaryIO, first_line: int, n_dimensions: int) -
         where = f"{path}, line {number}"
         if len(line) == _LONGEST_LINE:
             raise InputError(f"{where}: longer than {_LONGEST_LINE} bytes; this is no file of word vectors")
-        if number == 1:
-            line = line.removeprefix(codecs.BOM_UTF8)
+        if number == 1 and line.startswith(codecs.BOM_UTF8):
+            rows.has_mark, line = True, line.removeprefix(codecs.BOM_UTF8)
         word, numbers = _split_row(where, line, n_dimensions)
         if not line.endswith(b"\n"):
             raise InputError(f"{where}: {CUT}")
-        rows.add(_decode(where, word), number, _parse_numbers(where, numbers).tobytes())
+        vector = _parse_numbers(where, numbers)
+        if rows.n_rows < _SAMPLED_LINES:
+            rows.n_rounded += any(map(_is_rounded, numbers, vector.tolist()))
+        rows.add(_decode(where, word), number, vector.tobytes())
     if not rows.n_rows:
         raise InputError(f"{path}: no word vectors in it; get the whole file")
     return rows
@@ -384,6 +396,12 @@ def _parse_numbers(where: str, fields: list[bytes]) -> np.ndarray:
         return numbers.astype("<f4")
 
 
+def _is_rounded(field: bytes, number: float) -> bool:
+    """Tell whether a number of more digits than 32 bits hold became another number."""
+    digits = re.split(rb"[eE]", field)[0].replace(b".", b"").lstrip(b"+-0")
+    return len(digits) > _MOST_DIGITS and float(field) != number
+
+
 def _parses(field: bytes) -> bool:
     try:
         float(field)
@@ -398,42 +416,34 @@ def _read_binary(path: Path) -> _Rows:
     with utils.open(path, "rb") as file:
         n_words, n_dimensions = _require_header(path, file.readline(_LONGEST_LINE))
         rows.announced = n_words
-        for number, (word, vector) in enumerate(_binary_rows(path, file, n_words, n_dimensions), 1):
+        for number, (word, vector) in enumerate(_binary_rows(path, file, n_dimensions), 1):
             where = f"{path}, row {number}"
             if not word:
                 raise InputError(f"{where}: no word before the numbers; delete or repair the row")
             rows.add(_decode(where, word), number, vector)
+    if not rows.n_rows:
+        raise InputError(f"{path}: no word vectors in it; get the whole file")
     return rows
 
 
-def _binary_rows(
-    path: Path, file: BinaryIO, n_words: int, n_dimensions: int
-) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the word and the bytes of the vector of each row: a word, a space, float32 numbers.
-
-    The last row that the header announces may be absent.
-    """
+def _binary_rows(path: Path, file: BinaryIO, n_dimensions: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the word and the bytes of the vector of each row: a word, a space, float32 numbers."""
     n_bytes = 4 * n_dimensions
     buffer, start = b"", 0
-    for row in range(1, n_words + 1):
+    for row in itertools.count(1):
         end = buffer.find(b" ", start)
         while end < 0 or len(buffer) < end + 1 + n_bytes:
             if max(end, len(buffer) if end < 0 else 0) - start > _LONGEST_WORD:
                 raise InputError(f"{path}, row {row}: no word where one should be; the file is damaged")
             more = file.read(_CHUNK_BYTES)
             if not more:
-                if row == n_words > 1 and not buffer[start:].strip(b"\n"):
+                if not buffer[start:].strip(b"\n"):
                     return
                 raise InputError(
-                    f"{path}: line 1 announces {n_words} words of {n_dimensions} dimensions,"
-                    f" but the file ends before, in row {row}; get the whole file"
+                    f"{path}: the file ends within row {row}, of {n_dimensions} dimensions by line 1; get the"
+                    " whole file"
                 )
             buffer, start = buffer[start:] + more, 0
             end = buffer.find(b" ")
         yield buffer[start:end].lstrip(b"\n"), buffer[end + 1 : end + 1 + n_bytes]
         start = end + 1 + n_bytes
-    if (buffer[start:] + file.read(_CHUNK_BYTES)).strip(b"\n"):
-        raise InputError(
-            f"{path}: goes on after the {n_words} words that line 1 announces; correct line 1, or get a sound"
-            " file"
-        )

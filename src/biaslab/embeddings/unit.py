@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, number_of
 from biaslab.embeddings.batches import read_training, read_trainings
-from biaslab.embeddings.formats import read_embedding
+from biaslab.embeddings.formats import list_examples, read_embedding
 from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
@@ -37,6 +37,8 @@ class UnitEmbedding(NamedTuple):
         than six decimals.
     notes : tuple of str
         A line for each way in which words and vectors are not those of the file.
+    zero : frozenset of str
+        Words of the file whose vectors are zero, so that they have no direction: they are left out.
     """
 
     words: list[str]
@@ -44,6 +46,7 @@ class UnitEmbedding(NamedTuple):
     lengths: np.ndarray
     rounding: float = 0.0
     notes: tuple[str, ...] = ()
+    zero: frozenset[str] = frozenset()
 
     def ids(self) -> AnyCase:
         """Return the row of every word, which is found in any case of letters.
@@ -53,7 +56,7 @@ class UnitEmbedding(NamedTuple):
         mapping of str to int
             Row of each word.
         """
-        return AnyCase({word: row for row, word in enumerate(self.words)})
+        return AnyCase({word: row for row, word in enumerate(self.words)}, self.zero)
 
 
 def read_unit_embedding(
@@ -84,7 +87,7 @@ def read_unit_embedding(
     Raises
     ------
     InputError
-        When a file is missing or malformed, or a word has a vector that is not finite or zero.
+        When a file is missing or malformed, a word has a vector that is not finite, or all vectors are zero.
     """
     path, notes = Path(path), []
     if path.suffix == BATCH_SUFFIX:
@@ -93,8 +96,20 @@ def read_unit_embedding(
     else:
         words, vectors = read_embedding(path, format, notes.append)
     step = _decimal_step(vectors)
+    has_direction = vectors.any(axis=1)
+    zero = [word for word, is_kept in zip(words, has_direction, strict=True) if not is_kept]
+    if zero:
+        words = [word for word, is_kept in zip(words, has_direction, strict=True) if is_kept]
+        vectors = vectors[has_direction]
+        if not words:
+            raise InputError(f"{path}: all vectors are zero; give a file of trained vectors")
+        notes.append(
+            f"{path}: {number_of(len(zero), 'word')} left out, because the vectors are zero and have no"
+            f" direction ({list_examples(zero)})"
+        )
     lengths = _normalize(vectors, words, path)
-    return UnitEmbedding(words, vectors, lengths, step / float(np.median(lengths)), tuple(notes))
+    rounding = step / float(np.median(lengths))
+    return UnitEmbedding(words, vectors, lengths, rounding, tuple(notes), frozenset(zero))
 
 
 def read_unit_trainings(

@@ -75,6 +75,24 @@ def test_a_planted_bias_stands_out_and_none_does_not(files):
     assert "does not stand out, which is no proof that it is harmless" in lines
 
 
+def test_words_with_zero_vectors_are_named_and_change_no_other_number(files):
+    zero = vectors(1.5)
+    zero[[WORDS.index("job2"), WORDS.index("word7")]] = 0
+    kept = zero.any(axis=1)
+    write_embedding(files[0].parent / "zero.txt", WORDS, zero, "glove")
+    names = [word for word, is_kept in zip(WORDS, kept, strict=True) if is_kept]
+    write_embedding(files[0].parent / "without.txt", names, zero[kept], "glove")
+    found, without = audited(files, "zero"), audited(files, "without")
+    assert found.n_words == without.n_words == len(WORDS) - 2
+    assert found.before.weats.equals(without.before.weats)
+    assert found.lost == without.lost
+    path = files[0].parent / "zero.txt"
+    assert answer([found], "hard").lines[-2:] == [
+        f"{path}: 2 words left out, because the vectors are zero and have no direction ('job2', 'word7')",
+        f"{path}: job2 has a zero vector and counts as missing from the lists",
+    ]
+
+
 def test_numbers_are_those_of_the_measures(files):
     found = audited(files, "biased")
     unit = read_unit_embedding(files[0].parent / "biased.txt")

@@ -9,8 +9,8 @@ from hypothesis.extra import numpy as hnp
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz
 from biaslab.embeddings.formats import FORMATS, write_embedding
-from biaslab.embeddings.unit import read_unit_embedding
-from biaslab.embeddings.vocabulary import digest_words
+from biaslab.embeddings.unit import read_unit_embedding, read_unit_trainings
+from biaslab.embeddings.vocabulary import digest_words, read_vocabulary
 
 WORDS = ["she", "he", "it"]
 VECTORS = np.array([[3, 4], [0, -1e-30], [5e18, 5e18]], dtype=np.float32)
@@ -62,17 +62,42 @@ def test_missing_trainings_are_refused(batch):
         read_unit_embedding(batch())
 
 
-@pytest.mark.parametrize(("value", "problem"), [(0, "zero"), (np.nan, "not finite"), (np.inf, "not finite")])
-def test_words_without_a_direction_are_refused(batch, value, problem):
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_are_refused(batch, value):
     W = VECTORS.copy()
     W[1] = value
-    with pytest.raises(InputError, match=rf"the vector of 'he' is {problem} \(word 2\)"):
+    with pytest.raises(InputError, match=r"the vector of 'he' is not finite \(word 2\)"):
         read_unit_embedding(batch(W[None]), replicate=5)
 
 
-def test_a_zero_vector_in_a_file_is_refused(tmp_path):
-    (tmp_path / "vectors.txt").write_text("a 1 2\nb 0 -0\n")
-    with pytest.raises(InputError, match=r"vectors.txt: the vector of 'b' is zero \(word 2\)"):
+def test_zero_vectors_are_left_out_and_counted(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("a 3 4\nb 0 -0\nc 0 2\nD 0 0\n")
+    embedding = read_unit_embedding(path)
+    assert embedding.words == ["a", "c"]
+    np.testing.assert_allclose(embedding.vectors, [[0.6, 0.8], [0, 1]], rtol=1e-7)
+    np.testing.assert_array_equal(embedding.lengths, [5, 2])
+    assert embedding.notes == (
+        f"{path}: 2 words left out, because the vectors are zero and have no direction ('b', 'D')",
+    )
+    ids = embedding.ids()
+    assert [word for word in ("a", "b", "d", "e") if word in ids] == ["a"]
+    assert list(ids.undirected) == ["b", "d"]
+
+
+def test_a_zero_vector_of_a_training_is_left_out_where_it_is_read_alone_and_refused_beside_others(batch):
+    W = VECTORS.copy()
+    W[1] = 0
+    path = batch(W[None])
+    assert read_unit_embedding(path, replicate=5).words == ["she", "it"]
+    vocabulary = read_vocabulary(path.parents[2] / "vocabulary.tsv")
+    with pytest.raises(InputError, match=r"the vector of 'he' is zero \(word 2\)"):
+        read_unit_trainings([path], vocabulary)
+
+
+def test_a_file_of_zero_vectors_is_refused(tmp_path):
+    (tmp_path / "vectors.txt").write_text("a 0 0\nb 0 -0\n")
+    with pytest.raises(InputError, match=r"vectors.txt: all vectors are zero; give"):
         read_unit_embedding(tmp_path / "vectors.txt")
 
 

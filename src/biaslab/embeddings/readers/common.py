@@ -69,11 +69,6 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
             yield number, decode(line, f"{path}:{number}")
 
 
-def number_of(n: int, noun: str) -> str:
-    """Return how many there are, in words."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
 def decode(data: bytes, where: str) -> str:
     """Return UTF-8 bytes as text, without a byte order mark."""
     try:

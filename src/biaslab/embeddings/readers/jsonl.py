@@ -5,23 +5,29 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError, number_of, suggest
 from biaslab.core.files import parse_json
-from biaslab.embeddings.readers.common import Document, number_of, read_lines
+from biaslab.embeddings.readers.common import Document, read_lines
 
 
 def read_json_lines(
     path: str | os.PathLike, say: Callable[[str], None] = warnings.warn
 ) -> Iterator[Document]:
-    """Read a file with one JSON object a line; blank lines are skipped.
+    """Read a file with one JSON object a line.
 
     `id` (text or number) and `text` are required, `title` defaults to the id; all other keys with text, a
-    number or a truth value are metadata. `say` receives what is left out: keys with lists, objects or null.
+    number or a truth value are metadata. `say` receives what is left out: blank lines, and keys with lists,
+    objects or null.
     """
     left_out: Counter[str] = Counter()
+    n_blank = 0
     for number, line in read_lines(path):
         if line.strip():
             yield _document(line, f"{path}:{number}", left_out)
+        else:
+            n_blank += 1
+    if n_blank:
+        say(f"{path}: {number_of(n_blank, 'blank line')} left out")
     for key, n in sorted(left_out.items()):
         say(
             f"{path}: the key '{key}' of {number_of(n, 'document')} is left out, because it has a list, an"

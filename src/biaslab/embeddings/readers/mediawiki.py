@@ -9,8 +9,8 @@ from xml.parsers import expat
 from defusedxml.common import DTDForbidden
 from defusedxml.ElementTree import ParseError, iterparse
 
-from biaslab.core.errors import InputError
-from biaslab.embeddings.readers.common import Document, MeteredStream, number_of, open_stream
+from biaslab.core.errors import InputError, number_of
+from biaslab.embeddings.readers.common import Document, MeteredStream, open_stream
 
 _ENDS_TOO_EARLY = {
     expat.errors.codes[message]

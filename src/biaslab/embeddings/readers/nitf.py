@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, number_of
 from biaslab.embeddings.readers import common
 from biaslab.embeddings.readers.common import Document, MeteredStream, open_stream
 
@@ -49,10 +49,7 @@ def _read_archive(archive: Path, say: Callable[[str], None]) -> Iterator[Documen
         except tarfile.TarError as error:
             raise InputError(f"{archive}: not a whole tar archive ({error}); get it again") from error
     if n_others:
-        say(
-            f"{archive}: {common.number_of(n_others, 'member')} left out, because the names do not end in"
-            " .xml"
-        )
+        say(f"{archive}: {number_of(n_others, 'member')} left out, because the names do not end in .xml")
 
 
 def _refuse_unsafe(member: tarfile.TarInfo, archive: Path) -> None:

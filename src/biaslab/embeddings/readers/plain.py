@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, number_of
 from biaslab.embeddings.readers import common
 from biaslab.embeddings.readers.common import Document
 
@@ -22,7 +22,7 @@ def read_text(path: str | os.PathLike, say: Callable[[str], None] = warnings.war
         else:
             n_blank += 1
     if n_blank:
-        say(f"{path}: {common.number_of(n_blank, 'blank line')} left out")
+        say(f"{path}: {number_of(n_blank, 'blank line')} left out")
 
 
 def read_folder(folder: str | os.PathLike, say: Callable[[str], None] = warnings.warn) -> Iterator[Document]:
@@ -33,7 +33,7 @@ def read_folder(folder: str | os.PathLike, say: Callable[[str], None] = warnings
     folder = Path(folder)
     n_others = sum(path.is_file() and not path.name.endswith(".txt") for path in folder.rglob("*"))
     if n_others:
-        say(f"{folder}: {common.number_of(n_others, 'file')} left out, because the names do not end in .txt")
+        say(f"{folder}: {number_of(n_others, 'file')} left out, because the names do not end in .txt")
     for path in common.files_below(folder, (".txt",)):
         if path.stat().st_size > common.MAX_DOCUMENT_BYTES:
             raise InputError(
