@@ -1,9 +1,12 @@
 """From documents to word ids: tokens, vocabulary, and the table of the units that can be removed."""
 
+import itertools
+import operator
 import os
 import re
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +15,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError, number_of, suggest
 from biaslab.core.io import read_npz, write_npz, write_parquet, write_tsv
 from biaslab.embeddings.readers import Document, read_documents
 from biaslab.embeddings.settings import Choice
@@ -32,6 +35,12 @@ MAX_METADATA_KEYS = 1000
 
 _CHUNK = 2**20
 _NO_WORD = -1
+_NO_WORDS = _SHORT, _LONG, _MARKED = (
+    f"below {MIN_WORD_LENGTH} letters",
+    f"above {MAX_WORD_LENGTH} letters",
+    "that begin with _",
+)
+_CAPITALS = "with capitals"
 # A run of letters, marks of words such as "_" included: what gensim.utils.PAT_ALPHABETIC matches, but faster.
 _RUN = re.compile(r"[^\W\d]+")
 
@@ -123,7 +132,7 @@ def build_corpus(
     -------
     Corpus
         The excerpt of an article is the beginning of its text (200 characters, on one line), that of a part
-        its first 25 in-vocabulary words.
+        its first 25 in-vocabulary words. It ends with an ellipsis where it is cut.
 
     Raises
     ------
@@ -144,7 +153,7 @@ def build_corpus(
     n_kept = vocabulary["count"].sum()
     rare = f" (left out: those that occur fewer than {min_count} times)" if n_kept < n_source_tokens else ""
     kept = f"{articles.kept()} and {n_kept:,} of their {n_source_tokens:,} words{rare}"
-    kept += f"; vocabulary: {len(vocabulary):,}"
+    kept += f"{articles.changes()}; vocabulary: {len(vocabulary):,}"
     tokens, offsets = _apply_vocabulary(articles, remap)
     table = articles.table()
     if unit == "part":
@@ -288,12 +297,14 @@ class _Articles:
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
         self._read, self._shortest, self._longest, self._n_short = 0, None, 0, 0
+        self._changes: Counter[str] = Counter()
 
     def add(self, document: Document) -> None:
         """Count one document, and keep it if its length is proper."""
         runs = _RUN.findall(document.text.lower())
         ids = np.fromiter(map(self.words.__getitem__, runs), np.int32, len(runs))
-        ids = ids[ids != _NO_WORD]
+        is_word = ids != _NO_WORD
+        ids = ids[is_word]
         self._read += 1
         self._shortest = len(ids) if self._shortest is None else min(self._shortest, len(ids))
         self._longest = max(self._longest, len(ids))
@@ -301,12 +312,34 @@ class _Articles:
         self._n_short += len(ids) < low
         if low <= len(ids) and (high is None or len(ids) <= high):
             self.ids.frombytes(ids.tobytes())
+            self._count_changes(document.text, runs, is_word)
             self._add_row(self._row(document))
             self._places.append(document.where or f"document {self._read}")
             self.offsets.append(len(self.ids))
 
+    def _count_changes(self, text: str, runs: list[str], is_word: np.ndarray) -> None:
+        """Count the runs of letters of a text that are no words, and those that had capitals."""
+        written = _RUN.findall(text)
+        if len(written) == len(runs):
+            self._changes[_CAPITALS] += sum(map(operator.ne, written, runs))
+        else:  # a capital whose small letter is two signs
+            self._changes[_CAPITALS] += sum(run != run.lower() for run in written)
+        for run in itertools.compress(runs, ~is_word):
+            if run.startswith("_"):
+                self._changes[_MARKED] += 1
+            else:
+                self._changes[_SHORT if len(run) < MIN_WORD_LENGTH else _LONG] += 1
+
+    def changes(self) -> str:
+        """Say what the words of the kept articles lack of their text, with counts; nothing if nothing."""
+        capitals = self._changes[_CAPITALS]
+        parts = [f"{number_of(capitals, 'word')} put in lower case"] if capitals else []
+        left_out = [f"{self._changes[which]:,} {which}" for which in _NO_WORDS if self._changes[which]]
+        parts += [f"runs of letters left out: {', '.join(left_out)}"] if left_out else []
+        return "; ".join(["", *parts])
+
     def _row(self, document: Document) -> dict[str, str]:
-        excerpt = {"excerpt": _one_line(document.text[: 4 * EXCERPT_CHARACTERS])[:EXCERPT_CHARACTERS]}
+        excerpt = {"excerpt": _shorten(document.text)}
         fixed = {"id": _one_line(document.id), "title": _one_line(document.title)}
         metadata = {
             self._column(_one_line(key)): sys.intern(_one_line(value))
@@ -385,6 +418,13 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()).encode("utf-8", "replace").decode()
 
 
+def _shorten(text: str) -> str:
+    """Return how a text begins, on one line, which ends with an ellipsis where it is cut."""
+    line = _one_line(text[: 4 * EXCERPT_CHARACTERS])
+    is_cut = len(line) > EXCERPT_CHARACTERS or bool(text[4 * EXCERPT_CHARACTERS :].strip())
+    return f"{line[: EXCERPT_CHARACTERS - 1]}…" if is_cut else line
+
+
 def _chunks(n: int) -> Iterator[slice]:
     return (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))
 
@@ -438,6 +478,9 @@ def _cut(
     parts["id"] = [f"{identifier}#{k}" for identifier, k in zip(parts["id"], number + 1, strict=True)]
     ends = np.append(starts[1:], offsets[-1])
     stops = np.minimum(starts + EXCERPT_WORDS, ends)
-    excerpts = [" ".join([words[i] for i in tokens[a:b]]) for a, b in zip(starts, stops, strict=True)]
+    excerpts = [
+        " ".join([words[i] for i in tokens[a:b]]) + " …" * bool(b < end)
+        for a, b, end in zip(starts, stops, ends, strict=True)
+    ]
     parts.insert(2, "excerpt", pd.Series(excerpts, dtype="str"))
     return np.append(starts, offsets[-1]), parts

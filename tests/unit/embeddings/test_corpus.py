@@ -1,4 +1,5 @@
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_wikipedia_sample_is_consistent(sample):
     first = sample.documents.iloc[0]
     assert (first["id"], first["title"], first["n_tokens"]) == ("12#1", "Anarchism", 200)
     words = sample.vocabulary["word"].to_numpy()
-    assert first["excerpt"] == " ".join(words[sample.tokens[:25]])
+    assert first["excerpt"] == " ".join(words[sample.tokens[:25]]) + " …"
 
 
 @given(st.text())
@@ -111,7 +112,7 @@ def test_table_has_excerpts_on_one_line_and_metadata_as_text():
     table = corpus.build_corpus(documents).documents
     assert list(table.columns) == [*corpus.TABLE_COLUMNS, "year", "section"]
     assert list(table["title"]) == ["Two lines", "Half ?"]
-    assert table["excerpt"][0] == ("one two three " + "word " * 100)[:200]
+    assert table["excerpt"][0] == ("one two three " + "word " * 100)[:199] + "…"
     assert list(table["year"]) == ["1999", ""]
     assert list(table["section"]) == ["", "Arts"]
 
@@ -229,6 +230,41 @@ def test_what_was_kept_is_said_with_the_reason():
     )
     some = corpus.build_corpus(documents, min_length=0, max_length=4, max_tokens=3, min_count=1)
     assert some.kept == "2 of 2 documents and 3 of their 3 words; vocabulary: 2"
+
+
+@pytest.mark.parametrize(
+    ("texts", "changes"),
+    [
+        (["A Cat sat on a mat", "the extraordinarilyy_ long"], "; 2 words put in lower case"),
+        (["x x2 _tail one", "an antidisestablishmentarianism"], ""),
+        (["İstanbul IST one"], "; 2 words put in lower case"),
+        (["one two", "x"], ""),
+    ],
+)
+def test_runs_that_are_no_words_and_capitals_are_counted(texts, changes):
+    built = corpus.build_corpus(documents_of(*texts), min_length=1)
+    runs = [run for text in texts if corpus.tokenize(text) for run in re.findall(r"[^\W\d]+", text.lower())]
+    counts = {
+        "below 2 letters": sum(len(run) < 2 for run in runs),
+        "above 15 letters": sum(len(run) > 15 for run in runs),
+        "that begin with _": sum(run.startswith("_") for run in runs),
+    }
+    left_out = [f"{n} {which}" for which, n in counts.items() if n]
+    if left_out:
+        changes += f"; runs of letters left out: {', '.join(left_out)}"
+    n = built.n_source_tokens
+    assert n == sum(len(corpus.tokenize(text)) for text in texts)
+    assert f"{n} of their {n} words{changes}; vocabulary: " in built.kept
+
+
+@pytest.mark.parametrize(("length", "end"), [(199, "w"), (200, "w"), (201, "…"), (5000, "…")])
+def test_an_excerpt_that_is_cut_ends_with_an_ellipsis(length, end):
+    text = ("word " * 1000)[: length - 1] + "w"
+    table = corpus.build_corpus([Document("1", "", text + " " * 900)]).documents
+    assert len(table["excerpt"][0]) == min(length, 200)
+    assert table["excerpt"][0].endswith(end)
+    parts = corpus.build_corpus([Document("1", "", "word " * 56)], unit="part", part_length=26).documents
+    assert parts["excerpt"].tolist() == [" ".join(["word"] * 25) + " …"] * 2 + ["word word word word"]
 
 
 def test_a_corpus_is_read_with_its_own_vocabulary_alone(tmp_path):

@@ -72,7 +72,10 @@ def attribute_corpus(
     said: dict[str, list[str]] = {one.name: [] for one in words}
     corpus, listed, vocabulary = (out / n for n in ("corpus.npz", "documents.parquet", "vocabulary.tsv"))
     cooccurrence, batch = out / "cooccurrence.npz", out / f"embeddings/{BASELINE}/batch-0.npz"
-    read_corpus(source, format, choice, corpus, listed, vocabulary, say)
+    reading: list[str] = []
+    read_corpus(source, format, choice, corpus, listed, vocabulary, reading.append)
+    for line in reading:
+        say(line)
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
     baseline.write_baseline([batch], vocabulary, tests, ExactTest.permutations, seed, out / "baseline.tsv")
@@ -111,6 +114,7 @@ def attribute_corpus(
         for test, name in names.items():
             said[test].append(verdict(out, test, name, int(raising[test])))
     facts = {
+        "Read": ". ".join(line.removeprefix(f"{source}: ") for line in reading),
         "Documents": f"{len(read_parquet(listed, ['document'])):,}",
         "Words": f"{len(read_tsv(vocabulary)):,} different ones",
         "Embeddings": f"{baselines} GloVe, dimension {model.dimension}, {model.epochs} epochs",

@@ -31,8 +31,9 @@ def run(tmp_path_factory):
             for _ in range(8):
                 what = who if number >= 100 else draw.choice(list(THINGS))
                 words += [draw.choice(PEOPLE[who]), *THINGS[what]]
-            note = {"id": f"n{number}", "title": f"Note {number}", "text": " ".join(words)}
-            file.write(json.dumps(note) + "\n")
+            text = " ".join(words).capitalize() + " a" * (number < 2)
+            note = {"id": f"n{number}", "title": f"Note {number}", "text": text}
+            file.write(json.dumps(note) + "\n" * (1 + (number == 5)))
     (folder / "words.yaml").write_text(WORDS, encoding="utf-8")
     more = WORDS.replace("name: notes", "name: ripa_notes\nmeasure: ripa")
     (folder / "ripa.yaml").write_text(more, encoding="utf-8")
@@ -102,6 +103,12 @@ def test_the_answer_stands_in_lines_on_a_page_and_in_numbers(run):
     assert first["fall"] == pytest.approx(of_first.mean())
     t = stats.t.ppf(1 - 0.025 / len(estimates), 1)  # for the largest of all documents
     assert first["fall_low"] == pytest.approx(of_first.mean() - t * of_first.sem(), rel=1e-4)
+    n_words = 120 * 8 * 4
+    assert found["data"]["Read"] == (
+        "1 blank line left out. kept 120 of 120 documents and"
+        f" {n_words:,} of their {n_words:,} words; 120 words put in lower case; runs of letters left out: 2"
+        " below 2 letters; vocabulary: 10"
+    )
     page = (folder / "answer.html").read_text(encoding="utf-8")
     assert page.count('<a href="pages/notes-raises-') == 6
     assert "What this cannot tell" in page
