@@ -17,10 +17,6 @@ NAME.json, and copies its figures to docs/images.
 writes docs/records/SETUP.frozen.json before a run that is to be recorded: what decides the verdicts of the
 rows of a setup. A test fails where one of them has changed since.
 
-    python docs/record.py seconds RESULTS     # of the default
-
-writes workflow/resources/seconds.tsv: what its jobs took, from which a dry run tells the time that is needed.
-
     python docs/record.py figures RESULTS     # of the default, or of the preset attribution
 
 copies to docs/images the figures that the pages show, those that the run has.
@@ -56,11 +52,12 @@ from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.foreign import others
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
-from biaslab.run import estimate
+from biaslab.run.areas import AREAS
 from biaslab.run.crate import RESULTS as CRATED
 from biaslab.run.crate.contents import CONFIG
 from biaslab.run.crate.writing import write_crate
 from biaslab.run.manifest import MANIFEST
+from biaslab.run.resources import job_costs
 
 BENCHMARK = {
     "documents.parquet": ["document", "id", "n_tokens"],
@@ -166,8 +163,20 @@ def note_run(
     made = {"commit": environment["git"]["commit"], **where_trained(environment), "time": time}
     made |= {**more, "setups": setups}
     made["lacking"] = lacking_files(claims, results, setups)
+    made["minutes"] = job_minutes(results)
     said = {key: value for key, value in made.items() if value}
     (RECORDED / f"{name}.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+
+
+def job_minutes(results: Path) -> dict[str, float]:
+    """Return the minutes of the jobs of each area, one after the other.
+
+    A job counts with its processor time, or where that is longer, with its time on the clock.
+    """
+    seconds: dict[str, float] = defaultdict(float)
+    for (area, _), costs in job_costs(results).items():
+        seconds[area] += sum(max(cost.seconds, cost.core_seconds) for cost in costs if cost is not None)
+    return {area: round(total / 60, 1) for area, total in seconds.items() if area in AREAS}
 
 
 def where_trained(environment: dict[str, Any]) -> dict[str, Any]:
@@ -272,14 +281,6 @@ def _named(text: str, texts: set[str]) -> str:
 if __name__ == "__main__":
     if sys.argv[1] == "frozen":
         freeze_claims(RECORDED / f"{sys.argv[2]}.frozen.json", claims_of(sys.argv[2]))
-    elif sys.argv[1] == "seconds":
-        speed = pd.DataFrame(
-            [("", estimate.LOOP, 1, estimate.loop())], columns=["area", "rule", "jobs", "seconds"]
-        )
-        write_tsv(
-            ROOT / estimate.RECORDED,
-            pd.concat([speed, estimate.job_seconds(Path(sys.argv[2]))]),
-        )
     elif sys.argv[1] == "figures":
         copy_figures(Path(sys.argv[2]), FIGURES)
     elif sys.argv[1] == "crate":

@@ -131,56 +131,6 @@ def crate(
         typer.echo(f"wrote {codecheck}: a manifest of {write_codecheck(results, codecheck)} files")
 
 
-@app.command("resources")
-def resources(
-    results: Annotated[Path, typer.Argument(help="The results folder of a run.")],
-    out: Annotated[
-        Path,
-        typer.Option(help="The table to write, without suffix; that of the full grid gets _full_grid."),
-        To.STEM,
-    ],
-    preset: Annotated[
-        str | None, typer.Option(help="A preset of workflow/presets whose full grid to project.")
-    ] = None,
-    configfile: Annotated[
-        list[Path] | None, typer.Option(help="The configuration of the full grid, laid over the preset.")
-    ] = None,
-    slots: Annotated[
-        str, typer.Option(help="Cores of clusters on which to simulate the full grid, for instance 8,64.")
-    ] = "",
-) -> None:
-    """Say what the jobs of a run took, and what a full grid would: core-hours, memory, disk, time."""
-    from biaslab.core.schema import fill_defaults
-    from biaslab.core.tables import write_table
-    from biaslab.run.area import load_area
-    from biaslab.run.config import load_files, make_schema, overlays, own_or_shipped, read_written
-    from biaslab.run.options import numbers
-    from biaslab.run.resources import (
-        measured_resources,
-        projected_resources,
-        read_jobs,
-        scheduled_resources,
-    )
-    from biaslab.run.root import repository
-    from biaslab.run.schedule import job_graph, tasks_of
-
-    root = repository()
-    cores = numbers(slots, "--slots", int, "8,64")
-    run = fill_defaults(read_written(results / "config.json"), make_schema())
-    areas = [load_area(name) for name in run["areas"]]
-    jobs = read_jobs(results, areas, run)
-    write_table(out, measured_resources(jobs, results, areas))
-    files = overlays(preset, configfile, root)
-    if files:
-        full = load_files([own_or_shipped(root), *files], root)
-        areas = [load_area(name) for name in full["areas"]]
-        projected = projected_resources(jobs, results, areas, run, full)
-        write_table(f"{out}_full_grid", projected)
-        if cores:
-            tasks = tasks_of(job_graph(files))
-            write_table(f"{out}_cluster", scheduled_resources(projected.data, tasks, cores))
-
-
 def _root() -> Path:
     from biaslab.run.root import repository
 

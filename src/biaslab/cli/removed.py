@@ -9,6 +9,7 @@ SUCCESSORS = {
     "audit codecheck": "use biaslab audit crate RESULTS --codecheck codecheck.yml",
     "audit freeze": "use biaslab audit measure FOLDER --freeze",
     "audit merge": "make one part after the other: biaslab audit crate, then biaslab run --from",
+    "audit resources": "every run writes results/logs/resources.tsv",
     "datasets make": "use biaslab datasets fetch NAME --made-of FILE --out FILE",
 }
 """What a message says after the name of a command that was removed, by the command without ``biaslab``."""

@@ -3,17 +3,16 @@
 import contextlib
 import dataclasses
 import enum
-import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaslab.run.arguments import DRY_RUN, only_looks
+from biaslab.run.arguments import only_looks
 
 if TYPE_CHECKING:
     from biaslab.run.resume import Source
@@ -78,9 +77,8 @@ def run(
     from biaslab.run.area import load_area
     from biaslab.run.config import REGISTRY, load, overlays, own_or_shipped, read_files
     from biaslab.run.datasets import load_registry
-    from biaslab.run.extras import WORKFLOW, missing_extra, need
+    from biaslab.run.extras import WORKFLOW, need
     from biaslab.run.fetching import download_wanted
-    from biaslab.run.inspection import AtHand, inspect
     from biaslab.run.lock import hold_folder
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
@@ -111,8 +109,6 @@ def run(
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
             download_wanted(needed, registry, checked["datasets"], _say)
-        areas = [area for area in map(load_area, checked["areas"]) if not missing_extra(area.extra)]
-        inspect(checked, areas, AtHand(registry, root))
         arguments = _with_config(context.args) if works else context.args
         code, lost = _snakemake(root, files, arguments), {}
         while code == 1 and works and len(further := failures.read_lost()) > len(lost):
@@ -131,9 +127,6 @@ def run(
 
             for line in describe_made(chosen, source.run):
                 _say(f"biaslab: {line}")
-        if code == 0 and any(map(DRY_RUN.fullmatch, context.args)):
-            for line in _time_needed(files, context.args, root):
-                _say(f"biaslab: {line}")
         if works and code == 0 and not lost and (places := _answers(checked["areas"])):
             _say(f"biaslab: the answers: {', '.join(places)}")
     raise typer.Exit(code or bool(lost))
@@ -141,21 +134,6 @@ def run(
 
 def _is_full(*folders: Path) -> bool:
     return any(shutil.disk_usage(folder).free < _ALMOST_FULL for folder in folders if folder.is_dir())
-
-
-def _time_needed(files: Sequence[Path], arguments: Sequence[str], root: Path) -> Iterator[str]:
-    """Yield how long the jobs of a dry run may take."""
-    from snakemake.cli import parse_args
-
-    from biaslab.run import estimate
-    from biaslab.run.schedule import job_graph, tasks_of
-
-    given = parse_args(arguments)[1]
-    tasks = tasks_of(job_graph(files, [*map(str, given.targets)]))
-    slots = given.cores or os.cpu_count()
-    recorded = estimate.read_recorded(root / estimate.RECORDED)
-    expected = estimate.expect(tasks, estimate.job_seconds(Path("results")), recorded, slots)
-    yield from estimate.describe(expected, slots)
 
 
 def _answers(areas: list[str]) -> list[str]:

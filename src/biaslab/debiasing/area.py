@@ -109,7 +109,6 @@ AREA = Area(
     summaries,
     ITEMS,
     ("embedding", "test"),
-    inspection="biaslab.debiasing.inspection",
     by_training=("*/by_seed/*.parquet",),
     steps=STEPS,
 )

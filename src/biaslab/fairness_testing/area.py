@@ -114,8 +114,6 @@ AREA = Area(
     choose,
     summaries,
     ITEMS,
-    inspection="biaslab.fairness_testing.inspection",
-    starts_from="table",
     shared=Corpora,
     moved=moved_corpora("fairness_testing.text"),
     texts=("*/example.json",),

@@ -188,8 +188,6 @@ AREA = Area(
     ITEMS,
     labels=("corpus", "test"),
     extra="neural",
-    inspection="biaslab.hate_speech.inspection",
-    starts_from="texts",
     shared=Corpora,
     moved=moved_corpora("hate_speech"),
     texts=("*/hierarchies.json",),

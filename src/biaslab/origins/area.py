@@ -179,7 +179,7 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
 
 
 PAPER = "Origins of bias (Brunet et al. 2019)"
-READER, WORKLOAD = "biaslab.origins.report.results:Setup", "biaslab.origins.grid.workload"
+READER = "biaslab.origins.report.results:Setup"
 NAMES = ("setup", "weat")
 STEPS = {
     "measure-baseline": "biaslab.origins.baseline:write_baseline",
@@ -198,9 +198,6 @@ AREA = Area(
     analyses.items(),
     NAMES,
     READER,
-    WORKLOAD,
-    inspection="biaslab.origins.inspection",
-    starts_from="corpus",
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     texts=("*/documents.parquet",),
     by_training=(f"*/{BY_SEED}/*.parquet",),

@@ -151,16 +151,7 @@ class Area:
     labels: tuple[str, str] = ("unit", "test")  # what a report calls a unit and a test
     # The class, ``"MODULE:CLASS"``, that opens a unit for `Item.make`; see `biaslab.run.reports.Results`.
     reader: str = "biaslab.run.reports:Results"
-    # The module by which the resources of a full grid are projected, see `biaslab.run.resources`; without
-    # it jobs count as they are.
-    workload: str = ""
     extra: str = ""  # the optional dependencies that it needs, for example ``"neural"``
-    # The module whose function ``readings`` tells how its input files are read before a run, see
-    # `biaslab.run.inspection`.
-    inspection: str = ""
-    # What `biaslab init` starts its section from, an option of that; its module ``starting`` has a function
-    # ``start`` of the file and the other options, which returns a `biaslab.run.starting.Start`.
-    starts_from: str = ""
     shared: type | None = None  # keys beside the sections, a dataclass, which areas may share
     # Keys of earlier versions, with where they are now; NAME stands for any.
     moved: Mapping[str, str] = field(default_factory=dict)

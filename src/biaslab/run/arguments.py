@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 
-DRY_RUN = re.compile(r"-[A-Za-z]*n[A-Za-z]*|--dry-?run")
 _LOOKS_ONLY = re.compile(
-    DRY_RUN.pattern + r"|--(lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
-    r"|summary|detailed-summary|archive|list\S*|delete-\S*|cleanup-\S*|containerize|generate-unit-tests)(=.*)?|-h"
+    r"-[A-Za-z]*n[A-Za-z]*|-h|--(dry-?run|lint|report|unlock|touch|dag|d3dag|rulegraph|filegraph|help|version"
+    r"|summary|detailed-summary|archive|list\S*|delete-\S*|cleanup-\S*|containerize|generate-unit-tests)(=.*)?"
 )
 
 

@@ -13,6 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, write_json
 from biaslab.run.notes import in_utc, noted_jobs
 from biaslab.run.provenance import environment, sha256_file
+from biaslab.run.resources import write_resources
 
 MANIFEST = "audit/manifest.json"
 """Where the manifest lies in a results folder."""
@@ -46,7 +47,8 @@ def write_manifest(
 
     `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` are the
     files or folders that it read, `known_inputs` the sha256 of those that are not here. What is `lost` with
-    steps that failed is left out: where it lies here, an earlier run made it.
+    steps that failed is left out: where it lies here, an earlier run made it. What the jobs took is written
+    beside the logs (`biaslab.run.resources`).
     """
     earlier = {*lost, *(_stale(results) if lost else ())}
     names = [name for name in result_files(results) if name not in earlier]
@@ -58,6 +60,7 @@ def write_manifest(
     if (file := results / TAKEN).is_file():
         manifest[VARIABLE_KEY]["taken"] = json.loads(file.read_text(encoding="utf-8"))
     write_json(out, manifest)
+    write_resources(results)
 
 
 def _stale(results: Path) -> list[str]:

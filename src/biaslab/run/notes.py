@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -47,13 +47,30 @@ def noted_jobs(results: Path) -> dict[str, dict[str, Any]]:
     jobs: dict[str, dict[str, Any]] = {}
     keys = ("rule", "input", "log", "starttime", "endtime")
     for output, note in sorted(read_notes(results.parent / NOTES, keys).items()):
-        if output.startswith(RESULTS) and note["log"] and note["log"][0].startswith(_LOGS):
+        if _has_log(output, note):
             name = PurePosixPath(note["log"][0].removeprefix(_LOGS)).with_suffix("").as_posix()
             inputs = sorted({portable(file) for file in note["input"]})
             job = {"rule": note["rule"], "inputs": [file for file in inputs if _is_described(file)]}
             job |= {"started": in_utc(note["starttime"]), "ended": in_utc(note["endtime"]), "outputs": []}
             jobs.setdefault(name, job)["outputs"].append(output)
     return jobs
+
+
+def made_jobs(results: Path) -> dict[str, str]:
+    """Return the rules of the jobs that were run here, by the same paths.
+
+    A job whose results were taken from another run has no time between its start and its end.
+    """
+    notes = read_notes(results.parent / NOTES, ("rule", "log", "starttime", "endtime")).items()
+    return {
+        PurePosixPath(note["log"][0].removeprefix(_LOGS)).with_suffix("").as_posix(): note["rule"]
+        for output, note in notes
+        if _has_log(output, note) and note["starttime"] != note["endtime"]
+    }
+
+
+def _has_log(output: str, note: Mapping[str, Any]) -> bool:
+    return bool(output.startswith(RESULTS) and note["log"] and note["log"][0].startswith(_LOGS))
 
 
 def _is_described(file: str) -> bool:

@@ -5,8 +5,9 @@ import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
+from biaslab.origins.grid.expansion import Retrainings
 from biaslab.run.area import SUFFIXES, TEST, UNIT, Item
 
 ANALYSES = (
@@ -34,19 +35,6 @@ OR = " or "
 """What stands between two settings of `Analysis.needs` of which one will do."""
 
 
-class Jobs(Protocol):
-    """What jobs are counted by; `biaslab.origins.grid.Retrainings` for one."""
-
-    def work(self, parts: tuple[str, ...], setup: Mapping) -> tuple[str, int] | None:
-        """Return the kind and number of what a job deals with, from its benchmark file's path after the rule.
-
-        None where the job is another analysis'.
-        """
-
-    def counts(self, setup: Mapping) -> dict[str, tuple[int, int]]:
-        """Return how many units and jobs of each kind a rule of a setup has."""
-
-
 @dataclass(frozen=True)
 class Analysis:
     """What one folder measures of a setup.
@@ -69,8 +57,8 @@ class Analysis:
         What single results need besides.
     retrains : callable
         Says what of a setup's corpus it leaves out, ``""`` for nothing, and how many embeddings are trained.
-    jobs : Jobs, optional
-        What its jobs are counted by, where these are trainings or tests of its own.
+    jobs : Retrainings, optional
+        How its sets are dealt into jobs, where it trains without sets of its own.
     """
 
     name: str
@@ -80,7 +68,7 @@ class Analysis:
     needs: tuple[str, ...] = ()
     more_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     retrains: Callable[[Mapping], tuple[str, int]] = lambda setup: ("", 0)
-    jobs: Jobs | None = None
+    jobs: Retrainings | None = None
 
 
 @functools.cache

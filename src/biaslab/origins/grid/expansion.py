@@ -147,7 +147,6 @@ class Retrainings:
     """Embeddings that an analysis trains without sets of its own, several of these sets a job."""
 
     name: str  # of the analysis, whose folder has the tables of all jobs, and the rule's logs
-    kind: str  # what its jobs are counted by
     n_sets: Callable[[Mapping], int]  # of a setup
     each: Callable[[Mapping], int]  # embeddings without each set
 
@@ -158,22 +157,6 @@ class Retrainings:
     def trainings(self, setup: Mapping) -> int:
         """Return how many embeddings a setup trains, at most."""
         return self.n_sets(setup) * self.each(setup)
-
-    def work(self, parts: tuple[str, ...], setup: Mapping) -> tuple[str, int] | None:
-        """Return how many trainings a job runs; see `analyses.Jobs`."""
-        if parts[0] != self.name:
-            return None
-        return self.kind, n_trainings(self.batches(setup), parts[-1], setup) * self.each(setup)
-
-    def counts(self, setup: Mapping) -> dict[str, tuple[int, int]]:
-        """Return how many trainings and jobs a setup has."""
-        return {self.kind: (self.trainings(setup), len(self.batches(setup)))}
-
-
-def n_trainings(dealt: Sequence[Batch], name: str, setup: Mapping) -> int:
-    """Return how many of the batches' trainings one job runs, ``batch-K``."""
-    index = int(name.removeprefix(BATCH))
-    return dealt[index].count if index < len(dealt) else setup["trainings_per_job"]
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:

@@ -11,7 +11,6 @@ from biaslab.core.errors import InputError
 from biaslab.core.schema import merge
 from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.grid import analyses, expansion
-from biaslab.origins.grid.workload import SET, WORD2VEC, grid_work
 from biaslab.run.area import Unit, expand
 from biaslab.run.plan import CLAIMS, Plan, make_plan
 
@@ -144,8 +143,10 @@ def test_with_all_switched_off_documents_are_ranked_and_their_bias_is_measured()
     assert {"table2_baseline_bias", "tableE_influential_documents", "figure1_histogram"} <= made
     setup = plan.config["origins"]["setups"]["smoke"]
     assert expansion.retrained_sets(setup) == expansion.single_sets(setup)
-    work = grid_work(setup)
-    assert (work[SET], work[WORD2VEC]) == ((6, 3), (0, 0))
+    sets = expansion.retrained_sets(setup)
+    assert expansion.trainings_without(sets, setup) == 6
+    assert sum(len(expansion.batches_of(name, setup)) for name in sets) == 3
+    assert not expansion.has_word2vec(setup)
     files = analyses.result_files("results/origins", {"smoke": setup})
     assert "results/origins/smoke/predictions.tsv" in files
 

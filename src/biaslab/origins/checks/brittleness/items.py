@@ -19,7 +19,7 @@ def _n_sets(setup):
 
 
 _RETRAINED = expansion.Retrainings(
-    "brittleness", "flip retraining", _n_sets, each=lambda setup: setup["brittleness"]["retrainings"]
+    "brittleness", _n_sets, each=lambda setup: setup["brittleness"]["retrainings"]
 )
 
 

@@ -9,7 +9,6 @@ _SCORES = "lds/scores.tsv"
 
 _RETRAINED = expansion.Retrainings(
     "lds",
-    "subset retraining",
     n_sets=lambda setup: setup["lds"]["subsets"] * len(setup["lds"]["shares"]),
     each=lambda setup: setup["lds"]["retrainings"],
 )

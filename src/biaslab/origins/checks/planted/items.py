@@ -24,5 +24,4 @@ ANALYSIS = Analysis(
     ),
     needs=("planted.documents",),
     retrains=_retrains,
-    jobs=jobs.Jobs(),
 )

@@ -29,12 +29,12 @@ from biaslab.embeddings.glove import GloveEmbedding, initial_embedding, write_tr
 from biaslab.embeddings.vocabulary import read_digest
 from biaslab.origins.attribution.estimates import read_with_seeds, seed_values
 from biaslab.origins.attribution.registry import ESTIMATORS
-from biaslab.origins.checks.randomised.jobs import KINDS, SHUFFLED, UNTRAINED
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
 from biaslab.origins.grid.expansion import TEST_WORD_COUNTS, of_test
 from biaslab.origins.sets.names import RANDOM
 
 TRAINED = "trained"
+KINDS = UNTRAINED, SHUFFLED = ("untrained", "shuffled")
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["randomised/comparison"]
 _RANKED = COLUMNS[: COLUMNS.index("n_sets")]

@@ -1,6 +1,5 @@
 """Estimates by control embeddings: results, step, table and figure."""
 
-from biaslab.origins.checks.randomised import jobs
 from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item
 
@@ -18,5 +17,4 @@ ANALYSIS = Analysis(
         "compare-randomised": "analysis:write_comparison",
     },
     needs=("randomised.embeddings",),
-    jobs=jobs.Jobs(),
 )
