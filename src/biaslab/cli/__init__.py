@@ -41,7 +41,7 @@ def _options(
 
 _SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}  # further arguments are Snakemake's
 app.command(context_settings=_SNAKEMAKE)(run)
-app.command(context_settings=_SNAKEMAKE)(extras)
+app.command(context_settings=_SNAKEMAKE, hidden=True)(extras)  # for the Makefile
 app.command()(init)
 app.command()(step)
 app.add_typer(datasets.app, name="datasets")

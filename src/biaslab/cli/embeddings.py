@@ -1,129 +1,129 @@
 """Commands of ``biaslab embeddings``."""
 
-from dataclasses import dataclass
+import enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from biaslab.embeddings import BASELINE
-from biaslab.embeddings.settings import FORMATS_SAID, Checkpoints, Choice, GloveParameters, format_of
-from biaslab.run.options import (
-    CorpusSource,
-    CorpusVocabulary,
-    EmbeddingsVocabulary,
-    Out,
-    Seed,
-    Threads,
-    grouped,
+from biaslab.core.errors import InputError
+from biaslab.embeddings.settings import (
+    FORMATS_SAID,
+    Choice,
+    GloveParameters,
+    Word2VecParameters,
+    Words,
+    format_of,
 )
-from biaslab.run.outputs import To
+from biaslab.run.options import Out, Seed, Threads, grouped
 
 
-@dataclass(frozen=True)
-class CorpusFiles:
-    """Where a corpus goes that was read."""
+class Method(enum.StrEnum):
+    """Algorithms."""
 
-    corpus: Annotated[Path, typer.Option(help="Where the word ids go (.npz)."), To.FILE]
-    documents: Annotated[Path, typer.Option(help="Where the table of documents goes (.parquet)."), To.FILE]
-    vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes (.tsv)."), To.FILE]
+    GLOVE = "glove"
+    WORD2VEC = "word2vec"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Training(Checkpoints):
-    """Which trainings of which set of documents to do."""
+class Format(enum.StrEnum):
+    """Formats of word vectors."""
 
-    set: Annotated[str, typer.Option(help=f"The set of documents to remove; '{BASELINE}' removes nothing.")]
-    corpus: Annotated[Path | None, typer.Option(help="Word ids of the corpus (.npz), to remove from.")] = None
-    sets: Annotated[Path | None, typer.Option(help="Documents of every set (.parquet).")] = None
-    paired: Annotated[
-        bool, typer.Option("--paired", help="Differ from the baselines by the removal alone, seed by seed.")
-    ] = False
-    first: Annotated[int, typer.Option(help="First replicate to train.", min=0)] = 0
-    count: Annotated[int, typer.Option(help="Number of replicates to train.", min=1)] = 1
+    WORD2VEC = "word2vec"
+    WORD2VEC_BINARY = "word2vec-binary"
+    GLOVE = "glove"
 
 
-app = typer.Typer(help="Corpora, co-occurrences and word embeddings.", no_args_is_help=True)
+Written = Annotated[Format, typer.Option("--format", help="The format of the vectors.")]
+_GLOVE = GloveParameters(dimension=100, epochs=50)
+
+app = typer.Typer(help="Train word embeddings, and convert them between formats.", no_args_is_help=True)
 
 
-@app.command("read-corpus")
+@app.command("train")
 @grouped
-def read_corpus(
-    source: CorpusSource,
-    to: CorpusFiles,
-    choice: Choice,
-    format: Annotated[
-        str | None, typer.Option(help=f"{FORMATS_SAID}; by default what the name tells.")
-    ] = None,
-) -> None:
-    """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
-    from biaslab.embeddings import corpus
-
-    format = format or format_of(source)
-    corpus.read_corpus(source, format, choice, **vars(to), say=lambda line: typer.echo(line, err=True))
-
-
-@app.command("count-cooccurrences")
-def count_cooccurrences(
-    corpus: Annotated[Path, typer.Argument(help="Word ids of the corpus (.npz).")],
-    vocabulary: CorpusVocabulary,
-    window: Annotated[int, typer.Option(help="Words on either side that count as context.")],
-    out: Out,
-    threads: Threads = 1,
-) -> None:
-    """Count the co-occurrences of a corpus, exactly."""
-    from biaslab.embeddings.counting import count_corpus
-
-    count_corpus(corpus, vocabulary, window, out, threads)
-
-
-@app.command("train-glove")
-@grouped
-def train_glove(
-    cooccurrence: Annotated[
+def train(
+    source: Annotated[
         Path,
-        typer.Option(
-            help="Co-occurrences of the whole corpus (.npz), or cooccurrence.bin of Stanford's GloVe."
+        typer.Argument(
+            help="Texts: a file (perhaps .gz, .bz2 or .zst) or a folder of them. Or cooccurrence.bin of"
+            " Stanford's GloVe, with --vocabulary."
         ),
     ],
-    model: GloveParameters,
-    seed: Seed,
     out: Out,
-    training: Training,
+    words: Words,
+    method: Annotated[Method, typer.Option(help="The algorithm.")] = Method.GLOVE,
+    dimension: Annotated[int, typer.Option(help="Length of a word vector.", min=1)] = _GLOVE.dimension,
+    window: Annotated[int, typer.Option(help="Words on either side that count as context.", min=1)] = 8,
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes; by default 50 for glove, 5 for word2vec.", min=1)
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Step size; by default .05 for glove, .025 for word2vec.")
+    ] = None,
+    x_max: Annotated[
+        float, typer.Option(help="Co-occurrence from which on the weight of a pair is 1, for glove.")
+    ] = _GLOVE.x_max,
+    corpus_format: Annotated[
+        str | None, typer.Option(help=f"{FORMATS_SAID}; by default what the name tells.")
+    ] = None,
     vocabulary: Annotated[
         Path | None, typer.Option(help="vocab.txt of Stanford's GloVe, for its cooccurrence.bin.")
     ] = None,
+    format: Written = Format.WORD2VEC,
+    seed: Seed = 1,
     threads: Threads = 1,
 ) -> None:
-    """Train GloVe on the corpus, or on what is left of it without a set of documents.
+    """Train word vectors on texts with GloVe or word2vec.
 
     The result is the same, byte for byte, with any number of threads.
     """
-    from biaslab.embeddings import retraining
+    from biaslab.embeddings.cooccurrence import RECORDS_SUFFIX
+    from biaslab.embeddings.training import train_on_counts, train_on_texts
 
-    retraining.train_glove(
-        cooccurrence,
-        model=model,
-        seed=seed,
-        out=out,
-        threads=threads,
-        vocabulary=vocabulary,
-        **vars(training),
+    if method == Method.GLOVE:
+        model = GloveParameters(
+            dimension, epochs or _GLOVE.epochs, x_max, learning_rate=learning_rate or _GLOVE.learning_rate
+        )
+    else:
+        rate = learning_rate or Word2VecParameters.learning_rate
+        model = Word2VecParameters(dimension, window, epochs or 5, rate)
+    if source.suffix == RECORDS_SUFFIX:
+        if method != Method.GLOVE:
+            raise InputError(f"{source}: counts are for --method glove; give texts to word2vec")
+        train_on_counts(source, vocabulary, model, seed, out, format, threads)
+        return
+    train_on_texts(
+        source,
+        corpus_format or format_of(source),
+        Choice(min_count=words.min_count),
+        model,
+        window,
+        seed,
+        out,
+        format,
+        threads,
+        say=lambda line: typer.echo(line, err=True),
     )
 
 
-@app.command("export")
-def export(
-    batch: Annotated[Path, typer.Argument(help="Batch file of trained embeddings (.npz).")],
-    vocabulary: EmbeddingsVocabulary,
-    replicate: Annotated[int, typer.Option(help="Which training of the batch.")],
-    format: Annotated[str, typer.Option(help="word2vec, word2vec-binary or glove.")],
+@app.command("convert")
+def convert(
+    source: Annotated[
+        Path,
+        typer.Argument(help="A word2vec, .vec or GloVe file, or a batch of trainings (.npz)."),
+    ],
     out: Out,
+    format: Written,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="The words of a batch; by default the one near it.")
+    ] = None,
+    replicate: Annotated[int, typer.Option(help="Which training of a batch.")] = 0,
 ) -> None:
-    """Write the word vectors of one training in the format of another tool."""
-    from biaslab.embeddings.batches import read_training
+    """Write word vectors in another format."""
     from biaslab.embeddings.formats import write_embedding
-    from biaslab.embeddings.vocabulary import read_vocabulary
+    from biaslab.embeddings.unit import read_vectors
 
-    known = read_vocabulary(vocabulary)
-    write_embedding(out, known.words, read_training(batch, replicate, known).W, format)
+    words, vectors, notes = read_vectors(source, None, vocabulary, replicate)
+    for note in notes:
+        typer.echo(note, err=True)
+    write_embedding(out, words, vectors, format)

@@ -4,13 +4,24 @@ from collections.abc import Sequence
 
 from biaslab.core.errors import InputError
 
+_STEP = "with files in between, biaslab step"
 SUCCESSORS = {
     "audit check": "use biaslab audit measure FOLDER --check",
     "audit codecheck": "use biaslab audit crate RESULTS --codecheck codecheck.yml",
     "audit freeze": "use biaslab audit measure FOLDER --freeze",
     "audit merge": "make one part after the other: biaslab audit crate, then biaslab run --from",
     "audit resources": "every run writes results/logs/resources.tsv",
+    "embeddings count-cooccurrences": f"use biaslab embeddings train; {_STEP} embeddings.count-cooccurrences",
+    "embeddings export": "use biaslab embeddings convert",
+    "embeddings read-corpus": f"use biaslab embeddings train; {_STEP} embeddings.read-corpus",
+    "embeddings train-glove": f"use biaslab embeddings train; {_STEP} embeddings.train-glove",
     "datasets make": "use biaslab datasets fetch NAME --made-of FILE --out FILE",
+    "origins differential-bias": "use biaslab origins attribute",
+    "origins evaluate": "use biaslab origins attribute --verify",
+    "origins measure-baseline": "use biaslab origins attribute",
+    "origins measure-sets": "use biaslab origins attribute --verify",
+    "origins predict-sets": "use biaslab origins attribute --verify",
+    "origins select-sets": "use biaslab origins attribute --verify",
 }
 """What a message says after the name of a command that was removed, by the command without ``biaslab``."""
 

@@ -17,7 +17,7 @@ from biaslab.embeddings.batches import documents_of
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train, write_trainings
 from biaslab.embeddings.settings import Checkpoints
-from biaslab.embeddings.vocabulary import check_words, read_digest, read_vocabulary
+from biaslab.embeddings.vocabulary import check_words, read_digest
 
 
 def train_glove(
@@ -33,21 +33,15 @@ def train_glove(
     paired: bool = False,
     checkpoint_minutes: float = Checkpoints.checkpoint_minutes,
     threads: int = 1,
-    vocabulary: Path | None = None,
 ) -> None:
     """Train GloVe on the corpus, or on what is left of it without a set of documents of `sets`.
 
     Replicates `first` and following. If `paired`, they differ from the baselines by the removal alone, seed
-    by seed. Co-occurrences that Stanford's GloVe counted (.bin) need its `vocabulary`, and have no documents.
+    by seed.
     """
     replicates = list(range(first, first + count))
-    x, digest = _read_counts(cooccurrence, vocabulary)
+    x, digest = counting.read(cooccurrence), read_digest(cooccurrence)
     if set != BASELINE:
-        if cooccurrence.suffix == counting.RECORDS_SUFFIX:
-            raise InputError(
-                f"{cooccurrence}: no documents can be left out of these counts; count the corpus with biaslab"
-                " embeddings count-cooccurrences"
-            )
         if corpus is None:
             raise InputError(f"{set}: to leave documents out give the corpus, too")
         check_words(corpus, cooccurrence)
@@ -61,18 +55,6 @@ def train_glove(
     )
     write_trainings(out, replicates, trained, set == BASELINE, digest)
     discard_checkpoints(out)
-
-
-def _read_counts(path: Path, vocabulary: Path | None) -> tuple[Cooccurrence, str]:
-    """Read counts of ours or of Stanford's GloVe, and the digest of their words."""
-    if path.suffix != counting.RECORDS_SUFFIX:
-        if vocabulary is not None:
-            check_words(path, read_vocabulary(vocabulary))
-        return counting.read(path), read_digest(path)
-    if vocabulary is None:
-        raise InputError(f"{path}: has numbers instead of words; give its vocab.txt with --vocabulary")
-    words = read_vocabulary(vocabulary)
-    return counting.read_records(path, len(words)), words.digest
 
 
 def without_documents(

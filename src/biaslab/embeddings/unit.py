@@ -89,12 +89,7 @@ def read_unit_embedding(
     InputError
         When a file is missing or malformed, a word has a vector that is not finite, or all vectors are zero.
     """
-    path, notes = Path(path), []
-    if path.suffix == BATCH_SUFFIX:
-        known = read_vocabulary(vocabulary or _find_vocabulary(path))
-        words, vectors = known.words, read_training(path, replicate, known).W.astype(np.float32)
-    else:
-        words, vectors = read_embedding(path, format, notes.append)
+    words, vectors, notes = read_vectors(path, format, vocabulary, replicate)
     step = _decimal_step(vectors)
     has_direction = vectors.any(axis=1)
     zero = [word for word, is_kept in zip(words, has_direction, strict=True) if not is_kept]
@@ -107,9 +102,23 @@ def read_unit_embedding(
             f"{path}: {number_of(len(zero), 'word')} left out, because the vectors are zero and have no"
             f" direction ({list_examples(zero)})"
         )
-    lengths = _normalize(vectors, words, path)
+    lengths = _normalize(vectors, words, Path(path))
     rounding = step / float(np.median(lengths))
     return UnitEmbedding(words, vectors, lengths, rounding, tuple(notes), frozenset(zero))
+
+
+def read_vectors(
+    path: str | os.PathLike,
+    format: str | None = None,
+    vocabulary: str | os.PathLike | None = None,
+    replicate: int = 0,
+) -> tuple[list[str], np.ndarray, list[str]]:
+    """Read an embedding as `read_unit_embedding` does, with its vectors as they are; return notes, too."""
+    path, notes = Path(path), []
+    if path.suffix == BATCH_SUFFIX:
+        known = read_vocabulary(vocabulary or _find_vocabulary(path))
+        return known.words, read_training(path, replicate, known).W.astype(np.float32), notes
+    return *read_embedding(path, format, notes.append), notes
 
 
 def read_unit_trainings(

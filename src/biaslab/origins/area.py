@@ -161,7 +161,7 @@ def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
     elif (measure := read_yaml(locate(file, root)).get("measure", "weat")) != "weat":
         yield (
             f"origins.weats.{weat}: {file} names the measure '{measure}', and the workflow measures weat;"
-            " delete the key, or give the file to biaslab origins differential-bias by hand"
+            " delete the key, or give the file to biaslab origins attribute"
         )
 
 

@@ -1,177 +1,34 @@
 """Commands of ``biaslab origins``."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from biaslab.bias.settings import ExactTest
 from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import FORMATS_SAID, Choice, GloveParameters, format_of
-from biaslab.origins.attribution.registry import BY_SEED, OTHERS
-from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.attribution.registry import OTHERS
 from biaslab.origins.settings import Setup
 from biaslab.run.options import (
     CorpusSource,
-    CorpusVocabulary,
-    EmbeddingsVocabulary,
     Out,
     Seed,
     Threads,
     grouped,
-    numbers,
-    option,
 )
 from biaslab.run.outputs import To
 
-Baselines = Annotated[list[Path], typer.Argument(help="Batch files of the baseline embeddings (.npz).")]
-WordSetFile = Annotated[Path, typer.Option(help="Word sets of the test (.yaml).")]
-WordSetFiles = Annotated[
-    list[Path], typer.Option(help="Word sets of a test (.yaml); repeat it for several tests.")
-]
 RunConfig = Annotated[
     Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
 ]
-Sizes = Annotated[str, typer.Option(help="Numbers of documents, separated by commas.")]
 
 
 _GLOVE = Setup().glove
 _MODEL = GloveParameters(dimension=_GLOVE.dimension, epochs=_GLOVE.epochs)
 
 
-@dataclass(frozen=True)
-class CountedCorpus:
-    """The files of a corpus that was counted."""
-
-    cooccurrence: Annotated[Path, typer.Option(help="Co-occurrences of the corpus (.npz).")]
-    corpus: Annotated[Path, typer.Option(help="Word ids of the corpus (.npz).")]
-    vocabulary: CorpusVocabulary
-
-
 app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).", no_args_is_help=True)
-
-
-@app.command("measure-baseline")
-def measure_baseline(
-    batches: Baselines,
-    vocabulary: EmbeddingsVocabulary,
-    weat: WordSetFiles,
-    seed: Seed,
-    out: Out,
-    permutations: option(ExactTest, "permutations") = ExactTest.permutations,
-) -> None:
-    """Measure the bias of every baseline embedding, with p-values and the words the vocabulary lacks."""
-    from biaslab.origins.baseline import write_baseline
-
-    write_baseline(batches, vocabulary, weat, permutations, seed, out)
-
-
-@app.command("measure-sets")
-def measure_sets(
-    batches: Annotated[list[Path], typer.Argument(help="Batch files of retrained embeddings (.npz).")],
-    vocabulary: EmbeddingsVocabulary,
-    weat: WordSetFiles,
-    out: Out,
-) -> None:
-    """Measure the bias of every embedding retrained without a perturbation set."""
-    from biaslab.origins.baseline import write_sets
-
-    write_sets(vocabulary, weat, out, batches)
-
-
-@app.command("differential-bias")
-@grouped
-def differential_bias(
-    batches: Baselines,
-    corpus: CountedCorpus,
-    documents: Annotated[Path, typer.Option(help="Table of the corpus's documents (.parquet).")],
-    weat: WordSetFile,
-    out: Out,
-    influence: InfluenceParameters,
-    by_seed: Annotated[
-        Path | None,
-        typer.Option(help=f"Where what each baseline says goes; by default {BY_SEED}/ beside the output."),
-        To.FILE,
-    ] = None,
-    threads: Threads = 1,
-) -> None:
-    """Estimate how much every document contributes to a bias, without retraining."""
-    from biaslab.origins.attribution.tables import write_differential_bias
-
-    write_differential_bias(
-        batches,
-        **vars(corpus),
-        documents=documents,
-        word_sets=[weat],
-        influence=influence,
-        out=out,
-        by_seed=by_seed or out.parent / BY_SEED / out.name,
-        threads=threads,
-    )
-
-
-@app.command("select-sets")
-def select_sets(
-    differential_bias: Annotated[
-        list[Path],
-        typer.Argument(help="Differential bias of every document, a file for each test (.parquet)."),
-    ],
-    estimator: Annotated[str, typer.Option(help="influence, newton or gradient.")],
-    sizes: Sizes,
-    seed: Seed,
-    out: Out,
-    random_sizes: Sizes = "",
-    random_sets: Annotated[int, typer.Option(help="Random sets of each size.", min=0)] = 0,
-) -> None:
-    """Select documents to remove: those that raise each bias (decrease), those that lower it, random ones."""
-    from biaslab.origins.sets.selection import write_sets
-
-    targeted, random = _sizes(sizes, "--sizes"), _sizes(random_sizes, "--random-sizes")
-    write_sets(differential_bias, estimator, targeted, random, random_sets, seed, out)
-
-
-@app.command("predict-sets")
-@grouped
-def predict_sets(
-    batches: Baselines,
-    corpus: CountedCorpus,
-    sets: Annotated[Path, typer.Option(help="Documents of every set (.parquet).")],
-    weat: WordSetFiles,
-    out: Out,
-    influence: InfluenceParameters,
-    threads: Threads = 1,
-) -> None:
-    """Predict the bias after the removal of every perturbation set, as a set."""
-    from biaslab.origins.attribution.tables import write_predictions
-
-    write_predictions(
-        batches,
-        **vars(corpus),
-        sets=sets,
-        word_sets=weat,
-        influence=influence,
-        out=out,
-        threads=threads,
-    )
-
-
-@app.command("evaluate")
-def evaluate(
-    baseline: Annotated[Path, typer.Option(help="Bias of the baselines (.tsv).")],
-    predictions: Annotated[Path, typer.Option(help="Predicted bias of every set (.tsv).")],
-    observed: Annotated[Path, typer.Option(help="Bias of the retrained embeddings (.tsv).")],
-    seed: Seed,
-    perturbations: Annotated[
-        Path, typer.Option(help="Where the comparison of every set goes (.tsv)."), To.FILE
-    ],
-    correlation: Annotated[Path, typer.Option(help="Where the fits go (.tsv)."), To.FILE],
-) -> None:
-    """Compare predicted with observed bias: Welch's tests, correlations, slopes."""
-    from biaslab.origins.checks.retraining.analysis import write_evaluation
-
-    write_evaluation(baseline, predictions, observed, seed, perturbations, correlation)
 
 
 @app.command("attribute")
@@ -310,7 +167,3 @@ def explain(
     show(found, chosen.name, parts)
     if html:
         write_page(html, chosen.name, found, parts)
-
-
-def _sizes(text: str, option: str) -> list[int]:
-    return numbers(text, option, int, "10,30,100")

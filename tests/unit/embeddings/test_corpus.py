@@ -6,9 +6,7 @@ import pytest
 from gensim.test.utils import datapath
 from hypothesis import example, given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, read_tsv
 from biaslab.embeddings import corpus
@@ -124,14 +122,11 @@ def test_max_tokens_keeps_the_article_that_reaches_it_and_reads_no_further():
     assert next(source).id == "d2"
 
 
-def test_command_writes_the_corpus(tmp_path):
+def test_the_step_writes_the_corpus(tmp_path):
     (tmp_path / "source.txt").write_text("one two three one two\nfour four\n")
-    options = {"format": "text", "unit": "part", "part-length": 2, "min-length": 3, "min-count": 2}
-    options |= {name: tmp_path / name for name in ("corpus", "documents", "vocabulary")}
-    words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
-    source = str(tmp_path / "source.txt")
-    result = CliRunner().invoke(app, ["embeddings", "read-corpus", source, *words], catch_exceptions=False)
-    assert result.exit_code == 0
+    choice = Choice(unit="part", part_length=2, min_length=3, min_count=2)
+    files = {name: tmp_path / name for name in ("corpus", "documents", "vocabulary")}
+    corpus.read_corpus(tmp_path / "source.txt", "text", choice, **files, say=print)
     assert read_npz(tmp_path / "corpus")["offsets"].tolist() == [0, 2, 4]
     assert read_parquet(tmp_path / "documents")["id"].tolist() == ["1#1", "1#2"]
     assert read_tsv(tmp_path / "vocabulary").to_dict("list") == {"word": ["one", "two"], "count": [2, 2]}
@@ -208,16 +203,13 @@ def test_a_corpus_with_a_key_a_document_is_refused(monkeypatch):
         corpus.build_corpus(documents)
 
 
-def test_the_command_says_which_keys_it_renamed(tmp_path):
+def test_the_step_says_which_keys_it_renamed(tmp_path):
     source = tmp_path / "c.jsonl"
     source.write_text('{"id": 1, "text": "some words", "n_tokens": 5, "document": "a"}\n')
-    options = [f"--{name}={tmp_path / name}" for name in ("corpus", "documents", "vocabulary")]
-    command = ["embeddings", "read-corpus", str(source), "--format=jsonl", *options]
-    result = CliRunner().invoke(app, command, catch_exceptions=False)
-    assert result.exit_code == 0
-    kept = "kept 1 of 1 documents and 2 of their 2 words; vocabulary: 2"
-    assert result.stderr.splitlines()[-1] == f"{source}: {kept}"
-    assert f"{source}: the key 'n_tokens' is kept as 'source_n_tokens'" in result.stderr
+    files, said = {name: tmp_path / name for name in ("corpus", "documents", "vocabulary")}, []
+    corpus.read_corpus(source, "jsonl", Choice(), **files, say=said.append)
+    assert said[-1] == f"{source}: kept 1 of 1 documents and 2 of their 2 words; vocabulary: 2"
+    assert any(f"{source}: the key 'n_tokens' is kept as 'source_n_tokens'" in line for line in said)
     assert read_parquet(tmp_path / "documents")["source_document"].tolist() == ["a"]
 
 

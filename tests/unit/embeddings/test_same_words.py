@@ -1,30 +1,44 @@
 """A vocabulary whose words stand in another order fits no file, though its counts do."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
+from biaslab.embeddings.corpus import read_corpus
+from biaslab.embeddings.counting import count_corpus
+from biaslab.embeddings.retraining import train_glove
+from biaslab.embeddings.settings import Choice, GloveParameters
+from biaslab.embeddings.unit import read_vectors
 from biaslab.embeddings.vocabulary import WORDS, Vocabulary, digest_words
+from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.attribution.tables import write_differential_bias
+from biaslab.origins.baseline import write_baseline, write_sets
 
+MODEL = GloveParameters(dimension=3, epochs=1)
+BATCH, OTHER = Path("batch.npz"), Path("other.tsv")
 TEXT = "bread cake milk wine beer tea ale rum bread cake milk wine"
-COMMANDS = {
-    "counting": "embeddings count-cooccurrences corpus.npz --vocabulary {} --window 2 --out other.npz",
-    "bias": "origins measure-baseline batch.npz --vocabulary {} --weat w.yaml --seed 1 --out other.tsv",
-    "sets": "origins measure-sets batch.npz --vocabulary {} --weat w.yaml --out other.tsv",
-    "attribution": "origins differential-bias batch.npz --cooccurrence x.npz --corpus corpus.npz"
-    " --documents documents.parquet --vocabulary {} --weat w.yaml --out other.parquet",
-    "export": "embeddings export batch.npz --vocabulary {} --replicate 0 --format glove --out other.txt",
-    "debiasing": "debiasing analogies batch.npz --vocabulary {} --pair bread:cake --out other.tsv",
+READERS = {
+    "counting": lambda words: count_corpus(Path("corpus.npz"), words, 2, Path("other.npz")),
+    "bias": lambda words: write_baseline(
+        [Path("batch.npz")], words, [Path("w.yaml")], 9, 1, Path("other.tsv")
+    ),
+    "sets": lambda words: write_sets(words, [Path("w.yaml")], OTHER, [BATCH]),
+    "attribution": lambda words: write_differential_bias(
+        [BATCH],
+        Path("x.npz"),
+        Path("corpus.npz"),
+        Path("documents.parquet"),
+        words,
+        [Path("w.yaml")],
+        InfluenceParameters(),
+        Path("other.parquet"),
+        Path("by_seed.parquet"),
+    ),
+    "conversion": lambda words: read_vectors("batch.npz", vocabulary=words),
 }
-
-
-def run(command, code=0):
-    result = CliRunner().invoke(app, command.split())
-    assert isinstance(result.exception, InputError if code else type(None)), result.output
-    return str(result.exception)
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +49,10 @@ def corpus(tmp_path_factory):
         patch.chdir(folder)
         rows = [f'{{"id": "{i}", "text": "{TEXT}"}}\n' for i in range(4)]
         (folder / "texts.jsonl").write_text("".join(rows))
-        to = "--corpus corpus.npz --documents documents.parquet --vocabulary vocabulary.tsv"
-        run(f"embeddings read-corpus texts.jsonl --format jsonl --min-length 2 --min-count 2 {to}")
-        run("embeddings count-cooccurrences corpus.npz --vocabulary vocabulary.tsv --window 2 --out x.npz")
-        train = "embeddings train-glove --cooccurrence x.npz --dimension 3 --epochs 1 --seed 1 --set baseline"
-        run(f"{train} --out batch.npz")
+        files = (Path("corpus.npz"), Path("documents.parquet"), Path("vocabulary.tsv"))
+        read_corpus(Path("texts.jsonl"), "jsonl", Choice(min_count=2), *files, say=print)
+        count_corpus(Path("corpus.npz"), Path("vocabulary.tsv"), 2, Path("x.npz"))
+        train_glove(Path("x.npz"), "baseline", MODEL, 1, Path("batch.npz"))
         text = (folder / "vocabulary.tsv").read_text()
         assert "bread\t8\ncake\t8\n" in text
         (folder / "swapped.tsv").write_text(text.replace("bread\t8\ncake\t8\n", "cake\t8\nbread\t8\n"))
@@ -48,9 +61,11 @@ def corpus(tmp_path_factory):
         yield folder
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_swapped_words_are_refused(corpus, command):
-    problem = run(command.format("swapped.tsv"), code=2)
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_swapped_words_are_refused(corpus, read):
+    with pytest.raises(InputError) as caught:
+        read(Path("swapped.tsv"))
+    problem = str(caught.value)
     assert "made with other words, or words in another order, than swapped.tsv; name two files" in problem
     assert problem.split(":")[0] in ("corpus.npz", "x.npz", "batch.npz")
     assert not list(corpus.glob("other.*"))
@@ -59,12 +74,10 @@ def test_swapped_words_are_refused(corpus, command):
 def test_a_corpus_of_other_words_than_the_counts_is_refused(corpus):
     arrays = read_npz("corpus.npz")
     write_npz("another.npz", **arrays | {WORDS: np.array(digest_words(["another", "word"]))})
-    problem = run(
-        "embeddings train-glove --cooccurrence x.npz --corpus another.npz --sets sets.parquet --set s"
-        " --dimension 3 --epochs 1 --seed 1 --out batch-1.npz",
-        code=2,
-    )
-    assert problem.startswith("another.npz: made with other words, or words in another order, than x.npz;")
+    with pytest.raises(InputError, match=r"^another.npz: made with other words, or words in"):
+        train_glove(
+            Path("x.npz"), "s", MODEL, 1, Path("batch-1.npz"), corpus=Path("another.npz"), sets=Path("s")
+        )
 
 
 def test_the_digest_is_of_words_in_order_in_any_unicode_form():

@@ -40,7 +40,7 @@ def files(tmp_path):
 
 def call(monkeypatch, capsys, *arguments):
     """Call a command as a user does; return its code and its last line."""
-    monkeypatch.setattr(sys, "argv", ["biaslab", "embeddings", *map(str, arguments)])
+    monkeypatch.setattr(sys, "argv", ["biaslab", "embeddings", "train", *map(str, arguments)])
     with pytest.raises(SystemExit) as ended:
         main()
     streams = capsys.readouterr()
@@ -88,56 +88,34 @@ def test_the_loss_is_that_of_the_published_algorithm(tmp_path):
 
 
 def test_the_command_trains_on_them_to_the_same_bytes_with_any_threads(files, monkeypatch, capsys):
-    vocabulary = ["--vocabulary", files / "vocab.txt"]
     written = []
     for threads in (1, 2):
-        out = files / f"threads{threads}/baseline/batch-0.npz"
-        options = ["--set", "baseline", "--dimension", 5, "--epochs", 2, "--seed", 1, "--threads", threads]
-        source = ["--cooccurrence", files / "cooccurrence.bin", *vocabulary]
-        assert call(monkeypatch, capsys, "train-glove", *source, *options, "--out", out)[0] == 0
+        out = files / f"vectors-{threads}.txt"
+        options = ["--vocabulary", files / "vocab.txt", "--dimension", 5, "--epochs", 2, "--threads", threads]
+        assert call(monkeypatch, capsys, files / "cooccurrence.bin", *options, "--out", out)[0] == 0
         written.append(out.read_bytes())
     assert written[0] == written[1]
-    vectors = files / "vectors.txt"
-    export = ["--replicate", 0, "--format", "glove", "--out", vectors]
-    assert call(monkeypatch, capsys, "export", out, *vocabulary, *export)[0] == 0
-    assert read_embedding(vectors)[0] == WORDS
+    assert read_embedding(out)[0] == WORDS
 
 
 @pytest.mark.parametrize(
     ("source", "options", "problem"),
     [
-        (
-            "cut.bin",
-            ["--set", "baseline", "--vocabulary", "vocab.txt"],
-            "cut.bin: 100 bytes are no records of 16",
-        ),
-        (
-            "cooccurrence.bin",
-            ["--set", "baseline"],
-            "cooccurrence.bin: has numbers instead of words; give its",
-        ),
-        (
-            "cooccurrence.bin",
-            ["--set", "some", "--vocabulary", "vocab.txt"],
-            "no documents can be left out of",
-        ),
-        (
-            "cooccurrence.bin",
-            ["--set", "baseline", "--vocabulary", "few.txt"],
-            "names a word outside 1 to 9;",
-        ),
-        ("absent.bin", ["--set", "baseline", "--vocabulary", "vocab.txt"], "no such file of co-occurrences"),
+        ("cut.bin", ["--vocabulary", "vocab.txt"], "cut.bin: 100 bytes are no records of 16"),
+        ("cooccurrence.bin", [], "cooccurrence.bin: has numbers instead of words; give its"),
+        ("cooccurrence.bin", ["--method", "word2vec"], "give texts to word2vec"),
+        ("cooccurrence.bin", ["--vocabulary", "few.txt"], "names a word outside 1 to 9;"),
+        ("absent.bin", ["--vocabulary", "vocab.txt"], "no such file of co-occurrences"),
     ],
 )
 def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, capsys, source, options, problem):
     monkeypatch.chdir(files)
     (files / "cut.bin").write_bytes((files / "cooccurrence.bin").read_bytes()[:100])
     (files / "few.txt").write_text("".join(f"{word} 1\n" for word in WORDS[:9]), encoding="utf-8")
-    more = ["--dimension", 5, "--epochs", 2, "--seed", 1, "--out", "out/batch-0.npz"]
-    code, line = call(monkeypatch, capsys, "train-glove", "--cooccurrence", source, *options, *more)
+    code, line = call(monkeypatch, capsys, source, *options, "--out", "vectors.txt")
     assert code == 2
     assert problem in line
-    assert not (files / "out").exists()
+    assert not (files / "vectors.txt").exists()
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from biaslab.bias.word_sets import WordSets
-from biaslab.cli import app
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_npz, write_tsv
+from biaslab.core.io import write_npz, write_tsv
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.baseline import join_sets, measure, measure_sets
 from naive import bias as naive
@@ -110,25 +108,6 @@ def test_a_test_may_measure_something_else_than_weat(batches):
     observed = measure_sets(batches, VOCABULARY, [SMALL, other])
     both = observed.pivot(index=["set", "seed"], columns="weat", values="effect_size")
     assert not np.isclose(both["small"], both["other"]).any()
-
-
-def test_commands(batches, tmp_path):
-    vocabulary, weat, out = tmp_path / "vocabulary.tsv", tmp_path / "small.yaml", tmp_path / "out.tsv"
-    vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t9\n" for word in WORDS))
-    weat.write_text(
-        f"name: small\ntitle: t\nsource: s\ntargets: {SMALL.targets}\nattributes: {SMALL.attributes}\n"
-    )
-
-    def run(verb, paths, *more):
-        arguments = ["origins", verb, *map(str, paths), "--vocabulary", str(vocabulary), "--weat", str(weat)]
-        result = CliRunner().invoke(app, [*arguments, *more, "--out", str(out)], catch_exceptions=False)
-        assert result.exit_code == 0
-        return read_tsv(out)
-
-    table = run("measure-baseline", batches[:2], "--permutations", "100", "--seed", "3")
-    pd.testing.assert_frame_equal(table, measure(batches[:2], VOCABULARY, [SMALL], 100, 3), rtol=1e-9)
-    table = run("measure-sets", batches)
-    pd.testing.assert_frame_equal(table, measure_sets(batches, VOCABULARY, [SMALL]), rtol=1e-9)
 
 
 def test_batches_measured_one_by_one_join_to_the_table_of_all(tmp_path, batches):

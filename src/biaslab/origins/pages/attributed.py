@@ -172,10 +172,12 @@ def write_agreement(out: Path, tests: Sequence[str], documents: int, seed: int) 
 
 def verdict(out: Path, test: str, name: str, documents: int) -> str:
     """Say what was predicted and observed without a set, each embedding against its own baseline."""
-    before = read_tsv(out / "baseline.tsv", ("weat", "seed", "effect_size")).set_index("seed")["effect_size"]
-    after = read_tsv(out / "observed.tsv", ("set", "seed", "effect_size")).set_index("seed")["effect_size"]
-    said = read_tsv(out / "predictions.tsv", ("set", "estimator", "predicted"))
-    predicted = said[(said["set"] == name) & (said["estimator"] == ESTIMATOR)]["predicted"].mean()
+    before = read_tsv(out / "baseline.tsv", ("weat", "seed", "effect_size")).query("weat == @test")
+    after = read_tsv(out / "observed.tsv", ("weat", "set", "seed", "effect_size"))
+    after = after.query("weat == @test and set == @name").set_index("seed")["effect_size"]
+    said = read_tsv(out / "predictions.tsv", ("weat", "set", "estimator", "predicted"))
+    said = said.query("weat == @test and set == @name and estimator == @ESTIMATOR")
+    before, predicted = before.set_index("seed")["effect_size"], said["predicted"].mean()
     change = (after - before.loc[after.index]).to_numpy()
     low, high = mean_interval(change)
     return (

@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
@@ -155,12 +153,15 @@ def test_maps_of_other_trainings(scanner):
         scanner[0].documents(WEAT, maps)
 
 
-def test_command_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_path):
+def test_step_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_path):
     scan, _ = scanner
     files = written(tmp_path, scan, corpus, measure="direct_bias", parameters={"c": 2})
-    options = [str(part) for name, file in files.items() for part in (f"--{name}", file)]
-    result = CliRunner().invoke(app, ["origins", "differential-bias", str(scan.batches[0]), *options])
-    assert result.exit_code == 0, result.output
+    weat = files.pop("weat")
+    by_seed = files["out"].parent / "by_seed" / files["out"].name
+    batches = [scan.batches[0]]
+    write_differential_bias(
+        batches, **files, word_sets=[weat], influence=InfluenceParameters(), by_seed=by_seed
+    )
     weat = replace(WEAT, measure="direct_bias", parameters={"c": 2.0})
     expected = document_table(scan, weat, documents())
     found = read_with_seeds(files["out"], files["out"].parent / "by_seed" / files["out"].name)

@@ -1,0 +1,100 @@
+"""From texts, or the counts of Stanford's GloVe, to one file of word vectors."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings import BASELINE, cooccurrence, glove, word2vec
+from biaslab.embeddings.corpus import build_corpus
+from biaslab.embeddings.formats import write_embedding
+from biaslab.embeddings.readers import read_documents
+from biaslab.embeddings.settings import Choice, GloveParameters, Word2VecParameters
+from biaslab.embeddings.vocabulary import read_vocabulary
+
+__all__ = ["train_on_counts", "train_on_texts"]
+
+
+def train_on_texts(
+    source: Path,
+    corpus_format: str,
+    choice: Choice,
+    model: GloveParameters | Word2VecParameters,
+    window: int,
+    seed: int,
+    out: Path,
+    format: str,
+    threads: int = 1,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Train one embedding on a corpus and write it.
+
+    The vectors are those of the first baseline of a workflow run with the same settings and seed.
+
+    Parameters
+    ----------
+    source : path
+        A file of texts, or a folder of them.
+    corpus_format : str
+        A key of `biaslab.embeddings.settings.CORPUS_FORMATS`.
+    choice : Choice
+        Which articles and words are kept.
+    model : GloveParameters or Word2VecParameters
+        The algorithm and its hyperparameters.
+    window : int
+        Words on either side that count as context (GloVe).
+    seed : int
+        Decides everything that is random.
+    out : path
+        The file to write.
+    format : {"word2vec", "word2vec-binary", "glove"}
+        Its format.
+    threads : int
+        Threads of GloVe; the result does not depend on them.
+    say : callable
+        Gets a line on what of the corpus was kept.
+
+    Raises
+    ------
+    InputError
+        When the corpus cannot be read, or the training diverges.
+    """
+    corpus = build_corpus(read_documents(source, corpus_format, say), **vars(choice), name=str(source))
+    say(f"{source}: kept {corpus.kept}")
+    words = corpus.vocabulary["word"].tolist()
+    if isinstance(model, Word2VecParameters):
+        rng = stream(seed, "word2vec", BASELINE, 0)
+        W = word2vec.train(corpus.tokens, corpus.offsets, len(words), model, rng)
+    else:
+        counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), window, threads)
+        W = _train_glove(counts, model, seed, threads)
+    write_embedding(out, words, W, format)
+
+
+def train_on_counts(
+    counts: Path,
+    vocabulary: Path | None,
+    model: GloveParameters,
+    seed: int,
+    out: Path,
+    format: str,
+    threads: int = 1,
+) -> None:
+    """Train GloVe on ``cooccurrence.bin`` and ``vocab.txt`` of Stanford's GloVe; see `train_on_texts`.
+
+    Raises
+    ------
+    InputError
+        When the files are malformed, do not belong together, or the training diverges.
+    """
+    if vocabulary is None:
+        raise InputError(f"{counts}: has numbers instead of words; give its vocab.txt with --vocabulary")
+    words = read_vocabulary(vocabulary).words
+    x = cooccurrence.read_records(counts, len(words))
+    write_embedding(out, words, _train_glove(x, model, seed, threads), format)
+
+
+def _train_glove(x: cooccurrence.Cooccurrence, model: GloveParameters, seed: int, threads: int) -> np.ndarray:
+    return glove.train(x, model, stream(seed, "train", BASELINE, 0), threads).W
