@@ -3,13 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_npz
 from biaslab.embeddings.batches import collect_losses, read_training, read_trainings, write_losses
-from biaslab.embeddings.formats import read_embedding
 from biaslab.embeddings.vocabulary import Vocabulary
 
 N_WORDS, N_DIMENSIONS, N_EPOCHS = 4, 3, 2
@@ -111,23 +108,3 @@ def test_losses_are_written(batches, tmp_path):
     out = tmp_path / "training.tsv"
     write_losses(batches[0], out)
     pd.testing.assert_frame_equal(read_tsv(out), collect_losses(batches[0]), rtol=1e-9)
-
-
-@pytest.mark.parametrize("format", ["word2vec", "word2vec-binary", "glove"])
-def test_command_export(batches, tmp_path, format):
-    vocabulary, out = tmp_path / "vocabulary.tsv", tmp_path / "vectors"
-    vocabulary.write_text("word\tcount\nthe\t9\nof\t5\n2004\t5\nété\t1\n")
-    arguments = [
-        "embeddings",
-        "export",
-        str(batches[0][1]),
-        "--vocabulary",
-        str(vocabulary),
-        "--replicate",
-        "1",
-    ]
-    arguments += ["--format", format, "--out", str(out)]
-    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
-    words, vectors = read_embedding(out)
-    assert words == WORDS
-    np.testing.assert_array_equal(vectors, batches[1][1]["W"][1])
