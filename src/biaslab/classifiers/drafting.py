@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from biaslab.classifiers.encoding import read_rows, read_table
+from biaslab.classifiers.encoding import describe_trimmed, read_rows, read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import separator_hint, write_text
@@ -55,7 +55,11 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     Without `protected`, columns whose names say so are taken. The draft reads the table that it was made of.
     """
     separator = _separator(path)
-    rows = [fields for _, fields in read_rows(path, separator)]
+    trimmed: list[int] = []
+    line_numbers, rows = [], []
+    for line, fields in read_rows(path, separator, trimmed=trimmed):
+        line_numbers.append(line)
+        rows.append(fields)
     if len(rows) < 2:
         raise InputError(f"{path}: has no rows; write a header and one sample a line")
     header, columns = rows[0], _names(rows[0])
@@ -100,9 +104,16 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     text = "\n".join(lines) + "\n"
     _check_reads(path, text)
     notes = _left_out_rows(texts, label, kept, chosen, missing)
+    notes += describe_trimmed(len({*trimmed} - {line_numbers[0]})) + _renamed(header, columns)
     for entry in [*attributes, {"name": label, "values": classes}]:
         notes += _questions(entry)
     return Draft(text, kept, chosen, classes, left_out, notes)
+
+
+def _renamed(header: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Say which columns have other names in the draft than in the table."""
+    pairs = [f"'{a}' is '{b}'" for a, b in zip(header, columns, strict=True) if a != b]
+    return [f"Columns renamed in the draft: {', '.join(pairs)}."] if pairs else []
 
 
 def _left_out_rows(

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,9 @@ __all__ = ["Data", "Samples", "decode", "read_samples", "read_table"]
 CHUNK_ROWS = 2**14
 """Rows of text in memory at a time."""
 
-_UNREADABLE, _MISSING = np.iinfo(np.int64).min, np.iinfo(np.int64).min + 1
+_UNREADABLE, MISSING = np.iinfo(np.int64).min, np.iinfo(np.int64).min + 1
 _INT32 = np.iinfo(np.int32)
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class Data:
         Rows that were left out because a value is missing.
     lines : (n,) int64
         The lines of the file that the rows stand in.
+    outside, clipped : (n,) bool
+        Which rows have a value outside the domain, and which a number that an attribute's `clip` moved.
+    left_out : (n_missing, d) int64
+        The codes of the rows that were left out, `MISSING` where a value is.
+    n_trimmed : int
+        Rows of the file with blanks around a value, which are no part of it.
     """
 
     X: np.ndarray
@@ -46,6 +54,10 @@ class Data:
     n_outside: int
     n_missing: int
     lines: np.ndarray
+    outside: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    clipped: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    left_out: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    n_trimmed: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,9 +101,20 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         class that the schema lacks, a value outside its domain where the schema refuses it; or when the
         file is missing, not text, empty, has lines of another length, or lacks a column.
     """
-    codes, lines = _codes(path, schema, [*schema.attributes, schema.label])
-    read = _samples(codes[:, :-1], codes[:, -1:], lines, schema, path)
-    return Data(read.X, codes[_present(codes), -1].copy(), read.n_outside, read.n_missing, read.lines)
+    found = _codes(path, schema, [*schema.attributes, schema.label])
+    codes, present = found.codes[:, :-1], _present(found.codes)
+    read = _samples(codes, found.codes[:, -1:], found.lines, schema, path)
+    return Data(
+        read.X,
+        found.codes[present, -1].copy(),
+        read.n_outside,
+        read.n_missing,
+        read.lines,
+        outside=~schema.domain.contains(codes[present]),
+        clipped=found.clipped[present],
+        left_out=codes[~present],
+        n_trimmed=found.n_trimmed,
+    )
 
 
 def read_samples(path: str | os.PathLike, schema: Schema) -> Samples:
@@ -114,8 +137,14 @@ def read_samples(path: str | os.PathLike, schema: Schema) -> Samples:
     InputError
         As `read_table`.
     """
-    codes, lines = _codes(path, schema, list(schema.attributes))
-    return _samples(codes, codes[:, :0], lines, schema, path)
+    found = _codes(path, schema, list(schema.attributes))
+    return _samples(found.codes, found.codes[:, :0], found.lines, schema, path)
+
+
+def describe_trimmed(n: int) -> list[str]:
+    """Return a line on rows with blanks around a value, if there are any."""
+    rows = "1 row has" if n == 1 else f"{n:,} rows have"
+    return [f"{rows} blanks around a value, which are trimmed."] if n else []
 
 
 def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
@@ -159,16 +188,24 @@ def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _codes(
-    path: str | os.PathLike, schema: Schema, fields: Sequence[Attribute]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of some columns, (n, number of them) int64, and the lines, (n,) int64."""
-    rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open)
+@dataclass(frozen=True)
+class _Codes:
+    """The numbers of some columns, (n, number of them) int64."""
+
+    codes: np.ndarray
+    lines: np.ndarray  # (n,) int64
+    clipped: np.ndarray  # (n,) bool: an attribute's `clip` moved a number
+    n_trimmed: int  # rows with blanks around a value
+
+
+def _codes(path: str | os.PathLike, schema: Schema, fields: Sequence[Attribute]) -> _Codes:
+    trimmed: list[int] = []
+    rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open, trimmed)
     names = column_names(rows, schema, path)
     encoders = [_Encoder(one, schema.missing) for one in fields]
     places = [_place(one.column, names, path, schema.separator) for one in fields]
     problems = _Problems(str(path), schema)
-    parts, numbers = [], []
+    parts, numbers, clipped = [], [], []
     while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
         lines, texts = zip(*chunk, strict=True)
         _check_lengths(lines, texts, len(names), path)
@@ -178,10 +215,16 @@ def _codes(
         problems.note(codes, lines, [columns[place] for place in places], encoders)
         parts.append(codes)
         numbers.append(np.array(lines, np.int64))
+        of_encoders = [
+            encoder.is_clipped(columns[place]) for encoder, place in zip(encoders, places, strict=True)
+        ]
+        clipped.append(np.any(of_encoders, axis=0))
     problems.raise_first()
     if not parts:
         raise InputError(f"{path}: has no rows; write one sample a line")
-    return np.concatenate(parts), np.concatenate(numbers)
+    lines = np.concatenate(numbers)
+    n_trimmed = int(np.isin(trimmed, lines).sum())
+    return _Codes(np.concatenate(parts), lines, np.concatenate(clipped), n_trimmed)
 
 
 class _Encoder(dict):
@@ -190,16 +233,23 @@ class _Encoder(dict):
     def __init__(self, attribute: Attribute, missing: frozenset[str]) -> None:
         super().__init__()
         self.attribute, self._missing = attribute, missing
+        self._clipped: set[str] = set()
 
     def __missing__(self, text: str) -> int:
-        self[text] = self._code(text.strip())
-        return self[text]
+        self[text] = code = self._code(text.strip())
+        is_number = isinstance(self.attribute, Integer) and code not in (MISSING, _UNREADABLE)
+        if is_number and self.attribute.clips(text.strip()):
+            self._clipped.add(text)
+        return code
+
+    def is_clipped(self, texts: Sequence[str]) -> np.ndarray:
+        return np.array([text in self._clipped for text in texts] if self._clipped else [False] * len(texts))
 
     def _code(self, text: str) -> int:
         try:
             code = self.attribute.code(text)
         except ValueError:
-            return _MISSING if text in self._missing else _UNREADABLE
+            return MISSING if text in self._missing else _UNREADABLE
         return code if _INT32.min <= code <= _INT32.max else _UNREADABLE
 
     def codes(self, texts: Sequence[str]) -> np.ndarray:
@@ -230,7 +280,7 @@ class _Problems:
             is_label = attribute is self.schema.label
             unreadable = column == _UNREADABLE
             outside = (
-                ((column < attribute.low) | (column > attribute.high)) & ~unreadable & (column != _MISSING)
+                ((column < attribute.low) | (column > attribute.high)) & ~unreadable & (column != MISSING)
             )
             if unreadable.any():
                 first = int(unreadable.argmax())
@@ -266,7 +316,7 @@ def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
 
 
 def _present(codes: np.ndarray) -> np.ndarray:
-    return (codes != _MISSING).all(axis=1)
+    return (codes != MISSING).all(axis=1)
 
 
 def _samples(
@@ -284,16 +334,25 @@ def _samples(
 
 
 def read_rows(
-    path: Path, separator: str, comment: str = "", last_line_open: bool = False
+    path: Path,
+    separator: str,
+    comment: str = "",
+    last_line_open: bool = False,
+    trimmed: list[int] | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and fields of every line that is neither blank nor a comment."""
+    """Yield line number and fields of every line that is neither blank nor a comment.
+
+    `trimmed` collects the lines with blanks around a field.
+    """
     if not last_line_open:
         check_whole(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for line, fields in _split(bounded_lines(file, path), separator):
+            for line, fields, has_blanks in _split(bounded_lines(file, path), separator):
                 is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
                 if not (is_blank or (comment and fields[0].startswith(comment))):
+                    if has_blanks and trimmed is not None:
+                        trimmed.append(line)
                     yield line, fields
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
@@ -305,12 +364,17 @@ def read_rows(
         raise InputError(f"{path}: not a table ({error}); check separator and quotes") from error
 
 
-def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str], bool]]:
+    """Yield line number and fields of every line, and whether blanks stand around a field."""
     if separator == WHITESPACE:
         for line, text in enumerate(file, start=1):
-            yield line, text.split()
+            yield line, text.split(), False
     else:
-        reader = csv.reader(file, delimiter=separator, skipinitialspace=True, strict=True)
+        texts: list[str] = []
+        begins_blank = re.compile(rf"(?:^|{re.escape(separator)}) ", re.MULTILINE)
+        # The reader drops blanks before a field, and appends no line to texts but those of the next row.
+        numbered = (texts.append(text) or text for text in file)
+        reader = csv.reader(numbered, delimiter=separator, skipinitialspace=True, strict=True)
         while True:
             begin = reader.line_num + 1
             try:
@@ -319,7 +383,10 @@ def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]
                 raise csv.Error(f"line {begin}: {error}") from error
             if fields is None:
                 return
-            yield begin, fields
+            text = _QUOTED.sub("", "".join(texts))
+            texts.clear()
+            has_blanks = bool(begins_blank.search(text)) or any(one != one.strip() for one in fields)
+            yield begin, fields, has_blanks
 
 
 def column_names(rows: Iterator[tuple[int, list[str]]], schema: Schema, path: str | os.PathLike) -> list[str]:

@@ -192,6 +192,14 @@ class Integer:
         code = (number - self.offset) // self.divide_by
         return min(max(code, self.low), self.high) if self.clip else code
 
+    def clips(self, text: str) -> bool:
+        """Tell whether the number of a field is beyond the domain, and `clip` moves it to the end."""
+        return (
+            self.clip
+            and not self.coded
+            and not self.low <= (_whole(text) - self.offset) // self.divide_by <= self.high
+        )
+
     def cell(self, code: int) -> int:
         """Return a number of the table that is encoded so: the lowest, where it stands for several.
 

@@ -65,6 +65,7 @@ def audit_table(
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import auditing
+    from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.report.audited import answer
     from biaslab.fairness_testing.testers.subject import Subject
 
@@ -89,7 +90,8 @@ def audit_table(
     agreement = float((labels == table.y).mean())
     _check_order(labels, table, data, described)
     encoded = auditing.encoded_attributes(classifier, described)
-    page = answer(found, data, table, described, model, described.classes[good], agreement, encoded)
+    reading = describe_reading(table, described, groups, rows)
+    page = answer(found, data, table, described, model, described.classes[good], agreement, encoded, reading)
     typer.echo(write_answer(page, out))
 
 
@@ -149,6 +151,7 @@ def run_tester(
         str, typer.Option(help="paper, as printed, or published, with the quirks of the authors' code.")
     ] = "paper",
     campaign: Campaign = CAMPAIGN,
+    exact: Annotated[bool, typer.Option(EXACT_OPTION, help=EXACT_HELP)] = False,
     threads: Threads = 1,
     epochs: Epochs = Section.training_epochs,
 ) -> None:
@@ -156,12 +159,15 @@ def run_tester(
     from biaslab.classifiers.encoding import read_table
     from biaslab.classifiers.schema import load_schema
     from biaslab.core.jit import set_threads
+    from biaslab.fairness_testing.auditing import check_groups
     from biaslab.fairness_testing.campaign import Plan
 
     set_threads(threads)
     plan = Plan(**vars(campaign), tester=tester, mode=mode)
     described = load_schema(schema)
     groups = _groups(protected, described)
+    if not exact:
+        check_groups(described, groups)
     table = read_table(data, described)
     classifier = _classifier(model, table, described, epochs, plan.seed, out)
     _search(plan, classifier, table, described, groups, data, out)
@@ -293,6 +299,7 @@ def _search(
     from biaslab.fairness_testing import campaign
     from biaslab.fairness_testing.auditing import predict, rows_for
     from biaslab.fairness_testing.judging import no_all_clear
+    from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.summary import show, summary_table
     from biaslab.fairness_testing.testers.subject import Subject
 
@@ -316,15 +323,16 @@ def _search(
         write_tsv(out / f"{file}.tsv", part)
     summary = pd.DataFrame(rows)
     caveat = no_all_clear(labels, X, schema, groups)
-    if (rows := rows_for(model, data, table, schema)) is not None:
-        n_changed = int((predict(model, table, rows) != labels).sum())
+    own_rows = rows_for(model, data, table, schema)
+    if own_rows is not None:
+        n_changed = int((predict(model, table, own_rows) != labels).sum())
         if n_changed:
             caveat = (
                 f"{caveat} The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get"
                 " another answer than the file's own numbers do, so that finding nothing is no all-clear."
             ).strip()
     write_table(out / "summary", summary_table(summary, caveat))
-    show(str(data), table, schema, accuracy, summary, *tables)
+    show(str(data), table, schema, accuracy, summary, *tables, describe_reading(table, schema, groups))
     if caveat:
         typer.echo(caveat)
     _check_order(labels, table, data, schema)

@@ -1,6 +1,6 @@
 """The page that ``biaslab fairness-testing run`` prints, and its table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from rich.console import Console
@@ -48,6 +48,7 @@ def show(
     summary: pd.DataFrame,
     found: pd.DataFrame,
     changed: pd.DataFrame,
+    reading: Sequence[str] = (),
 ) -> None:
     """Print what was read, what was found, an example of it, and how fair the classifier is."""
     console = page_console()
@@ -57,6 +58,8 @@ def show(
         f" outside the domain; {data.n_missing:,} left out because a value is missing; the classifier labels"
         f" {accuracy:.1%} as the data do"
     )
+    for line in reading:
+        console.print(Text(line))
     for row in summary.to_dict("records"):
         console.print()
         console.print(facts_table("Protected", str(row["protected"]), _facts(row)))

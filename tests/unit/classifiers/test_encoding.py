@@ -77,6 +77,16 @@ def test_reads_what_the_schema_says(schema, table):
     assert described.domain.high.tolist() == [9, 1, 2, 3]
 
 
+def test_counts_what_clip_moves_and_rows_with_blanks_around_a_value(schema, table):
+    data = read_table(table(), load_schema(schema()))
+    assert data.clipped.tolist() == [False, True, True]  # ages 7 and 120 in decades of 1 to 9
+    assert data.n_trimmed == 1
+    text = 'status,age,unused,income,debts,class\nfemale ,39,"a, b",5,0,good\nM1,40,"a, b","5 ",0,bad\n'
+    data = read_table(table(text + "M1,40,x, 5,0,bad\nM1,40,x,5,0,bad\n"), load_schema(schema()))
+    assert data.n_trimmed == 3
+    assert not data.clipped.any()
+
+
 def test_words(schema, table):
     described = load_schema(schema())
     words = decode(read_table(table(), described).X, described)

@@ -33,6 +33,7 @@ from biaslab.fairness_testing.auditing import (
     group_measures,
     rows_for,
 )
+from biaslab.fairness_testing.reading import describe_reading
 from biaslab.fairness_testing.report.audited import answer
 from biaslab.fairness_testing.testers.subject import Subject
 
@@ -146,6 +147,79 @@ def test_a_false_all_clear_is_refused(files):
         with pytest.raises(InputError, match=problem):
             check(given, some, schema, [["sex"]])
     check(labels, table, schema, [["sex"]])
+
+
+READING = """\
+protected: [sex, age]
+missing: ["?"]
+outside: keep
+attributes:
+  - {name: score, kind: integer, low: 0, high: 9}
+  - {name: sex, kind: category, values: [a, b]}
+  - {name: age, kind: integer, low: 2, high: 6, divide_by: 10, clip: true}
+label: {column: good, classes: ["no", "yes"]}
+"""
+
+
+@pytest.mark.parametrize(("outside", "done"), [("keep", "kept"), ("clip", "moved to the nearest end")])
+def test_what_reading_a_table_changed_is_counted_by_group(tmp_path, outside, done):
+    rows = ["3,a,25,no", "?,a,30,yes", "12,a,70,no", "4,b,95,yes", "5,b,29,?", "?,?,31,no", "5 ,b,20,yes"]
+    (tmp_path / "t.csv").write_text("\n".join(["score,sex,age,good", *rows]) + "\n")
+    (tmp_path / "t.yaml").write_text(READING.replace("keep", outside))
+    schema = load_schema(tmp_path / "t.yaml")
+    lines = describe_reading(read_table(tmp_path / "t.csv", schema), schema, [["sex"]])
+    assert lines == [
+        "3 of 7 rows are left out because a value or the label is missing (sex: a 1 of 3, b 1 of 3, missing"
+        " 1 of 1). All numbers are of the 4 complete rows, also where the classifier fills in missing"
+        " values.",
+        f"1 of 4 rows have a value outside the schema's domain, which is {done} (sex: a 1 of 2, b 0 of 2).",
+        "2 of 4 rows have a number beyond low or high, which the schema's clip moves there (sex: a 1 of 2, b"
+        " 1 of 2).",
+        "1 row has blanks around a value, which are trimmed.",
+    ]
+    both = describe_reading(read_table(tmp_path / "t.csv", schema), schema, [["sex", "age"], ["age"]])
+    assert "(sex,age: a, 60 or more 1 of 1, a, up to 29 0 of 1, b, 60 or more 0 of 1, b, up" in both[1]
+    assert "; age: 60 or more 1 of 2, up to 29 0 of 2)" in both[1]
+
+
+def test_the_answer_says_that_incomplete_rows_and_which_numbers_of_a_range_a_pipeline_was_asked_about(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    ages = [21, 24, 24, 38, 39, 39] * 6
+    rows = [f"{age},{'ab'[i % 2]},{'no' if age < 30 else 'yes'}" for i, age in enumerate(ages)]
+    Path("t.csv").write_text("\n".join(["age,sex,good", *rows, "?,a,no", "33,?,yes"]) + "\n")
+    schema_text = READING.replace("  - {name: score, kind: integer, low: 0, high: 9}\n", "")
+    Path("t.yaml").write_text(schema_text.replace("low: 2, high: 6", "low: 2, high: 3"))
+    Path("imputing_model.py").write_text(
+        "import numpy as np, pandas as pd\n"
+        "from sklearn.compose import make_column_transformer\n"
+        "from sklearn.impute import SimpleImputer\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "from sklearn.tree import DecisionTreeClassifier\n"
+        "t = pd.read_csv('t.csv', na_values='?')\n"
+        "columns = make_column_transformer((SimpleImputer(), ['age']))\n"
+        "model = make_pipeline(columns, DecisionTreeClassifier()).fit(t[['age', 'sex']], t['good'])\n"
+    )
+    command = ["audit", "t.csv", "--schema", "t.yaml", "--model", "imputing_model:model"]
+    said = " ".join(run(monkeypatch, capsys, *command, "--protected", "age").out.split())
+    assert "2 of 38 rows are left out because a value or the label is missing (age: " in said
+    assert "All numbers are of the 36 complete rows, also where the classifier fills in missing" in said
+    assert (
+        "A variant in age has the most frequent number or spelling of the file for its value (up to 29: 24,"
+        " 30 or more: 39)." in said
+    )
+
+
+def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("t.yaml").write_text(SCHEMA.replace("[a, b, c]", "[a, b, c, A]"))
+    command = ["run", "t.csv", "--schema", "t.yaml", "--model", "train", "--epochs", "1", "--seeds", "3"]
+    said = run(monkeypatch, capsys, *command, "--out", "found", code=2)
+    assert "t.yaml: sex: 'A' and 'a' differ by case, blanks or a final stop alone" in said.err
+    assert not Path("found").exists()
+    said = run(monkeypatch, capsys, *command, "--tester", "random", "--out", "found", "--exact-values")
+    assert "40 rows of 2 attributes" in said.out
 
 
 def test_the_favourable_class_is_asked_for_where_it_is_open(files):

@@ -31,10 +31,12 @@ def answer(
     good: str,
     agreement: float,
     encoded: Sequence[str] = (),
+    reading: Sequence[str] = (),
 ) -> Answer:
     """Say what audits of the protected attributes found.
 
-    `encoded` are attributes whose numbers the classifier gets rounded.
+    `encoded` are attributes whose numbers the classifier gets rounded; `reading`, lines on what the reader
+    of the table changed.
     """
     label, named = (
         f"{schema.label.name} = {good}",
@@ -42,7 +44,8 @@ def answer(
     )
     lines = [
         f"The favourable answer is {label}. The classifier agrees with the table in {agreement:.1%} of"
-        f" {len(table.X):,} rows; {_majority(table, schema)}."
+        f" {len(table.X):,} rows; {_majority(table, schema)}.",
+        *reading,
     ]
     if encoded:
         lines.append(
