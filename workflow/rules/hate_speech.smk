@@ -230,5 +230,6 @@ rule hate_speech:
         PLAN.report_files("hate_speech"),
         expand(rules.measure_classifiers.output, corpus=HATE.corpora),
         expand(rules.measure_encoders.output, corpus=HATE.encoder_corpora),
+        HATE.histories(),
     message:
         "all tables and figures of hate speech classifiers"

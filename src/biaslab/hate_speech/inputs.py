@@ -77,6 +77,15 @@ class Inputs:
         folder = f"results/hate_speech/{wildcards.corpus}/models/{wildcards.method}"
         return [f"{folder}/{number}/model.safetensors" for number in self.numbers(wildcards.method)]
 
+    def histories(self) -> list[str]:
+        """Return what all trainings of encoders have noted on the way: claims read it."""
+        return [
+            f"results/hate_speech/{corpus}/models/{method}/{number}/history.tsv"
+            for corpus in self.encoder_corpora
+            for method in self.encoders
+            for number in self.numbers(method)
+        ]
+
     def first_models(self, wildcards: Any) -> list[str]:
         """Return the weights of the first training of each method that is explained."""
         folder = f"results/hate_speech/{wildcards.corpus}/models"

@@ -3,9 +3,16 @@
 import pytest
 import yaml
 
+from biaslab.audit.claims import read_claims
+from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.area import AREA, encoder_files, summaries, wanted
+from biaslab.hate_speech.inputs import Inputs
 from biaslab.hate_speech.items import ENCODER_FILES, ENCODERS
+from biaslab.run import plan as planning
+from biaslab.run.fetching import THERE, Status
+from biaslab.run.jobs import planned_jobs
+from biaslab.run.plan import CLAIMS
 from hate_speech_experiment_data import ROOT, plan_of
 
 ENCODER = {"minilm-l6-config", "minilm-l6-vocabulary", "minilm-l6-weights"}
@@ -210,3 +217,30 @@ def test_bad_configurations_are_refused_in_one_line(plan, section, key, problem)
 )
 def test_what_is_of_no_account_is_not_refused(plan, section):
     assert units_of(plan(section)).left_out == {}
+
+
+def test_claims_on_trainings_that_are_left_out_are_not_measured_and_say_why(plan, tmp_path, monkeypatch):
+    """The audit counts the histories of trainings among its inputs: what a run loses of them is named."""
+    histories = Inputs(plan("run: [stormfront]")).histories()
+    assert len(histories) > 10
+    lost = {"train_classifier: torch is not installed": [file.removeprefix("results/") for file in histories]}
+    monkeypatch.setattr(planning, "status", lambda *_: Status(THERE, "here"))
+    found = planning.make_plan(
+        {"areas": ["hate_speech"], "failed": lost, "hate_speech": {"run": ["stormfront"]}}, ROOT
+    )
+    claims = read_claims([ROOT / CLAIMS / "hate_speech.tsv"], ROOT / "workflow/schemas/claims.schema.yaml")
+    ours = [claim for claim in claims if claim.claim_id == "hate-validation-every"]
+    told = found.audited()
+    table = measure_claims(ours, tmp_path, told["setups"], told["absent"], (), told["lacking"])
+    assert table["verdict"].tolist() == ["not_attempted"]
+    assert table["reason"][0].endswith("models/*/*/history.tsv: train_classifier: torch is not installed")
+
+
+def test_the_audit_reads_every_history(tmp_path):
+    """The workflow itself: what measures claims waits for what claims read."""
+    jobs = planned_jobs(
+        ["--configfile", str(ROOT / "workflow/presets/smoke.yaml"), "--snakefile", str(ROOT / "Snakefile")]
+    )
+    (audit,) = (job for job in jobs if job.rule == "measure_claims")
+    trained = {file for job in jobs if job.rule == "train_classifier" for file in job.outputs}
+    assert {file for file in trained if file.endswith("history.tsv")} <= set(audit.inputs)
