@@ -349,8 +349,9 @@ def test_snakemake_by_itself_has_the_flags_of_biaslab_run(snakemake, tmp_path):
     finished = snakemake(tmp_path, "--dry-run", "--configfile", PRESETS / "smoke.yaml", "results/config.json")
     assert f"profile {ROOT / 'profiles/default'}" in finished.stderr
     flags = yaml.safe_load((ROOT / "profiles/default/profile.yaml").read_text(encoding="utf-8"))
+    assert flags.pop("max-checksum-file-size") == "100MB"
     assert flags == {"keep-going": True, "rerun-incomplete": True, "show-failed-logs": True}
-    own = ["--keep-going", "--rerun-incomplete", "--show-failed-logs"]
+    own = ["--keep-going", "--rerun-incomplete", "--show-failed-logs", "--max-checksum-file-size=100MB"]
     assert _profile(ROOT, ["--cores", "2"]) == ["--workflow-profile", "none", *own]
     assert _profile(ROOT, ["--workflow-profile", "workflow/profiles/slurm"]) == []
 

@@ -235,7 +235,8 @@ def _profile(root: Path, arguments: Sequence[str]) -> list[str]:
     import yaml
 
     options = yaml.safe_load((root / _PROFILE).read_text(encoding="utf-8"))
-    return ["--workflow-profile", "none", *(f"--{name}" for name, is_set in options.items() if is_set)]
+    flags = (f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items())
+    return ["--workflow-profile", "none", *flags]
 
 
 def _with_config(arguments: Sequence[str]) -> list[str]:

@@ -1,0 +1,84 @@
+"""Files that are newer than results but have the content of before: nothing is made again for a time."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from elsewhere import Elsewhere
+
+RUN = ("run", "--configfile", "mine.yaml", "--cores", 2)
+COUNTED = "results/origins/mine/cooccurrence.npz"
+LOOK = (*RUN, "-n", COUNTED)
+MINE = """
+areas: [origins]
+origins:
+  run: [mine]
+  setups:
+    mine:
+      corpus: {source: articles.jsonl, format: jsonl, unit: article, min_length: 5}
+"""
+KERNEL = "biaslab/embeddings/_kernels.py"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder in which a corpus of more than a megabyte, Snakemake's own limit, is read and counted."""
+    found = Elsewhere(tmp_path_factory.mktemp("touched"))
+    (found.checkout / "profiles").symlink_to("workflow/profiles")
+    (found.folder / "mine.yaml").write_text(MINE, encoding="utf-8")
+    article = '{"id": "a%d", "title": "t", "text": "' + "the river ran along its old bed again " * 30 + '"}\n'
+    (found.folder / "articles.jsonl").write_text("".join(article % i for i in range(1200)), encoding="utf-8")
+    assert (found.folder / "articles.jsonl").stat().st_size > 1_200_000
+    found.biaslab(*RUN, COUNTED)
+    return found
+
+
+def planned(said: str) -> set[str]:
+    """Return the rules that a dry run would run."""
+    assert "Nothing to be done" in said or "total" in said
+    return set(re.findall(r"^(\w+) +\d+$", said, flags=re.M)) - {"total"}
+
+
+def by_snakemake_itself(place: Elsewhere) -> str:
+    """Return what Snakemake says that it would run, without `biaslab run`."""
+    snakemake = place.command()
+    options = ["--snakefile", place.checkout / "Snakefile", "--configfile", "mine.yaml", "--dry-run", COUNTED]
+    snakemake["args"] = [sys.executable, "-m", "snakemake", *map(str, options)]
+    done = subprocess.run(**snakemake, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def touch(*files: Path) -> None:
+    """Write the same content again, so that every file is newer than all results."""
+    for file in files:
+        content = file.read_bytes()
+        file.unlink()
+        file.write_bytes(content)
+
+
+@pytest.mark.slow
+def test_inputs_and_code_with_new_times_make_nothing_again(place):
+    folders = (place.checkout / name for name in ("src", "workflow"))
+    sources = [
+        file for folder in folders for file in folder.rglob("*") if file.is_file() and not file.is_symlink()
+    ]
+    touch(place.folder / "articles.jsonl", place.folder / "mine.yaml", *sources)
+    assert planned(place.biaslab(*LOOK)) == set()
+    assert planned(by_snakemake_itself(place)) == set()
+
+
+@pytest.mark.slow
+def test_a_changed_line_of_a_kernel_makes_its_steps_again_and_no_others(place):
+    with place.edited(KERNEL, lambda text: text.replace("CACHE_LINE = ", "CACHE_LINE = 2 * ", 1)):
+        assert planned(place.biaslab(*LOOK)) == {"count_cooccurrences"}
+
+
+@pytest.mark.slow
+def test_another_word_in_the_corpus_makes_all_again(place):
+    file = place.folder / "articles.jsonl"
+    file.write_text(file.read_text(encoding="utf-8").replace("river", "brook", 1), encoding="utf-8")
+    assert planned(place.biaslab(*LOOK)) == {"read_corpus", "count_cooccurrences"}
