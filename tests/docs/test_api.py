@@ -54,8 +54,8 @@ PUBLIC = {
     "debiasing.subspace": "BiasSubspace find_subspace project",
     "debiasing.word_lists": "KnownSets KnownWords SetList WordList known_sets known_words read_scores"
     " read_sets read_words",
-    "origins.documents": "Agreement Baselines CountedTexts Scores Smoothness agreement attribute count_texts"
-    " smoothness train_baselines",
+    "origins.documents": "Agreement Baselines CountedTexts Scores agreement attribute count_texts"
+    " train_baselines",
 }
 """What users may rely on: who takes a name away says so in CHANGELOG.md."""
 

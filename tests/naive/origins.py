@@ -253,16 +253,3 @@ def weighted_counts(documents, weights, n_words, window):
                 if 0 < abs(i - j) <= window:
                     x[word, other] += weight / abs(i - j)
     return x
-
-
-def metasmoothness(first, half, whole, h):
-    """Engstrom et al. 2025, Definition 2: signs of two difference quotients, weighted by the way."""
-
-    def sign(number):
-        return float(number > 0) - float(number < 0)
-
-    d = [abs(c - a) for a, c in zip(first, whole, strict=True)]
-    total = 0.0
-    for a, b, c, weight in zip(first, half, whole, d, strict=True):
-        total += sign((b - a) / h) * weight / sum(d) * sign((c - b) / h)
-    return total

@@ -50,14 +50,6 @@ def attribute(
     verify: Annotated[
         bool, typer.Option("--verify", help="Train again without the documents that raise the bias most.")
     ] = False,
-    smoothness: Annotated[
-        int,
-        typer.Option(
-            help="Directions of the documents' weights along which to try whether trainings answer smoothly"
-            " enough; each takes two trainings.",
-            min=0,
-        ),
-    ] = 0,
     seed: Seed = 1,
     threads: Threads = 1,
 ) -> None:
@@ -67,7 +59,7 @@ def attribute(
     start = time.perf_counter()
     found = attribute_corpus(
         source, format or format_of(source), test, choice, model, window, baselines, documents, seed, out,
-        verify, smoothness, threads,
+        verify, threads,
         say=lambda line: typer.echo(line, err=True),
     )  # fmt: skip
     typer.echo(found)

@@ -5,7 +5,6 @@ the bias falls when it is left out, in units of the measure. Above 0 it raises t
 """
 
 from biaslab.origins.documents.agreement import Agreement, agreement
-from biaslab.origins.documents.metasmoothness import Smoothness, smoothness
 from biaslab.origins.documents.scores import Scores, attribute
 from biaslab.origins.documents.texts import Baselines, CountedTexts, count_texts, train_baselines
 
@@ -14,10 +13,8 @@ __all__ = [
     "Baselines",
     "CountedTexts",
     "Scores",
-    "Smoothness",
     "agreement",
     "attribute",
     "count_texts",
-    "smoothness",
     "train_baselines",
 ]

@@ -24,13 +24,11 @@ from biaslab.embeddings.counting import count_corpus
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.origins import baseline
-from biaslab.origins.attribution.counted import read_counted
 from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
-from biaslab.origins.documents import CountedTexts, agreement
-from biaslab.origins.documents.metasmoothness import smoothness
+from biaslab.origins.documents import agreement
 from biaslab.origins.pages.answer import ESTIMATOR, answer
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain, read_gradients
 from biaslab.origins.pages.highlight import write_page
@@ -54,7 +52,6 @@ def attribute_corpus(
     seed: int,
     out: Path,
     verify: bool,
-    directions: int,
     threads: int,
     say: Callable[[str], None],
 ) -> str:
@@ -62,8 +59,7 @@ def attribute_corpus(
 
     Returned is what a terminal shows of the answer, which is also a page and a file of all numbers.
 
-    At either end `documents`; the damping is 2 / (learning_rate x epochs). First it is said how smoothly the
-    trainings answer along some `directions` of the documents' weights. With `verify` those that raise a
+    At either end `documents`; the damping is 2 / (learning_rate x epochs). With `verify` those that raise a
     bias are taken out, and as many embeddings trained again, each with the seed of a baseline. Of several
     tests ``agreement.tsv`` says which documents matter by most of them.
     """
@@ -81,14 +77,6 @@ def attribute_corpus(
     baseline.write_baseline([batch], vocabulary, tests, ExactTest.permutations, seed, out / "baseline.tsv")
     for test, one in zip(tests, words, strict=True):
         write_text(out / TESTS / f"{one.name}.yaml", test.read_text(encoding="utf-8"))
-    if directions:
-        counted, x, *ids = read_counted(cooccurrence, corpus, vocabulary)
-        for one in words:
-            found = smoothness(
-                CountedTexts(x, counted, *ids), model, one, directions=directions, seed=seed, threads=threads
-            )
-            said[one.name].append(f"{one.name}: {found}")
-            say(said[one.name][-1])
     influence = InfluenceParameters(damping=damping_of(model), x_max=model.x_max, alpha=model.alpha)
     files, bias = ([batch], cooccurrence, corpus), []
     for test, one in zip(tests, words, strict=True):

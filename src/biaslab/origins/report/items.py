@@ -1,14 +1,11 @@
 """The corpus, its baselines and its documents: results, tables and figures (Brunet et al. 2019)."""
 
-from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.grid.analyses import Analysis
 from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
 
 _BASELINE, _DOCUMENTS, _ANALOGIES = "baseline.tsv", "documents.parquet", "analogies.tsv"
 _BIAS = "differential_bias/{test}.parquet"
-_BY_SEED = f"differential_bias/{BY_SEED}/{{test}}.parquet"
 _DOCUMENTS_OF = (_BIAS, _DOCUMENTS, _BASELINE)
-_METADATA_OF = (_BY_SEED, _DOCUMENTS, _BASELINE)
 
 ANALYSIS = Analysis(
     "report",
@@ -34,10 +31,8 @@ ANALYSIS = Analysis(
             _DOCUMENTS_OF,
             TEST,
         ),
-        Item("metadata", TABLE, "Metadata", "metadata:metadata_table", (_BY_SEED, _DOCUMENTS), TEST),
         Item("figure6_histograms", FIGURE, "Figure 6", "histograms:draw_histograms", (_BIAS, _BASELINE), ALL),
         Item("training_loss", FIGURE, "Training", "training:draw_loss", ("training.tsv",), UNIT),
         Item("figure1_histogram", FIGURE, "Figure 1", "histograms:draw_histogram", (_BIAS, _BASELINE), TEST),
-        Item("metadata", FIGURE, "Metadata", "metadata:draw_metadata", _METADATA_OF, TEST),
     ),
 )

@@ -39,7 +39,6 @@ def run(tmp_path_factory):
     (folder / "ripa.yaml").write_text(more, encoding="utf-8")
     files = {"test": folder / "words.yaml", "out": folder / "found"}
     options = {
-        "smoothness": 1,
         "window": 4,
         "dimension": 6,
         "epochs": 30,
@@ -56,7 +55,6 @@ def run(tmp_path_factory):
 def test_documents_that_carry_the_bias_are_found_and_shown(run):
     folder, result = run
     assert result.exit_code == 0, result.output
-    assert "\nnotes: metasmoothness " in result.output
     table = pd.read_csv(folder / "documents.tsv", sep="\t")
     assert table["test"].tolist() == ["notes"] * 12 + ["ripa_notes"] * 12
     table = table[:12]
