@@ -1,5 +1,6 @@
 """``biaslab fairness-testing text run`` on neutral texts and classifiers of many kinds."""
 
+import csv
 import json
 import re
 import sys
@@ -292,6 +293,34 @@ def test_kinds_of_data(files):
     run("--text-column", "remark", data="texts.jsonl", **{"--out": "jsonl"})
     for out in ("txt", "jsonl"):
         assert (files / out / "found.jsonl").read_bytes() == (files / "csv/found.jsonl").read_bytes()
+
+
+def test_accuracy_and_reading_are_printed_beside_the_majority(files):
+    texts = sentences()
+    labels = [1 if "bakers" in text else 0 for text in texts]
+    with Path("named.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [("text", "label"), *((t, f"{y} ") for t, y in zip(texts, labels, strict=True))]
+        )
+    Path("my_named.py").write_text(
+        "class Model:\n"
+        "    classes_ = ['calm', 'rude']\n"
+        "    def probabilities(self, texts):\n"
+        "        return [[0.1, 0.9] if 'bakers' in text else [0.9, 0.1] for text in texts]\n"
+        "model = Model()\n"
+    )
+    page = run("--positive", "rude", "--tester", "rp", data="named.csv", **{"--model": "my_named:model"})
+    majority = max(sum(labels), len(labels) - sum(labels)) / len(labels)
+    assert (
+        f"the classifier labels 100.0% of {len(texts)} texts as the data do ({majority:.1%} have the more"
+        " frequent label)"
+    ) in page
+    assert "how texts are read: positive is 'rude' of the classes calm, rude; words in lower case" in page
+    assert f"named.csv: {len(texts)} labels with blanks around, which are trimmed." in page
+    Path("bare.txt").write_text("\n".join(texts) + "\n\n")
+    page = run("--positive", "rude", "--tester", "rp", data="bare.txt", **{"--model": "my_named:model"})
+    assert "how often the classifier is right is not known: the texts have no labels of two classes" in page
+    assert "bare.txt: 1 rows are left out: 1 with an empty text." in page
 
 
 def test_texts_without_words_are_left_out(files):

@@ -1,5 +1,6 @@
 """``biaslab hate-speech`` on neutral texts, with tiny encoders and functions of a user's."""
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -110,6 +111,7 @@ def test_training_and_use(files, method, data):
     assert "training: 90 texts, 30 of them positive" in page
     assert "validation: 30 texts, 10 of them positive" in page
     assert f"{method}: in mine" in page
+    assert "All 120 texts are read to the end." in page
     assert "Step Epoch Loss Regularizer Precision Recall F1" in page
     history = read_tsv("mine/history.tsv")
     assert history["step"].tolist() == [6, 12, 18, 24, 30, 36]
@@ -123,6 +125,18 @@ def test_training_and_use(files, method, data):
     f1 = read_tsv("measured/metrics.tsv").set_index("measure").loc["f1", "value"]
     assert f"F1 {f1:.1%}" in page
     assert f1 > 0.6
+
+
+def test_training_counts_the_texts_that_are_cut(files):
+    rows = list(csv.DictReader(Path("texts.csv").read_text(encoding="utf-8").splitlines()))
+    for row in rows[:7]:
+        row["text"] += " bakers" * 130
+    with open("long.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    page, _ = train("--method", "vanilla", "--limit", "120", data="long.csv")
+    assert "7 of 120 texts are longer than the 128 word pieces that the classifier reads; their" in page
 
 
 def test_training_again_tells_what_is_there(files):
@@ -232,6 +246,8 @@ def test_a_sentence_is_explained_by_occlusion_without_a_language_model(files):
     assert "identifiers: cyclists " in page
     assert "s(x) = " in page
     assert page.count("words: the ") == 1
+    assert page.startswith("encoder: positive is label 1, by softmax over 2 labels; reads ")
+    assert " in lower case without accents. The text is read to the end." in page
     quiet = run("explain", "encoder", "The cyclists broke the lamp.", "--radius", "0", "--unmask")[1]
     assert "language model" not in quiet
 
@@ -256,6 +272,7 @@ def test_any_classifier_is_explained_by_leaving_words_out(files):
 def test_explanations_are_written(files):
     Path("sentences.txt").write_text("The bakers were late.\n\nWe met the sailors.\nWe brought a cake.\n")
     page, _ = run("explain", "encoder", "--file", "sentences.txt", "--limit", "2", "--out", "e/f", "--unmask")
+    assert "sentences.txt: 1 rows are left out: 1 with an empty text." in page
     assert page.count("s(x) = ") == 2
     assert sorted(path.name for path in Path("e").iterdir()) == [
         f"f.{suffix}" for suffix in ("html", "pdf", "png", "svg", "tsv")

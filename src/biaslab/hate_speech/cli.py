@@ -266,10 +266,12 @@ def explain(
     from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
+    from biaslab.text.labelled import LeftOut
     from biaslab.text.masking import masker
 
     make_deterministic(threads)
-    sentences = _sentences(sentence, file, limit)
+    left_out = LeftOut()
+    sentences = _sentences(sentence, file, limit, left_out)
     mask = masker(masking.digests(settings.Masking.masked_words))
     terms = read_identifiers(identifiers).terms if identifiers else ()
     with _bars() as progress:
@@ -286,7 +288,10 @@ def explain(
             if explaining.language_model is not None:
                 raise InputError(f"--language-model: {model} is no uncased BERT of two labels; leave it out")
             contexts = OC
-            found = explain_by_leaving_out(_classifier(model, device, threads, positive), sentences, count)
+            classifier = _classifier(model, device, threads, positive)
+            found = explain_by_leaving_out(classifier, sentences, count)
+    for line in _reading_lines(classifier, model, sentences, file, left_out):
+        typer.echo(line)
     explanation_page.show(found, contexts, terms, mask)
     if out is not None:
         explanation_page.write(out, found, contexts, mask)
@@ -432,7 +437,7 @@ def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()
     texts = [text for _, text in left_out.rows]
     groups = name_groups(texts, [True] * len(texts), terms)
     sentence = left_out.sentence(data)
-    return [f"{sentence.removesuffix('.')}{groups}."] if sentence else []
+    return ([f"{sentence.removesuffix('.')}{groups}."] if sentence else []) + left_out.changes
 
 
 def _check_order(scores: "np.ndarray", labels: "np.ndarray", data: Path) -> None:
@@ -509,14 +514,14 @@ def _templates(classifier: "TextClassifier", terms: tuple[str, ...], file: Path 
     )
 
 
-def _sentences(sentence: str | None, file: Path | None, limit: int | None) -> list[str]:
+def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_out: "LeftOut") -> list[str]:
     from biaslab.text.labelled import checked_text, read_texts
 
     if (sentence is None) == (file is None):
         raise InputError("give one sentence, or a file of them with --file")
     if sentence is not None:
         return [checked_text(sentence, "the sentence")]
-    return list(read_texts(file)["text"])[:limit]
+    return list(read_texts(file, left_out=left_out)["text"])[:limit]
 
 
 def _language_model(model: Path, classifier: "FolderClassifier", explaining: Explaining) -> "BiGRU | None":

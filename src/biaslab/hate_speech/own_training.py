@@ -26,7 +26,7 @@ from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
-from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE
+from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, count_in_batches
 from biaslab.text.tokens import Tokenizer
 
 WEIGHTS, HISTORY, CHECKPOINT = "model.safetensors", "history.tsv", "checkpoint.safetensors"
@@ -56,6 +56,7 @@ class Trained:
     description: dict[str, Any]  # what ``training.json`` says
     history: pd.DataFrame  # see `biaslab.hate_speech.training.train`
     was_there: bool  # whether the same training had been finished before
+    lengths: Lengths  # of the texts, and how much of each is read
 
 
 def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
@@ -111,13 +112,14 @@ def train_own(
     parts = split(table, settings.validation_share, seed)
     with _cut(encoder, settings.layers) as folder:
         tokenizer = Tokenizer.load(folder / "vocab.txt")
+        lengths = Lengths(count_in_batches(tokenizer.count, list(table["text"])), TRAINED_LENGTH)
         ids = identifier_ids(identifiers, tokenizer)
         data = _data(table, parts, tokenizer)
         description = _describe(data, folder, method, ids, settings, device)
         is_begun = _check_folder(out / TRAINING_FILE, description)
         if is_begun and (out / WEIGHTS).is_file():
             (out / CHECKPOINT).unlink(missing_ok=True)
-            return Trained(description, read_tsv(out / HISTORY), was_there=True)
+            return Trained(description, read_tsv(out / HISTORY), was_there=True, lengths=lengths)
         model = load_classifier(folder, seed)  # before anything is written
         write_json(out / TRAINING_FILE, description)
         language_model = None
@@ -137,7 +139,7 @@ def train_own(
         write_tsv(out / HISTORY, history)
         save_classifier(model.to("cpu"), out, folder / "vocab.txt")
     (out / CHECKPOINT).unlink(missing_ok=True)
-    return Trained(description, history, was_there=False)
+    return Trained(description, history, was_there=False, lengths=lengths)
 
 
 @contextmanager

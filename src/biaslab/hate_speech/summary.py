@@ -146,6 +146,7 @@ def training_lines(trained: "Trained", out: Path) -> list[str]:
     for name, counts in described["texts"].items():
         held = f", {counts['n_with_identifier']:,} with an identifier" if described["identifiers"] else ""
         lines.append(f"{name}: {counts['n']:,} texts, {counts['n_positive']:,} of them positive{held}")
+    lines.append(trained.lengths.sentence())
     lines.append(f"{described['method']}: in {out}" + (", finished before" if trained.was_there else ""))
     if not trained.history["is_best"].any():
         lines.append("No validation found a positive text rightly: train longer, or with more texts.")

@@ -8,6 +8,7 @@ the corpus has them, ``group`` (str: the post, article or template that a text i
 import importlib
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -111,6 +112,8 @@ class Source:
             )
         table = read(file, **taken)
         if sentence := left_out.sentence(file):
+            say(sentence)
+        for sentence in left_out.changes:
             say(sentence)
         return table
 
@@ -246,6 +249,7 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
         count = votes.setdefault(_revision(fields, where), [0, 0])
         count[_code(fields, "toxicity", _VOTES, where)] += 1
     rows: dict[str, list] = {column: [] for column in ("text", "label", "part", "row")}
+    n_replaced: Counter[str] = Counter()
     records = _talk_records(source, _TALK_COMMENTS, ("rev_id", "comment", "split"))
     for row, (where, fields) in enumerate(records):
         revision, part = _revision(fields, where), _code(fields, "split", _TALK_PARTS, where)
@@ -255,6 +259,7 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
             )
         text = fields["comment"]
         for marker in _TALK_MARKERS:
+            n_replaced[marker] += text.count(marker)
             text = text.replace(marker, " ")
         if not text.strip():
             _leave_out(left_out, EMPTY, "")
@@ -264,6 +269,9 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
             rows["label"].append(n_for > n_against)
             rows["part"].append(part)
             rows["row"].append(row)
+    if left_out is not None and n_replaced.total():
+        counts = " and ".join(f"{marker} ({n:,})" for marker, n in n_replaced.items() if n)
+        left_out.changes.append(f"{source.name}: blanks replace {counts}.")
     return _typed(rows, source)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.core.errors import InputError, one_line, suggest
+from biaslab.core.errors import InputError, number_of, one_line, suggest
 from biaslab.core.files import CUT, parse_json, separator_hint
 from biaslab.core.values import find_doubtful
 
@@ -43,9 +43,10 @@ Record = tuple[int, dict[str, Any]]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows that a reader leaves out: why, and the text of each."""
+    """Rows that a reader leaves out: why, and the text of each; and what it changes of the others."""
 
     rows: list[tuple[str, str]] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)  # a sentence each
 
     def add(self, why: str, text: str) -> None:
         """Add a row."""
@@ -111,6 +112,7 @@ def read_labelled(
     """
     columns = (text, label) if group is None else (text, label, group)
     rows: list[_Row] = []
+    n_trimmed = 0
     for number, (line, fields) in enumerate(read_records(path, columns, limit, needs_end=True)):
         where, kept = f"{path}:{line}", left_out is None
         if not kept and _is_empty(fields[text]):
@@ -119,9 +121,14 @@ def read_labelled(
             left_out.add(UNLABELLED, checked_text(fields[text], where))
         else:
             words, name = checked_text(fields[text], where), _name(fields[label], f"{where}: the label")
+            n_trimmed += isinstance(fields[label], str) and fields[label] != name
             together = None if group is None else _name(fields[group], f"{where}: the {group}")
             rows.append(_Row(number, line, words, name, together))
     _some([row.text for row in rows], path)
+    if n_trimmed and left_out is not None:
+        left_out.changes.append(
+            f"{Path(path).name}: {number_of(n_trimmed, 'label')} with blanks around, which are trimmed."
+        )
     if left_out is not None:
         rows = _decided(rows, positive, negative, left_out)
     labels, lines = [row.label for row in rows], [row.line for row in rows]
@@ -136,11 +143,14 @@ def read_labelled(
 def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | None = None) -> pd.DataFrame:
     """Read texts whose labels are not known: ``text`` and ``row`` (int64, from 0), in the order of the file.
 
-    A ``.txt`` has one text a line, where empty lines are skipped; other tables have a column `text`. An empty
-    text of a table is an error, or is collected by `left_out`.
+    A ``.txt`` has one text a line, where empty lines are left out; other tables have a column `text`, of
+    which an empty one is an error. `left_out` collects either.
     """
     if _suffix(path) == _PLAIN:
-        texts = [line.strip() for _, line in _lines(Path(path)) if line.strip()]
+        lines = [line.strip() for _, line in _lines(Path(path))]
+        texts = [line for line in lines if line]
+        for _ in range(len(lines) - len(texts) if left_out is not None else 0):
+            left_out.add(EMPTY, "")
         return _numbered({"text": _some(texts, path)}, range(len(texts)))
     texts, numbers = [], []
     for number, (line, fields) in enumerate(read_records(path, (text,), needs_end=True)):

@@ -35,6 +35,8 @@ class Lengths:
     def sentence(self, groups: Callable[[np.ndarray], str] = lambda chosen: "") -> str:
         """Return how many texts are longer than what is read; `groups` names those of chosen texts."""
         n, cut = len(self.tokens), self.is_cut
+        if n == 1 and not cut.any():
+            return "The text is read to the end."
         if not cut.any():
             return f"All {n:,} texts are read to the end."
         unread = int((self.tokens[cut] - self.limit).sum())

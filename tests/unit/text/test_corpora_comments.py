@@ -9,6 +9,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.text import corpora
+from biaslab.text.labelled import LeftOut
 from refusals import assert_file_refused
 
 COMMENTS = "toxicity_annotated_comments.tsv"
@@ -23,6 +24,9 @@ TALK = [
     ("5.0", "The last comment", "train"),
 ]
 VOTES = {"1.0": [0, 1], "2": [1, 1, 0], "3.0": [1], "4.0": [0, 0, 1], "5.0": ["1.0", "0.0", "1.0"]}
+
+
+MARKERS = ("NEWLINE_TOKEN", "TAB_TOKEN")
 
 
 def talk_comments(rows=TALK):
@@ -52,7 +56,12 @@ def put(folder, files):
 
 def test_talk_comments_are_toxic_by_more_than_half_of_their_votes(tmp_path):
     for source in put(tmp_path, {COMMENTS: talk_comments(), ANNOTATIONS: talk_annotations()}):
-        table = corpora.read_wikipedia_talk(source)
+        left_out = LeftOut()
+        table = corpora.read_wikipedia_talk(source, left_out)
+        n_breaks, n_tabs = (sum(text.count(marker) for _, text, _ in TALK) for marker in MARKERS)
+        assert left_out.changes == [
+            f"{source.name}: blanks replace NEWLINE_TOKEN ({n_breaks}) and TAB_TOKEN ({n_tabs})."
+        ]
         assert table.to_dict("list") == {
             "text": ["Bakers bake bread", 'Some, "quoted" words', "A café at the lake", "The last comment"],
             "label": [0, 1, 0, 1],

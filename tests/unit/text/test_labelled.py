@@ -81,6 +81,17 @@ def test_rows_without_text_or_label_are_left_out_and_counted(tmp_path):
     assert read_texts(tmp_path / "texts.jsonl", left_out=left_out)["row"].tolist() == [1]
 
 
+def test_labels_with_blanks_around_and_empty_lines_are_counted(tmp_path):
+    path, left_out = tmp_path / "texts.csv", LeftOut()
+    path.write_text("text,label\na, 0\nb,1\nc,0 \nd,1\n")
+    assert read_labelled(path, left_out=left_out)["label"].tolist() == [0, 1, 0, 1]
+    assert left_out.changes == ["texts.csv: 2 labels with blanks around, which are trimmed."]
+    (tmp_path / "texts.txt").write_text("a\n\n  \nb\n")
+    left_out = LeftOut()
+    assert read_texts(tmp_path / "texts.txt", left_out=left_out)["text"].tolist() == ["a", "b"]
+    assert left_out.counts() == {"with an empty text": 2}
+
+
 @pytest.mark.parametrize("undecided", [("relation", "idk/skip"), ("nan", "NA")])
 def test_labels_that_decide_nothing_are_left_out_by_name(tmp_path, undecided):
     path, left_out = tmp_path / "texts.csv", LeftOut()

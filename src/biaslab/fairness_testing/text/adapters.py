@@ -20,6 +20,7 @@ from biaslab.classifiers.foreign import (
 )
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
+from biaslab.text.label_names import describe_positive
 from biaslab.text.models import TextModel
 from biaslab.text.words import Lexicon, Texts
 
@@ -108,6 +109,7 @@ class TorchTextModel:
 
         self.vectors, self.name = vectors, name
         self._torch, self._module, self._positive = torch, module.eval(), positive
+        self.reading = f"positive is output {positive}, by softmax over 2 logits"
         like = next(module.parameters(), torch.zeros(0))
         self._place = {"dtype": like.dtype, "device": like.device}
 
@@ -195,6 +197,13 @@ class CallableTextModel:
         self.vectors, self.name = lexicon.vectors, name
         self._classes, self._positive = classes, positive
         self._lexicon, self._probabilities, self._gradients = lexicon, probabilities, gradients
+
+    @property
+    def reading(self) -> str:
+        """Say which class is positive."""
+        if self._classes is None or len(self._classes) != 2:
+            return "its answer is the probability of the positive class"
+        return describe_positive(self._classes, positive_column(self.name, self._classes, self._positive))
 
     def probabilities(self, texts: Texts) -> np.ndarray:
         """Return what the function returns, (n, 2) float64; see `TextModel`."""

@@ -117,14 +117,14 @@ def run(
     mask = masker(masking.digests(settings.Masking.masked_words))
     if vectors is None:
         _check_needless(model, tester)
-    texts, labels = _read(data, columns, model in _TRAINED)
+    texts, labels, changes = _read(data, columns, model in _TRAINED)
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
     notes: list[str] = []
     if vectors is None:
         own = own_texts.prepare(texts, *own_texts.drawn_vectors(texts, plan.seed), features, candidates)
     else:
         own = own_texts.prepare(texts, *read_embedding(vectors, say=notes.append), features, candidates)
-    facts = [_words_read(own, vectors is not None), *notes]
+    facts = [_words_read(own, vectors is not None), *changes, *notes]
     if model in _TRAINED:
         classifier, trained = _train(_TRAINED[model], own, labels, epochs, plan.seed, out)
         facts.append(trained)
@@ -134,7 +134,9 @@ def run(
         if vectors is None:
             raise InputError(f"{model}: reads vectors of words; name them with --vectors")
         facts += _alike(own, features)
-    facts += _one_label(classifier, own)
+    if model not in _TRAINED:
+        facts.append(_accuracy(classifier, own, labels))
+    facts += [_reading(classifier, own), *_one_label(classifier, own)]
     try:
         results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
     except KeyboardInterrupt:
@@ -145,14 +147,32 @@ def run(
     summary.show(title, facts, results, mask)
 
 
-def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], np.ndarray | None]":
-    """Return the texts, and their labels where a network is to be trained."""
-    from biaslab.text.labelled import read_labelled, read_texts
+def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], np.ndarray, list[str]]":
+    """Return the texts, their labels (NaN where there is none), and what was changed or left out.
 
-    if not is_labelled:
-        return list(read_texts(data, columns.text_column)["text"]), None
-    table = read_labelled(data, columns.text_column, columns.label_column, None, columns.positive)
-    return list(table["text"]), table["label"].to_numpy()
+    A network is trained on labelled texts alone.
+    """
+    import numpy as np
+
+    from biaslab.text.labelled import LeftOut, read_labelled, read_texts
+
+    names = (columns.text_column, columns.label_column, None, columns.positive)
+    left_out = LeftOut()
+    if is_labelled:
+        table = read_labelled(data, *names, left_out=left_out)
+        labels = table["label"].to_numpy()
+    else:
+        table = read_texts(data, columns.text_column, left_out)
+        try:
+            classes = [columns.positive] if columns.positive else []
+            of_labels = LeftOut()
+            known = read_labelled(data, *names, classes=classes, left_out=of_labels)
+            left_out.changes.extend(of_labels.changes)
+            labels = known.set_index("row")["label"].reindex(table["row"]).to_numpy(np.float64)
+        except InputError:
+            labels = np.full(len(table), np.nan)
+    sentence = left_out.sentence(data)
+    return list(table["text"]), labels, ([sentence] if sentence else []) + left_out.changes
 
 
 def _check_needless(model: str, tester: str) -> None:
@@ -188,6 +208,30 @@ def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
                 " vectors cannot tell them apart"
             )
     return facts
+
+
+def _accuracy(classifier: "TextModel", own: "OwnTexts", labels: "np.ndarray") -> str:
+    """Say how often a classifier is right, and how often the more frequent label alone would be."""
+    y = labels[own.rows]
+    first = (y == y).nonzero()[0][:_LABELLED]  # NaN is no label
+    if not len(first):
+        return "how often the classifier is right is not known: the texts have no labels of two classes"
+    y = y[first]
+    answers = classifier.probabilities(own.texts.take(first)).argmax(axis=1)
+    share, majority = float((answers == y).mean()), max(y.mean(), 1 - y.mean())
+    doubt = "; no better than that: check --positive and the reading below" if share <= majority else ""
+    return (
+        f"the classifier labels {share:.1%} of {len(y):,} texts as the data do ({majority:.1%} have"
+        f" the more frequent label{doubt})"
+    )
+
+
+def _reading(classifier: "TextModel", own: "OwnTexts") -> str:
+    """Say how a classifier reads texts, and how many of them it reads to the end."""
+    reading = getattr(classifier, "reading", "positive is label 1")
+    lengths = getattr(classifier, "lengths", None)
+    cut = f" {lengths(own.texts).sentence()}" if lengths else ""
+    return f"how texts are read: {reading}; words in lower case, without punctuation.{cut}"
 
 
 def _one_label(classifier: "TextModel", own: "OwnTexts") -> list[str]:

@@ -16,7 +16,7 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
 from biaslab.text import encoder
 from biaslab.text.devices import choose_device
-from biaslab.text.label_names import positive_label
+from biaslab.text.label_names import describe_positive, label_names, positive_label
 from biaslab.text.ragged import gather
 from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, reading_length
 from biaslab.text.tokens import Tokenizer, Tokens
@@ -30,11 +30,17 @@ def load_encoder_model(
 ) -> "EncoderTextModel":
     """Return the classifier in a folder, which has the layout of Hugging Face."""
     model = encoder.load_classifier(folder)
-    encoder.put_positive_second(model, positive_label(folder, positive))
+    number, names = positive_label(folder, positive), label_names(folder)
+    encoder.put_positive_second(model, number)
     _refuse_removal(folder / TRAINING_FILE)
     limit = reading_length(folder, model.config.max_position_embeddings)
     tokenizer = Tokenizer.load(folder / "vocab.txt")
-    return EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
+    found = EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
+    found.reading = (
+        f"{describe_positive(sorted(names, key=names.get), number)}, by softmax over 2 labels; reads"
+        f" {found.max_length:,} word pieces of a text at most"
+    )
+    return found
 
 
 class EncoderTextModel:
@@ -44,6 +50,8 @@ class EncoderTextModel:
     last piece that the encoder reads change nothing and have no gradient. The lexicon's own vectors are not
     used.
     """
+
+    reading = "positive is label 1, by softmax over 2 labels"
 
     def __init__(
         self, model: nn.Module, tokenizer: Tokenizer, lexicon: Lexicon, max_length: int = TRAINED_LENGTH
