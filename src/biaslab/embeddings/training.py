@@ -1,5 +1,6 @@
 """From texts, or the counts of Stanford's GloVe, to one file of word vectors."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def train_on_texts(
     out: Path,
     format: str,
     threads: int = 1,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], None] = warnings.warn,
 ) -> None:
     """Train one embedding on a corpus and write it.
 
