@@ -320,7 +320,7 @@ def test_accuracy_and_reading_are_printed_beside_the_majority(files):
     Path("bare.txt").write_text("\n".join(texts) + "\n\n")
     page = run("--positive", "rude", "--tester", "rp", data="bare.txt", **{"--model": "my_named:model"})
     assert "how often the classifier is right is not known: the texts have no labels of two classes" in page
-    assert "bare.txt: 1 rows are left out: 1 with an empty text." in page
+    assert "bare.txt: 1 row is left out: 1 with an empty text." in page
 
 
 def test_texts_without_words_are_left_out(files):

@@ -272,7 +272,7 @@ def test_any_classifier_is_explained_by_leaving_words_out(files):
 def test_explanations_are_written(files):
     Path("sentences.txt").write_text("The bakers were late.\n\nWe met the sailors.\nWe brought a cake.\n")
     page, _ = run("explain", "encoder", "--file", "sentences.txt", "--limit", "2", "--out", "e/f", "--unmask")
-    assert "sentences.txt: 1 rows are left out: 1 with an empty text." in page
+    assert "sentences.txt: 1 row is left out: 1 with an empty text." in page
     assert page.count("s(x) = ") == 2
     assert sorted(path.name for path in Path("e").iterdir()) == [
         f"f.{suffix}" for suffix in ("html", "pdf", "png", "svg", "tsv")

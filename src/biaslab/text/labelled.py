@@ -61,7 +61,8 @@ class LeftOut:
         if not self.rows:
             return ""
         parts = ", ".join(f"{n:,} {why}" for why, n in self.counts().items())
-        return f"{Path(name).name}: {len(self.rows):,} rows are left out: {parts}."
+        verb = "is" if len(self.rows) == 1 else "are"
+        return f"{Path(name).name}: {number_of(len(self.rows), 'row')} {verb} left out: {parts}."
 
 
 @dataclass(frozen=True)
