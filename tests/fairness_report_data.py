@@ -80,7 +80,7 @@ def _setting(classifier: str, protected: str) -> dict[str, list[list]]:
     """Return the rows of one setting by file, without the setting itself."""
     rng = stream(7, "made results", classifier, protected)
     rows = {name: [] for name in ("counts", "local", "curves", "ablation", "fairness", "steps", "retraining")}
-    rows |= _budgets(rng)
+    rows["budgets"] = _budgets(rng)
     rows["fairness"].append([20000, 0.1, 0.096, 0.104, 0.3, 0.05])
     rows["steps"] = _steps()
     for tester, share in FOUND.items():
@@ -120,17 +120,15 @@ def _steps() -> list[list]:
     ]
 
 
-def _budgets(rng: np.random.Generator) -> dict[str, list[list]]:
-    """Return finds at two budgets, and what they are like beside rows of the data."""
-    rows = {"budgets": [], "suites": []}
+def _budgets(rng: np.random.Generator) -> list[list]:
+    """Return finds at two budgets."""
+    rows = []
     for repetition in range(N_REPETITIONS):
-        rows["suites"].append(["data", "", repetition, 100, 100, 0.1, 0.95, 1.0, 0.4, 0.9])
         for tester, share in (FOUND | {"eidig-5": 0.7, "eidig-inf": 0.8}).items():
             for mode in ("published", "paper") if tester not in ("random", "symbolic") else ():
                 for budget in (1000, 5000):
                     found = int(budget * share * rng.normal(0.1, 0.01))
-                    rows["budgets"].append([8, tester, mode, repetition, budget, 5, budget, 2 * found, found])
-                rows["suites"].append([tester, mode, repetition, found, 100, 0.2, share, 1.0, 0.5, 0.8])
+                    rows.append([8, tester, mode, repetition, budget, 5, budget, 2 * found, found])
     return rows
 
 

@@ -36,7 +36,7 @@ PUBLIC = {
     "bias.word_sets": "WeatIndices WordSets in_vocabulary read_word_sets",
     "classifiers.adapters": "CallableModel TorchModel adapt from_sklearn",
     "classifiers.domain": "Domain Protected",
-    "classifiers.encoding": "Data Samples decode read_samples read_table",
+    "classifiers.encoding": "Data decode read_table",
     "classifiers.models": "Model",
     "classifiers.networks": "Network load_network save_network",
     "classifiers.schema": "Bins Category Integer Schema load_schema",

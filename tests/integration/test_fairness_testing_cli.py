@@ -100,10 +100,7 @@ def run(*arguments, model="network.npz", out="out"):
 
 @pytest.mark.parametrize("tester", list(TESTERS))
 @pytest.mark.parametrize("mode", ["paper", "published"])
-def test_a_run(files, tester, mode, request):
-    if (tester, mode) == ("expga", "paper"):
-        reason = "one of 20 samples ranks the sex high enough to be a seed: a population of one finds nothing"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_a_run(files, tester, mode):
     page = run("--tester", tester, "--mode", mode)
     found = read_tsv("out/found.tsv", text=("other_value", "age"))
     assert list(found.columns) == FOUND
@@ -163,14 +160,12 @@ def test_a_classifier_says_the_order_of_its_classes(files):
 
 
 def test_classes_out_of_order_are_told(files):
-    Path("samples.csv").write_text(SAMPLES)
-    for command in (["run", "data.csv"], ["judge", "samples.csv", "--data", "data.csv"]):
-        for model, is_told in (("classify", False), ("reverse", True)):
-            options = ["--schema", "schema.yaml", "--model", f"my_classifier:{model}", "--out", model]
-            more = ["--tester", "random", "--seeds", "5"] if command[0] == "run" else []
-            result = CliRunner().invoke(app, ["fairness-testing", *command, *options, *more])
-            assert result.exit_code == 0, result.output
-            assert ("less often than by chance; its outputs may be in" in result.stderr) == is_told
+    for model, is_told in (("classify", False), ("reverse", True)):
+        options = ["--schema", "schema.yaml", "--model", f"my_classifier:{model}", "--out", model]
+        arguments = ["run", "data.csv", *options, "--tester", "random", "--seeds", "5"]
+        result = CliRunner().invoke(app, ["fairness-testing", *arguments])
+        assert result.exit_code == 0, result.output
+        assert ("less often than by chance; its outputs may be in" in result.stderr) == is_told
 
 
 def test_equal_runs_write_equal_files(files):
@@ -253,76 +248,6 @@ def test_limits(files, monkeypatch, tester, option, value, reason):
     assert f"sex: stopped by {reason}." in Path("out/summary.md").read_text()
 
 
-SAMPLES = """age,sex,income,debts,note
-35,male,0,0,both sexes are granted?
-35,female,0,0,the same but for the sex
-85,male,6500,0,granted to everybody
-35,male,1500,20,refused to everybody
-"""
-
-
-def judge(*arguments, model="network.npz"):
-    options = ["judge", "samples.csv", "--schema", "schema.yaml", "--model", model, "--out", "judged"]
-    result = CliRunner().invoke(app, ["fairness-testing", *options, *arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def test_samples_are_judged(files):
-    Path("samples.csv").write_text(SAMPLES)
-    page = judge()
-    judged = read_tsv("judged/judged.tsv").fillna("")
-    assert judged["line"].tolist() == [2, 3, 4, 5] * 2
-    sex, age = (judged[judged["protected"] == name] for name in ("sex", "age"))
-    assert sex["discriminatory"].tolist() == ["yes", "yes", "no", "no"]
-    assert sex["label"].tolist() == ["granted", "refused", "granted", "refused"]
-    assert sex["other_label"].tolist() == ["refused", "granted", "", ""]
-    assert sex["other_value"].tolist() == ["female", "male", "", ""]
-    assert sex["n_other"].tolist() == [1, 1, 0, 0]
-    assert set(sex["n_values"]) == {2}
-    assert set(age["discriminatory"]) == {"no"}
-    summary = read_tsv("judged/summary.tsv").set_index("protected")
-    row = summary.loc["sex"]
-    assert (row["n_rows"], row["n_discriminatory_rows"]) == (4, 2)
-    assert (row["n_samples"], row["n_discriminatory"]) == (3, 1)
-    assert row["share"] == pytest.approx(1 / 3)
-    assert "sex: 2 rows are discriminatory; 1 of 3 different samples (33.3%)" in page
-
-
-def test_judged_samples_are_compared_with_data(files):
-    Path("samples.csv").write_text(SAMPLES)
-    judge("--data", "data.csv", "--protected", "age,sex")
-    row = read_tsv("judged/summary.tsv").iloc[0]
-    assert row["protected"] == "age,sex"
-    assert 0 <= row["nearest"] <= 1
-    assert row["inside"] in (0, 1)
-    judge("--data", "data.csv", "--epochs", "3", model="train")
-    assert load_network("judged/network.npz").n_attributes == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        (
-            SAMPLES,
-            ["--model", "train"],
-            "--model train: there are no data to train on; name them with --data",
-        ),
-        (SAMPLES + "35,male,0,21,x\n", [], "samples.csv, line 6: debts '21' is outside 0 to 20"),
-        (SAMPLES.replace("debts", "loans"), [], "samples.csv: there is no column 'debts'"),
-        (SAMPLES.splitlines()[0] + "\n", [], "samples.csv: has no rows"),
-        (SAMPLES, ["--protected", "sec"], "no attribute is called 'sec'"),
-    ],
-)
-def test_samples_that_cannot_be_judged(files, monkeypatch, capsys, text, options, message):
-    Path("samples.csv").write_text(text)
-    arguments = ["samples.csv", "--schema", "schema.yaml", "--model", "network.npz", "--out", "judged"]
-    error = refused(monkeypatch, capsys, "judge", *arguments, *options)
-    assert error.startswith("biaslab: ")
-    assert message in error
-    assert not Path("judged").exists()
-
-
 def refused(monkeypatch, capsys, *arguments):
     """Call the command as a user does; return what it says."""
     monkeypatch.setattr(sys, "argv", ["biaslab", "fairness-testing", *map(str, arguments)])
@@ -352,7 +277,7 @@ def refused(monkeypatch, capsys, *arguments):
         ({"--protected": "sex,sex"}, "each once"),
         (
             {"--tester": "adv"},
-            "there is no tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, eidig-inf, expga)",
+            "there is no tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, eidig-inf)",
         ),
         ({"--mode": "papr"}, "there is no mode 'papr' (known: published, paper); did you mean 'paper'"),
         ({"--seeds": "0"}, "--seeds"),

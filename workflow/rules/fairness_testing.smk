@@ -80,7 +80,6 @@ rule compare_at_budgets:
         published_bounds=TESTING.file("published_bounds"),
     output:
         counts="results/fairness_testing/{classifier}/budgets.tsv",
-        found="results/fairness_testing/{classifier}/suites.tsv",
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),

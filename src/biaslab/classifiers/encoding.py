@@ -15,7 +15,7 @@ from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Inte
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import bounded_lines, check_whole, separator_hint
 
-__all__ = ["Data", "Samples", "decode", "read_samples", "read_table"]
+__all__ = ["Data", "decode", "read_table"]
 
 CHUNK_ROWS = 2**14
 """Rows of text in memory at a time."""
@@ -58,25 +58,6 @@ class Data:
     clipped: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     left_out: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     n_trimmed: int = 0
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Encoded samples without labels.
-
-    Attributes
-    ----------
-    X : (n, d) int32
-    lines : (n,) int64
-        The lines of the file that they stand in.
-    n_outside, n_missing : int
-        As of `Data`.
-    """
-
-    X: np.ndarray
-    lines: np.ndarray
-    n_outside: int
-    n_missing: int
 
 
 def read_table(path: str | os.PathLike, schema: Schema) -> Data:
@@ -145,6 +126,15 @@ def describe_trimmed(n: int) -> list[str]:
     """Return a line on rows with blanks around a value, if there are any."""
     rows = "1 row has" if n == 1 else f"{n:,} rows have"
     return [f"{rows} blanks around a value, which are trimmed."] if n else []
+    codes, lines = _codes(path, schema)
+    present = (codes != _MISSING).all(axis=1)
+    if not present.any():
+        raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
+    X = np.ascontiguousarray(codes[present, :-1], np.int32)
+    n_outside = int((~schema.domain.contains(X)).sum())
+    if schema.outside == CLIP:
+        X = schema.domain.clip(X)
+    return Data(X, codes[present, -1].copy(), n_outside, int((~present).sum()), lines[present])
 
 
 def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
@@ -201,6 +191,10 @@ class _Codes:
 def _codes(path: str | os.PathLike, schema: Schema, fields: Sequence[Attribute]) -> _Codes:
     trimmed: list[int] = []
     rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open, trimmed)
+def _codes(path: str | os.PathLike, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the attributes and the label, (n, d + 1) int64, and the lines, (n,) int64."""
+    fields = [*schema.attributes, schema.label]
+    rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open)
     names = column_names(rows, schema, path)
     encoders = [_Encoder(one, schema.missing) for one in fields]
     places = [_place(one.column, names, path, schema.separator) for one in fields]

@@ -15,6 +15,7 @@ SUCCESSORS = {
     "embeddings export": "use biaslab embeddings convert",
     "embeddings read-corpus": f"use biaslab embeddings train; {_STEP} embeddings.read-corpus",
     "embeddings train-glove": f"use biaslab embeddings train; {_STEP} embeddings.train-glove",
+    "fairness-testing judge": "use biaslab fairness-testing audit",
     "datasets make": "use biaslab datasets fetch NAME --made-of FILE --out FILE",
     "origins differential-bias": "use biaslab origins attribute",
     "origins evaluate": "use biaslab origins attribute --verify",

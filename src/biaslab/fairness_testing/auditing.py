@@ -36,11 +36,12 @@ from biaslab.core.rates import difference_interval, reference_of, usable_referen
 from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, mean_interval, share_interval
 from biaslab.core.values import check_values
-from biaslab.fairness_testing.judging import MIN_SAMPLES, no_all_clear, value_names
 from biaslab.fairness_testing.testers.random_search import draw, uniform_fairness
 from biaslab.fairness_testing.testers.subject import Subject
 
 BATCH = 4096
+MIN_SAMPLES = 10
+"""With fewer samples, even an interval for a share that is zero reaches beyond a quarter."""
 N_UNIFORM = 10_000
 N_EXAMPLES = 10
 
@@ -99,6 +100,19 @@ def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequ
             f"{reason.rstrip('.')}; bring {MIN_SAMPLES} rows or more, with several values and answers:"
             " nothing could be found in these"
         )
+
+
+def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]) -> str:
+    """Return why finding nothing in data would say little of a classifier; "" where it says something."""
+    reasons = []
+    if len(X) < MIN_SAMPLES:
+        reasons.append(f"there {'is one sample' if len(X) == 1 else f'are {len(X)} samples'}")
+    if len(set(labels.tolist())) == 1:
+        reasons.append(f"the classifier calls all of them {schema.classes[labels[0]]}")
+    for names in groups:
+        if len(np.unique(X[:, schema.domain.columns(names)], axis=0)) == 1:
+            reasons.append(f"all of them have the same {' and '.join(names)}")
+    return f"No all-clear: {'; '.join(reasons)}." if reasons else ""
 
 
 def rows_for(model: Model, data: str | os.PathLike, table: Data, schema: Schema) -> Rows | None:
@@ -166,6 +180,15 @@ def audit(
         is_named=reference is not None,
         examples=_examples(subject, X, p, labels, names, schema),
     )
+
+
+def value_names(subject: Subject, schema: Schema) -> np.ndarray:
+    """Return the words of every combination of protected values, (m,) object."""
+    values = subject.protected.values
+    X = np.tile(subject.domain.low, (len(values), 1))
+    X[:, subject.protected.columns] = values
+    words = decode(X, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
+    return np.array([", ".join(row) for row in words], object)
 
 
 def group_measures(

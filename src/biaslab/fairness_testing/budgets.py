@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.schema import Schema, load_schema
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing import suites
 from biaslab.fairness_testing.cases import Case, load_cases
 from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.names import MODES
@@ -41,40 +39,27 @@ def write_budgets(
     schema: Path,
     effort: Effort,
     counts: Path,
-    found: Path,
     published_bounds: Path | None = None,
     threads: int = 1,
 ) -> None:
-    """Compare testers on each set of protected attributes; write both tables."""
+    """Compare testers on each set of protected attributes; write the table."""
     set_threads(threads)
-    described = load_schema(schema)
     cases = load_cases(folder, schema, published_bounds, together=TOGETHER)
-    tables = zip(*(compare(case, described, effort) for case in cases), strict=True)
-    for path, parts in zip((counts, found), tables, strict=True):
-        write_tsv(path, pd.concat(parts, ignore_index=True))
+    write_tsv(counts, pd.concat([compare(case, effort) for case in cases], ignore_index=True))
 
 
-def compare(case: Case, schema: Schema, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Let every tester but costly ones spend equal budgets, and describe what it found."""
-    names = {"classifier": case.classifier, "protected": case.attribute}
-    space = suites.Space.of(schema, case.subject.free)
-    reference = suites.Reference.of(space, case.X, stream(effort.seed, "suites", "reference"))
-    counts, found = [], []
+def compare(case: Case, effort: Effort) -> pd.DataFrame:
+    """Count what every tester but costly ones finds within equal budgets."""
+    rows = []
     for repetition in range(effort.repetitions):
-        rng = stream(effort.seed, "suites", case.attribute, repetition)
-        found.append({"tester": "data", "mode": "", "repetition": repetition} | reference.of_data(rng))
+        own = replace(effort, seed=effort.seed + repetition)
         for tester, mode in compared():
             run = {"tester": tester.name, "mode": mode, "repetition": repetition}
             for budget in sorted(effort.queries):
-                trail = spend(case, tester, mode, budget, replace(effort, seed=effort.seed + repetition))
-                counts.append(run | {"budget": budget} | _count(case, trail))
-            samples = trails.distinct_discriminatory(trail, case.subject.protected)
-            found.append(run | reference.describe(samples, rng))
-    tables = (pd.DataFrame(rows).assign(**names) for rows in (counts, found))
-    first, second = (
-        table[list(COLUMNS[name])] for table, name in zip(tables, ("budgets", "suites"), strict=True)
-    )
-    return first, second
+                trail = spend(case, tester, mode, budget, own)
+                rows.append(run | {"budget": budget} | _count(case, trail))
+    table = pd.DataFrame(rows).assign(classifier=case.classifier, protected=case.attribute)
+    return table[list(COLUMNS["budgets"])]
 
 
 def compared() -> Iterator[tuple[Tester, str]]:
@@ -90,36 +75,24 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) ->
     Who runs out of seeds takes them again, with other random numbers. The seed of the run decides the order
     of the seeds, the same for all testers. A visit that would exceed the budget of model queries is left out.
     """
-    settings = tester.settings(mode, case.published_bounds)
-    return until_spent(task_of(case, tester, budget, effort), tester, settings, budget)
-
-
-def until_spent(task: Task, tester: Tester, settings: Any, budget: int) -> Trail:
-    """Return what a tester visits in a task, again and again, until its queries are spent.
-
-    Queries that lead to no visit count with the next one.
-    """
-    visited, n_queries, n_idle = [], 0, 0
-    for part, trail in _search(task, tester, settings):
-        n_queries += int(trail.queries.sum()) + part.phases.n_idle
-        if len(trail):
-            trail.queries[0] += n_idle
-            visited.append(trail)
-            n_idle = 0
-        n_idle += part.phases.n_idle
+    task = task_of(case, tester, budget, effort)
+    visited, n_queries = [], 0
+    for trail in _search(task, tester, tester.settings(mode, case.published_bounds)):
+        visited.append(trail)
+        n_queries += int(trail.queries.sum())
         if n_queries >= budget:
             break
-    trail = trails.join([trails.empty(task.subject.domain.n_attributes), *visited])
+    trail = trails.join(visited)
     return trail.part(np.cumsum(trail.queries) <= budget)
 
 
-def _search(task: Task, tester: Tester, settings: Any) -> Iterator[tuple[Part, Trail]]:
-    """Yield parts and what is visited in them, without end; a seed taken again has another number."""
+def _search(task: Task, tester: Tester, settings: Any) -> Iterator[Trail]:
+    """Yield what is visited in each part, without end; a seed taken again has another number."""
     for number in itertools.count():
         seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
         for part in tester.search(replace(task, seed=seed), settings):
             trail = _seed_by_seed(part)
-            yield part, replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
+            yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
 
 
 def task_of(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:

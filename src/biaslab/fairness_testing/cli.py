@@ -145,7 +145,7 @@ def run_tester(
     ],
     protected: ProtectedSets = None,
     tester: Annotated[
-        str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic, expga or random.")
+        str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
     ] = "adf",
     mode: Annotated[
         str, typer.Option(help="paper, as printed, or published, with the quirks of the authors' code.")
@@ -173,60 +173,6 @@ def run_tester(
     _search(plan, classifier, table, described, groups, data, out)
 
 
-@app.command("judge")
-def judge_samples(
-    samples: Annotated[
-        Path, typer.Argument(help="A table of samples (text), as the data but without label.")
-    ],
-    schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
-    model: Annotated[str, typer.Option(help="The classifier, as of run; not train without --data.")],
-    out: Annotated[Path, typer.Option(help="The folder for judged.tsv and summary.tsv."), To.FOLDER],
-    data: Annotated[
-        Path | None,
-        typer.Option(help="The table of the data; with it, how natural and different the finds are."),
-    ] = None,
-    protected: ProtectedSets = None,
-    seed: Seed = SEED,
-    threads: Threads = 1,
-    epochs: Epochs = Section.training_epochs,
-) -> None:
-    """Judge samples that you bring: which are discriminatory, and by which attribute."""
-    import pandas as pd
-
-    from biaslab.classifiers.encoding import read_samples, read_table
-    from biaslab.classifiers.schema import load_schema
-    from biaslab.core.io import write_tsv
-    from biaslab.core.jit import set_threads
-    from biaslab.fairness_testing import judging
-    from biaslab.fairness_testing.testers.subject import Subject
-
-    set_threads(threads)
-    described = load_schema(schema)
-    groups = _groups(protected, described)
-    suite = read_samples(samples, described)
-    table = read_table(data, described) if data else None
-    classifier = _classifier(model, table, described, epochs, seed, out)
-    judged, rows = [], []
-    for names in groups:
-        subject, name = Subject(classifier, described.domain, described.protect(names)), ",".join(names)
-        judged.append(judging.judge(subject, suite, described).assign(protected=name))
-        row = judging.summarize(subject, suite, described, table.X if table else None, seed)
-        rows.append({"protected": name} | row)
-    whole = pd.concat(judged, ignore_index=True)
-    write_tsv(out / "judged.tsv", whole[["protected", *whole.columns.drop("protected")]])
-    write_tsv(out / "summary.tsv", pd.DataFrame(rows))
-    if table is not None:
-        _check_order(classifier.labels(table.X), table, data, described)
-    typer.echo(f"{samples}: {len(suite.X):,} rows, {suite.n_outside:,} outside the domain")
-    for row in rows:
-        typer.echo(
-            f"{row['protected']}: {row['n_discriminatory_rows']:,} rows are discriminatory;"
-            f" {row['n_discriminatory']:,} of {row['n_samples']:,} different samples ({row['share']:.1%})"
-        )
-    if caveat := judging.no_all_clear(classifier.labels(suite.X), suite.X, described, groups):
-        typer.echo(caveat)
-
-
 @app.command("import-weights")
 def import_weights(
     weights: Annotated[
@@ -251,9 +197,7 @@ def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
     return groups
 
 
-def _classifier(
-    model: str, table: "Data | None", schema: "Schema", epochs: int, seed: int, out: Path
-) -> "Model":
+def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: int, out: Path) -> "Model":
     """Return the classifier that an argument names; a network that is trained is kept in the folder."""
     from functools import partial
 
@@ -264,8 +208,6 @@ def _classifier(
 
     n_classes = len(schema.classes)
     if model == TRAIN:
-        if table is None:
-            raise InputError("--model train: there are no data to train on; name them with --data")
         from biaslab.classifiers.training import train
 
         if (table.y == table.y[0]).all():
@@ -300,6 +242,7 @@ def _search(
     from biaslab.fairness_testing.auditing import predict, rows_for
     from biaslab.fairness_testing.judging import no_all_clear
     from biaslab.fairness_testing.reading import describe_reading
+    from biaslab.fairness_testing.auditing import no_all_clear, predict, rows_for
     from biaslab.fairness_testing.summary import show, summary_table
     from biaslab.fairness_testing.testers.subject import Subject
 

@@ -38,7 +38,6 @@ _TABULAR_ITEMS = (
         "fairness",
     ),
     _table("budgets", "Testers at equal numbers of queries", "budgets:budget_table", "budgets"),
-    _table("suites", "How natural and how different the finds are", "budgets:suite_table", "suites"),
     _figure("budgets", "Testers at equal numbers of queries", "budgets:draw_budgets", "budgets"),
 )
 

@@ -21,32 +21,21 @@ from naive import fairness_testing as naive
 EFFORT = Effort(queries=(200, 2000), hops=15, repetitions=2, seed=1)
 
 
-@pytest.fixture
-def schema(tmp_path):
-    (tmp_path / "schema.yaml").write_text(SCHEMA)
-    return load_schema(tmp_path / "schema.yaml")
-
-
 def make_case(columns=(1,), name="group"):
     subject = make_subject(random_network(21), columns)
     X = subject.domain.draw(200, np.random.default_rng(1))
     return Case("made", name, subject, X, X[:60])
 
 
-def test_budgets_are_kept_and_more_queries_find_more(schema):
-    counts, found = budgets.compare(make_case(), schema, EFFORT)
+def test_budgets_are_kept_and_more_queries_find_more():
+    counts = budgets.compare(make_case(), EFFORT)
     assert list(counts) == list(COLUMNS["budgets"])
-    assert list(found) == list(COLUMNS["suites"])
     assert (counts["n_queries"] <= counts["budget"]).all()
     assert (counts["n_queries"] > 0.9 * counts["budget"]).all()
     wide = counts.pivot(index=["tester", "mode", "repetition"], columns="budget", values="n_discriminatory")
     assert (wide[2000] > wide[200]).all()
     assert set(counts["tester"]) == {name for name, tester in TESTERS.items() if not tester.is_costly}
-    assert set(found["tester"]) == {"data", *counts["tester"]}
-    largest = counts[counts["budget"] == 2000].set_index(["tester", "mode", "repetition"])
-    suites = found[found["tester"] != "data"].set_index(["tester", "mode", "repetition"])
-    assert (suites["n_suite"] == largest["n_discriminatory"]).all()
-    pd.testing.assert_frame_equal(counts, budgets.compare(make_case(), schema, EFFORT)[0])
+    pd.testing.assert_frame_equal(counts, budgets.compare(make_case(), EFFORT))
 
 
 @pytest.mark.parametrize("name", ["aequitas", "eidig-inf"])
@@ -77,11 +66,12 @@ def test_parts_do_not_matter_and_finds_are_counted_as_the_text_says(name, monkey
     assert counted["n_values"] == 6
 
 
-def test_sets_of_protected_attributes(schema, tmp_path):
+def test_sets_of_protected_attributes(tmp_path):
     case = make_case()
     save_network(tmp_path / "made/network.npz", case.subject.model)
     write_npz(tmp_path / "made/data.npz", X=case.X, y=case.X[:, 0].astype(np.int64), seeds=np.arange(9))
     path = tmp_path / "schema.yaml"
+    path.write_text(SCHEMA)
     found = list(cases.load_cases(tmp_path / "made", path, path, together=2))
     assert [one.attribute for one in found] == ["group", "sex", "group,sex"]
     assert [len(one.subject.protected.values) for one in found] == [3, 2, 6]
@@ -107,14 +97,3 @@ def test_a_pair_differs_in_any_of_the_set():
     alone = [check(make_subject(case.subject.model, (c,)), X).discriminatory for c in (1, 4)]
     assert both[alone[0] | alone[1]].all()
     assert both.sum() > (alone[0] | alone[1]).sum()
-
-
-def test_queries_without_a_visit_are_spent_too():
-    """What explanations cost counts with the first visit after them; a budget below it finds nothing."""
-    case, tester = make_case(), TESTERS["expga"]
-    settings = replace(tester.settings("paper"), n_neighbours=100)
-    task = replace(budgets.task_of(case, tester, 5000, EFFORT), n_seeds=20, hops=500)
-    trail = budgets.until_spent(task, tester, settings, 5000)
-    assert trail.queries[0] == 20 * 100 + 3
-    assert 4900 < trail.queries.sum() <= 5000
-    assert len(budgets.until_spent(task, tester, settings, 1500)) == 0

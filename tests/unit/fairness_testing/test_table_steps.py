@@ -59,12 +59,11 @@ def test_budgets_are_taken_from_the_least(step):
     step("prepare-classifier", data="data.csv", network="weights.npz", seeds=10, training_epochs=1, seed=1)
     effort = {"hops": 3, "repetitions": 2, "seed": 1}
     for number, queries in enumerate([[300, 200], [200, 300]]):
-        files = {"counts": f"made/budgets{number}.tsv", "found": f"made/suites{number}.tsv"}
-        step("compare-at-budgets", effort=effort | {"queries": queries}, **files)
-    for name in ("budgets", "suites"):
-        first, second = (read_tsv(f"made/{name}{number}.tsv") for number in (0, 1))
-        assert first.equals(second)
-        assert set(first["protected"]) == {"group", "sex", "group,sex"}
+        counts = f"made/budgets{number}.tsv"
+        step("compare-at-budgets", effort=effort | {"queries": queries}, counts=counts)
+    first, second = (read_tsv(f"made/budgets{number}.tsv") for number in (0, 1))
+    assert first.equals(second)
+    assert set(first["protected"]) == {"group", "sex", "group,sex"}
 
 
 def test_a_network_for_other_columns_is_refused(step):

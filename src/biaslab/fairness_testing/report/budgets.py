@@ -1,4 +1,4 @@
-"""Testers at equal numbers of queries: tables and a figure beyond the paper."""
+"""Testers at equal numbers of queries: a table and a figure beyond the paper."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,6 @@ from biaslab.fairness_testing.report.results import (
     ratio,
     read_all,
     setting_in_words,
-    show,
     summarize,
 )
 from biaslab.fairness_testing.report.tables import MODE_NAMES
@@ -57,7 +56,8 @@ def budget_table(units: Sequence[Results]) -> Table:
     wide = texts.pivot(index=_RUN, columns="budget", values=["found", "compared"])
     wide = wide.reindex(pd.MultiIndex.from_frame(data[_RUN].drop_duplicates()))
     shown = dict(_SHOWN)
-    rows = _with_names(wide.index.to_frame(index=False))
+    runs = wide.index.to_frame(index=False)
+    rows = runs.assign(name=runs["tester"].map(TESTER_NAMES), mode_name=runs["mode"].map(MODE_NAMES))
     for budget in sorted(data["budget"].unique()):
         for kind, head in (("found", "{:,} queries"), ("compared", "% of ADF's at {:,}")):
             rows[f"{kind}_{budget}"] = wide[kind, budget].to_numpy()
@@ -68,31 +68,6 @@ def budget_table(units: Sequence[Results]) -> Table:
         " vary together: a pair may differ in any of them." + _REPETITIONS
     )
     return Table(data, text_columns(rows, shown), "Discriminatory samples at equal numbers of queries", note)
-
-
-def suite_table(units: Sequence[Results]) -> Table:
-    """Return how natural and how different the samples are that testers find."""
-    values = ["n_suite", "nearest", "dense", "inside", "spread", "cells"]
-    data = summarize(read_all(units, "suites").fillna({"mode": ""}), _RUN, values)
-    percent = _with_names(data)
-    scaled = [c for c in data if c.startswith(("dense", "inside", "cells"))]
-    percent[scaled] = 100 * data[scaled]
-    shown = _SHOWN | {
-        "Samples": "{n_suite:±,.0f}",
-        "Nearest row": "{nearest:±.3f}",
-        "Dense (%)": "{dense:±.0f}",
-        "Inside (%)": "{inside:±.0f}",
-        "Spread": "{spread:±.3f}",
-        "Cells (%)": "{cells:±.0f}",
-    }
-    note = (
-        "Of the finds of the largest budget, at most 200 drawn at random, and beside them rows of the data."
-        " Gower's distance without the protected attributes, to the nearest of the rows; share as near to its"
-        " tenth nearest row as 95% of the rows are to theirs; share with all values in the data's ranges;"
-        " mean distance of two finds; share of all pairs of levels of two attributes that occur."
-        + _REPETITIONS
-    )
-    return Table(data, show(percent, shown), "How natural and how different the finds are", note)
 
 
 def draw_budgets(units: Sequence[Results], stem: Path) -> None:
@@ -137,8 +112,3 @@ def _draw_mode(
         )
     ax.axvline(100, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     ax.tick_params(axis="y", length=0)
-
-
-def _with_names(data: pd.DataFrame) -> pd.DataFrame:
-    names = data["tester"].map(TESTER_NAMES | {"data": "rows of the data"})
-    return data.assign(name=names, mode_name=data["mode"].map(MODE_NAMES | {"": ""}))

@@ -2,7 +2,7 @@
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.fairness_testing.names import MODES
-from biaslab.fairness_testing.testers import adf, aequitas, eidig, expga, random_search, symbolic
+from biaslab.fairness_testing.testers import adf, aequitas, eidig, random_search, symbolic
 from biaslab.fairness_testing.testers.contract import Tester
 
 TESTERS: dict[str, Tester] = {
@@ -14,7 +14,6 @@ TESTERS: dict[str, Tester] = {
         random_search.TESTER,
         eidig.EIDIG_5,
         eidig.EIDIG_INF,
-        expga.TESTER,
     )
 }
 """Every tester by its name."""
