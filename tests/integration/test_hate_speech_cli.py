@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+import pages
 from biaslab.cli import app, main
 from biaslab.core.io import read_tsv
 from biaslab.text.masking import digest
@@ -121,10 +122,7 @@ def test_training_and_use(files, method, data):
     assert not list(Path("mine").glob("checkpoint*"))
     best = history.loc[history["is_best"].astype(bool), "f1"]
     assert len(best) == 1
-    page, _ = run("evaluate", "mine", data, *KIND, "--out", "measured")
-    f1 = read_tsv("measured/metrics.tsv").set_index("measure").loc["f1", "value"]
-    assert f"F1 {f1:.1%}" in page
-    assert f1 > 0.6
+    assert measures("mine", data)["f1"]["value"] > 0.6
 
 
 def test_training_counts_the_texts_that_are_cut(files):
@@ -189,50 +187,72 @@ def test_progress_is_a_bar_for_each_thing_one_after_the_other(files, monkeypatch
     assert all(bar.is_closed for bar in bars)
 
 
-# --- evaluate
+# --- audit
+
+
+def audit(model, *arguments, out="audited"):
+    """Audit a classifier; return the lines of the answer, and its numbers."""
+    page, _ = run("audit", model, *arguments, "--out", out)
+    return page, json.loads(Path(f"{out}.json").read_text())
+
+
+def measures(model, data="texts.csv"):
+    """Return the rows of the metrics of a classifier on labelled texts, by measure."""
+    return {row["measure"]: row for row in audit(model, data, *KIND, *TERMS)[1]["metrics"]}
 
 
 def test_a_function_is_measured(files):
-    page, _ = run("evaluate", "my_texts:words", "texts.csv", *KIND, "--out", "measured")
+    found = measures("my_texts:words")
     rows = remarks()
     truth = np.array([kind == "complaint" for _, kind, _ in rows])
     positive = np.array([any(w in text for w in ("left", "broke", "late", "cyclists")) for text, *_ in rows])
-    metrics = read_tsv("measured/metrics.tsv").set_index("measure")
-    assert metrics.loc["recall", "value"] == 1
-    assert metrics.loc["precision", "value"] == pytest.approx(truth.sum() / positive.sum())
-    assert metrics.loc["accuracy", "hits"] == (truth == positive).sum()
-    assert "texts.csv: 120 texts, 40 of them positive" in page
-    assert "Recall 100.0% 91.2% to 100.0% 40 of 40" in page
-    assert "| Measure | Value |" in Path("measured/metrics.md").read_text()
-    predictions = read_tsv("measured/predictions.tsv")
-    assert list(predictions.columns) == ["row", "label", "predicted", "probability"]
-    assert predictions["predicted"].tolist() == positive.astype(int).tolist()
-    np.testing.assert_allclose(predictions["probability"], np.where(positive, 0.9, 0.2))
+    assert found["recall"]["value"] == 1
+    assert found["precision"]["value"] == pytest.approx(truth.sum() / positive.sum())
+    assert found["accuracy"]["hits"] == (truth == positive).sum()
+    texts = pages.Page(Path("audited.html").read_text()).texts
+    assert "Recall 1.000 0.912 to 1.000 40 of 40" in " ".join(" ".join(texts).split())
 
 
 @pytest.mark.parametrize("name", ["first", "second", "coded"])
 def test_a_model_gives_the_same_answers_as_its_twin_of_another_class_order(files, name):
-    for model, out in (("words", "one"), (name, "other")):
-        _, said = run("evaluate", f"my_texts:{model}", "texts.csv", *KIND, "--out", out)
-        assert "wrong way round" not in said
-        run("bias", f"my_texts:{model}", "texts.csv", *KIND, *TERMS, "--templates", "--out", out)
-    for file in ("metrics.tsv", "predictions.tsv", "bias.tsv", "templates.tsv"):
-        assert Path("one", file).read_bytes() == Path("other", file).read_bytes()
+    (page, one), (_, other) = (
+        audit(f"my_texts:{model}", "texts.csv", *KIND, *TERMS) for model in ("words", name)
+    )
+    assert "swapped" not in page
+    for name in ("metrics", "identifiers", "swaps", "words", "templates", "spread"):
+        assert one[name] == other[name]
 
 
 def test_scores_that_are_the_wrong_way_round_are_told(files):
-    for command in (("evaluate",), ("bias", *TERMS)):
-        _, said = run(command[0], "my_texts:wrong", "texts.csv", *KIND, *command[1:])
-        assert "texts.csv: the classifier gives negative texts higher scores than positive ones" in said
+    page, _ = audit("my_texts:wrong", "texts.csv", *KIND, *TERMS)
+    assert "Harmless texts score higher than others: the classes may be swapped; check --positive." in page
 
 
-def test_a_limit_of_texts_is_drawn_with_the_share_of_positive_ones(files):
-    page, _ = run("evaluate", "my_texts:words", "texts.csv", *KIND, "--limit", "30", "--out", "few")
-    assert "texts.csv: 30 texts, 10 of them positive" in page
-    rows = read_tsv("few/predictions.tsv")["row"]
-    assert rows.is_monotonic_increasing
-    run("evaluate", "my_texts:words", "texts.csv", *KIND, "--limit", "30", "--seed", "2", "--out", "other")
-    assert rows.tolist() != read_tsv("other/predictions.tsv")["row"].tolist()
+def test_texts_without_hate_are_counted_by_group(files):
+    page, numbers = audit("my_texts:words", *TERMS, "--news", "news.txt")
+    counts = {row["identifier"]: row["n"] for row in numbers["news"]}
+    assert counts == dict.fromkeys(GROUPS, 1) | {"bakers": 2, "(any)": 5, "(none)": 1}
+    assert "Texts without hate: 80.0% of 5 that name a group are called harmless" in page
+    assert "in the mean over the groups 75.0%; 1 name none and are not counted." in page
+    Path("nobody.txt").write_text("it rained\n")
+    page, _ = audit("my_texts:words", *TERMS, "--news", "nobody.txt")
+    assert "Texts without hate: none of 1 names a group." in page
+
+
+def test_a_limit_of_texts_is_drawn_by_the_seed(files):
+    limited = [
+        audit("my_texts:words", "texts.csv", *KIND, *TERMS, "--limit", "30", "--seed", seed)[1]["identifiers"]
+        for seed in ("1", "1", "2")
+    ]
+    assert limited[0] == limited[1] != limited[2]
+    counts = {row["identifier"]: row["n"] for row in limited[0]}
+    assert counts["(any)"] + counts["(none)"] == 30
+
+
+def test_neutral_sentences_of_the_users_own_and_a_folder(files):
+    Path("mine.txt").write_text("we met the {} today.\nthe {} sang.\n")
+    _, numbers = audit("encoder", *TERMS, "--template-file", "mine.txt")
+    assert {row["n"] for row in numbers["templates"]} == {2}
 
 
 # --- explain
@@ -310,58 +330,6 @@ def test_the_list_of_the_project_masks_by_default(files):
     page, said = run("explain", "encoder", "We met the sailors.", "--radius", "0")
     assert "sailors" not in page
     assert said == ""
-
-
-# --- bias
-
-
-def test_bias_on_texts_and_news(files):
-    arguments = ("bias", "my_texts:words", "texts.csv", *KIND, *TERMS, "--news", "news.txt", "--out", "b")
-    page, _ = run(*arguments)
-    table = read_tsv("b/bias.tsv").set_index(["set", "identifier"])
-    assert table.index.get_level_values("identifier").tolist() == 2 * [*GROUPS, "(any)", "(none)"]
-    texts = [(text, kind) for text, kind, _ in remarks() if "cyclists" in text]
-    cyclists = table.loc["data", "cyclists"]
-    assert cyclists["n"] == len(texts)
-    assert cyclists["n_negative"] == sum(kind == "other" for _, kind in texts)
-    assert cyclists["false_positive_rate"] == 1
-    assert cyclists["bpsn_auc"] == 0.5  # such texts score as complaints without it do
-    assert table.loc["data", "bakers"]["false_positive_rate"] == 0
-    assert table.loc["data", "bakers"]["bpsn_auc"] == 1
-    assert table.loc["news"]["n"].to_dict() == {
-        **dict.fromkeys(GROUPS, 1),
-        "bakers": 2,
-        "(any)": 5,
-        "(none)": 1,
-    }
-    assert "news: 80.0% of 5 texts with an identifier are classified negative, 75.0% on average" in page
-    assert "1 texts with none are left out" in page
-    assert "Neutral sentences" not in page
-    assert not Path("b/templates.tsv").exists()
-    assert "| Identifier | Set |" in Path("b/bias.md").read_text()
-    assert "Neutral sentences" in run(*arguments, "--templates")[0]
-
-
-def test_bias_without_texts_is_that_in_neutral_sentences(files):
-    page, _ = run("bias", "my_texts:words", *TERMS, "--out", "b")
-    words = read_tsv("b/templates.tsv").set_index("word")
-    np.testing.assert_allclose(words.loc["cyclists", ["mean", "difference"]].astype(float), [0.9, 0.7])
-    np.testing.assert_allclose(words.loc[["bakers", "garden"], "mean"], 0.2)
-    assert words.index[0] == "cyclists"
-    assert "largest less smallest probability 0.700" in page
-    assert "fairness gap, Garg et al. 2019) 0.350" in page  # 3 of 6 pairs are with cyclists
-    assert "cyclists identifier 0.900 0.900 0.900 +0.700 10 of 10" in page
-    assert not Path("b/bias.tsv").exists()
-
-
-def test_bias_in_sentences_of_the_users_own_and_of_a_folder(files):
-    Path("mine.txt").write_text("we met the {} today.\nthe {} sang.\n")
-    page, _ = run("bias", "encoder", *TERMS, "--template-file", "mine.txt", "--out", "b")
-    assert read_tsv("b/templates.tsv")["n"].unique().tolist() == [2]
-    assert "means over 2 sentences" in page
-    run("bias", "encoder", "texts.csv", *KIND, *TERMS, "--limit", "30", "--out", "c")
-    table = read_tsv("c/bias.tsv").set_index("identifier")
-    assert table.loc["(any)", "n"] + table.loc["(none)", "n"] == 30
 
 
 # --- bad input
@@ -467,27 +435,26 @@ def test_bad_input_of_a_training(files, monkeypatch, capsys, changes, message):
         ("MODULE", "my_texts: has no 'MODULE'"),
     ],
 )
-@pytest.mark.parametrize("command", ["evaluate", "bias"])
-def test_functions_that_return_nonsense(files, monkeypatch, capsys, command, name, message):
-    options = [*KIND, *(TERMS if command == "bias" else ()), "--out", "out"]
-    assert message in refused(monkeypatch, capsys, command, f"my_texts:{name}", "texts.csv", *options)
-    assert not Path("out").exists()
+def test_functions_that_return_nonsense(files, monkeypatch, capsys, name, message):
+    options = [*KIND, *TERMS, "--out", "out"]
+    assert message in refused(monkeypatch, capsys, "audit", f"my_texts:{name}", "texts.csv", *options)
+    assert not list(Path().glob("out*"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
-            ("evaluate", "nowhere", "texts.csv", *KIND),
+            ("audit", "nowhere", "texts.csv", *KIND, *TERMS),
             "nowhere: no such folder; name the folder of a classifier of transformers",
         ),
-        (("evaluate", "no-weights", "texts.csv", *KIND), "no-weights: model.safetensors is missing"),
-        (("evaluate", "other-kind", "texts.csv", *KIND), "other-kind: its weights lack score.weight"),
-        (("evaluate", "encoder", "three.csv", *KIND), "three.csv:14: 'unsure' is a third label"),
-        (("evaluate", "encoder", "texts.csv", *KIND, "--device", "cuda"), "torch finds no CUDA device"),
-        (("bias", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
-        (("bias", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:14: not UTF-8 text"),
-        (("bias", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
+        (("audit", "no-weights", "texts.csv", *KIND, *TERMS), "no-weights: model.safetensors is missing"),
+        (("audit", "other-kind", "texts.csv", *KIND, *TERMS), "other-kind: its weights lack score.weight"),
+        (("audit", "encoder", "three.csv", *KIND, *TERMS), "three.csv:14: 'unsure' is a third label"),
+        (("audit", "encoder", "texts.csv", *KIND, *TERMS, "--device", "cuda"), "torch finds no CUDA device"),
+        (("audit", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
+        (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:14: not UTF-8 text"),
+        (("audit", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
         (("explain", "nowhere", "a cake"), "nowhere: no such folder"),
         (
             ("explain", "my_texts:words", "a cake", "--unmask", "--language-model", "x.safetensors"),
@@ -518,5 +485,5 @@ def test_a_missing_extra_is_named_before_anything_else(files, monkeypatch, capsy
     monkeypatch.setattr("biaslab.run.extras.missing_extra", lambda extra: f"{extra}: torch is missing")
     for arguments in (("train", "texts.csv", "--encoder", "encoder", "--out", "out"), ("explain", "encoder")):
         assert refused(monkeypatch, capsys, *arguments) == "biaslab: neural: torch is missing"
-    assert "torch is missing" in refused(monkeypatch, capsys, "bias", "encoder", *TERMS)
-    assert "Neutral sentences" in run("bias", "my_texts:words", *TERMS)[0]  # a function needs none
+    assert "torch is missing" in refused(monkeypatch, capsys, "audit", "encoder", *TERMS)
+    assert "Neutral sentences" in run("audit", "my_texts:words", *TERMS)[0]  # a function needs none

@@ -16,6 +16,8 @@ SUCCESSORS = {
     "embeddings read-corpus": f"use biaslab embeddings train; {_STEP} embeddings.read-corpus",
     "embeddings train-glove": f"use biaslab embeddings train; {_STEP} embeddings.train-glove",
     "fairness-testing judge": "use biaslab fairness-testing audit",
+    "hate-speech bias": "use biaslab hate-speech audit, which takes --news, too",
+    "hate-speech evaluate": "use biaslab hate-speech audit",
     "datasets make": "use biaslab datasets fetch NAME --made-of FILE --out FILE",
     "origins differential-bias": "use biaslab origins attribute",
     "origins evaluate": "use biaslab origins attribute --verify",

@@ -25,7 +25,7 @@ from biaslab.core.simultaneous import (
 )
 from biaslab.core.stats import LEVEL, mean_interval, share_interval
 from biaslab.hate_speech import own_bias
-from biaslab.hate_speech.identity_metrics import areas_of, auc_interval, functionality_table
+from biaslab.hate_speech.identity_metrics import areas_of, auc_interval, functionality_table, is_reversed
 from biaslab.hate_speech.occlusion import MAX_WORDS, without, words_of
 from biaslab.hate_speech.own_bias import NONE
 from biaslab.text.batches import Variants
@@ -56,6 +56,8 @@ class Audited:
     n_explained: int  # false alarms that were looked at
     n_shortened: int  # those of them with more words than are left out
     hatecheck: pd.DataFrame | None  # pass rates by functionality, with simultaneous intervals
+    news: pd.DataFrame | None  # `own_bias.labelled_bias` of texts without any hate
+    is_reversed: bool  # whether positive texts score lower than negative ones
 
 
 def audit(
@@ -65,13 +67,18 @@ def audit(
     hatecheck: pd.DataFrame | None,
     templates: Sequence[str],
     seed: int,
+    news: Sequence[str] | None = None,
 ) -> Audited:
-    """Ask a classifier about labelled texts (columns text and label), HateCheck's cases and templates."""
+    """Ask a classifier about labelled texts (columns text and label), HateCheck's cases and templates.
+
+    `news` are texts without any hate.
+    """
     if len(terms) < 2:
         raise InputError("one identity term; name two or more, so that they can be compared")
     words = [*terms, *own_bias.NEUTRAL_WORDS]
     of_templates = score(own_bias.fill_templates(templates, words), "templates")
-    metrics = identifiers = swaps = swapped = explained = functionalities = None
+    metrics = identifiers = swaps = swapped = explained = functionalities = of_news = None
+    reverses = False
     n_explained = n_shortened = 0
     answers = [of_templates]
     if table is not None:
@@ -79,6 +86,7 @@ def audit(
         scores = score(texts, "texts")
         answers.append(scores)
         _check(labels)
+        reverses = is_reversed(scores, labels)
         holds = own_bias.mentions(texts, terms)
         metrics = own_bias.own_metrics(scores, labels)
         identifiers = _identifiers(scores, labels, holds, terms, seed)
@@ -93,6 +101,10 @@ def audit(
         scores = score(list(hatecheck["text"]), "HateCheck")
         answers.append(scores)
         functionalities = _functionalities(scores, hatecheck, seed)
+    if news is not None:
+        scores = score(list(news), "news")
+        holds = own_bias.mentions(news, terms)
+        of_news = own_bias.labelled_bias(scores, np.zeros(len(scores), np.int64), holds, terms)
     everything = np.concatenate(answers)
     if len(np.unique(everything)) == 1 or (len(answers) > 1 and len(set((everything > 0).tolist())) == 1):
         raise InputError(
@@ -111,6 +123,8 @@ def audit(
         n_explained,
         n_shortened,
         functionalities,
+        of_news,
+        reverses,
     )
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from biaslab.core.tables import Table
     from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
     from biaslab.hate_speech.contexts import ContextSettings
     from biaslab.text.labelled import LeftOut
@@ -191,46 +190,6 @@ def train(
     summary.show(page, summary.history_table(trained.history))
 
 
-@app.command("evaluate")
-@grouped
-def evaluate(
-    model: Model,
-    data: LabelledTexts,
-    columns: Columns,
-    positive_class: PositiveClass = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="A folder for metrics (.tsv, .md, .tex) and predictions.tsv, row by row."),
-        To.FOLDER,
-    ] = None,
-    limit: Limit = None,
-    seed: Seed = SEED,
-    threads: Threads = 1,
-    device: Device = "auto",
-) -> None:
-    """Measure a classifier on labelled texts: accuracy, precision, recall, F1, with intervals."""
-    classifier = _classifier(model, device, threads, positive_class or columns.positive, "--positive-class")
-    from biaslab.core.io import write_tsv
-    from biaslab.core.tables import write_table
-    from biaslab.hate_speech import summary
-    from biaslab.hate_speech.own_bias import own_metrics
-    from biaslab.run.terminal import page_console
-
-    table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
-    texts = list(table["text"])
-    scores = _scores(classifier, texts, "texts")
-    for line in _reading_lines(classifier, model, texts, data, left_out):
-        _say(line)
-    _check_order(scores, table["label"].to_numpy(), data)
-    shown = summary.metrics_table(own_metrics(scores, table["label"].to_numpy()))
-    page = page_console()
-    page.print(summary.texts_line(data, table))
-    summary.show(page, shown)
-    if out is not None:
-        write_table(out / "metrics", shown)
-        write_tsv(out / "predictions.tsv", summary.predictions(table, scores))
-
-
 @app.command("explain")
 @grouped
 def explain(
@@ -310,6 +269,9 @@ def audit_classifier(
         Path | None,
         typer.Option(help="HateCheck's cases (test_suite_cases.csv), from biaslab datasets fetch hatecheck."),
     ] = None,
+    news: Annotated[
+        Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one a line).")
+    ] = None,
     template_file: TemplateFile = None,
     out: AnswerOut = Path("hate-speech-audit"),
     limit: Limit = None,
@@ -339,64 +301,11 @@ def audit_classifier(
         return _scores(classifier, texts, what)
 
     mask = masker(masking.digests(settings.Masking.masked_words))
-    found = auditing.mask_words(auditing.audit(score, terms, table, cases, templates, seed), mask)
+    harmless = _harmless(news, columns.text, limit, seed) if news else None
+    found = auditing.mask_words(auditing.audit(score, terms, table, cases, templates, seed, harmless), mask)
     texts = list(table["text"]) if data else []
     notes = _reading_lines(classifier, model, texts, data, left_out, terms)
-    typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1", notes), out))
-
-
-@app.command("bias")
-@grouped
-def bias(
-    model: Model,
-    identifiers: IdentifierFile,
-    columns: Columns,
-    data: MeasuredTexts = None,
-    positive_class: PositiveClass = None,
-    news: Annotated[
-        Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one a line).")
-    ] = None,
-    templates: Annotated[
-        bool,
-        typer.Option("--templates", help="Also neutral sentences; by default only without texts."),
-    ] = False,
-    template_file: TemplateFile = None,
-    out: Annotated[
-        Path | None, typer.Option(help="A folder for bias and templates (.tsv, .md, .tex)."), To.FOLDER
-    ] = None,
-    limit: Limit = None,
-    seed: Seed = SEED,
-    threads: Threads = 1,
-    device: Device = "auto",
-) -> None:
-    """Measure what any classifier makes of identity terms: in your texts, in news, in neutral sentences."""
-    classifier = _classifier(model, device, threads, positive_class or columns.positive, "--positive-class")
-    from biaslab.core.tables import write_table
-    from biaslab.hate_speech import summary
-    from biaslab.run.terminal import page_console
-    from biaslab.text.identifiers import read_identifiers
-
-    terms = read_identifiers(identifiers).terms
-    page, tables = page_console(), {}
-    measured = []
-    if data is not None:
-        table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
-        measured.append(_bias_of(classifier, table, terms, "data", data))
-        for line in _reading_lines(classifier, model, list(table["text"]), data, left_out, terms):
-            _say(line)
-        page.print(summary.texts_line(data, table))
-    if news is not None:
-        table = _harmless(news, columns.text, limit, seed)
-        measured.append(_bias_of(classifier, table, terms, "news", news))
-        page.print(summary.news_line(measured[-1]))
-    if measured:
-        tables["bias"] = summary.bias_table(measured)
-    if templates or template_file or not measured:
-        tables["templates"] = _templates(classifier, terms, template_file)
-    for name, table in tables.items():
-        summary.show(page, table)
-        if out is not None:
-            write_table(out / name, table)
+    typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1", notes, news), out))
 
 
 def _classifier(
@@ -440,17 +349,6 @@ def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()
     return ([f"{sentence.removesuffix('.')}{groups}."] if sentence else []) + left_out.changes
 
 
-def _check_order(scores: "np.ndarray", labels: "np.ndarray", data: Path) -> None:
-    """Say where scores tell positive texts from negative ones the wrong way round."""
-    from biaslab.hate_speech.identity_metrics import is_reversed
-
-    if is_reversed(scores, labels):
-        _say(
-            f"{data}: the classifier gives negative texts higher scores than positive ones; its classes, or"
-            " --positive, may be the wrong way round"
-        )
-
-
 def _labelled(
     data: Path, columns: Columns, limit: int | None, seed: int, classes: "Sequence[str]"
 ) -> "tuple[pd.DataFrame, LeftOut]":
@@ -473,14 +371,16 @@ def _labelled(
     return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))], left_out
 
 
-def _harmless(news: Path, text: str, limit: int | None, seed: int) -> "pd.DataFrame":
+def _harmless(news: Path, text: str, limit: int | None, seed: int) -> list[str]:
     """Return texts that are all negative."""
+    import numpy as np
+
     from biaslab.core.rng import stream
     from biaslab.text import splits
     from biaslab.text.labelled import read_texts
 
-    table = read_texts(news, text).assign(label=0)
-    return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))]
+    texts = read_texts(news, text)["text"]
+    return list(texts.iloc[splits.cut(np.zeros(len(texts), np.int64), limit, stream(seed, "limit"))])
 
 
 def _scores(classifier: "TextClassifier", texts: "Sequence[str]", what: str) -> "np.ndarray":
@@ -515,6 +415,7 @@ def _templates(classifier: "TextClassifier", terms: tuple[str, ...], file: Path 
 
 
 def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_out: "LeftOut") -> list[str]:
+def _sentences(sentence: str | None, file: Path | None, limit: int | None) -> list[str]:
     from biaslab.text.labelled import checked_text, read_texts
 
     if (sentence is None) == (file is None):

@@ -171,7 +171,7 @@ def test_groups_of_few_texts_keep_a_line():
     found = audit(fair, (*TERMS, "gardeners", "drummers"), some, None, TEMPLATES, 1)
     page = answer(found, "m:f", Path("t.csv"), None, "1")
     assert "Too few texts to tell: gardeners (1 harmless of 1), drummers (0 harmless of 0)." in page.lines
-    cells = page.sections[0].table.set_index("Identifier")["Would be told"]
+    cells = page.sections[1].table.set_index("Identifier")["Would be told"]
     assert cells[["gardeners", "drummers"]].tolist() == ["too few to tell"] * 2
     assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
 

@@ -12,7 +12,7 @@ from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.hate_speech.auditing import MAX_EXPLAINED, MAX_SWAPPED, Audited
 from biaslab.hate_speech.occlusion import MAX_WORDS
-from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE
+from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE, macro_accuracy
 
 N_TERMS = 30
 """Identifiers that the page shows; the JSON file has them all."""
@@ -22,6 +22,14 @@ N_FEW = 8
 """Terms of too few texts that a line names."""
 
 _ROUNDING = 1e-9
+_MEASURES = {
+    "accuracy": "Accuracy",
+    "precision": "Precision",
+    "recall": "Recall",
+    "false_positive_rate": "False positive rate",
+    "f1": "F1",
+    "auc": "Area under the ROC curve",
+}
 _AREAS = {"subgroup_auc": "Subgroup", "bpsn_auc": "BPSN", "bnsp_auc": "BNSP"}
 _NO_INTERVAL = f"({MISSING} to {MISSING})"
 
@@ -33,12 +41,13 @@ def answer(
     hatecheck: Path | None,
     positive: str,
     notes: Sequence[str] = (),
+    news: Path | None = None,
 ) -> Answer:
     """Say what an audit found; `notes` say how model and texts were read, and follow the accuracy."""
     lines, sections = [_accuracy_line(found), *notes], []
     if found.identifiers is not None:
         lines += [_alarm_line(found, positive), *_term_lines(found)]
-        sections += [_rates(found), _areas(found)]
+        sections += [_metrics(found.metrics), _rates(found), _areas(found)]
     if found.swaps is not None:
         lines.append(_swap_line(found))
         sections.append(_swaps(found))
@@ -50,6 +59,9 @@ def answer(
     if found.hatecheck is not None:
         lines.append(_hatecheck_line(found.hatecheck))
         sections.append(_hatecheck(found.hatecheck))
+    if found.news is not None:
+        lines.append(_news_line(found.news))
+        sections.append(_news(found.news))
     facts = {
         "Classifier": Path(model).name,
         "Positive": positive,
@@ -60,11 +72,13 @@ def answer(
         facts["Texts"] = f"{data.name}: {n:,}"
     if hatecheck is not None:
         facts["HateCheck"] = f"{hatecheck.name}: {int(found.hatecheck['n'].sum()):,} cases"
+    if news is not None:
+        facts["Texts without hate"] = f"{news.name}: {_n_news(found.news):,}"
     return Answer(
         command="biaslab hate-speech audit",
         question=f"Does naming a group change what {Path(model).name} says?",
         data=facts,
-        files=[file for file in (model, data, hatecheck) if file is not None],
+        files=[file for file in (model, data, hatecheck, news) if file is not None],
         lines=lines,
         sections=sections,
         limits=_limits(found),
@@ -78,6 +92,7 @@ def answer(
             "templates": found.templates,
             "spread": found.spread,
             "hatecheck": found.hatecheck,
+            "news": found.news,
         },
     )
 
@@ -106,10 +121,13 @@ def _accuracy_line(found: Audited) -> str:
 def _alarm_line(found: Audited, positive: str) -> str:
     of = found.metrics.set_index("measure")
     rate = of.loc["false_positive_rate"]
-    return (
+    line = (
         f"{rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}, false alarms"
         f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {of.loc['auc', 'value']:.3f}."
     )
+    if found.is_reversed:
+        line += " Harmless texts score higher than others: the classes may be swapped; check --positive."
+    return line
 
 
 def _term_lines(found: Audited) -> list[str]:
@@ -274,11 +292,59 @@ def _hatecheck_line(table: pd.DataFrame) -> str:
     )
 
 
+def _news_line(news: pd.DataFrame) -> str:
+    plain, macro = macro_accuracy(news)
+    n_named, n = int(news.set_index("identifier").loc[ANY, "n"]), _n_news(news)
+    if not n_named:
+        return f"Texts without hate: none of {n:,} names a group."
+    return (
+        f"Texts without hate: {plain:.1%} of {n_named:,} that name a group are called harmless, in the mean"
+        f" over the groups {macro:.1%}; {n - n_named:,} name none and are not counted."
+    )
+
+
+def _n_news(news: pd.DataFrame) -> int:
+    return int(news.loc[news["identifier"].isin([ANY, NONE]), "n"].sum())
+
+
 def _shown(found: Audited) -> pd.DataFrame:
     table = found.identifiers
     aside = table["identifier"].isin([ANY, NONE])
     terms = table[~aside].sort_values("difference", ascending=False, kind="stable")
     return pd.concat([terms.head(N_TERMS), table[aside]], ignore_index=True)
+
+
+def _metrics(metrics: pd.DataFrame) -> Section:
+    shares = metrics["hits"].notna().to_numpy()
+    named = metrics.assign(name=metrics["measure"].map(_MEASURES))
+    shown = {
+        "Measure": "{name}",
+        "Value": "{value:.3f}",
+        "95% interval": "{ci_low:.3f} to {ci_high:.3f}",
+        "Texts": "{hits:,} of {n:,}",
+    }
+    cells = text_columns(named, shown)
+    cells.loc[~shares, ["95% interval", "Texts"]] = MISSING
+    return Section(
+        "How often the classifier is right",
+        table=cells,
+        note="Intervals: Clopper and Pearson's; that of precision is for the texts called hateful.",
+    )
+
+
+def _news(news: pd.DataFrame) -> Section:
+    shown = {
+        "Identifier": "{identifier}",
+        "Texts": "{n:,}",
+        "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
+    }
+    cells = text_columns(news, shown).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
+    return Section(
+        "Texts without hate",
+        ["How many texts without any hate are called hateful, by the identifier that they hold."],
+        table=cells,
+        note="Intervals: Clopper and Pearson's, each by itself.",
+    )
 
 
 def _rates(found: Audited) -> Section:
