@@ -12,18 +12,14 @@ def logarithmic(j):
     return 1 / math.log2(1 + j)
 
 
-def geometric(stop):
-    return lambda j: stop * (1 - stop) ** (j - 1)
-
-
-def place_attention(order, attention):
+def place_attention(order):
     """Attention of the candidates that are in the top, by candidate."""
-    return {candidate: attention(j) for j, candidate in enumerate(order, start=1)}
+    return {candidate: logarithmic(j) for j, candidate in enumerate(order, start=1)}
 
 
-def exposure(a, values, order, attention):
+def exposure(a, values, order):
     """Mean over the candidates with value a of the attention of their places."""
-    at = place_attention(order, attention)
+    at = place_attention(order)
     members = [i for i, value in enumerate(values) if value == a]
     return sum(at.get(i, 0.0) for i in members) / len(members) if members else math.nan
 
@@ -33,8 +29,8 @@ def utility(a, values, scores):
     return sum(scores[i] for i in members) / len(members) if members else math.nan
 
 
-def click_rate(a, values, scores, order, attention):
-    at = place_attention(order, attention)
+def click_rate(a, values, scores, order):
+    at = place_attention(order)
     members = [i for i, value in enumerate(values) if value == a]
     return sum(at.get(i, 0.0) * scores[i] for i in members) / len(members) if members else math.nan
 
@@ -66,26 +62,23 @@ def is_relevance(values, scores):
     return all(score >= 0 for a, score in zip(values, scores, strict=True) if a is not None)
 
 
-def exposure_ratio(values, scores, desired, order, attention):
-    return least_to_greatest([exposure(a, values, order, attention) for a in present(values)])
+def exposure_ratio(values, scores, desired, order):
+    return least_to_greatest([exposure(a, values, order) for a in present(values)])
 
 
-def disparate_treatment(values, scores, desired, order, attention):
+def disparate_treatment(values, scores, desired, order):
     if not is_relevance(values, scores):
         return math.nan
     return least_to_greatest(
-        [quotient(exposure(a, values, order, attention), utility(a, values, scores)) for a in present(values)]
+        [quotient(exposure(a, values, order), utility(a, values, scores)) for a in present(values)]
     )
 
 
-def disparate_impact(values, scores, desired, order, attention):
+def disparate_impact(values, scores, desired, order):
     if not is_relevance(values, scores):
         return math.nan
     return least_to_greatest(
-        [
-            quotient(click_rate(a, values, scores, order, attention), utility(a, values, scores))
-            for a in present(values)
-        ]
+        [quotient(click_rate(a, values, scores, order), utility(a, values, scores)) for a in present(values)]
     )
 
 
@@ -93,8 +86,8 @@ def kullback_leibler(p, q):
     return sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a)
 
 
-def awrf(values, scores, desired, order, attention):
-    at = place_attention(order, attention)
+def awrf(values, scores, desired, order):
+    at = place_attention(order)
     sums = [sum(at[i] for i in order if values[i] == a) for a in range(len(desired))]
     if not sum(sums):
         return math.nan
@@ -103,8 +96,8 @@ def awrf(values, scores, desired, order, attention):
     return 1 - (kullback_leibler(q, middle) + kullback_leibler(p, middle)) / 2
 
 
-def attention_inequity(values, scores, desired, order, attention):
+def attention_inequity(values, scores, desired, order):
     if min(scores) < 0 or sum(scores) == 0:
         return math.nan
-    at = place_attention(order, attention)
+    at = place_attention(order)
     return sum(abs(at.get(i, 0.0) / sum(at.values()) - score / sum(scores)) for i, score in enumerate(scores))

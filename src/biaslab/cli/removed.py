@@ -18,6 +18,8 @@ SUCCESSORS = {
     "fairness-testing judge": "use biaslab fairness-testing audit",
     "hate-speech bias": "use biaslab hate-speech audit, which takes --news, too",
     "hate-speech evaluate": "use biaslab hate-speech audit",
+    "ranking generate": "draw lists with numpy and write them with pandas",
+    "ranking measure": "use biaslab ranking audit",
     "datasets make": "use biaslab datasets fetch NAME --made-of FILE --out FILE",
     "origins differential-bias": "use biaslab origins attribute",
     "origins evaluate": "use biaslab origins attribute --verify",

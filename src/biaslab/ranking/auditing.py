@@ -32,14 +32,14 @@ from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import ListFile, Lists
 from biaslab.ranking.measuring import (
-    ValueMoments,
-    directions_of,
+    count_unsorted,
     list_table,
     order_of,
     summarize,
     test_table,
+    value_table,
 )
-from biaslab.ranking.pools import UNKNOWN, Pools, Settings, top
+from biaslab.ranking.pools import UNKNOWN, Pools, Settings, attention_of_places, top
 from biaslab.ranking.reranking import RANKINGS
 
 
@@ -88,34 +88,27 @@ def audit_file(
         raise InputError(f"{algorithm}: serves one value alone; see biaslab ranking rerank, or name another")
     target = choose(desired, source)
     names = RANKINGS if source.columns.score is not None else RANKINGS[:1]
-    moments = {name: ValueMoments() for name in names}
-    parts = []
-    for some in source.lists():
-        pools = Pools(some.offsets, group(some, target, source), some.scores, settings)
-        parts.append(_measure(some, pools, source, k, algorithm, moments))
-    counts, tied = _numbered(parts), pd.concat([part.tied for part in parts], ignore_index=True)
-    in_top, below, n_candidates, n_places, n_unsorted = np.sum(
-        [part.totals for part in parts], axis=0
-    ).tolist()
+    lists = source.lists
+    pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
+    part = _measure(lists, pools, source, k, algorithm, names)
+    counts = part.counts[part.counts["n"] > 0]
+    in_top, below, n_candidates, n_places, n_unsorted = part.totals.tolist()
     _check(counts, source, n_candidates, n_places, reference)
     rates = [
         selection_rates(counts, name, in_top, below, n_places, reference).assign(ranking=name)
         for name in names
     ]
-    p_value, rates[0] = _with_tests(rates[0], counts, tied)
-    tests = pd.concat([part.tests for part in parts], ignore_index=True)
+    p_value, rates[0] = _with_tests(rates[0], counts, part.tied)
+    tests, tied = part.tests, part.tied
     for name in ("p_value", "p_value_pool"):
         tests[f"{name}_corrected"] = holm(tests[name])
-    measured = [
-        summarize(pd.concat([part.lists[name] for part in parts], ignore_index=True)).assign(ranking=name)
-        for name in names
-    ]
+    measured = [summarize(part.lists[name]).assign(ranking=name) for name in names]
     return Audit(
         counts["list"].nunique(),
         int(n_candidates),
         int(n_places),
         (in_top, below),
-        pd.concat([_with_skew(moments[name].table()).assign(ranking=name) for name in names]),
+        pd.concat([_with_skew(part.values[name]).assign(ranking=name) for name in names]),
         pd.concat(rates, ignore_index=True),
         tests,
         pd.concat(measured, ignore_index=True),
@@ -128,29 +121,30 @@ def audit_file(
 
 @dataclass(frozen=True)
 class _Part:
-    """What is measured in some lists."""
+    """What is measured in the lists."""
 
     lists: dict[str, pd.DataFrame]  # by ranking: measures of each list
     counts: pd.DataFrame  # list, value, n, least and most (selected before), and selected by ranking
     tied: pd.DataFrame  # a row a list: n_tied, n_places, and of known values n_known, chance (of each)
     tests: pd.DataFrame
+    values: dict[str, pd.DataFrame]  # by ranking: `measuring.value_table`
     totals: np.ndarray  # unknown in the top and below it, candidates, places, unsorted lists
 
 
 def _measure(
-    some: Lists, pools: Pools, source: ListFile, k: int, algorithm: str, moments: dict[str, ValueMoments]
+    some: Lists, pools: Pools, source: ListFile, k: int, algorithm: str, names: Sequence[str]
 ) -> _Part:
-    """Measure some lists, in the mean over orders of ties, and add their values to moments."""
+    """Measure lists in some of `RANKINGS`, in the mean over orders of ties."""
     before, by_score = RANKINGS[0], source.columns.score is not None and source.columns.rank is None
     order = pools.by_score if by_score else order_of(some, pools, source)
     rankings = {before: top(pools, order, k)}
-    if len(moments) > 1:
+    if len(names) > 1:
         rankings[RANKINGS[1]] = registry.rerank(algorithm, pools, k)[0]
     lists = {name: list_table(some.queries, of) for name, of in rankings.items()}
     tests = test_table(some.queries, rankings[before])
     chosen = {name: of.by_group().astype(np.float64) for name, of in rankings.items()}
     seen = {name: of.by_group(of.attention) for name, of in rankings.items()}
-    tied = ties.tied_lists(pools, some.queries) if len(moments) > 1 else None
+    tied = ties.tied_lists(pools, some.queries) if len(names) > 1 else None
     if tied is not None:
         means = _means_over_orders(tied, k, algorithm, RANKINGS if by_score else RANKINGS[1:])
         for (name, quantity), values in means.items():
@@ -163,7 +157,7 @@ def _measure(
     chances = np.isin(np.arange(len(pools.lists)), rankings[before].rows).astype(np.float64)
     last = ties.LastPlaces(np.zeros(len(chances), bool), *np.zeros((2, len(pools.sizes)), np.int64))
     if by_score:
-        table = pools.settings.attention.table(rankings[before].longest)
+        table = attention_of_places(rankings[before].longest)
         chances = ties.mean_over_places(pools, k, np.ones(len(table)))
         last = ties.last_places(pools, k)
         chosen[before] = ties.sums_by_group(pools.groups, chances)
@@ -171,13 +165,12 @@ def _measure(
     if last.n_tied.any():
         of_list = np.bincount(pools.groups.lists, chosen[before], len(pools.sizes))
         tests = tests.assign(n_value=chosen[before], n_places=of_list[pools.groups.lists])
-    for name, of in rankings.items():
-        moments[name].add(of, chosen[name], seen[name])
+    values = {name: value_table(of, chosen[name], seen[name]) for name, of in rankings.items()}
     counts, of_lists = _counts(pools, chances, last, chosen)
     hidden = pools.groups.rows == UNKNOWN
-    in_top, n_unsorted = chances[hidden].sum(), directions_of(some, order)[0]
+    in_top, n_unsorted = chances[hidden].sum(), count_unsorted(some, order)
     totals = [in_top, hidden.sum() - in_top, len(chances), len(rankings[before].rows), n_unsorted]
-    return _Part(lists, counts, of_lists, tests, np.array(totals, np.float64))
+    return _Part(lists, counts, of_lists, tests, values, np.array(totals, np.float64))
 
 
 def _means_over_orders(
@@ -286,17 +279,6 @@ def _counts(
         "chance": last.n_places / np.maximum(last.n_tied, 1),
     }
     return pd.DataFrame(columns | chosen), pd.DataFrame(tied)
-
-
-def _numbered(parts: Sequence[_Part]) -> pd.DataFrame:
-    """Return the counts of all parts in one table, the lists numbered on."""
-    firsts = np.cumsum([0, *(len(part.tied) for part in parts[:-1])])
-    tables = [
-        part.counts.assign(list=part.counts["list"] + first)
-        for part, first in zip(parts, firsts, strict=True)
-    ]
-    table = pd.concat(tables, ignore_index=True)
-    return table[table["n"] > 0]
 
 
 def _pivot(counts: pd.DataFrame, column: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
-from biaslab.run.options import AnswerOut, Seed, grouped
+from biaslab.run.options import AnswerOut, grouped
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def rerank(
     ] = None,
     figure: Figure = None,
 ) -> None:
-    """Re-rank your own lists, and measure them before and after; the file is read as a stream."""
+    """Re-rank your own lists, and measure them before and after."""
     from biaslab.core.io import write_tsv
     from biaslab.ranking.lists import ListFile
     from biaslab.ranking.pools import Settings
@@ -164,102 +164,6 @@ def rerank(
     for warning in (list_report.exhausted_line(measured), list_report.tied_line(measured)):
         if warning:
             typer.echo(f"biaslab: {warning}", err=True)
-
-
-@app.command("measure")
-@grouped
-def measure(
-    candidates: Candidates,
-    columns: ColumnNames,
-    desired: Desired,
-    top: Annotated[
-        int, typer.Option(help="Places of each list to measure; shorter lists are measured whole.")
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Where the means of the measures over the lists go (.tsv)."), To.FILE
-    ],
-    rank: Annotated[
-        str | None,
-        typer.Option(help="Column of the place, lower is better; without it the order of the file is taken."),
-    ] = None,
-    score: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of the score or relevance, for the measures that need one; higher is better."
-        ),
-    ] = None,
-    stop: Annotated[
-        float | None,
-        typer.Option(
-            help="Chance that a reader stops at a place, so that attention falls geometrically; without it"
-            " place j gets 1 / log2(j + 1)."
-        ),
-    ] = None,
-    lists: Annotated[
-        Path | None, typer.Option(help="Where the measures of each list go (.tsv)."), To.FILE
-    ] = None,
-    values: Annotated[
-        Path | None, typer.Option(help="Where shares and exposure of each value go (.tsv)."), To.FILE
-    ] = None,
-    significance: Annotated[
-        Path | None,
-        typer.Option(help="Where the p-values of FA*IR's test go, by list and value (.tsv)."),
-        To.FILE,
-    ] = None,
-    figure: Figure = None,
-) -> None:
-    """Measure ranked lists as they are, without re-ranking them; the file is read as a stream."""
-    from biaslab.core.io import write_tsv
-    from biaslab.ranking.lists import ListFile
-    from biaslab.ranking.measuring import measure_file, summarize
-    from biaslab.ranking.pools import Attention, Settings
-    from biaslab.ranking.report import measured as report
-
-    source = ListFile(candidates, _columns(columns, score, rank))
-    found = measure_file(source, desired, top, Settings(Attention(stop)), significance is not None)
-    means = summarize(found.lists)
-    tables = {out: means, lists: found.lists, values: found.values, significance: found.tests}
-    for path, table in tables.items():
-        if path is not None:
-            write_tsv(path, table)
-    if figure is not None:
-        report.write_figure(found.values, figure)
-    typer.echo(report.summary(means))
-    for line in report.test_lines(found.tests) if found.tests is not None else ():
-        typer.echo(line)
-    for line in report.order_lines(found, source.columns):
-        typer.echo(f"biaslab: {line}", err=True)
-
-
-@app.command("generate")
-def generate(
-    size: Annotated[int, typer.Option(help="Candidates in each list.", min=1)],
-    protected: Annotated[int, typer.Option(help="Protected ones among them.", min=0)],
-    fairness: Annotated[
-        float,
-        typer.Option(
-            help="Chance that the next place goes to a protected candidate: 0 puts them last, 1 first, their"
-            " share is fair.",
-            min=0,
-            max=1,
-        ),
-    ],
-    seed: Seed,
-    out: Annotated[
-        Path,
-        typer.Option(help="The file to write (.csv, .tsv, .parquet): columns list, place, value, score."),
-        To.FILE,
-    ],
-    lists: Annotated[int, typer.Option(help="Lists.", min=1)] = 1,
-) -> None:
-    """Draw ranked lists of a chosen unfairness (Yang and Stoyanovich 2017)."""
-    import pyarrow as pa
-
-    from biaslab.ranking.generator import generated_table
-    from biaslab.ranking.lists import write_lists
-
-    table = generated_table(lists, size, protected, fairness, seed)
-    write_lists(out, pa.Table.from_pandas(table, preserve_index=False))
 
 
 def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> "Columns":

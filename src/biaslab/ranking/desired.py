@@ -44,8 +44,9 @@ Shares = Mapping[str, float]
 def choose(desired: str, source: ListFile) -> str | Shares:
     """Turn one of `KINDS` into the kind of each list's own distribution, or a file into `Shares`."""
     if desired == DEMOGRAPHIC_PARITY:
-        counts = source.count_values()
-        return {name: count / sum(counts.values()) for name, count in counts.items()}
+        lists = source.lists
+        counts = np.bincount(lists.values[lists.values != UNKNOWN], minlength=len(lists.names)).tolist()
+        return {name: count / sum(counts) for name, count in zip(lists.names, counts, strict=True)}
     if desired == EQUAL_OPPORTUNITY and source.columns.qualified is None:
         raise InputError(
             f"{EQUAL_OPPORTUNITY}: needs the column that tells who is qualified; name it (--qualified)"
@@ -124,7 +125,7 @@ def _check_qualified(totals: np.ndarray, list_of_group: np.ndarray, lists: Lists
     if len(empty):
         start = int(lists.offsets[list_of_group[empty[0]]])
         raise InputError(
-            f"{source.where(lists.first_row + start)}: no candidate of the list that begins here is qualified"
+            f"{source.where(start)}: no candidate of the list that begins here is qualified"
             "; remove the list, or name another desired distribution"
         )
 
@@ -134,7 +135,7 @@ def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
     known = {name: place for place, name in enumerate(names)}
     for number, name in enumerate(lists.names):
         if name not in known:
-            row = lists.first_row + int((lists.values == number).argmax())
+            row = int((lists.values == number).argmax())
             raise InputError(
                 f"{source.where(row)}: the value '{name}' has no desired share (there are shares of"
                 f" {', '.join(names)}); add one, which may be 0{suggest(name, names)}"

@@ -1,18 +1,15 @@
-"""Measure the lists of a file as they are, as a stream: no re-ranking."""
+"""What rankings of lists are like: measures of each list, quantities of each value, tests of FA*IR."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.ranking import exposure, fa_ir, registry
-from biaslab.ranking.algorithms import check_k
-from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import ListFile, Lists
 from biaslab.ranking.moments import Moments
-from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, Settings, top
+from biaslab.ranking.pools import UNKNOWN, Pools, Rankings
 
 VALUES = ("desired", "share", "attention", "relevance", "exposure")
 """What is measured of each value in a list: desired share, share of the top places, share of the attention in
@@ -23,91 +20,41 @@ N_SHARES = 4
 """The first of `VALUES` are shares, 0 in a list without the value."""
 
 
-class ValueMoments:
-    """What `VALUES` says of each value over lists that come in chunks."""
+def value_table(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> pd.DataFrame:
+    """Return value, n_lists (that have or should have it), and `VALUES` with their intervals over lists.
 
-    def __init__(self) -> None:
-        self._by_value: dict[str, Moments] = {}
-        self._n_lists = np.zeros(N_SHARES, np.int64)  # lists in which the shares are defined
-
-    def add(
-        self, rankings: Rankings, chosen: np.ndarray | None = None, seen: np.ndarray | None = None
-    ) -> None:
-        """Add some lists; `chosen` and `seen` (G,): places and attention of each group, as expected."""
-        groups = rankings.pools.groups
-        quantities = _quantities(rankings, chosen, seen)
-        for number, name in enumerate(groups.names):
-            moments = self._by_value.setdefault(name, Moments((len(VALUES),)))
-            moments.add(quantities[groups.values == number])
-        for i in range(N_SHARES):
-            self._n_lists[i] += len(np.unique(groups.lists[np.isfinite(quantities[:, i])]))
-
-    def table(self) -> pd.DataFrame:
-        """Return `Measured`'s values. Shares are means over all lists, exposure over those with the value."""
-        rows = []
-        for value, moments in sorted(self._by_value.items()):
-            row, absent = {"value": value, "n_lists": moments.n[0]}, self._n_lists - moments.n[:N_SHARES]
-            zeros = np.full((absent.max(), len(VALUES)), np.nan)
-            zeros[:, :N_SHARES][np.arange(len(zeros))[:, None] < absent] = 0.0
-            moments.add(zeros)
-            found = moments.columns()
-            for i, name in enumerate(VALUES):
-                most = 1.0 if i < N_SHARES else np.inf
-                row[name] = found["mean"][i]
-                row |= {f"{name}_{end}": np.clip(found[f"ci_{end}"][i], 0, most) for end in ("low", "high")}
-            rows.append(row)
-        return pd.DataFrame(rows)
+    `chosen` and `seen` (G,) are places and attention of each group, as expected. Shares are means over all
+    lists in which they are defined, exposure over those with the value.
+    """
+    groups = rankings.pools.groups
+    quantities = _quantities(rankings, chosen, seen)
+    defined = [groups.lists[np.isfinite(quantities[:, i])] for i in range(N_SHARES)]
+    n_lists = np.array([len(np.unique(lists)) for lists in defined])
+    rows = []
+    for number, value in enumerate(groups.names):
+        moments = Moments((len(VALUES),))
+        moments.add(quantities[groups.values == number])
+        row, absent = {"value": value, "n_lists": moments.n[0]}, n_lists - moments.n[:N_SHARES]
+        zeros = np.full((absent.max(), len(VALUES)), np.nan)
+        zeros[:, :N_SHARES][np.arange(len(zeros))[:, None] < absent] = 0.0
+        moments.add(zeros)
+        found = moments.columns()
+        for i, name in enumerate(VALUES):
+            most = 1.0 if i < N_SHARES else np.inf
+            row[name] = found["mean"][i]
+            row |= {f"{name}_{end}": np.clip(found[f"ci_{end}"][i], 0, most) for end in ("low", "high")}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def _quantities(rankings: Rankings, chosen: np.ndarray | None, seen: np.ndarray | None) -> np.ndarray:
+def _quantities(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """Return `VALUES` of each group, (G, 5)."""
     groups = rankings.pools.groups
-    chosen = rankings.by_group() if chosen is None else chosen
-    seen = rankings.by_group(rankings.attention) if seen is None else seen
     shares, attention = groups.shares(chosen), groups.shares(seen)
     desired = np.where(np.isfinite(shares), groups.desired, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         exposures = np.where(groups.counts > 0, seen / groups.counts, np.nan)
     return np.stack([desired, shares, attention, exposure.relevance_shares(rankings), exposures], axis=1)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What was measured of the lists of a file; `tests` are FA*IR's, where they were asked for."""
-
-    lists: pd.DataFrame  # query, n_candidates, n_places, n_unknown (of the places), and the measures
-    values: pd.DataFrame  # value, n_lists (that have or should have it), and `VALUES`
-    tests: pd.DataFrame | None
-    n_unsorted: int = 0  # lists whose scores do not fall from place to place
-    n_rising: int = 0  # those of them whose scores rise more often than they fall
-    n_gaps: int = 0  # lists whose places do not count up from 0 or 1
-
-
-def measure_file(source: ListFile, desired: str, k: int, settings: Settings, test: bool = False) -> Measured:
-    """Measure the top k of every list of a file.
-
-    The lists are in the order of their column of ranks, or without one in the order of the file. The desired
-    distribution is one of ``desired.KINDS``, or a file of shares; `test` tells whether to test, by FA*IR,
-    each value of each list for too few places.
-    """
-    check_k(k)
-    target = choose(desired, source)
-    lists, tests, moments, directions = [], [], ValueMoments(), np.zeros(3, np.int64)
-    for some in source.lists():
-        pools = Pools(some.offsets, group(some, target, source), some.scores, settings)
-        order = order_of(some, pools, source)
-        directions += directions_of(some, order)
-        rankings = top(pools, order, k)
-        lists.append(list_table(some.queries, rankings))
-        moments.add(rankings)
-        if test:
-            tests.append(test_table(some.queries, rankings))
-    return Measured(
-        pd.concat(lists, ignore_index=True),
-        moments.table(),
-        pd.concat(tests, ignore_index=True) if test else None,
-        *directions.tolist(),
-    )
 
 
 def summarize(lists: pd.DataFrame) -> pd.DataFrame:
@@ -128,7 +75,7 @@ def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
     if broken.any():
         row = int(broken.argmax())
         raise InputError(
-            f"{source.where(lists.first_row + row)}: the {source.columns.rank} {lists.ranks[row]:g} is no"
+            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is no"
             " place, which is a whole number, 1 for the best; for scores sort the file by them, and name them"
             " with --score"
         )
@@ -137,33 +84,23 @@ def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
     if same.any():
         row = int(order[int(same.argmax()) + 1])
         raise InputError(
-            f"{source.where(lists.first_row + row)}: the {source.columns.rank} {lists.ranks[row]:g} is there"
+            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is there"
             " twice in a list; give each candidate a place of its own"
         )
     return order
 
 
-def directions_of(lists: Lists, order: np.ndarray) -> np.ndarray:
-    """Return `Measured`'s n_unsorted, n_rising and n_gaps of some lists."""
-    sizes = np.diff(lists.offsets)
-    of_place = np.repeat(np.arange(len(sizes)), sizes)
-    of_step, inside = of_place[1:], of_place[1:] == of_place[:-1]
-    found = np.zeros(3, np.int64)
-    if lists.scores is not None:
-        steps = np.diff(lists.scores[order])
-        up, down = (
-            np.bincount(of_step[inside & (sign * steps > 0)], minlength=len(sizes)) for sign in (1, -1)
-        )
-        found[:2] = (up > 0).sum(), (up > down).sum()
-    if lists.ranks is not None:
-        ranks = lists.ranks[order]
-        first, last = ranks[lists.offsets[:-1]], ranks[lists.offsets[1:] - 1]
-        found[2] = ((first != 0) & (first != 1) | (last - first != sizes - 1)).sum()
-    return found
+def count_unsorted(lists: Lists, order: np.ndarray) -> int:
+    """Return in how many lists the scores do not fall from place to place in an order; 0 without scores."""
+    if lists.scores is None:
+        return 0
+    of_place = np.repeat(np.arange(len(lists.queries)), np.diff(lists.offsets))
+    rises = (of_place[1:] == of_place[:-1]) & (np.diff(lists.scores[order]) > 0)
+    return len(np.unique(of_place[1:][rises]))
 
 
 def list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
-    """Return `Measured`'s lists of some rankings."""
+    """Return query, n_candidates, n_places, n_unknown (of the places), and the measures; a row a list."""
     pools = rankings.pools
     columns = {
         "query": np.array(queries, dtype=object),

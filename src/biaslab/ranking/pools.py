@@ -12,31 +12,15 @@ UNKNOWN = -1
 """The group of a candidate whose value is unknown: it keeps its place, and no share counts it."""
 
 
-@dataclass(frozen=True)
-class Attention:
-    """How much attention a place gets."""
-
-    # The chance that a reader stops at a place, so that place j gets stop (1 - stop)^(j - 1); without it
-    # place j gets 1 / log2(j + 1).
-    stop: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.stop is not None and not 0 < self.stop < 1:
-            raise InputError(f"the chance to stop at a place is {self.stop:g}; give one between 0 and 1")
-
-    def table(self, n: int) -> np.ndarray:
-        """Return the attention of the places 1 to n, (n,) float64."""
-        places = np.arange(1, n + 1)
-        if self.stop is None:
-            return 1 / np.log2(places + 1)
-        return self.stop * (1 - self.stop) ** (places - 1)
+def attention_of_places(n: int) -> np.ndarray:
+    """Return the attention of the places 1 to n, 1 / log2(j + 1) of place j, (n,) float64."""
+    return 1 / np.log2(np.arange(1, n + 1) + 1)
 
 
 @dataclass(frozen=True)
 class Settings:
     """What some algorithms and measures want to know, besides the lists and the desired shares."""
 
-    attention: Attention = field(default_factory=Attention)
     protected: str | None = None  # the protected value, of FA*IR
     alpha: float = 0.1  # significance of FA*IR's minima, between 0 and 1
 
@@ -151,7 +135,7 @@ class Rankings:
     @cached_property
     def attention(self) -> np.ndarray:
         """The attention of each place, (P,) float64."""
-        return self.table_at_places(self.pools.settings.attention.table(self.longest))
+        return self.table_at_places(attention_of_places(self.longest))
 
     @property
     def longest(self) -> int:

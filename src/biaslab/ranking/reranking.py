@@ -1,4 +1,4 @@
-"""Re-rank every list of a file, as a stream: a chunk of the file and its longest list are in memory."""
+"""Re-rank every list of a file."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from biaslab.core.errors import InputError
 from biaslab.ranking import registry, ties
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import choose, group
-from biaslab.ranking.lists import OLD_RANK, RANK, ListFile, Lists, check_suffix, open_output
+from biaslab.ranking.lists import OLD_RANK, RANK, ListFile, Lists, check_output, write_ranked
 from biaslab.ranking.pools import Groups, Pools, Settings, places_of, top_by_score
 
 RANKINGS = ("before", "after")
@@ -22,8 +22,8 @@ FEASIBLE = "feasible"
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is measured in some lists."""
+class Reranked:
+    """What is measured in the lists of a file, before and after re-ranking."""
 
     queries: Sequence[str]
     n_candidates: np.ndarray  # (n_lists,) int64
@@ -45,7 +45,7 @@ def rerank_file(
     k: int,
     algorithm: str,
     settings: Settings | None = None,
-) -> Part:
+) -> Reranked:
     """Write the re-ranked top k of every list of a file, and measure all lists, in the order of the file.
 
     `out` receives the top k of each list in the new order: all columns of the input, the new rank, and the
@@ -56,20 +56,15 @@ def rerank_file(
     """
     settings = settings or Settings()
     check_k(k)
-    check_suffix(out)
+    check_output(out, source)
     if registry.algorithm(algorithm).needs_protected and settings.protected is None:
         raise InputError(f"{algorithm}: needs the protected value; name it (--protected)")
-    target = choose(desired, source)
-    parts = []
-    with open_output(out, source) as write:
-        for lists in source.lists():
-            pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
-            ranked, part = _rerank(lists, pools, k, algorithm)
-            write(ranked)
-            parts.append(part)
-        merged = _merge(parts)
-        _check_protected(settings.protected, merged.shares, source)
-    return merged
+    target, lists = choose(desired, source), source.lists
+    pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
+    ranked, measured = _rerank(lists, pools, k, algorithm)
+    _check_protected(settings.protected, measured.shares, source)
+    write_ranked(out, ranked, source)
+    return measured
 
 
 def _check_protected(protected: str | None, values: Sequence[str], source: ListFile) -> None:
@@ -81,7 +76,7 @@ def _check_protected(protected: str | None, values: Sequence[str], source: ListF
         )
 
 
-def _rerank(lists: Lists, pools: Pools, k: int, algorithm: str) -> tuple[pa.Table, Part]:
+def _rerank(lists: Lists, pools: Pools, k: int, algorithm: str) -> tuple[pa.Table, Reranked]:
     """Return the rows of the top k of each list with their ranks, and what is measured."""
     before = top_by_score(pools, k)
     after, exhausted = registry.rerank(algorithm, pools, k)
@@ -103,7 +98,7 @@ def _rerank(lists: Lists, pools: Pools, k: int, algorithm: str) -> tuple[pa.Tabl
             (feasible if name == FEASIBLE else measures[name])[tied.lists] = values
     last = ties.last_places(pools, k)
     n_shared = int((before.n_known > 0).sum())
-    part = Part(
+    measured = Reranked(
         lists.queries,
         pools.sizes,
         after.n_places,
@@ -116,7 +111,7 @@ def _rerank(lists: Lists, pools: Pools, k: int, algorithm: str) -> tuple[pa.Tabl
         last.n_places,
         is_mixed,
     )
-    return ranked, part
+    return ranked, measured
 
 
 def _means_over_orders(
@@ -145,30 +140,3 @@ def _shares(groups: Groups, before: np.ndarray, after: np.ndarray) -> dict[str, 
     parts = (desired, *map(np.nan_to_num, shares))
     sums = [np.bincount(groups.values, of, len(groups.names)) for of in parts]
     return dict(zip(groups.names, np.stack(sums, axis=1), strict=True))
-
-
-def _merge(parts: Sequence[Part]) -> Part:
-    shares: dict[str, np.ndarray] = {}
-    for part in parts:
-        for name, sums in part.shares.items():
-            shares[name] = shares.get(name, 0) + sums
-    arrays = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in (
-            "n_candidates",
-            "n_places",
-            "n_exhausted",
-            "n_tied",
-            "n_tied_places",
-            "is_mixed",
-            FEASIBLE,
-        )
-    }
-    measures = {name: np.concatenate([part.measures[name] for part in parts]) for name in parts[0].measures}
-    return Part(
-        queries=[q for part in parts for q in part.queries],
-        measures=measures,
-        shares=dict(sorted(shares.items())),
-        n_shared=sum(part.n_shared for part in parts),
-        **arrays,
-    )

@@ -17,7 +17,6 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import MAX_LINE_CHARACTERS
 from biaslab.core.io import read_npz, read_tsv
 from biaslab.core.schema import check_schema
-from biaslab.ranking.generator import generated_table
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.text.labelled import read_labelled
 
@@ -124,18 +123,6 @@ def test_whole_numbers_beyond_64_bits_in_a_configuration(value):
     check_schema({"seed": 2**63 - 1}, schema, "config.yaml")
 
 
-def test_more_candidates_than_memory():
-    assert_refused(
-        "more than 2,147,483,647 candidates; ask for fewer",
-        generated_table,
-        2**20,
-        2**12,
-        1,
-        0.5,
-        1,
-    )
-
-
 @pytest.mark.parametrize("stop", [SystemExit(7), SystemExit("no weights"), RuntimeError("no\nweights")])
 def test_a_model_that_ends_the_program_is_told(stop):
     def ends(X):
@@ -155,6 +142,7 @@ def test_a_model_that_ends_the_program_is_told(stop):
         (["ranking", "rerun"], "No such command 'rerun'"),
         (["ranking", "generate", "--size", "0"], "(see biaslab ranking generate --help)"),
         (["embeddings", "train", "--no-such"], "No such option: --no-such"),
+        (["embeddings", "count-cooccurrences", "--no-such"], "No such option: --no-such"),
     ],
 )
 def test_wrong_arguments_are_one_line(monkeypatch, capsys, arguments, hint):

@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose
 import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
+from biaslab.ranking import registry
 from biaslab.ranking.auditing import audit_file, selection_rates
 from biaslab.ranking.lists import Columns, ListFile
-from biaslab.ranking.measuring import measure_file
-from biaslab.ranking.pools import Settings
+from biaslab.ranking.pools import Groups, Pools, Settings, top
 from biaslab.ranking.report.audited import answer
 from naive import ranking_selection as naive
 
@@ -96,10 +96,15 @@ def test_measures_are_equal_to_those_of_other_packages(tmp_path):
     row = found.selection[found.selection["ranking"] == "before"].set_index("value").loc["f"]
     assert row["ratio"] == pytest.approx(EQUAL["impact ratio"], rel=1e-12)
     table.sort_values("score", ascending=False).to_csv(tmp_path / "in.csv", index=False)
-    whole = measure_file(ListFile(tmp_path / "in.csv", Columns(None, ("sex",))), "observed", 8, Settings())
+    lists = ListFile(tmp_path / "in.csv", Columns(None, ("sex",))).lists
+    desired = np.bincount(lists.values) / 8
+    groups = Groups(
+        np.array([0, 2]), lists.names, np.arange(2), lists.values, np.bincount(lists.values), desired
+    )
+    whole = registry.measure(top(Pools(lists.offsets, groups), np.arange(8), 8))
     assert row["rate"] - 0.8 == pytest.approx(EQUAL["difference of selection rates"], rel=1e-12)
-    assert whole.lists["exposure_ratio"].item() == pytest.approx(EQUAL["exposure ratio"], rel=1e-12)
-    assert whole.lists["ndkl"].item() == pytest.approx(EQUAL["NDKL"], rel=1e-5)  # theirs is smoothed
+    assert whole["exposure_ratio"].item() == pytest.approx(EQUAL["exposure ratio"], rel=1e-12)
+    assert whole["ndkl"].item() == pytest.approx(EQUAL["NDKL"], rel=1e-5)  # theirs is smoothed
 
 
 @pytest.mark.parametrize(

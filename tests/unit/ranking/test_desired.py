@@ -32,14 +32,13 @@ def source(tmp_path):
 
 def shares(source, desired):
     """The desired shares of every list, by value."""
-    target, found = choose(desired, source), {}
-    for lists in source.lists():
-        groups = group(lists, target, source)
-        for i, query in enumerate(lists.queries):
-            own = slice(*groups.list_groups[i : i + 2])
-            names = [groups.names[value] for value in groups.values[own]]
-            found[query] = dict(zip(names, groups.desired[own].tolist(), strict=True))
-            assert groups.counts[own].sum() == lists.offsets[i + 1] - lists.offsets[i]
+    lists, found = source.lists, {}
+    groups = group(lists, choose(desired, source), source)
+    for i, query in enumerate(lists.queries):
+        own = slice(*groups.list_groups[i : i + 2])
+        names = [groups.names[value] for value in groups.values[own]]
+        found[query] = dict(zip(names, groups.desired[own].tolist(), strict=True))
+        assert groups.counts[own].sum() == lists.offsets[i + 1] - lists.offsets[i]
     return found
 
 
@@ -159,4 +158,4 @@ def test_other_bad_distributions(tmp_path, source):
         choose("equal-opportunity", without)
     TABLE.assign(fit=[1, 1, 1, 1, 0, 0, 0]).to_csv(source.path, index=False)
     with pytest.raises(InputError, match=r"c\.csv:6: no candidate of the list that begins here is qualified"):
-        shares(source, "equal-opportunity")
+        shares(ListFile(source.path, COLUMNS), "equal-opportunity")

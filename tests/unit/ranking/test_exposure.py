@@ -7,26 +7,24 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from biaslab.core.errors import InputError
 from biaslab.ranking import exposure, registry
 from biaslab.ranking.measures import MEASURES as GEYIK
 from biaslab.ranking.measures import ndkl
-from biaslab.ranking.pools import UNKNOWN, Attention, Groups, Pools, Rankings, Settings, top, top_by_score
+from biaslab.ranking.pools import UNKNOWN, Groups, Pools, Rankings, Settings, top, top_by_score
 from naive import ranking as naive
 from naive import ranking_exposure as naive_exposure
 from naive import ranking_fa_ir as naive_fa_ir
 
 ALPHA = 0.3
 ORACLES = {
-    name: lambda v, s, d, o, _, i=i: naive.ranking_measures(s, v, d, o)[i] for i, name in enumerate(GEYIK)
+    name: lambda v, s, d, o, i=i: naive.ranking_measures(s, v, d, o)[i] for i, name in enumerate(GEYIK)
 } | {name: getattr(naive_exposure, name) for name in registry.MEASURES if hasattr(naive_exposure, name)}
-ORACLES["fa_ir_pass"] = lambda v, s, d, o, _: naive_fa_ir.passes_test(
+ORACLES["fa_ir_pass"] = lambda v, s, d, o: naive_fa_ir.passes_test(
     [v[i] == 0 for i in o if v[i] is not None], Fraction(d[0]), ALPHA
 )
-ATTENTION = {None: naive_exposure.logarithmic, 0.3: naive_exposure.geometric(0.3)}
 
 
-def pools_of(lists, desired, stop=None):
+def pools_of(lists, desired):
     """Pools of lists [(values, scores)], values 0, 1, … or None."""
     m, n = len(desired), len(lists)
     rows = [UNKNOWN if v is None else i * m + v for i, (values, _) in enumerate(lists) for v in values]
@@ -40,7 +38,7 @@ def pools_of(lists, desired, stop=None):
     )
     offsets = np.concatenate([[0], np.cumsum([len(values) for values, _ in lists])])
     scores = np.concatenate([scores for _, scores in lists]).astype(float)
-    return Pools(offsets, groups, scores, Settings(Attention(stop), "0", ALPHA))
+    return Pools(offsets, groups, scores, Settings("0", ALPHA))
 
 
 def first_of(rankings):
@@ -56,15 +54,14 @@ def random_lists(rng, unknown, lowest=0):
     ]
 
 
-@pytest.mark.parametrize("stop", ATTENTION)
 @pytest.mark.parametrize("unknown", [False, True])
 @pytest.mark.parametrize("name", registry.MEASURES)
-def test_measure_is_its_oracle(name, unknown, stop):
+def test_measure_is_its_oracle(name, unknown):
     rng = np.random.default_rng(5)
     desired = [0.5, 0.3, 0.2]
     for k, lowest in ((1, 0), (4, 0), (50, -1)):
         lists = random_lists(rng, unknown, lowest)
-        pools = pools_of(lists, desired, stop)
+        pools = pools_of(lists, desired)
         order = rng.permutation(len(pools.lists))
         order = order[np.argsort(pools.lists[order], kind="stable")]
         rankings = top(pools, order, k)
@@ -75,7 +72,7 @@ def test_measure_is_its_oracle(name, unknown, stop):
             own = rankings.rows[rankings.starts[i] : rankings.starts[i + 1]] - pools.offsets[i]
             if name == "fa_ir_pass" and len(own) > 5:  # all rankings are written out
                 continue
-            expected = ORACLES[name](values, scores.tolist(), desired, own.tolist(), ATTENTION[stop])
+            expected = ORACLES[name](values, scores.tolist(), desired, own.tolist())
             assert_allclose(found[i], expected, rtol=1e-12, atol=1e-12, err_msg=f"{values} {scores}")
 
 
@@ -127,17 +124,6 @@ def test_below_the_top_there_is_no_attention():
     pools = pools_of([([0, 1, 0, 1], np.array([4, 3, 2, 1]))], [0.5, 0.5])
     rankings = top_by_score(pools, 2)
     assert_allclose(exposure.exposures(rankings), [1 / 2, 1 / math.log2(3) / 2])
-
-
-def test_geometric_attention_sums_to_one():
-    assert Attention(0.2).table(200).sum() == pytest.approx(1)
-    assert Attention(0.2).table(3).tolist() == pytest.approx([0.2, 0.16, 0.128])
-
-
-@pytest.mark.parametrize("stop", [0, 1, -0.1, 1.5])
-def test_a_chance_to_stop_is_between_zero_and_one(stop):
-    with pytest.raises(InputError, match="the chance to stop at a place is"):
-        Attention(stop)
 
 
 def test_unknown_candidates_keep_their_places():

@@ -1,4 +1,4 @@
-"""Reading lists as a stream, writing them, and every bad line."""
+"""Reading lists, writing them, and every bad line."""
 
 import csv
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
-from biaslab.ranking.lists import Columns, ListFile, open_output
+from biaslab.ranking.lists import Columns, ListFile, check_output, write_ranked
 
 COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
 ROWS = [
@@ -30,36 +30,33 @@ def write(path, rows=ROWS, header=("query", "score", "sex", "age", "fit")):
     return path
 
 
-def read(path, columns=COLUMNS, chunk_bytes=2**20):
-    return list(ListFile(path, columns, chunk_bytes).lists())
+def read(path, columns=COLUMNS):
+    return ListFile(path, columns).lists
 
 
 @pytest.mark.parametrize("name", ["c.csv", "c.tsv"])
 def test_columns_become_arrays(tmp_path, name):
-    *before, last = read(write(tmp_path / name))
-    (first,) = before
-    assert [*first.queries, *last.queries] == ["a", "b", "c"]
-    assert first.offsets.tolist() == [0, 3, 4]
-    assert first.scores.tolist() == [1.5, 2.0, -0.3, 0.0]
-    assert first.names == ["f|new", "f|old", "m|old"]
-    assert first.values.tolist() == [1, 2, 0, 1]
-    assert first.qualified.tolist() == [True, False, True, False]
-    assert last.first_row == 4
-    assert last.qualified.tolist() == [True, False]
+    lists = read(write(tmp_path / name))
+    assert lists.queries == ["a", "b", "c"]
+    assert lists.offsets.tolist() == [0, 3, 4, 6]
+    assert lists.scores.tolist() == [1.5, 2.0, -0.3, 0.0, 7.0, 7.0]
+    assert lists.names == ["f|new", "f|old", "m|new", "m|old"]
+    assert lists.values.tolist() == [1, 3, 0, 1, 2, 3]
+    assert lists.qualified.tolist() == [True, False, True, False, True, False]
 
 
-def test_chunk_size_changes_no_list(tmp_path):
+def test_blocks_of_a_text_file_change_no_list(tmp_path, monkeypatch):
     path = write(tmp_path / "c.csv", [(f"q{i // 7}", i, "fm"[i % 2], "old", "1") for i in range(100)])
-    for chunk_bytes in (40, 100, 1000, 10**6):
-        parts = read(path, chunk_bytes=chunk_bytes)
-        assert [q for part in parts for q in part.queries] == [f"q{i}" for i in range(15)]
-        assert [size for part in parts for size in np.diff(part.offsets)] == [7] * 14 + [2]
-        assert np.concatenate([part.scores for part in parts]).tolist() == list(range(100))
-    assert len(read(path, chunk_bytes=40)) > 5
+    monkeypatch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 40)
+    lists = read(path)
+    assert lists.queries == [f"q{i}" for i in range(15)]
+    assert np.diff(lists.offsets).tolist() == [7] * 14 + [2]
+    assert lists.scores.tolist() == list(range(100))
+    assert lists.table.column("score").num_chunks > 5
 
 
 def test_without_a_query_the_file_is_one_list(tmp_path):
-    (lists,) = read(write(tmp_path / "c.csv"), Columns("score", ("sex",)), 40)
+    lists = read(write(tmp_path / "c.csv"), Columns("score", ("sex",)))
     assert (lists.queries, lists.offsets.tolist(), lists.names) == ([""], [0, 6], ["f", "m"])
     assert lists.qualified is None
 
@@ -70,24 +67,18 @@ def test_parquet_types(tmp_path, dictionary):
     if dictionary:
         table["a"] = table["a"].astype("category")
     table.to_parquet(tmp_path / "c.parquet")
-    for chunk_bytes in (64, 10**6):
-        parts = read(tmp_path / "c.parquet", Columns("s", ("a",), "q", "f"), chunk_bytes)
-        assert [q for part in parts for q in part.queries] == ["1", "2"]
-        assert np.concatenate([part.scores for part in parts]).tolist() == [1.0, 2.0, 3.0]
-        assert np.concatenate([part.qualified for part in parts]).tolist() == [True, False, True]
-
-
-def test_values_are_counted_over_all_chunks(tmp_path):
-    source = ListFile(write(tmp_path / "c.csv"), COLUMNS, 40)
-    assert source.count_values() == {"f|new": 1, "f|old": 2, "m|new": 1, "m|old": 2}
+    lists = read(tmp_path / "c.parquet", Columns("s", ("a",), "q", "f"))
+    assert lists.queries == ["1", "2"]
+    assert lists.scores.tolist() == [1.0, 2.0, 3.0]
+    assert lists.qualified.tolist() == [True, False, True]
 
 
 def copied(source, out):
     file = ListFile(source, Columns("score", ("a",)))
-    with open_output(out, file) as append:
-        for table in file.tables():
-            zeros = pa.array(np.zeros(len(table), np.int64))
-            append(table.append_column("rank", zeros).append_column("old_rank", zeros))
+    check_output(out, file)
+    table = file.lists.table
+    zeros = pa.array(np.zeros(len(table), np.int64))
+    write_ranked(out, table.append_column("rank", zeros).append_column("old_rank", zeros), file)
     return out
 
 
@@ -154,11 +145,12 @@ BAD_ROWS = {
 }
 
 
-@pytest.mark.parametrize("chunk_bytes", [64, 2**20])
+@pytest.mark.parametrize("block_bytes", [64, 2**20])
 @pytest.mark.parametrize("message", BAD_ROWS)
-def test_bad_row_is_named(tmp_path, message, chunk_bytes):
+def test_bad_row_is_named(tmp_path, monkeypatch, message, block_bytes):
+    monkeypatch.setattr("biaslab.ranking.lists.BLOCK_BYTES", block_bytes)
     with pytest.raises(InputError, match=message) as error:
-        read(write(tmp_path / "c.csv", BAD_ROWS[message]), chunk_bytes=chunk_bytes)
+        read(write(tmp_path / "c.csv", BAD_ROWS[message]))
     assert "\n" not in str(error.value)
 
 
@@ -170,7 +162,7 @@ def test_line_is_named_after_blank_lines_and_line_breaks_in_quotes(tmp_path):
 
 
 @pytest.mark.parametrize("line", ['2,f,"open', '2,"f,open', '"2,f,open'])
-def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, line):
+def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatch, line):
     rows = "".join(f"{i},f,note\n" for i in range(20))
     path = tmp_path / "c.csv"
     path.write_text(f"score,sex,note\n1,f,\n\n{line}\n{rows}")
@@ -178,16 +170,20 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, line):
     with pytest.raises(InputError, match=problem) as error:
         read(path, Columns("score", ("sex",)))
     assert "\n" not in str(error.value)
-    with pytest.raises(InputError, match=r"longer than 64 bytes; .* or close the quote that is left open"):
-        read(path, Columns("score", ("sex",)), 64)
+    with monkeypatch.context() as patch:
+        patch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 64)
+        with pytest.raises(
+            InputError, match=r"longer than 64 bytes; .* or close the quote that is left open"
+        ):
+            read(path, Columns("score", ("sex",)))
     path.write_text('score,sex,note\n1,f,"two\n"\n')
-    assert len(read(path, Columns("score", ("sex",)))) == 1
+    assert read(path, Columns("score", ("sex",))).values.tolist() == [0]
 
 
 def test_bad_row_of_parquet_is_named(tmp_path):
     pq.write_table(pa.table({"s": [1.0, None, 2.0], "a": ["x", "y", None]}), tmp_path / "c.parquet")
     with pytest.raises(InputError, match=r"c\.parquet, row 3: the a is missing"):
-        read(tmp_path / "c.parquet", Columns("s", ("a",)), 64)
+        read(tmp_path / "c.parquet", Columns("s", ("a",)))
     pq.write_table(pa.table({"s": ["1", "x"], "a": ["x", "y"], "l": [[1], [2]]}), tmp_path / "e.parquet")
     with pytest.raises(InputError, match=r"e\.parquet, row 2: the s 'x' is not a finite number"):
         read(tmp_path / "e.parquet", Columns("s", ("a",)))
@@ -232,13 +228,11 @@ def test_unknown_values_are_no_values(tmp_path, unknown):
     rows = [*ROWS[:2], ("a", "1", unknown, "old", "1"), ("b", "2", "f", unknown, "1"), *ROWS[4:]]
     path = write(tmp_path / "c.csv", rows)
     columns = Columns("score", ("sex", "age"), "query", unknown=(unknown,))
-    first, last = read(path, columns)
-    assert first.names == ["f|old", "m|old"]
-    assert first.values.tolist() == [0, 1, -1, -1]
-    assert last.values.tolist() == [0, 1]
-    assert ListFile(path, columns, 40).count_values() == {"f|old": 1, "m|new": 1, "m|old": 2}
+    lists = read(path, columns)
+    assert lists.names == ["f|old", "m|new", "m|old"]
+    assert lists.values.tolist() == [0, 2, -1, -1, 1, 2]
     everything = read(write(tmp_path / "d.csv", [("a", "1", unknown, "old", "1")]), columns)
-    assert (everything[0].names, everything[0].values.tolist()) == ([], [-1])
+    assert (everything.names, everything.values.tolist()) == ([], [-1])
 
 
 def write_groups(path, groups):
@@ -255,21 +249,18 @@ def write_groups(path, groups):
         (["f", "m", ""], r"c\.csv:4: the sex is missing; fill it in, or add --unknown ''"),
     ],
 )
-@pytest.mark.parametrize("chunk_bytes", [16, 2**20])  # the chunks of the one have few lines each
-def test_doubtful_groups_are_refused(tmp_path, groups, message, chunk_bytes):
-    path = write_groups(tmp_path / "c.csv", groups)
-    for method in (ListFile.count_values, lambda file: list(file.lists())):
-        with pytest.raises(InputError, match=message):
-            method(ListFile(path, Columns("score", ("sex",)), chunk_bytes))
+def test_doubtful_groups_are_refused(tmp_path, groups, message):
+    with pytest.raises(InputError, match=message):
+        read(write_groups(tmp_path / "c.csv", groups), Columns("score", ("sex",)))
 
 
 def test_doubtful_groups_are_kept_or_unknown_on_demand(tmp_path):
     path = write_groups(tmp_path / "c.csv", ["f", "F", "nan", "m", "?"])
     exact = Columns("score", ("sex",), exact=True)
-    assert ListFile(path, exact).count_values() == {"?": 1, "F": 1, "f": 1, "m": 1, "nan": 1}
+    assert read(path, exact).names == ["?", "F", "f", "m", "nan"]
     path = write_groups(tmp_path / "c.csv", ["f", "f", "nan", "m", "?"])
     unknown = Columns("score", ("sex",), unknown=("nan", "?"))
-    assert ListFile(path, unknown).count_values() == {"f": 2, "m": 1}
+    assert read(path, unknown).values.tolist() == [0, 0, -1, 1, -1]
 
 
 def test_crossed_groups_are_doubtful_by_attribute(tmp_path):
@@ -282,15 +273,16 @@ def test_crossed_groups_are_doubtful_by_attribute(tmp_path):
 def test_ranks_are_read_and_scores_may_be_missing(tmp_path):
     rows = [("a", "3", "f"), ("a", "1", "m")]
     path = write(tmp_path / "c.csv", rows, ("query", "rank", "sex"))
-    (lists,) = read(path, Columns(None, ("sex",), "query", rank="rank"))
+    lists = read(path, Columns(None, ("sex",), "query", rank="rank"))
     assert lists.scores is None
     assert lists.ranks.tolist() == [3.0, 1.0]
 
 
-def test_line_longer_than_a_chunk_is_refused(tmp_path):
+def test_line_longer_than_a_block_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 100)
     rows = [*ROWS[:2], ("a", "1", "f" * 300, "old", "1"), *ROWS[3:]]
     with pytest.raises(InputError, match=r"c\.csv: a line is longer than 100 bytes"):
-        read(write(tmp_path / "c.csv", rows), chunk_bytes=100)
+        read(write(tmp_path / "c.csv", rows))
 
 
 def test_other_bad_files(tmp_path):

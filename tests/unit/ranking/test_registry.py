@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.ranking import geyik, registry
+from biaslab.ranking.auditing import audit_file
 from biaslab.ranking.comparison import compare
 from biaslab.ranking.lists import Columns, ListFile
-from biaslab.ranking.measuring import measure_file, summarize
 from biaslab.ranking.pools import Settings
 from biaslab.ranking.report.lists import measure_table
 from biaslab.ranking.reranking import rerank_file
@@ -30,9 +30,8 @@ def test_a_new_row_is_in_every_table(monkeypatch, source, tmp_path):
     copy = registry.Algorithm("As by score", partial(geyik.rank_pools, "score_only"))
     monkeypatch.setitem(registry.MEASURES, "places", last)
     monkeypatch.setitem(registry.ALGORITHMS, "by_score", copy)
-    measured = measure_file(source, "uniform", 2, Settings())
-    assert measured.lists["places"].tolist() == [2.0, 2.0]
-    assert summarize(measured.lists)["title"].iloc[-1] == "Places"
+    audited = audit_file(source, "uniform", 2, "by_score", Settings())
+    assert audited.measures.set_index("title").loc["Places", "mean"].tolist() == [2.0, 2.0]
     assert (
         measure_table(rerank_file(source, tmp_path / "out.csv", "uniform", 2, "det_cons"))["places"]
         .eq(2)
@@ -64,5 +63,5 @@ def test_titles_are_different():
 def test_measures_of_the_paper_are_computed_together(monkeypatch, source):
     measure, calls = geyik.measure, []
     monkeypatch.setattr(geyik, "measure", lambda rankings: calls.append(rankings) or measure(rankings))
-    measure_file(source, "uniform", 2, Settings())
-    assert len(calls) == len({id(rankings) for rankings in calls}) == 2  # chunks of whole lists
+    audit_file(source, "uniform", 2, "det_cons", Settings())
+    assert len(calls) == len({id(rankings) for rankings in calls}) == 2  # before and after

@@ -1,4 +1,4 @@
-"""Re-ranking files: against the oracles, list by list, in any chunks, in any format; the command."""
+"""Re-ranking files: against the oracles, list by list, in any format; the command."""
 
 import sys
 from fractions import Fraction
@@ -54,7 +54,7 @@ def random_table(rng, n_lists=8, longest=12):
     )
 
 
-def reranked(folder, table, suffix=".parquet", columns=COLUMNS, chunk_bytes=2**20, **how):
+def reranked(folder, table, suffix=".parquet", columns=COLUMNS, **how):
     """Re-rank a table; return the result and the measures."""
     path, out = folder / f"in{suffix}", folder / f"out{suffix}"
     if suffix == ".parquet":
@@ -62,7 +62,7 @@ def reranked(folder, table, suffix=".parquet", columns=COLUMNS, chunk_bytes=2**2
     else:
         table.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
     how = {"desired": "uniform", "k": 5, "algorithm": "det_greedy"} | how
-    part = rerank_file(ListFile(path, columns, chunk_bytes), out, **how)
+    part = rerank_file(ListFile(path, columns), out, **how)
     if suffix == ".parquet":
         return read_parquet(out), part
     return pd.read_csv(out, sep="\t" if suffix == ".tsv" else ","), part
@@ -123,13 +123,12 @@ MEASURES = [name for name, measure in registry.MEASURES.items() if not measure.n
     k=st.integers(1, 15),
     algorithm=st.sampled_from(ALGORITHMS),
     kind=st.sampled_from(["uniform", "observed", "equal-opportunity"]),
-    chunk_bytes=st.integers(64, 2000),
 )
-def test_lists_in_one_file_are_ranked_as_each_alone(tmp_path_factory, seed, k, algorithm, kind, chunk_bytes):
+def test_lists_in_one_file_are_ranked_as_each_alone(tmp_path_factory, seed, k, algorithm, kind):
     folder = tmp_path_factory.mktemp("alone")
     table = random_table(np.random.default_rng(seed), 5)
     how = {"desired": kind, "k": k, "algorithm": algorithm}
-    together, part = reranked(folder, table, ".csv", chunk_bytes=chunk_bytes, **how)
+    together, part = reranked(folder, table, ".csv", **how)
     alone = [reranked(folder, t, ".csv", **how) for _, t in table.groupby("query", sort=False)]
     pd.testing.assert_frame_equal(together, pd.concat([t for t, _ in alone], ignore_index=True))
     for name, values in part.measures.items():
@@ -137,21 +136,14 @@ def test_lists_in_one_file_are_ranked_as_each_alone(tmp_path_factory, seed, k, a
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_chunks_and_formats_change_nothing(tmp_path, kind):
+def test_formats_change_nothing(tmp_path, kind):
     table = random_table(np.random.default_rng(3), 25)
-    results = [
-        reranked(tmp_path, table, suffix, chunk_bytes=chunk_bytes, desired=kind)
-        for suffix in (".parquet", ".csv", ".tsv")
-        for chunk_bytes in (64, 500, 2**20)
+    first, *others = [
+        reranked(tmp_path, table, suffix, desired=kind) for suffix in (".parquet", ".csv", ".tsv")
     ]
-    for result, part in results[1:]:
-        pd.testing.assert_frame_equal(result, results[0][0], check_dtype=False)
-        assert measure_table(part).equals(measure_table(results[0][1]))
-    text = []
-    for chunk_bytes in (64, 2**20):
-        reranked(tmp_path, table, ".csv", chunk_bytes=chunk_bytes, desired=kind)
-        text.append((tmp_path / "out.csv").read_bytes())
-    assert text[0] == text[1]
+    for result, part in others:
+        pd.testing.assert_frame_equal(result, first[0], check_dtype=False)
+        assert measure_table(part).equals(measure_table(first[1]))
 
 
 def test_one_list_is_ranked_as_the_function_does(tmp_path):
@@ -270,7 +262,7 @@ def test_bad_line_leaves_no_file(tmp_path):
     table = random_table(np.random.default_rng(0), 40)
     table["score"] = [*table["score"][:-1], np.nan]
     with pytest.raises(InputError, match=rf"in\.csv:{len(table) + 1}: the score"):
-        reranked(tmp_path, table, ".csv", chunk_bytes=100)
+        reranked(tmp_path, table, ".csv")
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 

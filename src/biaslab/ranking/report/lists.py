@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.core.plotting import BLUE, DOUBLE_COLUMN, GREY, VERMILLION, Axes, figure, save_with_data
 from biaslab.core.tables import four_digits
-from biaslab.ranking.reranking import FEASIBLE, RANKINGS, Part
+from biaslab.ranking.reranking import FEASIBLE, RANKINGS, Reranked
 
 N_STEPS = 200
 """Steps of the cumulative distribution of a measure over lists."""
@@ -22,7 +22,7 @@ _ROW = 0.3  # inches, height of a value
 _OFFSETS = {"desired": -0.2, "before": 0.0, "after": 0.2}  # rows, so that equal dots can be seen
 
 
-def measure_table(part: Part) -> pd.DataFrame:
+def measure_table(part: Reranked) -> pd.DataFrame:
     """Return the measures of every list before and after, below their means over all lists.
 
     Columns query ("" for the means), ranking (before, after), n_candidates, n_places, n_exhausted, feasible
@@ -45,14 +45,14 @@ def measure_table(part: Part) -> pd.DataFrame:
     return pd.concat([means, table[table["query"] != ""]], ignore_index=True)
 
 
-def summary(part: Part) -> str:
+def summary(part: Reranked) -> str:
     """Return the means over all lists before and after as text, a measure a line; then shares by value."""
     means = measure_table(part).head(len(RANKINGS)).drop(columns="query").set_index("ranking")
     measures = means.T.round(9).rename_axis(columns=None).to_string(float_format=four_digits)
     return f"{measures}\n\n{_shares_by_value(part)}"
 
 
-def _shares_by_value(part: Part) -> str:
+def _shares_by_value(part: Reranked) -> str:
     """Return the shares in the top, means over lists, by value; of one list its Skew, too."""
     n_lists = len(part.queries)
     table = value_table(part)
@@ -66,7 +66,7 @@ def _shares_by_value(part: Part) -> str:
     return lines + (f"\n... and {more} more values" if more else "")
 
 
-def absent_lines(part: Part) -> list[str]:
+def absent_lines(part: Reranked) -> list[str]:
     """Return, a value a line, which are desired and yet have no place in the top of the one list."""
     if len(part.queries) > 1:
         return []
@@ -83,7 +83,7 @@ def absent_lines(part: Part) -> list[str]:
     return lines[:N_VALUES]
 
 
-def tied_line(part: Part) -> str:
+def tied_line(part: Reranked) -> str:
     """Return what ties of scores leave open as one line, or "" where they change nothing."""
     n_lists, n_mixed = len(part.queries), int(part.is_mixed.sum())
     if not n_mixed:
@@ -98,7 +98,7 @@ def tied_line(part: Part) -> str:
     )
 
 
-def exhausted_line(part: Part) -> str:
+def exhausted_line(part: Reranked) -> str:
     """Return what was done for want of candidates as one line, or "" when there were enough."""
     lists = np.flatnonzero(part.n_exhausted)
     if not len(lists):
@@ -111,7 +111,7 @@ def exhausted_line(part: Part) -> str:
     )
 
 
-def write_figure(part: Part, stem: str | os.PathLike) -> None:
+def write_figure(part: Reranked, stem: str | os.PathLike) -> None:
     """Draw one list by value, or several by the distribution of NDKL and NDCG over them."""
     if len(part.queries) == 1:
         _draw_values(value_table(part), stem)
@@ -119,7 +119,7 @@ def write_figure(part: Part, stem: str | os.PathLike) -> None:
         _draw_distributions(distribution_table(part), stem)
 
 
-def value_table(part: Part) -> pd.DataFrame:
+def value_table(part: Reranked) -> pd.DataFrame:
     """Return value, desired, before, after (shares in the top), skew_before, skew_after of one list."""
     table = pd.DataFrame.from_dict(part.shares, orient="index", columns=["desired", *RANKINGS])
     table = table.rename_axis("value").reset_index()
@@ -130,7 +130,7 @@ def value_table(part: Part) -> pd.DataFrame:
     return table.sort_values(["desired", "value"], ascending=[False, True], ignore_index=True)
 
 
-def distribution_table(part: Part) -> pd.DataFrame:
+def distribution_table(part: Reranked) -> pd.DataFrame:
     """Return the share of lists whose NDKL and NDCG is at most a value: measure, ranking, value, share.
 
     The values of a measure are the same before and after; lists without a finite measure are never reached.
