@@ -140,9 +140,7 @@ def test_a_model_that_ends_the_program_is_told(stop):
     [
         (["ranking", "rerank"], r"(see biaslab ranking rerank --help)"),
         (["ranking", "rerun"], "No such command 'rerun'"),
-        (["ranking", "generate", "--size", "0"], "(see biaslab ranking generate --help)"),
         (["embeddings", "train", "--no-such"], "No such option: --no-such"),
-        (["embeddings", "count-cooccurrences", "--no-such"], "No such option: --no-such"),
     ],
 )
 def test_wrong_arguments_are_one_line(monkeypatch, capsys, arguments, hint):
