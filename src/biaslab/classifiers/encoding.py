@@ -82,59 +82,29 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         class that the schema lacks, a value outside its domain where the schema refuses it; or when the
         file is missing, not text, empty, has lines of another length, or lacks a column.
     """
-    found = _codes(path, schema, [*schema.attributes, schema.label])
-    codes, present = found.codes[:, :-1], _present(found.codes)
-    read = _samples(codes, found.codes[:, -1:], found.lines, schema, path)
+    found = _codes(path, schema)
+    codes, present = found.codes[:, :-1], (found.codes != MISSING).all(axis=1)
+    if not present.any():
+        raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
+    X = np.ascontiguousarray(codes[present], np.int32)
+    outside = ~schema.domain.contains(codes[present])
     return Data(
-        read.X,
+        schema.domain.clip(X) if schema.outside == CLIP else X,
         found.codes[present, -1].copy(),
-        read.n_outside,
-        read.n_missing,
-        read.lines,
-        outside=~schema.domain.contains(codes[present]),
+        int(outside.sum()),
+        int((~present).sum()),
+        found.lines[present],
+        outside=outside,
         clipped=found.clipped[present],
         left_out=codes[~present],
         n_trimmed=found.n_trimmed,
     )
 
 
-def read_samples(path: str | os.PathLike, schema: Schema) -> Samples:
-    """Read a table of samples that need no label, as `read_table` does.
-
-    Parameters
-    ----------
-    path : path-like
-        A text file (UTF-8), one row a line, with the columns of the attributes; others are passed over.
-    schema : Schema
-        What its columns mean.
-
-    Returns
-    -------
-    Samples
-        Encoded samples, and how many rows were outside the domain or missing a value.
-
-    Raises
-    ------
-    InputError
-        As `read_table`.
-    """
-    found = _codes(path, schema, list(schema.attributes))
-    return _samples(found.codes, found.codes[:, :0], found.lines, schema, path)
-
-
 def describe_trimmed(n: int) -> list[str]:
     """Return a line on rows with blanks around a value, if there are any."""
     rows = "1 row has" if n == 1 else f"{n:,} rows have"
     return [f"{rows} blanks around a value, which are trimmed."] if n else []
-    codes, lines = _codes(path, schema)
-    present = (codes != _MISSING).all(axis=1)
-    if not present.any():
-        raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
-    X = np.ascontiguousarray(codes[present, :-1], np.int32)
-    n_outside = int((~schema.domain.contains(X)).sum())
-    if schema.outside == CLIP:
-        X = schema.domain.clip(X)
-    return Data(X, codes[present, -1].copy(), n_outside, int((~present).sum()), lines[present])
 
 
 def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
@@ -180,7 +150,7 @@ def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Codes:
-    """The numbers of some columns, (n, number of them) int64."""
+    """The numbers of the attributes and the label, (n, d + 1) int64."""
 
     codes: np.ndarray
     lines: np.ndarray  # (n,) int64
@@ -188,13 +158,10 @@ class _Codes:
     n_trimmed: int  # rows with blanks around a value
 
 
-def _codes(path: str | os.PathLike, schema: Schema, fields: Sequence[Attribute]) -> _Codes:
+def _codes(path: str | os.PathLike, schema: Schema) -> _Codes:
+    fields = [*schema.attributes, schema.label]
     trimmed: list[int] = []
     rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open, trimmed)
-def _codes(path: str | os.PathLike, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the attributes and the label, (n, d + 1) int64, and the lines, (n,) int64."""
-    fields = [*schema.attributes, schema.label]
-    rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open)
     names = column_names(rows, schema, path)
     encoders = [_Encoder(one, schema.missing) for one in fields]
     places = [_place(one.column, names, path, schema.separator) for one in fields]
@@ -307,24 +274,6 @@ def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
         f"{field}{encoded} is outside {attribute.low} to {attribute.high}; correct the file, widen the"
         " domain, or write outside: keep or outside: clip in the schema"
     )
-
-
-def _present(codes: np.ndarray) -> np.ndarray:
-    return (codes != MISSING).all(axis=1)
-
-
-def _samples(
-    codes: np.ndarray, label: np.ndarray, lines: np.ndarray, schema: Schema, path: str | os.PathLike
-) -> Samples:
-    """Leave out rows with a missing value, count those outside the domain."""
-    present = _present(np.hstack([codes, label]))
-    if not present.any():
-        raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
-    X = np.ascontiguousarray(codes[present], np.int32)
-    n_outside = int((~schema.domain.contains(X)).sum())
-    if schema.outside == CLIP:
-        X = schema.domain.clip(X)
-    return Samples(X, lines[present], n_outside, int((~present).sum()))
 
 
 def read_rows(

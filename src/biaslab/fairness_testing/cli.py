@@ -239,10 +239,8 @@ def _search(
     from biaslab.core.io import write_tsv
     from biaslab.core.tables import write_table
     from biaslab.fairness_testing import campaign
-    from biaslab.fairness_testing.auditing import predict, rows_for
-    from biaslab.fairness_testing.judging import no_all_clear
-    from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.auditing import no_all_clear, predict, rows_for
+    from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.summary import show, summary_table
     from biaslab.fairness_testing.testers.subject import Subject
 

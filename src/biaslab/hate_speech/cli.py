@@ -388,34 +388,7 @@ def _scores(classifier: "TextClassifier", texts: "Sequence[str]", what: str) -> 
         return classifier.scores(texts, lambda done, n: progress(what, done, n))
 
 
-def _bias_of(
-    classifier: "TextClassifier", table: "pd.DataFrame", terms: tuple[str, ...], name: str, file: Path
-) -> "pd.DataFrame":
-    from biaslab.hate_speech.own_bias import labelled_bias, mentions
-
-    texts = list(table["text"])
-    scores = _scores(classifier, texts, name)
-    _check_order(scores, table["label"].to_numpy(), file)
-    found = labelled_bias(scores, table["label"].to_numpy(), mentions(texts, terms), terms)
-    found.insert(0, "set", name)
-    return found
-
-
-def _templates(classifier: "TextClassifier", terms: tuple[str, ...], file: Path | None) -> "Table":
-    from biaslab.hate_speech import own_bias, summary
-    from biaslab.text.labelled import read_texts
-
-    sentences = own_bias.TEMPLATES if file is None else tuple(read_texts(file)["text"])
-    words = [*terms, *own_bias.NEUTRAL_WORDS]
-    scores = _scores(classifier, own_bias.fill_templates(sentences, words), "templates")
-    return summary.template_table(
-        own_bias.template_table(scores, terms, own_bias.NEUTRAL_WORDS),
-        own_bias.template_spread(scores, len(terms), len(words)),
-    )
-
-
 def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_out: "LeftOut") -> list[str]:
-def _sentences(sentence: str | None, file: Path | None, limit: int | None) -> list[str]:
     from biaslab.text.labelled import checked_text, read_texts
 
     if (sentence is None) == (file is None):
