@@ -1,6 +1,7 @@
 """What is refused before anything is submitted, with commands of Slurm that are scripts."""
 
 import math
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -160,3 +161,18 @@ def test_where_slurm_is_missing_or_silent_this_is_said(tmp_path, monkeypatch, sc
 def test_other_executors_are_not_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     check_slurm(SimpleNamespace(executor_settings=None))
+
+
+def test_inside_a_job_nothing_of_its_allocation_is_left_before_anything_is_submitted(monkeypatch):
+    """The thread that asks for states would die of them, and the run hang: the plugin sees to it first."""
+    plugin = pytest.importorskip("snakemake_executor_plugin_slurm")
+    for name in ("SLURM_JOB_ID", "SLURM_MEM_PER_NODE", "SLURM_CPUS_PER_TASK"):
+        monkeypatch.setenv(name, "7")
+    left = []
+
+    def begin(*_):  # which starts the thread
+        left.append([name for name in os.environ if name.startswith("SLURM_")])
+
+    monkeypatch.setattr(plugin.RemoteExecutor, "__init__", begin)
+    plugin.Executor(None, SimpleNamespace(warning=lambda line: None))
+    assert left == [[]]
