@@ -193,7 +193,18 @@ class Integer:
         return min(max(code, self.low), self.high) if self.clip else code
 
     def clips(self, text: str) -> bool:
-        """Tell whether the number of a field is beyond the domain, and `clip` moves it to the end."""
+        """Tell whether the number of a field is beyond the domain, and `clip` moves it to the end.
+
+        Parameters
+        ----------
+        text : str
+            The field.
+
+        Returns
+        -------
+        bool
+            Whether it is moved.
+        """
         return (
             self.clip
             and not self.coded
