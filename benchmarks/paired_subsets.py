@@ -47,7 +47,6 @@ ASKED = {
     "influence": ("influence", False),
     "newton": ("newton", False),
     "newton, damped": ("newton", True),
-    "spectral": ("spectral", True),
     "unrolled": ("unrolled", True),
 }
 """By title: the attribution, and whether with the damping that follows from the training."""

@@ -351,7 +351,6 @@ def trainings_made(name: str) -> str:
         "targeted sets": [one for one in removed if not is_random(one)],
         "random sets": [one for one in removed if is_random(one)],
         "sets that PPMI finds": expansion.ppmi_sets(setup),
-        "single documents": expansion.single_sets(setup),
     }
     hours = _core_hours(name)
     rows = [

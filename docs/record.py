@@ -66,7 +66,6 @@ BENCHMARK = {
     "lds/removals.tsv": None,
     "lds/paired.tsv": None,
     "lds/scores.tsv": ["weat", "size", "n_subsets", "n_retrainings", "reliability", "ceiling"],
-    "single_documents/*.tsv": None,
     "planted/*/documents.parquet": ["document", "id", "kind", "weat", "source", "dose"],
     "others/*.parquet": None,
     "planted/recall.tsv": None,
@@ -82,14 +81,11 @@ FIGURES = {
     "hate_performance": "hate_speech/figures/performance",
     "ranking_simulation": "ranking/figures/simulation",
     "sample_predicted_observed": "origins/sample/figures/figure2_predicted_observed_weat1",
-    "sample_single_documents": "origins/sample/figures/single_documents",
     "sample_transfer": "origins/sample/figures/figure4_transfer_weat1",
     "sample_cross_fitting": "origins/sample/figures/cross_fitting_weat1",
     "sample_brittleness": "origins/attribution/figures/brittleness_weat2",
     "sample_lds": "origins/attribution/figures/lds_weat1",
     "sample_planted": "origins/attribution/figures/planted_weat1",
-    "sample_randomised": "origins/attribution/figures/randomised_weat1",
-    "sample_relative_influence": "origins/attribution/figures/relative_influence_weat1",
 }
 """By picture of the pages: the figure, without suffix, in the default or a run of the preset attribution."""
 

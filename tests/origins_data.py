@@ -14,7 +14,6 @@ from biaslab.core.stats import linear_fit
 from biaslab.origins import baseline as measured
 from biaslab.origins.attribution.estimates import SET, SUM, read_with_seeds, seed_values, write_by_seed
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, BY_SEED, ESTIMATORS
-from biaslab.origins.attribution.relative import relative_table
 from biaslab.origins.checks.bias_gradient.ends import N_ENDS, ends
 from biaslab.origins.checks.brittleness.analysis import Ranking, predict_flips
 from biaslab.origins.checks.brittleness.flips import brackets, outcomes
@@ -24,16 +23,7 @@ from biaslab.origins.checks.lds.subsets import draw_subsets
 from biaslab.origins.checks.planted.planting import KINDS
 from biaslab.origins.checks.planted.recall import TEST_WORDS, pair_table, recall_table
 from biaslab.origins.checks.ppmi_sets.analysis import select_ppmi_sets
-from biaslab.origins.checks.randomised.analysis import TRAINED, compare_fits, compare_rankings
-from biaslab.origins.checks.relative_influence.analysis import compare_orders
 from biaslab.origins.checks.retraining import analysis as retraining
-from biaslab.origins.checks.seed_stability.analysis import stability
-from biaslab.origins.checks.single_documents.analysis import (
-    compare_documents,
-    correlate_documents,
-    select_documents,
-)
-from biaslab.origins.checks.single_documents.auc import score_documents
 from biaslab.origins.grid.expansion import SETS
 from biaslab.origins.report.results import Setup
 from biaslab.origins.representations.axis import analysis as axis
@@ -108,12 +98,9 @@ def write_results(
     write_tsv(folder / "baseline.tsv", pd.DataFrame(baselines, columns=measured.COLUMNS["baseline"]))
     _write_ppmi(folder, rng, weats)
     _write_ppmi_sets(folder, np.random.default_rng(5), weats[0], sizes[0])
-    _write_gradients_and_stability(folder, weats)
-    _write_single_documents(folder, weats[0])
+    _write_gradients(folder, weats)
     _write_attribution_scores(folder, pd.concat(sets), weats)
     _write_planted(folder, weats)
-    _write_relative(folder, documents, weats)
-    _write_randomised(folder, pd.concat(sets), weats)
     _write_brittleness(folder, weats)
     write_tsv(folder / "perturbations.tsv", pd.concat(sets, ignore_index=True))
     _write_transfer(folder, pd.concat(sets, ignore_index=True))
@@ -239,25 +226,6 @@ def _write_ppmi_sets(folder: Path, rng: np.random.Generator, weat: str, size: in
         write_tsv(folder / path, pd.DataFrame(rows, columns=measured.COLUMNS["observed"]))
 
 
-def _write_single_documents(folder: Path, weat: str) -> None:
-    """Write four documents, each with three pairs of embeddings whose change is near what influence says."""
-    rng = np.random.default_rng(9)
-    bias = read_with_seeds(*_bias_files(folder, weat))
-    sets = select_documents(bias["influence_mean"].to_numpy(), weat, 1, 2, 1)
-    baseline = read_tsv(folder / "baseline.tsv")
-    rows = []
-    for name, document in zip(sets["set"], sets["document"], strict=True):
-        for before in baseline[baseline["weat"] == weat].head(3).itertuples():
-            change = bias[f"influence_seed{before.seed}"][document] * rng.normal(1, 0.2)
-            rows.append((name, weat, before.seed, before.effect_size - change))
-    observed = pd.DataFrame(rows, columns=measured.COLUMNS["observed"])
-    documents = compare_documents(sets, baseline, observed, bias)
-    write_tsv(folder / "single_documents" / "documents.tsv", documents)
-    write_tsv(folder / "single_documents" / "correlation.tsv", correlate_documents(documents, 1))
-    ppmi = read_parquet(folder / "ppmi" / f"{weat}.parquet")
-    write_tsv(folder / "single_documents" / "auc.tsv", score_documents(documents, ppmi, 1))
-
-
 def _write_attribution_scores(folder: Path, perturbations: pd.DataFrame, weats: tuple[str, ...]) -> None:
     """Write cross-fitted sets, and twelve subsets on which the bias moves as influence says, with noise."""
     rng = np.random.default_rng(11)
@@ -324,49 +292,6 @@ def _write_planted(folder: Path, weats: tuple[str, ...]) -> None:
             pairs.append(pair_table(documents, weat, values))
     write_tsv(folder / "planted" / "recall.tsv", pd.concat(recalls, ignore_index=True))
     write_tsv(folder / "planted" / "pairs.tsv", pd.concat(pairs, ignore_index=True))
-
-
-def _write_randomised(folder: Path, perturbations: pd.DataFrame, weats: tuple[str, ...]) -> None:
-    """Write a comparison with embeddings whose estimates are random, and with some that agree by half."""
-    rng, rankings = np.random.default_rng(14), []
-    for weat in weats:
-        bias = read_with_seeds(*_bias_files(folder, weat))
-        columns = [c for c in bias.columns if "_seed" in c]
-        noise = rng.normal(0, bias[columns].to_numpy().std(), (2, len(bias), len(columns)))
-        others = {"untrained": noise[0], "shuffled": bias[columns].to_numpy() + noise[1]}
-        tables = {kind: bias.assign(**dict(zip(columns, v.T, strict=True))) for kind, v in others.items()}
-        rankings.append(compare_rankings(weat, bias, tables))
-    sets = perturbations[["weat", "set", "kind", "size", "replicate", "estimator"]]
-    predicted = {
-        kind: pd.concat(
-            [
-                sets.assign(seed=s, predicted=factor * perturbations["predicted_mean"] + 0.1 * s)
-                for s in (0, 1)
-            ]
-        )
-        for kind, factor in ((TRAINED, 1), ("untrained", 0.1), ("shuffled", 0.5))
-    }
-    observed = sets.assign(effect_size=perturbations["observed_mean"], seed=0).drop_duplicates(
-        ["weat", "set"]
-    )
-    fits = compare_fits(read_tsv(folder / "baseline.tsv"), observed, predicted, 1)
-    table = pd.concat(rankings).merge(fits, how="left", on=["weat", "embeddings", "estimator"])
-    write_tsv(folder / "randomised" / "comparison.tsv", table)
-
-
-def _write_relative(folder: Path, documents: pd.DataFrame, weats: tuple[str, ...]) -> None:
-    """Write relative influence with lengths that rise with the words of the test in a document."""
-    rng, parts = np.random.default_rng(15), []
-    for weat in weats:
-        bias = read_with_seeds(*_bias_files(folder, weat))
-        n_seeds = sum(c.startswith("influence_seed") for c in bias.columns)
-        words = bias[["n_S", "n_T", "n_A", "n_B"]].sum(axis=1).to_numpy()[:, None]
-        lengths = [words * rng.uniform(0.1, 1, (len(bias), 2)) for _ in range(n_seeds)]
-        table = relative_table(bias, lengths)
-        files = (folder / "relative_influence" / part / f"{weat}.parquet" for part in ("", BY_SEED))
-        write_by_seed(table, *files)
-        parts.append(compare_orders(weat, bias, table, documents))
-    write_tsv(folder / "relative_influence" / "comparison.tsv", pd.concat(parts, ignore_index=True))
 
 
 def _write_brittleness(folder: Path, weats: tuple[str, ...]) -> None:
@@ -439,9 +364,8 @@ def _projections(rng: np.random.Generator, weat: str, size: int, n_seeds: int) -
     return pd.DataFrame(rows, columns=axis.COLUMNS["projections"])
 
 
-def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None:
+def _write_gradients(folder: Path, weats: tuple[str, ...]) -> None:
     rng = np.random.default_rng(7)
-    parts = []
     for weat in weats:
         words = [word for part in WORD_SETS[weat].sets.values() for word in part]
         table = pd.DataFrame(
@@ -452,9 +376,6 @@ def _write_gradients_and_stability(folder: Path, weats: tuple[str, ...]) -> None
         table = table.assign(elasticity_mean=x * mean, elasticity_sd=x * 0.003)
         write_parquet(folder / "bias_gradient" / f"{weat}.parquet", table)
         write_tsv(folder / "bias_gradient/ends" / f"{weat}.tsv", ends(table, N_ENDS))
-        bias = read_with_seeds(*_bias_files(folder, weat))
-        parts.append(stability(bias, weat, 1))
-    write_tsv(folder / "seed_stability.tsv", pd.concat(parts, ignore_index=True))
 
 
 def _write_sets(folder: Path, rng: np.random.Generator, perturbations: pd.DataFrame) -> None:

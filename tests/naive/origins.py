@@ -49,27 +49,6 @@ def newton_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha):
     return w_i - np.linalg.inv(row_hessian(perturbed_row, u, x_max, alpha)) @ (after - before)
 
 
-def descended_vector(x_row, perturbed_row, w_i, u, b_i, c, x_max, alpha, damping, left, steps=20_000):
-    """w_i after a descent of the time 1 / damping, in small steps, on what a removal adds to the loss.
-
-    The quadratic with the gradient of Eq. 8 at w_i, and the Hessian of the row, or of what is `left` of it.
-    """
-    gradient = pointwise_gradient(perturbed_row, w_i, u, b_i, c, x_max, alpha) - pointwise_gradient(
-        x_row, w_i, u, b_i, c, x_max, alpha
-    )
-    hessian, moved = row_hessian(perturbed_row if left else x_row, u, x_max, alpha), w_i.copy()
-    for _ in range(steps):
-        moved = moved - (hessian @ (moved - w_i) + gradient) / (damping * steps)
-    return moved
-
-
-def step_lengths(steps, hessians):
-    """|delta| and the root of delta^T H delta over all words (Barshan et al. 2020), H block by block."""
-    theta = sum(float(step @ step) for step in steps)
-    l = sum(float(step @ hessian @ step) for step, hessian in zip(steps, hessians, strict=True))  # noqa: E741
-    return math.sqrt(theta), math.sqrt(l)
-
-
 def least_squares_vector(x_row, u, b_i, c, x_max, alpha):
     """The w_i that minimises L(X_i, w) given everything else: weighted linear least squares on log X."""
     columns = [j for j, x in enumerate(x_row) if x > 0]
@@ -231,17 +210,6 @@ def first_flipping_prefix(ranked, without, bias):
 
 
 # Single documents told apart: Hanley and McNeil 1982
-
-
-def area_under_curve(scores, positive):
-    """The share of pairs of a positive and a negative that are in order, draws as halves."""
-    pairs = [
-        (scores[i], scores[j])
-        for i in range(len(scores))
-        for j in range(len(scores))
-        if positive[i] and not positive[j]
-    ]
-    return sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)
 
 
 def weighted_counts(documents, weights, n_words, window):

@@ -103,7 +103,7 @@ def test_the_check_makes_its_table_with_the_new_attribution(copy, tmp_path):
 
 
 def test_the_attribution_equals_its_oracle_and_is_in_every_check(copy):
-    tests, some = copy / "tests/unit/origins", "lds or brittleness or planted or single_auc or randomised"
+    tests, some = copy / "tests/unit/origins", "lds or brittleness or planted"
     python(copy, "-m", "pytest", "-q", tests / "attribution/test_density.py")
     python(copy, "-m", "pytest", "-q", tests / "test_items.py", "-k", f"({some}) and files_that")
 

@@ -64,27 +64,3 @@ rule scan_ppmi:
         "{wildcards.setup}: measure every document's differential bias of {wildcards.weat} by PPMI"
     shell:
         step("origins.scan-ppmi")
-
-
-rule measure_relative_influence:
-    input:
-        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
-        cooccurrence="results/origins/{setup}/cooccurrence.npz",
-        corpus="results/origins/{setup}/corpus.npz",
-        differential_bias="results/origins/{setup}/differential_bias/{weat}.parquet",
-        influence_by_seed="results/origins/{setup}/differential_bias/by_seed/{weat}.parquet",
-        vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=ORIGINS.word_set,
-    output:
-        out="results/origins/{setup}/relative_influence/{weat}.parquet",
-        by_seed="results/origins/{setup}/relative_influence/by_seed/{weat}.parquet",
-    threads: LIMITS.threads(8)
-    resources:
-        mem_mb=LIMITS.memory(4000),
-        runtime=LIMITS.minutes(480),
-    params:
-        given=given(ORIGINS.influence),
-    message:
-        "{wildcards.setup}: measure every document's relative influence on {wildcards.weat}"
-    shell:
-        step("origins.measure-relative-influence")

@@ -78,22 +78,6 @@ use rule scan_ppmi as scan_planted_ppmi with:
         "{wildcards.setup}: measure planted documents by PPMI, {wildcards.weat}, dose {wildcards.dose}"
 
 
-use rule measure_relative_influence as measure_relative_planted with:
-    input:
-        embeddings=PLANTED.embeddings,
-        cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
-        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
-        differential_bias="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
-        influence_by_seed="results/origins/{setup}/planted/{dose}/differential_bias/by_seed/{weat}.parquet",
-        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
-        word_sets=ORIGINS.word_set,
-    output:
-        out="results/origins/{setup}/planted/{dose}/relative_influence/{weat}.parquet",
-        by_seed="results/origins/{setup}/planted/{dose}/relative_influence/by_seed/{weat}.parquet",
-    message:
-        "{wildcards.setup}: measure the relative influence of planted documents, {wildcards.weat}, dose {wildcards.dose}"
-
-
 rule measure_recall:
     input:
         PLANTED.tables,

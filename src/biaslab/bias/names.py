@@ -6,7 +6,7 @@ meaning.
 
 import re
 
-RANDOM, PPMI, SINGLE = "random", "ppmi", "single"
+RANDOM, PPMI = "random", "ppmi"
 """What the names of sets of documents begin with, where they do not begin with that of a test."""
 
 PERTURBATION_SETS = "perturbation_sets"
@@ -15,7 +15,7 @@ PERTURBATION_SETS = "perturbation_sets"
 RAISES, LOWERS = EFFECTS = ("raises", "lowers")
 """What a document does to a bias by being in the corpus: the words of every table, page and figure."""
 
-RESERVED = ("baseline", RANDOM, PPMI, SINGLE, PERTURBATION_SETS)
+RESERVED = ("baseline", RANDOM, PPMI, PERTURBATION_SETS)
 
 _NUMBERED = {"weat": "WEAT", "caliskan": "Caliskan"}
 

@@ -129,19 +129,8 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
         part, name = key.split(".")
         if setup[part][name] == 1:
             yield f"{key}: of one there is no spread; write 0 for none, or 2 and more"
-    if setup["randomised"]["embeddings"] and not perturbations["retrainings"]:
-        yield (
-            "randomised.embeddings: is measured on sets that are removed, and perturbations.retrainings is 0;"
-            " write 0, or let sets be removed"
-        )
-    single, baselines = setup["single_documents"], setup["baselines"]
-    if single["tails"] + single["random"] > 0 and single["trainings"] > baselines:
-        partners = f"{single['trainings']} is more than baselines, {baselines}, their partners; lower it"
-        yield f"single_documents.trainings: {partners}"
     if setup["lds"]["subsets"] == 1:
         yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
-    if setup["randomised"]["embeddings"] == 1:
-        yield "randomised.embeddings: one embedding has no interval; write 0 for none, or 10 and more"
     doses = setup["planted"]["doses"]
     if doses != sorted(set(doses)):
         yield f"planted.doses: {doses} does not rise; write {sorted(set(doses))}"
@@ -199,6 +188,9 @@ AREA = Area(
     NAMES,
     READER,
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
+    removed=tuple(
+        f"origins.setups.NAME.{key}" for key in ("bias.relative", "single_documents", "randomised")
+    ),
     texts=("*/documents.parquet",),
     by_training=(f"*/{BY_SEED}/*.parquet",),
     steps=STEPS | analyses.steps(),

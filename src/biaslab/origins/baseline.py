@@ -1,10 +1,12 @@
 """The bias of trained embeddings: of the baselines, and of the embeddings of perturbed corpora."""
 
+import itertools
 import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
@@ -21,6 +23,8 @@ from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 _OBSERVED = list(COLUMNS["observed"])
+MAX_CHOICES = 100
+"""Choices of baselines at most; where there are no more, all are taken."""
 
 
 def write_baseline(
@@ -82,6 +86,16 @@ def measure_sets(
         for weat in weats
     ]
     return pd.DataFrame(rows, columns=_OBSERVED).sort_values(_OBSERVED[:3], ignore_index=True)
+
+
+def choose_seeds(n: int, k: int, rng: np.random.Generator) -> list[list[int]]:
+    """Choose k of n baselines: in every way, or in `MAX_CHOICES` different random ones of more."""
+    if math.comb(n, k) <= MAX_CHOICES:
+        return [list(chosen) for chosen in itertools.combinations(range(n), k)]
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < MAX_CHOICES:
+        drawn[tuple(sorted(rng.permutation(n)[:k].tolist()))] = None
+    return list(map(list, drawn))
 
 
 def _p_value(training: Training, weat: WeatIndices, permutations: int, seed: int) -> float:

@@ -10,7 +10,6 @@ from biaslab.embeddings import BASELINE
 from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.grid import analyses, expansion
-from biaslab.origins.sets.names import is_single
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
@@ -73,10 +72,10 @@ class Inputs:
         return {"model": model, "set": wildcards.trained} | part(word2vec, "trainings")
 
     def batch(self, wildcards: Any) -> dict[str, Any]:
-        """Return the set and the replicates of a batch of trainings; of single documents, paired ones."""
+        """Return the set and the replicates of a batch of trainings, each with a seed of its own."""
         name = wildcards.get("set", BASELINE)
         batch = expansion.batches_of(name, self.setups[wildcards.setup])[int(wildcards.batch)]
-        return {"set": name, "paired": is_single(name)} | share(batch)
+        return {"set": name, "paired": False} | share(batch)
 
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of the embeddings of some kinds of sets.
@@ -125,11 +124,6 @@ class Inputs:
         is_whole = wildcards.trained == BASELINE
         return [] if is_whole else f"{FOLDER}/{wildcards.setup}/{expansion.SETS}"
 
-    def single_selection(self, wildcards: Any) -> dict[str, Any]:
-        """Return which single documents are selected."""
-        setup = self.setups[wildcards.setup]
-        return part(setup["single_documents"], "tails", "random") | part(setup["perturbations"], "estimator")
-
     def retrained_batch(self, name: str) -> Callable[[Any], dict[str, Any]]:
         """Return a function that gives which sets of an analysis a job leaves out, and how often."""
         jobs = analyses.named(name).jobs
@@ -160,11 +154,6 @@ class Inputs:
     def of_first_test(self, folder: str) -> Callable[[Any], str]:
         """Return a function that gives a table of the first test."""
         return lambda wildcards: self._of_tests(folder, wildcards)[0]
-
-    def first_ppmi(self, wildcards: Any) -> str | list[str]:
-        """Return the estimates by PPMI of the first test, where the setup measures PPMI."""
-        has_ppmi = expansion.has_ppmi(self.setups[wildcards.setup])
-        return self._of_tests("ppmi", wildcards)[0] if has_ppmi else []
 
     def measured_if(self, has: Callable[[Mapping], bool], file: str) -> Callable[[Any], str | list[str]]:
         """Return a function that gives a result of the setups that have what it is of."""

@@ -49,7 +49,6 @@ class Bias(Damping, ExactTest):
         "list of tests to measure, by their names under weats",
         _OneOrMore,
     ] = ("weat1", "weat2")
-    relative: Annotated[bool, "whether relative influence is measured as well (Barshan et al. 2020)"] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,15 +109,6 @@ class PpmiSets:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleDocuments:
-    """Documents of the first of bias.weats that are removed one by one, from partners of baselines."""
-
-    tails: Annotated[Natural, "documents at each end of the ranking"] = 4
-    random: Annotated[Natural, "random documents of the rest"] = 4
-    trainings: Annotated[_Several, "embeddings without each document, partners of as many baselines"] = 3
-
-
-@dataclass(frozen=True, kw_only=True)
 class Lds:
     """Random subsets to retrain on, to score attributions (linear datamodeling score, Park et al. 2023)."""
 
@@ -164,13 +154,6 @@ class Planted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Randomised:
-    """Estimates by control embeddings, which should not agree with those of the baselines."""
-
-    embeddings: Annotated[Natural, "untrained embeddings, and as many with shuffled words; 0 for none"] = 0
-
-
-@dataclass(frozen=True, kw_only=True)
 class Word2Vec:
     """CBOW embeddings with the vocabulary, dimension and window of glove, without the same sets."""
 
@@ -193,11 +176,9 @@ class Setup:
     perturbations: Perturbations = Perturbations()
     ppmi_comparison: PpmiComparison = PpmiComparison()
     ppmi_sets: PpmiSets = PpmiSets()
-    single_documents: SingleDocuments = SingleDocuments()
     lds: Lds = Lds()
     brittleness: Brittleness = Brittleness()
     planted: Planted = Planted()
-    randomised: Randomised = Randomised()
     word2vec: Word2Vec = Word2Vec()
     analogies: Annotated[bool, "whether the embeddings answer analogies, as a measure of their quality"] = (
         True
@@ -221,8 +202,8 @@ class Section:
         dict[
             Annotated[
                 str,
-                "lower-case letters, digits and _ (not random, baseline, ppmi, single or perturbation_sets)",
-                Field(pattern="^(?!random$|baseline$|ppmi$|single$|perturbation_sets$)[a-z][a-z0-9_]*$"),
+                "lower-case letters, digits and _ (not random, baseline, ppmi or perturbation_sets)",
+                Field(pattern="^(?!random$|baseline$|ppmi$|perturbation_sets$)[a-z][a-z0-9_]*$"),
             ],
             Annotated[str, "a word set file, relative to the working directory or else to the repository"],
         ],

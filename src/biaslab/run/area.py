@@ -155,6 +155,8 @@ class Area:
     shared: type | None = None  # keys beside the sections, a dataclass, which areas may share
     # Keys of earlier versions, with where they are now; NAME stands for any.
     moved: Mapping[str, str] = field(default_factory=dict)
+    # Keys of earlier versions that are gone, in the same way: an archived run may still have them.
+    removed: Sequence[str] = ()
     # Its tables that hold sentences of a corpus, as patterns below its folder: no crate gets them.
     texts: tuple[str, ...] = ()
     # Large tables of what single trainings say, in the same way: a crate has them with the embeddings.

@@ -4,6 +4,8 @@ The schema is made of dataclasses: `biaslab.run.settings` for the keys that no a
 the others. What no schema can say, each area checks itself.
 """
 
+import copy
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,16 @@ def check_keys(raw: Mapping, schema: Mapping, name: str) -> None:
     check_schema(raw, schema, name)
 
 
+def drop_removed(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration of an archived run without the keys that areas no longer have."""
+    kept = copy.deepcopy(dict(config))
+    for area in AREAS:
+        for key in load_area(area).removed:
+            for *places, last in list(_paths(kept, key.split("."))):
+                functools.reduce(lambda part, name: part[name], places, kept).pop(last)
+    return kept
+
+
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
     """Lay YAML files over each other, the last on top, and `load` the whole."""
     return load(read_files(files), root)
@@ -68,7 +80,10 @@ def read_files(files: Sequence[Path]) -> dict[str, Any]:
 
 
 def read_written(file: Path) -> dict[str, Any]:
-    """Read a file with settings: YAML, or JSON as a run writes it, where 5e-05 is a number, and no text."""
+    """Read a file with settings: YAML, or JSON as a run writes it, where 5e-05 is a number, and no text.
+
+    A run of an earlier version may have written settings that are gone; they are dropped.
+    """
     if file.suffix != ".json":
         return read_yaml(file)
     try:
@@ -77,7 +92,7 @@ def read_written(file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: not valid JSON ({error}); name the configuration of a run") from error
     if not isinstance(value, dict):
         raise InputError(f"{file}: holds no mapping; name the configuration of a run")
-    return value
+    return drop_removed(value)
 
 
 def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:

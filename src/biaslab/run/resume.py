@@ -12,6 +12,7 @@ from typing import Any
 from biaslab.core.errors import InputError
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
+from biaslab.run.config import drop_removed
 from biaslab.run.crate.reading import Run
 from biaslab.run.datasets import FOLDER, Dataset
 from biaslab.run.extras import missing_extra, requirements
@@ -76,7 +77,7 @@ def choose(
     `config` is as it was written, without defaults.
     """
     record = json.loads(json.dumps(make_plan(config, root).record()))
-    is_same_run = record == source.run.manifest["config"]
+    is_same_run = record == drop_removed(source.run.manifest["config"])
     records = source.run.steps if source.trusts else ()
     more = {"is_same_run": is_same_run, "takes_rewritten": source.recheck > 0}
     jobs = planned_jobs(arguments)

@@ -1,5 +1,6 @@
 """The bias of baseline and retrained embeddings."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz, write_tsv
+from biaslab.core.rng import stream
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.baseline import join_sets, measure, measure_sets
+from biaslab.origins.baseline import MAX_CHOICES, choose_seeds, join_sets, measure, measure_sets
 from naive import bias as naive
 
 N_WORDS = 30
@@ -23,6 +25,14 @@ def word_sets(name, sizes, absent=()):
     ends = np.cumsum(sizes)
     s, t, a, b = (WORDS[end - size : end] for end, size in zip(ends, sizes, strict=True))
     return WordSets(name, "title", "source", {"s": [*s, *absent], "t": t}, {"a": a, "b": b})
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (5, 2), (10, 5), (3, 3)])
+def test_baselines_are_chosen_in_different_ways_of_more_than_a_hundred_in_some(n, k):
+    choices = choose_seeds(n, k, stream(1))
+    assert len(choices) == len(set(map(tuple, choices))) == min(math.comb(n, k), MAX_CHOICES)
+    assert all(chosen == sorted(set(chosen)) and len(chosen) == k and max(chosen) < n for chosen in choices)
+    assert choices == choose_seeds(n, k, stream(1))
 
 
 SMALL = word_sets("small", (3, 3, 2, 2), absent=("x", "y"))

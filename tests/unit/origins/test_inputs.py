@@ -38,7 +38,7 @@ def test_the_age_of_an_own_corpus_counts_and_that_of_a_verified_copy_does_not(ch
 
 
 def test_settings_are_given_by_their_names_or_by_others():
-    given = inputs(randomised={"embeddings": 7}).keys("randomised", count="embeddings")
+    given = inputs(word2vec={"trainings": 7}).keys("word2vec", count="trainings")
     assert given(WILDCARDS) == {"count": 7}
     assert inputs().keys("perturbations", "random_sets", "estimator")(WILDCARDS) == {
         "random_sets": 1,

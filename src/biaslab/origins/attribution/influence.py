@@ -150,19 +150,18 @@ def differential_bias(
     words: Sequence[str] | None = None,
     threads: int = 1,
     maps: TrainingMaps | None = None,
-    spectral: bool = False,
 ) -> DifferentialBias:
     """Estimate the differential bias of every unit (Algorithm 1) from one trained embedding.
 
     `embedding` holds ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float
     dtype; `damping` is added to the diagonal of every Hessian, 0 being the paper's; `words` is the
     vocabulary, to name a word in an error. The result does not depend on `threads`. With `maps` it is
-    that of the mapped word vectors: B(T w) - B(T w~), T being the same before and after. With `spectral`
-    the first column is that of `shortened_inverse`, and the others mean nothing. All values are NaN when B
-    is the effect size and undefined, because all targets are equally near to both attribute sets.
+    that of the mapped word vectors: B(T w) - B(T w~), T being the same before and after. All
+    values are NaN when B is the effect size and undefined, because all targets are equally near to both
+    attribute sets.
     """
     set_threads(threads)
-    model = _local_model(rows, weat, embedding, damping, words, maps, spectral)
+    model = _local_model(rows, weat, embedding, damping, words, maps)
     measured = measured_vectors(embedding, maps)
     baseline = measure_bias(measured, weat)
     loss = _loss(rows, model, maps)
@@ -171,21 +170,6 @@ def differential_bias(
     if math.isnan(baseline):
         values[:] = math.nan
     return DifferentialBias(values, fallbacks, baseline)
-
-
-def step_lengths(
-    rows: WeatRows,
-    removals: Removals,
-    weat: WeatIndices,
-    embedding: dict[str, np.ndarray],
-    damping: float = Damping.damping,
-    words: Sequence[str] | None = None,
-    threads: int = 1,
-) -> np.ndarray:
-    """Return how far the removal of every unit moves the words of a test, as `moved_words.step_lengths`."""
-    set_threads(threads)
-    model = _local_model(rows, weat, embedding, damping, words)
-    return moved_words.step_lengths(removals, _loss(rows, model), model.H)
 
 
 def bias_gradient(
@@ -219,14 +203,11 @@ def measured_vectors(embedding: dict[str, np.ndarray], maps: TrainingMaps | None
     return embedding["W"] if maps is None else maps.apply(embedding["W"])
 
 
-def _local_model(rows, weat, embedding, damping, words, maps=None, spectral=False) -> _LocalModel:
+def _local_model(rows, weat, embedding, damping, words, maps=None) -> _LocalModel:
     if not np.array_equal(rows.words, weat_words(weat)):
         raise ValueError("rows must be those of the words of the bias test")
     U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
-    if spectral:
-        H, inverse = shortened_inverse(rows, U, damping, weat.name)
-    else:
-        H, inverse = _hessians(rows, U, damping, weat.name, words)
+    H, inverse = _hessians(rows, U, damping, weat.name, words)
     n_places = len(rows.columns)
     fit, projected, Z = np.empty(n_places), np.empty(n_places), np.empty((n_places, U.shape[1]))
     b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
@@ -244,27 +225,6 @@ def by_words(W: np.ndarray, weat: WeatIndices, maps: TrainingMaps | None = None)
     if maps is None:
         return found
     return np.einsum("iab,ia->ib", maps.matrices(weat_words(weat)), found)  # by w: that by M w, times M
-
-
-def shortened_inverse(
-    rows: WeatRows, U: np.ndarray, damping: float, test: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Hessians of all rows, and what takes the place of their inverses in `spectral`.
-
-    As `shorten`; `damping` is 2 / (learning_rate x epochs).
-    """
-    if not damping > 0:
-        raise InputError(f"{test}: spectral takes a damping of 2 / (learning_rate x epochs), not {damping}")
-    H = np.empty((len(rows.words), U.shape[1], U.shape[1]))
-    _kernels.hessians(rows.starts, rows.columns, rows.f, U, 0.0, H)
-    return H, shorten(H, damping)
-
-
-def shorten(H: np.ndarray, damping: float) -> np.ndarray:
-    """Return Q diag((1 - exp(-h / damping)) / h) Q^T for the eigenvectors Q and eigenvalues h of each H."""
-    h, Q = np.linalg.eigh(H)
-    h = np.maximum(h, damping * 1e-9)  # where it is 1 / damping to the last digits
-    return np.einsum("...ab,...b,...cb->...ac", Q, -np.expm1(-h / damping) / h, Q)
 
 
 def _hessians(rows, U, damping, test, words):

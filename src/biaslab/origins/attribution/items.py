@@ -12,7 +12,6 @@ ANALYSIS = Analysis(
     steps={
         "estimate-differential-bias": "tables:write_differential_bias",
         "scan-ppmi": "ppmi:write_scan",
-        "measure-relative-influence": "relative:write_relative",
         "predict-sets": "tables:write_predictions",
     },
 )

@@ -54,25 +54,6 @@ def by_measure(
     return values, fallbacks
 
 
-def step_lengths(removals: Removals, loss: Loss, hessians: np.ndarray) -> np.ndarray:
-    """Return how long the step of Equation 8 is that the removal of every unit makes, (n_units, 2) float64.
-
-    The Euclidean length over all words that move, and the root of step^T H step, with the `hessians` (m,
-    D, D) of the words of the test.
-    """
-    squares = np.zeros((removals.n_units, 2))
-    units = np.repeat(np.arange(removals.n_units), np.diff(removals.unit_starts))
-    for made in steps_of_units(removals, loss, hessians.shape[1]):
-        rows = slice(made.first_row, made.first_row + len(made.influence))
-        slots = removals.slots[rows]
-        by_hessian = np.empty_like(made.influence)
-        for i in np.unique(slots):
-            by_hessian[slots == i] = made.influence[slots == i] @ hessians[i]
-        for k, other in enumerate((made.influence, by_hessian)):
-            np.add.at(squares[:, k], units[rows], np.sum(made.influence * other, axis=1))
-    return np.sqrt(squares)
-
-
 class Steps(NamedTuple):
     """How far words move when each of some consecutive units is removed."""
 

@@ -5,30 +5,11 @@ from biaslab.core.errors import InputError
 from biaslab.origins.attribution.contract import Attribution
 
 _ONE_PASS = {"documents": "estimators:of_documents", "sets": "estimators:of_sets"}
-_RELATIVE = {"line": "--", "table": "relative_influence", "predicts": False}
 
 ATTRIBUTIONS = (
     Attribution("influence", "is the paper's (Equation 8)", "VERMILLION", **_ONE_PASS),
     Attribution("newton", "takes the Hessian of the perturbed corpus", "BLUE", **_ONE_PASS),
     Attribution("gradient", "is first order in the co-occurrences", "GREEN", **_ONE_PASS),
-    Attribution(
-        "relative (theta)",
-        "is influence divided by the length of the step",
-        "ORANGE",
-        column="theta",
-        in_words="relative (θ)",
-        documents="relative:of_documents",
-        **_RELATIVE,
-    ),
-    Attribution(
-        "relative (l)",
-        "is influence divided by the change of the loss",
-        "SKY",
-        column="l",
-        in_words="relative (loss)",
-        documents="relative:of_documents",
-        **_RELATIVE,
-    ),
     Attribution(
         PPMI,
         "is exact in the PPMI representation",
@@ -43,13 +24,6 @@ ATTRIBUTIONS = (
 """Those of the workflow, in the order of tables; the paper's first."""
 
 OTHERS = (
-    Attribution(
-        "spectral",
-        "is influence of a training that stops",
-        "BLACK",
-        documents="spectral:of_documents",
-        sets="spectral:of_sets",
-    ),
     Attribution(
         "unrolled",
         "goes back through the training",

@@ -25,7 +25,6 @@ from biaslab.origins.attribution.influence import (
     differential_bias,
     removals_of_documents,
     removals_of_sets,
-    step_lengths,
     weat_rows,
 )
 from biaslab.origins.attribution.settings import InfluenceParameters
@@ -68,15 +67,13 @@ class Scanner:
                 f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
             )
 
-    def documents(
-        self, weat: WeatIndices, maps: WordMaps | None = None, spectral: bool = False
-    ) -> list[DifferentialBias]:
+    def documents(self, weat: WeatIndices, maps: WordMaps | None = None) -> list[DifferentialBias]:
         """Estimate the removal of every document, by each baseline; with `maps`, in mapped word vectors."""
-        return self._scan(weat, None, maps, spectral)
+        return self._scan(weat, None, maps)
 
     def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
         """Estimate the removal of whole sets of documents, one result for each baseline."""
-        return self._scan(weat, sets, None, False)
+        return self._scan(weat, sets, None)
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
         """Return the rows of a test's words and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
@@ -87,21 +84,11 @@ class Scanner:
         ]
         return rows, np.stack(values)
 
-    def step_lengths(self, weat: WeatIndices) -> list[np.ndarray]:
-        """Return how far the removal of every document moves the words of a test, for each baseline."""
-        rows = self.rows(weat)
-        removals = removals_of_documents(rows, self.tokens, self.offsets)
-        damping, words, threads = self.parameters.damping, self.words, self.threads
-        return [
-            step_lengths(rows, removals, weat, embedding, damping, words, threads)
-            for _, embedding in self.embeddings()
-        ]
-
     def _scan(
-        self, weat: WeatIndices, sets: Sequence[np.ndarray] | None, maps: WordMaps | None, spectral: bool
+        self, weat: WeatIndices, sets: Sequence[np.ndarray] | None, maps: WordMaps | None
     ) -> list[DifferentialBias]:
         """Pass over the baselines; the last pass is kept, as three attributions ask for it in turn."""
-        asked = weat, sets, maps, spectral
+        asked = weat, sets, maps
         if self._asked and all(new is old for new, old in zip(asked, self._asked, strict=True)):
             return self._made
         rows = self.rows(weat)
@@ -120,7 +107,6 @@ class Scanner:
                     self.words,
                     self.threads,
                     None if maps is None else maps.of(replicate),
-                    spectral,
                 )
                 for replicate, embedding in tqdm(
                     self.embeddings(), desc=weat.name, unit="embedding", disable=None

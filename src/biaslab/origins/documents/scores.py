@@ -92,10 +92,10 @@ def attribute(
     test : WordSets
         The words, and the measure of bias: one of `biaslab.bias.measures.MEASURES`.
     method : str
-        The attribution: influence, newton, gradient, relative (theta), relative (l), spectral, unrolled (the
+        The attribution: influence, newton, gradient, unrolled (the
         derivative of the training, some twelve trainings a baseline), or ppmi (WEAT alone, no baseline).
     damping : float, optional
-        Added to the Hessian's diagonal; spectral takes it as 2 / (learning_rate x epochs), ppmi and unrolled
+        Added to the Hessian's diagonal; ppmi and unrolled
         take none. By default 2 / (learning_rate x epochs) of the baselines; 0 is the paper's.
     memory : float
         Megabytes that unrolled may take for states of a training.
@@ -105,8 +105,7 @@ def attribute(
     Returns
     -------
     Scores
-        Above 0 where a document raises the bias, in units of the measure; of a relative influence, divided by
-        a length.
+        Above 0 where a document raises the bias, in units of the measure.
 
     Raises
     ------

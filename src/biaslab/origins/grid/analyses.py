@@ -17,16 +17,12 @@ ANALYSES = (
     "representations.ppmi_comparison",
     "representations.transfer",
     "checks.ppmi_sets",
-    "checks.single_documents",
     "attribution",
     "checks.bias_gradient",
     "checks.cross_fitting",
     "checks.lds",
     "checks.planted",
-    "checks.randomised",
-    "checks.relative_influence",
     "checks.brittleness",
-    "checks.seed_stability",
     "pages",
 )
 """The folders of all analyses, in the order in which they report: one line adds one."""

@@ -13,14 +13,10 @@ from biaslab.core.errors import InputError
 from biaslab.origins.sets.names import (
     BASELINE,
     PPMI,
-    RANDOM,
-    TARGETED_KINDS,
     by_ppmi,
     is_by_ppmi,
     is_random,
-    is_single,
     random_sets,
-    single_set,
     targeted_sets,
 )
 
@@ -90,22 +86,13 @@ def ppmi_sets(setup: Mapping) -> list[str]:
     return targeted_sets([by_ppmi(setup["bias"]["weats"][0])], sizes)
 
 
-def single_sets(setup: Mapping) -> list[str]:
-    """Return the names of the sets of one document each, of a setup's first test."""
-    single, weat = setup["single_documents"], setup["bias"]["weats"][0]
-    counts = {**dict.fromkeys(TARGETED_KINDS, single["tails"]), RANDOM: single["random"]}
-    return [single_set(weat, kind, rank) for kind, count in counts.items() for rank in range(count)]
-
-
 def retrained_sets(setup: Mapping) -> list[str]:
     """Return the names of all sets without which a setup trains GloVe."""
-    return [*perturbation_sets(setup), *ppmi_sets(setup), *single_sets(setup)]
+    return [*perturbation_sets(setup), *ppmi_sets(setup)]
 
 
 def sets_file(set_name: str) -> str:
     """Return the file with the documents of a set, relative to the setup's folder."""
-    if is_single(set_name):
-        return "single_documents/sets.parquet"
     return f"{PPMI}/{SETS}" if is_by_ppmi(set_name) else SETS
 
 
@@ -122,8 +109,6 @@ def trainings_of(set_name: str, setup: Mapping) -> int:
     """
     if set_name == BASELINE:
         return setup["baselines"]
-    if is_single(set_name):
-        return setup["single_documents"]["trainings"]
     if is_random(set_name):
         return _random_retrainings(setup)
     own, compared = setup["perturbations"]["retrainings"], setup["ppmi_sets"]["retrainings"]

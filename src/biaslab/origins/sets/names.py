@@ -5,7 +5,6 @@
 ``<weat>-<kind>-<size>``             documents that an estimator ranks at an end; kind: `TARGETED_KINDS`
 ``random-<size>-<replicate>``        random documents
 ``ppmi-<weat>-<kind>-<size>``        as the second, but documents that the PPMI representation ranks
-``single-<weat>-<kind>-<rank>``      one document: from an end of the ranking, or random of the rest
 ``subset-<size>-<replicate>``        what a random subset of the corpus lacks (``checks/lds``)
 ``flip-<weat>-<ranking>-<size>``     the first documents of a ranking (``checks/brittleness``)
 ===================================  =================================================================
@@ -15,7 +14,7 @@ No test is called as one of the words is (`biaslab.bias.names.RESERVED`).
 
 from collections.abc import Sequence
 
-from biaslab.bias.names import LOWERS, PPMI, RAISES, RANDOM, SINGLE
+from biaslab.bias.names import LOWERS, PPMI, RAISES, RANDOM
 from biaslab.embeddings import BASELINE as BASELINE
 
 INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
@@ -33,7 +32,7 @@ NAMES_NOTE = (
 )
 """What a table says that shows the names of sets."""
 
-PATTERN = rf"({PPMI}-|{SINGLE}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE}|{RANDOM})-\d+|{RANDOM}-\d+-\d+"
+PATTERN = rf"({PPMI}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE})-\d+|{RANDOM}-\d+-\d+"
 """Regular expression of every name but `BASELINE`."""
 
 
@@ -55,11 +54,6 @@ def random_set(size: int, replicate: int) -> str:
 def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
     """Return the names of the random sets: `replicates` per size."""
     return [random_set(size, replicate) for size in sizes for replicate in range(replicates)]
-
-
-def single_set(weat: str, kind: str, rank: int) -> str:
-    """Return the name of a set of one document; `kind` is one of `TARGETED_KINDS` or `RANDOM`."""
-    return f"{SINGLE}-{weat}-{kind}-{rank}"
 
 
 def subset(size: int, replicate: int) -> str:
@@ -90,11 +84,6 @@ def is_by_ppmi(set_name: str) -> bool:
 def is_random(set_name: str) -> bool:
     """Tell whether the documents of a set are random ones."""
     return set_name.startswith(f"{RANDOM}-")
-
-
-def is_single(set_name: str) -> bool:
-    """Tell whether a set is one document, whose trainings are the baselines' partners."""
-    return set_name.startswith(f"{SINGLE}-")
 
 
 def weat_and_kind(set_name: str) -> tuple[str, str] | None:

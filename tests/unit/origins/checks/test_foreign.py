@@ -21,8 +21,6 @@ from biaslab.origins.checks.lds.outcomes import (
     digest_outcomes,
 )
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
-from biaslab.origins.checks.single_documents.analysis import correlate_documents
-from biaslab.origins.checks.single_documents.auc import ALL, WITH_WORDS, area_under_curve, score_documents
 from biaslab.origins.sets.selection import members
 
 DATTRI = json.loads((Path(__file__).with_name("dattri.json")).read_text(encoding="utf-8"))
@@ -36,8 +34,6 @@ def test_scores_equal_those_of_dattri():
         sums = scores[:, test][kept].sum(axis=1)
         found = float(standard_ranks(sums) @ standard_ranks(observed[:, test]))
         assert found == pytest.approx(DATTRI["lds"][test], abs=1e-6)
-    positive = np.array(DATTRI["positive"], bool)
-    assert area_under_curve(scores[:, 0], positive) == pytest.approx(DATTRI["auc"], abs=1e-6)
 
 
 @pytest.fixture
@@ -45,7 +41,7 @@ def run(tmp_path):
     """A setup whose documents' effects are known and add up, but for noise."""
     draw = np.random.default_rng(4)
     truth, folder = draw.standard_normal(N), tmp_path / "results/origins/made"
-    for name in ("lds", "single_documents", "differential_bias"):
+    for name in ("lds", "differential_bias"):
         (folder / name).mkdir(parents=True)
     ids = [f"d{i}" for i in range(N)]
     lengths = draw.integers(5, 50, N)
@@ -62,12 +58,6 @@ def run(tmp_path):
     removals.to_csv(folder / "lds/removals.tsv", sep="\t", index=False)
     ceiling = pd.DataFrame({"weat": ["t"], "size": [30], "ceiling": [0.99]})
     ceiling.to_csv(folder / "lds/scores.tsv", sep="\t", index=False)
-    single = pd.DataFrame({"weat": "t", "kind": "random", "document": range(N), "observed": truth})
-    single = single.assign(influence=-truth, newton=truth, gradient=0.0, observed_sd=1.0, unpaired_sd=2.0)
-    no_ppmi = pd.DataFrame({"document": range(N), "ppmi": 0.0})
-    auc, correlation = score_documents(single, no_ppmi, 1), correlate_documents(single, 1)
-    for name, table in (("documents", single), ("auc", auc), ("correlation", correlation)):
-        write_tsv(folder / f"single_documents/{name}.tsv", table)
     other = pd.DataFrame({"influence_mean": draw.standard_normal(N)})
     other.to_parquet(folder / "differential_bias/other.parquet")
     return folder, pd.DataFrame({"document": ids, "score": truth})
@@ -81,9 +71,7 @@ def scored(run, table):
     assert list(found) == COLUMNS
     written = pd.read_csv(folder / "out.tsv", sep="\t")
     np.testing.assert_allclose(written["value"], found["value"], rtol=1e-4)
-    return found[~found["among"].isin([ALL, WITH_WORDS]) | (found["check"] == "r")].set_index(
-        ["check", "attribution"]
-    )
+    return found.set_index(["check", "attribution"])
 
 
 def test_the_truth_scores_highest_and_what_knows_nothing_does_not(run):
@@ -255,24 +243,8 @@ def test_a_file_that_is_no_table_is_refused(run, content, match):
 def test_a_run_without_retrainings_has_nothing_to_score_with(run):
     folder, table = run
     (folder / "lds/removals.tsv").unlink()
-    (folder / "single_documents/documents.tsv").unlink()
     with pytest.raises(InputError, match="nothing was retrained for t"):
         scored(run, table)
-
-
-def test_documents_are_told_apart_as_those_of_the_run_are(run):
-    """The file of an attribution of the run has the run's own rows, to the last digit."""
-    folder, table = run
-    influence = pd.read_csv(folder / "single_documents/documents.tsv", sep="\t")["influence"]
-    path = folder / "scores.tsv"
-    table.assign(score=influence).to_csv(path, sep="\t", index=False)
-    found = write_scored(path, folder, "t", 1, folder / "out.tsv").set_index(
-        ["check", "among", "attribution"]
-    )
-    for key in (("auc", ALL), ("auc", "random"), ("auc", WITH_WORDS), ("r", "all")):
-        columns = ["n", "value", "ci_low", "ci_high", "chance"]
-        yours, own = (found.loc[(*key, name), columns].astype(float) for name in ("yours", "influence"))
-        np.testing.assert_allclose(yours, own, rtol=1e-6, err_msg=str(key))
 
 
 @pytest.fixture

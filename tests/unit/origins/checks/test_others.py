@@ -57,5 +57,5 @@ def test_what_goes_back_needs_the_seed_of_the_run(run):
 
 
 def test_a_record_without_embeddings_is_refused(run, tmp_path):
-    with pytest.raises(InputError, match="no embeddings, on which spectral is estimated"):
-        estimate("spectral", tmp_path, run[0] / "test.yaml", PARAMETERS, 5, 1)
+    with pytest.raises(InputError, match="no embeddings, on which unrolled is estimated"):
+        estimate("unrolled", tmp_path, run[0] / "test.yaml", PARAMETERS, 5, 1)

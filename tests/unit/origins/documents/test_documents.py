@@ -13,12 +13,10 @@ from biaslab.embeddings import BASELINE, reverse
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import on_entries_of, without_documents
 from biaslab.origins import documents
-from biaslab.origins.attribution import spectral, unrolled
+from biaslab.origins.attribution import unrolled
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, OTHERS
 from biaslab.origins.documents import attribute, count_texts, train_baselines
 from naive import embeddings as naive_embeddings
-from naive import origins as naive
-from unit.origins.attribution.test_influence import dense
 
 WORDS = [f"w{i}" for i in range(30)]
 PARAMETERS = GloveParameters(dimension=4, epochs=12, x_max=20.0)
@@ -69,32 +67,6 @@ def test_documents_are_ordered_by_their_scores(texts, baselines):
     scores = attribute(texts, baselines, TEST)
     assert scores.raising(3).tolist() == np.argsort(scores.documents)[::-1][:3].tolist()
     assert scores.lowering(1)[0] == scores.documents.argmin()
-
-
-@pytest.mark.parametrize("left", [False, True], ids=["documents", "set"])
-def test_spectral_is_a_descent_that_stops(texts, baselines, indices, left):
-    scores, embedding = attribute(texts, baselines, TEST, "spectral"), baselines.embeddings[0]
-    pruned = without(texts, [5, 6, 7] if left else [5])
-    before, after = dense(texts.counts), dense(pruned)
-    moved, U = embedding.W.astype(float), embedding.U.astype(float)
-    for i in range(30):
-        if not np.array_equal(before[i], after[i]):
-            moved[i] = naive.descended_vector(
-                before[i], after[i], moved[i], U, float(embedding.b[i]), embedding.c.astype(float),
-                PARAMETERS.x_max, PARAMETERS.alpha, DAMPING, left,
-            )  # fmt: skip
-    expected = scores.bias[0] - measure_bias(moved, indices)
-    if left:
-        made = spectral.of_sets("spectral", scores._scanner, indices, [np.array([5, 6, 7])])
-        assert made.values[0, 0] == pytest.approx(expected, rel=1e-3)
-    else:
-        assert scores.by_baseline[0, 5] == pytest.approx(expected, rel=1e-3)
-
-
-def test_spectral_is_influence_where_training_goes_all_the_way(texts, baselines):
-    all_the_way = attribute(texts, baselines, TEST, "spectral", damping=1e-5)
-    influence = attribute(texts, baselines, TEST, "influence", damping=0)
-    np.testing.assert_allclose(all_the_way.documents, influence.documents, rtol=1e-6, atol=1e-12)
 
 
 def test_unrolled_adds_up_what_every_count_does(texts, baselines, indices):
@@ -164,7 +136,6 @@ def test_pieces_hold_every_document_once(monkeypatch):
         ({"method": "magic"}, "'magic' is no attribution; choose influence, "),
         ({"test": replace(TEST, measure="waet")}, "did you mean 'weat'"),
         ({"method": "ppmi", "test": replace(TEST, measure="ripa")}, "ppmi measures weat alone"),
-        ({"method": "spectral", "damping": 0}, "spectral takes a damping of 2"),
     ],
 )
 def test_what_makes_no_sense_is_refused(texts, baselines, given, match):

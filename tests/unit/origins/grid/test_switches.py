@@ -21,10 +21,9 @@ ALL_OFF = {
     "ppmi_comparison": {"random_tests": 0},
     "analogies": False,
     "perturbations": {"retrainings": 0},
-    "randomised": {"embeddings": 0},
 }
 PPMI = {"ppmi_comparison": {"random_tests": 0}}
-NO_SETS = {key: ALL_OFF[key] for key in ("perturbations", "randomised")}
+NO_SETS = {"perturbations": ALL_OFF["perturbations"]}
 
 
 def planned(switched: dict) -> Plan:
@@ -45,7 +44,7 @@ def planned(switched: dict) -> Plan:
         (
             PPMI,
             {"figure9_glove_ppmi", "figure9_glove_word2vec", "ppmi_rankings", "table5_ppmi_baseline"},
-            {"figure4_transfer", "estimators", "single_auc", "analogies_word2vec"},
+            {"figure4_transfer", "estimators", "analogies_word2vec"},
             "ppmi_comparison.random_tests is 0",
         ),
         (
@@ -57,7 +56,7 @@ def planned(switched: dict) -> Plan:
         (
             NO_SETS,
             {"figure3_sets", "table4_correlation", "figure4_transfer", "cross_fitting", "figure5_bias_axis"},
-            {"figure1_histogram", "figure9_glove_word2vec", "analogies_word2vec", "single_documents"},
+            {"figure1_histogram", "figure9_glove_word2vec", "analogies_word2vec"},
             "perturbations.retrainings is 0",
         ),
         (
@@ -88,7 +87,7 @@ def test_what_needs_a_part_goes_with_it_and_all_else_stays(switched, gone, left,
     "switched",
     [
         *({}, PPMI, NO_SETS, ALL_OFF, {"analogies": False}, {"word2vec": {"trainings": 0}}),
-        *({"single_documents": {"tails": 0, "random": 0}}, {"ppmi_sets": {"sizes": []}}),
+        {"ppmi_sets": {"sizes": []}},
         *({"perturbations": {"random_retrainings": 0}}, NO_SETS | {"word2vec": {"trainings": 0}}),
     ],
     ids=str,
@@ -111,7 +110,7 @@ def test_all_that_claims_read_is_made_or_the_audit_is_told_why_not(switched):
 
 @pytest.mark.parametrize(
     "switched",
-    [PPMI, NO_SETS, {"ppmi_sets": {"sizes": []}}, {"single_documents": {"tails": 0, "random": 0}}, ALL_OFF],
+    [PPMI, NO_SETS, {"ppmi_sets": {"sizes": []}}, ALL_OFF],
     ids=str,
 )
 def test_tables_are_told_of_a_setup_what_they_are_made_of_alone(switched):
@@ -142,25 +141,13 @@ def test_with_all_switched_off_documents_are_ranked_and_their_bias_is_measured()
     made = {one.item.stem for one in plan.made(plan.area("origins"))}
     assert {"table2_baseline_bias", "tableE_influential_documents", "figure1_histogram"} <= made
     setup = plan.config["origins"]["setups"]["smoke"]
-    assert expansion.retrained_sets(setup) == expansion.single_sets(setup)
-    sets = expansion.retrained_sets(setup)
-    assert expansion.trainings_without(sets, setup) == 6
-    assert sum(len(expansion.batches_of(name, setup)) for name in sets) == 3
+    assert expansion.retrained_sets(setup) == []
     assert not expansion.has_word2vec(setup)
     files = analyses.result_files("results/origins", {"smoke": setup})
     assert "results/origins/smoke/predictions.tsv" in files
 
 
-@pytest.mark.parametrize(
-    ("switched", "said"),
-    [
-        ({"word2vec": {"trainings": 1}}, r"word2vec\.trainings: of one there is no spread; write 0"),
-        (
-            {"perturbations": {"retrainings": 0}},
-            r"randomised\.embeddings: is measured on sets that are removed",
-        ),
-    ],
-)
-def test_what_contradicts_a_switch_is_refused(switched, said):
-    with pytest.raises(InputError, match=rf"origins\.setups\.smoke\.{said}"):
-        planned(switched)
+def test_what_contradicts_a_switch_is_refused():
+    said = r"origins\.setups\.smoke\.word2vec\.trainings: of one there is no spread; write 0"
+    with pytest.raises(InputError, match=said):
+        planned({"word2vec": {"trainings": 1}})

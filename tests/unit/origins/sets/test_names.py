@@ -27,7 +27,6 @@ SETUP = {
     },
     "ppmi_comparison": {"random_tests": 2000},
     "ppmi_sets": {"sizes": [10]},
-    "single_documents": {"tails": 2, "random": 1},
 }
 
 
@@ -40,7 +39,6 @@ def test_lists_of_sets():
     ]
     assert names.random_sets([10, 30], 2) == ["random-10-0", "random-10-1", "random-30-0", "random-30-1"]
     assert names.random_sets([], 2) == []
-    assert names.single_set("weat1", "random", 0) == "single-weat1-random-0"
 
 
 def test_the_pattern_knows_every_set_but_the_baseline():
@@ -50,21 +48,18 @@ def test_the_pattern_knows_every_set_but_the_baseline():
 
 
 @pytest.mark.parametrize(
-    ("name", "weat_and_kind", "is_by_ppmi", "is_single"),
+    ("name", "weat_and_kind", "is_by_ppmi"),
     [
-        ("baseline", None, False, False),
-        ("a_2-increase-10", ("a_2", "increase"), False, False),
-        ("weat1-decrease-30", ("weat1", "decrease"), False, False),
-        ("random-10-0", None, False, False),
-        ("ppmi-weat1-decrease-30", None, True, False),
-        ("single-weat1-increase-0", None, False, True),
-        ("single-weat1-random-0", None, False, True),
+        ("baseline", None, False),
+        ("a_2-increase-10", ("a_2", "increase"), False),
+        ("weat1-decrease-30", ("weat1", "decrease"), False),
+        ("random-10-0", None, False),
+        ("ppmi-weat1-decrease-30", None, True),
     ],
 )
-def test_a_name_tells_what_the_set_is(name, weat_and_kind, is_by_ppmi, is_single):
+def test_a_name_tells_what_the_set_is(name, weat_and_kind, is_by_ppmi):
     assert names.weat_and_kind(name) == weat_and_kind
     assert names.is_by_ppmi(name) is is_by_ppmi
-    assert names.is_single(name) is is_single
 
 
 def test_an_estimators_set_for_one_by_ppmi():

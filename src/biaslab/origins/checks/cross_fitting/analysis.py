@@ -24,7 +24,7 @@ from biaslab.origins.attribution.estimates import SET, SUM, added_up, seed_value
 from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.checks.seed_stability.analysis import draw_seeds
+from biaslab.origins.baseline import choose_seeds
 from biaslab.origins.grid.expansion import of_test
 from biaslab.origins.sets.names import INCREASE, TARGETED_KINDS
 
@@ -82,10 +82,10 @@ def choose(
     """Choose a set of documents by some baselines, in several ways: these baselines, and (size,) int64.
 
     From `values` (n_baselines, n_documents), estimates of B(w) - B(w~) (Eq. 5). The removal is to raise
-    or lower the bias, as `kind` says. `rng` draws the ways where there are very many (`draw_seeds`).
+    or lower the bias, as `kind` says. `rng` draws the ways where there are very many (`choose_seeds`).
     """
     n, sign = len(values), 1 if kind == INCREASE else -1
-    ways = [choosing for choosing, _ in draw_seeds(n, n_choosing, n - n_choosing, rng)]
+    ways = choose_seeds(n, n_choosing, rng)
     return [(a, np.argsort(sign * values[a].mean(axis=0), kind="stable")[:size]) for a in ways]
 
 

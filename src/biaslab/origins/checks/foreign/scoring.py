@@ -22,8 +22,6 @@ from biaslab.origins.checks.foreign.flips import Retraining, leave_out
 from biaslab.origins.checks.lds.analysis import mask, random_changes
 from biaslab.origins.checks.lds.outcomes import BOUND, PAIRED_BOUND, check_outcomes
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
-from biaslab.origins.checks.single_documents.analysis import pearson
-from biaslab.origins.checks.single_documents.auc import areas, kinds
 from biaslab.origins.sets.names import RANDOM
 
 YOURS, LENGTH = "yours", "length"
@@ -71,20 +69,11 @@ def write_scored(
             tables.append(score_paired(given, removals, outcomes, subsets, weat, seed))
         if line := reversed_line(pd.concat(tables), name):
             say(line)
-    if (results / "single_documents/documents.tsv").exists():
-        single, area, correlation = (
-            read_tsv(results / f"single_documents/{name}.tsv") for name in ("documents", "auc", "correlation")
-        )
-        if weat in set(single["weat"]):
-            tables.append(score_single(given, single, area, weat, seed))
-            tables.append(correlate_single(given, single, correlation, weat))
     if retraining:
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
     if not tables:
-        raise InputError(
-            f"{results}: nothing was retrained for {weat}; run a setup that has lds or single_documents"
-        )
+        raise InputError(f"{results}: nothing was retrained for {weat}; run a setup with lds.subsets")
     return _written(tables, weat, out)
 
 
@@ -206,41 +195,6 @@ def score_paired(
     found = removals.drop(columns="observed_mean").merge(means, on=keys)
     none = found[["weat", "size"]].drop_duplicates().assign(ceiling=np.nan)
     return score_subsets(given, found, subsets, none, weat, seed).assign(among=PAIRED)
-
-
-def score_single(
-    given: Mapping[str, np.ndarray], single: pd.DataFrame, own: pd.DataFrame, weat: str, seed: int
-) -> pd.DataFrame:
-    """Return the AUC of `given` scores on single documents, and the run's own."""
-    told = single[(single["weat"] == weat) & (single["observed"] != 0)]
-    rows = [
-        row
-        for among, part in kinds(told)
-        for row in areas(part, {n: v[part["document"]] for n, v in given.items()}, weat, among, seed)
-    ]
-    table = pd.concat([pd.DataFrame(rows, columns=own.columns), own[own["weat"] == weat]])
-    table = table.rename(columns={"estimator": "attribution", "n_documents": "n", "auc": "value"})
-    table = table.rename(columns={"auc_ci_low": "ci_low", "auc_ci_high": "ci_high"})
-    return table.assign(check="auc", n_removed=1, chance=0.5).reindex(columns=COLUMNS[1:])
-
-
-def correlate_single(
-    given: Mapping[str, np.ndarray], single: pd.DataFrame, own: pd.DataFrame, weat: str
-) -> pd.DataFrame:
-    """Return Pearson's correlation of scores with what all single documents did, and the run's own."""
-    of_test = single[single["weat"] == weat]
-    found = {name: pearson(v[of_test["document"]], of_test["observed"]) for name, v in given.items()}
-    rows = pd.DataFrame(found).T.rename_axis("estimator").reset_index().assign(n_documents=len(of_test))
-    table = pd.concat([rows, own[own["weat"] == weat]])
-    names = {
-        "estimator": "attribution",
-        "n_documents": "n",
-        "r": "value",
-        "r_ci_low": "ci_low",
-        "r_ci_high": "ci_high",
-    }
-    table = table.rename(columns=names).assign(check="r", among="all", n_removed=1, chance=0.0)
-    return table.reindex(columns=COLUMNS[1:])
 
 
 def _read_outcomes(

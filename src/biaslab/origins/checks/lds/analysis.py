@@ -21,8 +21,8 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SET, SUM, read
 from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
+from biaslab.origins.baseline import choose_seeds
 from biaslab.origins.checks.lds.outcomes import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
-from biaslab.origins.checks.seed_stability.analysis import draw_seeds
 from biaslab.origins.grid.expansion import of_test
 from biaslab.origins.sets.names import BASELINE, PPMI, RANDOM
 from biaslab.origins.sets.selection import members
@@ -183,7 +183,7 @@ def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[t
         yield 0, [[0]]
         return
     for k in sorted({k for k in N_BASELINES if k < n} | {n}):
-        drawn = [way for way, _ in draw_seeds(n, k, 0, stream(seed, "lds baselines", weat, size, k))]
+        drawn = choose_seeds(n, k, stream(seed, "lds baselines", weat, size, k))
         few = stream(seed, "lds ways", weat, size, k).permutation(len(drawn))[:MAX_WAYS]
         yield k, [drawn[i] for i in np.sort(few)]
 

@@ -12,7 +12,6 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.core.rng import stream
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.attribution.registry import ESTIMATORS
-from biaslab.origins.attribution.relative import RELATIVE
 from biaslab.origins.checks.planted.planting import (
     CONTROL,
     KINDS,
@@ -259,12 +258,10 @@ def test_commands_plant_and_measure(tmp_path):
     bias = {f"{e}_mean": rng.normal(size=n) for e in ESTIMATORS} | {f"n_{s}": 1 for s in "STAB"}
     write_parquet(to / "differential_bias" / "w.parquet", listed[["document"]].assign(**bias))
     write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].assign(ppmi=rng.normal(size=n)))
-    relative = {f"{name}_mean": rng.normal(size=n) for name in RELATIVE}
-    write_parquet(to / "relative_influence" / "w.parquet", listed[["document"]].assign(**relative))
     tables = (tmp_path / "recall.tsv", tmp_path / "pairs.tsv")
     write_recall([to / "documents.parquet"], *tables, 1)
     assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*_STYLES}
-    assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 7
+    assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 5
     write_parquet(tmp_path / "none.parquet", listed[listed["kind"] == ""])
     with pytest.raises(InputError, match=r"none\.parquet: no planted document; plant some with the step"):
         write_recall([tmp_path / "none.parquet"], *tables, 1)

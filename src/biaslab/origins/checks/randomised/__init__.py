@@ -1,1 +1,0 @@
-"""Estimates by control embeddings."""

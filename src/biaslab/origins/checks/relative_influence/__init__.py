@@ -1,1 +1,0 @@
-"""Influence relative to the change of the model."""

@@ -1,1 +1,0 @@
-"""How far the ranking of documents depends on the seeds."""

@@ -1,1 +1,0 @@
-"""Single documents with ground truth."""
