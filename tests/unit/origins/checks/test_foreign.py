@@ -77,18 +77,11 @@ def scored(run, table):
 def test_the_truth_scores_highest_and_what_knows_nothing_does_not(run):
     found = scored(run, run[1].sample(frac=1, random_state=1))
     assert found["value"]["lds", "yours"] > 0.95
-    assert found["value"]["auc", "yours"] == 1
-    assert found["value"]["auc", "influence"] == 0
-    assert found["value"]["auc", "gradient"] == 0.5 == found["chance"]["auc", "yours"]
-    assert found["value"]["r", "yours"] == pytest.approx(1)
-    assert found["value"]["r", "influence"] == pytest.approx(-1)
-    assert found["ci_low"]["r", "random"] < found["chance"]["r", "random"] < found["ci_high"]["r", "random"]
     assert abs(found["value"]["lds", "newton"]) < 0.5
     for null in ("length", "random", "influence of other"):
         low, high = found.loc[("lds", null), ["ci_low", "ci_high"]]
         assert high < 0.8
         assert low < found["value"]["lds", null] < high
-        assert 0.2 < found["value"]["auc", null] < 0.8
     assert found["ceiling"]["lds", "yours"] == 0.99
 
 

@@ -215,13 +215,13 @@ def test_a_worked_example():
 def test_table_and_figure(tmp_path):
     setup = make_setups(tmp_path, {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}})[0]
     table = shown_recall(setup, "weat1")
-    assert len(table.shown) == 3 * 3 * 7  # doses, orders, attributions
+    assert len(table.shown) == 3 * 3 * 5  # doses, orders, attributions
     assert set(table.shown["Dose"]) == {"0", "0.03", "0.3"}
     assert "Documents: 230." in table.note
-    assert len(shown_pairs(setup, "weat1").shown) == 3 * 2 * 7
+    assert len(shown_pairs(setup, "weat1").shown) == 3 * 2 * 5
     draw_recall(setup, "weat1", tmp_path / "figure")
     drawn = pd.read_csv(tmp_path / "figure.tsv", sep="\t")
-    assert len(drawn) == 3 * 3 * 7 + 3 * 7
+    assert len(drawn) == 3 * 3 * 5 + 3 * 7
 
 
 def test_commands_plant_and_measure(tmp_path):
