@@ -5,7 +5,7 @@ import pytest
 
 from biaslab.core.io import read_tsv
 
-GENERATE = ["ranking", "generate", "--size", "9", "--protected", "4", "--fairness", "0.3", "--seed", "3"]
+LIST = ["datasets", "list", "--json"]
 
 
 def run(log, *arguments):
@@ -16,7 +16,7 @@ def run(log, *arguments):
 
 
 def test_a_step_writes_what_it_took_beside_its_log(tmp_path):
-    assert run(tmp_path / "results/logs/ranking/lists/a.log", *GENERATE, "--out", "lists.csv") == 0
+    assert run(tmp_path / "results/logs/ranking/lists/a.log", *LIST) == 0
     took = read_tsv(tmp_path / "results/benchmarks/ranking/lists/a.tsv", ("s", "max_rss", "cpu_time"))
     seconds, memory, processor = took.iloc[0][["s", "max_rss", "cpu_time"]].astype(float)
     assert 0 < seconds < 60
@@ -27,9 +27,9 @@ def test_a_step_writes_what_it_took_beside_its_log(tmp_path):
 @pytest.mark.parametrize(
     ("log", "arguments"),
     [
-        ("results/logs/ranking/a.log", [*GENERATE, "--fairness", "2", "--out", "lists.csv"]),
-        ("mine/ranking/a.log", [*GENERATE, "--out", "lists.csv"]),
-        ("results/logs/ranking/a.txt", [*GENERATE, "--out", "lists.csv"]),
+        ("results/logs/ranking/a.log", ["datasets", "fetch", "lost", "--out", "lost"]),
+        ("mine/ranking/a.log", LIST),
+        ("results/logs/ranking/a.txt", LIST),
     ],
 )
 def test_failed_steps_and_other_commands_write_nothing(tmp_path, log, arguments):

@@ -14,8 +14,8 @@ from biaslab.core.files import atomic_path, keep_files, write_text
 from biaslab.run.outputs import To, check_numbers, check_outputs
 
 LIST = "value,score\n" + "".join(f"{'ab'[i % 2]},{20 - i}\n" for i in range(20))
-MEASURE = ("ranking", "measure", "list.csv", "--attribute", "value", "--desired", "uniform", "--top", "5")
-RERANK = ("ranking", "rerank", *MEASURE[2:], "--score", "score")
+RERANK = ("ranking", "rerank", "list.csv", "--attribute", "value", "--score", "score")
+RERANK += ("--desired", "uniform", "--top", "5")
 
 
 @pytest.fixture
@@ -31,12 +31,11 @@ def refused(*arguments):
     return str(result.exception)
 
 
-@pytest.mark.parametrize("command", [RERANK, MEASURE])
 @pytest.mark.parametrize("out", ["list.csv", "./list.csv", "link.csv", "hard.csv"])
-def test_no_command_overwrites_what_it_reads(folder, command, out):
+def test_no_command_overwrites_what_it_reads(folder, out):
     os.symlink("list.csv", "link.csv")
     os.link("list.csv", "hard.csv")
-    assert "would overwrite list.csv, which the command reads" in refused(*command, "--out", out)
+    assert "would overwrite list.csv, which the command reads" in refused(*RERANK, "--out", out)
     assert Path("list.csv").read_text() == LIST
 
 
@@ -48,7 +47,7 @@ def test_an_embedding_is_not_debiased_over_itself(folder):
 
 def test_a_file_that_is_named_in_a_text_is_an_input(folder):
     Path("shares.csv").write_text("value,share\na,0.5\nb,0.5\n")
-    options = [*MEASURE[:-4], "--desired", "shares.csv", "--top", "5"]
+    options = [*RERANK[:-4], "--desired", "shares.csv", "--top", "5"]
     assert "would overwrite shares.csv" in refused(*options, "--out", "shares.csv")
     with pytest.raises(InputError, match=r"would overwrite shares\.csv"):
         check_outputs({"pairs": ["RG=shares.csv"], "out": Path("shares.csv")}, {"out": To.FILE})
@@ -57,13 +56,13 @@ def test_a_file_that_is_named_in_a_text_is_an_input(folder):
 @pytest.mark.parametrize(
     "options",
     [
-        ("--out", "a.tsv", "--lists", "a.tsv"),
-        ("--out", "a.tsv", "--lists", "x/../a.tsv"),
+        ("--out", "a.tsv", "--measures", "a.tsv"),
+        ("--out", "a.tsv", "--measures", "x/../a.tsv"),
         ("--out", "a.tsv", "--figure", "a"),
     ],
 )
 def test_two_outputs_of_one_name(folder, options):
-    assert "--out has the same name" in refused(*MEASURE, *options)
+    assert "--out has the same name" in refused(*RERANK, *options)
     assert os.listdir(folder) == ["list.csv"]
 
 
@@ -118,7 +117,7 @@ def test_every_command_says_what_it_writes():
 
 @pytest.mark.parametrize("number", [2**31, -(2**40), 10**30])
 def test_whole_numbers_that_nothing_can_take(folder, number):
-    options = [*MEASURE[:-1], str(number), "--out", "out.tsv"]
+    options = [*RERANK[:-1], str(number), "--out", "out.tsv"]
     assert f"--top {number}: beyond 2,147,483,647; give a smaller number" in refused(*options)
     check_numbers({"seed": 2**62, "top": 5, "flag": True, "sizes": [2, 3]})
     with pytest.raises(InputError, match="--seed 18446744073709551616"):
@@ -136,10 +135,9 @@ def said(monkeypatch, capsys, *arguments):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ranking", "generate", "--lists", "0"), "--lists"),
-        (("ranking", "generate", "--lists", "9" * 5000), "--lists"),
-        (("ranking", "generate", "--lost", "1"), "--lost"),
-        (("ranking", "generat"), "'generat'"),
+        ((*RERANK[:-1], "9" * 5000, "--out", "x.csv"), "--top"),
+        ((*RERANK, "--lost", "1"), "--lost"),
+        (("ranking", "rerun"), "'rerun'"),
         ((*RERANK[:2], "\x1b[31mred.csv", *RERANK[3:], "--out", "x.csv"), r"\x1b[31mred.csv: no such file"),
         ((*RERANK[:2], "x" * 5000 + "\n", *RERANK[3:], "--out", "x.csv"), "xxx…"),
     ],

@@ -145,13 +145,11 @@ def test_a_crate_whose_records_were_changed_is_refused(tmp_path, change):
         pass
 
 
-def test_an_archive_is_replaced_but_no_part_of_a_merge(tmp_path, monkeypatch, capsys):
+def test_an_archive_is_replaced(tmp_path, monkeypatch, capsys):
     results, out = make_run(tmp_path / "run"), tmp_path / "c.zip"
     for arguments, code in (
         (["crate", results, "--out", out, "--with", "results"], 0),
         (["crate", results, "--out", out, "--with", "results"], 0),
-        (["merge", results, out, "--out", tmp_path / "merged.zip"], 0),
-        (["merge", results, out, "--out", out], 2),
     ):
         monkeypatch.setattr(sys, "argv", ["biaslab", "audit", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
