@@ -47,11 +47,11 @@ def results(finished):
 FILES = {name: f"{name}.tsv" for name in ("measures", "feasibility", "differences")}
 SIZES = {"attribute_values": [2], "distributions": 1000000, "candidates": 100, "top": 50, "seed": 1}
 LONG = ["step", "ranking.simulate-ranking", "--given", json.dumps(SIZES | FILES), "--threads", "1"]
-GENERATE = ["ranking", "generate", "--size", "9", "--protected", "4", "--fairness", "0.3", "--seed", "3"]
-GENERATE += ["--out", "lists.csv"]
+FEW = SIZES | {"distributions": 3, "candidates": 10, "top": 5}
+SHORT = ["step", "ranking.simulate-ranking", "--given", json.dumps(FEW | FILES), "--threads", "1"]
 COMMANDS = (
     ["--version"],
-    GENERATE,
+    SHORT,
     ["step", "audit.write-page", "--given", '{"claims": "missing.tsv", "out": "x.html"}'],
     ["no-such-command"],
 )
@@ -67,12 +67,12 @@ def test_a_forked_step_does_what_a_process_does(tmp_path):
         told[kind] = results(under_starter(script, tmp_path / kind))
     assert told["forked"] == told["cold"]
     assert [code for code, *_ in told["forked"]] == [0, 0, 2, 2]
-    lists = [tmp_path / kind / "lists.csv" for kind in ("forked", "cold")]
+    lists = [tmp_path / kind / "measures.tsv" for kind in ("forked", "cold")]
     assert lists[0].read_bytes() == lists[1].read_bytes()
 
 
 def test_libraries_are_imported_once_a_step_has_needed_them_and_the_package_never(tmp_path):
-    script = calls(GENERATE)
+    script = calls(SHORT)
     finished = under_starter(script, tmp_path, PYTHONPROFILEIMPORTTIME="1")
     (_, _, said) = results(finished)[0]
     numpy = re.compile(r"\| +numpy\.")
