@@ -35,6 +35,7 @@ class Format(enum.StrEnum):
 
 Written = Annotated[Format, typer.Option("--format", help="The format of the vectors.")]
 _GLOVE = GloveParameters(dimension=100, epochs=50)
+_WINDOW = 8
 
 app = typer.Typer(help="Train word embeddings, and convert them between formats.", no_args_is_help=True)
 
@@ -53,7 +54,7 @@ def train(
     words: Words,
     method: Annotated[Method, typer.Option(help="The algorithm.")] = Method.GLOVE,
     dimension: Annotated[int, typer.Option(help="Length of a word vector.", min=1)] = _GLOVE.dimension,
-    window: Annotated[int, typer.Option(help="Words on either side that count as context.", min=1)] = 8,
+    window: Annotated[int, typer.Option(help="Words on either side that count as context.", min=1)] = _WINDOW,
     epochs: Annotated[
         int | None, typer.Option(help="Passes; by default 50 for glove, 5 for word2vec.", min=1)
     ] = None,
