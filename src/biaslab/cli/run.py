@@ -6,6 +6,7 @@ import enum
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,7 +91,7 @@ def run(
         source = _opened(stack, from_, trust, recheck, recheck_seed)
         files = overlays(preset, configfile, root)
         if source is not None and not files:
-            files = [source.run.folder / "config.json"]
+            files = [_config_of(source, stack)]
         written = read_files([own_or_shipped(root), *files])
         checked = load(written, root)
         for area in checked["areas"]:
@@ -140,6 +141,16 @@ def _answers(areas: list[str]) -> list[str]:
     """Return where in this folder the answers of areas are: the audit's page, and their own folders."""
     places = [Path("results/audit/audit.html"), *(Path("results") / area for area in areas)]
     return [str(place) for place in places if place.exists()]
+
+
+def _config_of(source: "Source", stack: contextlib.ExitStack) -> Path:
+    """Return the configuration of another run, as a file without the settings that are gone."""
+    from biaslab.core.files import write_json
+    from biaslab.run.config import read_written
+
+    file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="biaslab-"))) / "config.json"
+    write_json(file, read_written(source.run.folder / "config.json"))
+    return file
 
 
 def _opened(
