@@ -133,7 +133,7 @@ def test_own_corpus_needs_no_dataset(snakemake, tmp_path):
 @pytest.mark.slow
 def test_the_catalogs_entry_is_the_same_workflow(snakemake, tmp_path):
     finished = dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", snakefile="workflow/Snakefile")
-    assert jobs(finished)["train_without_set"] == 14
+    assert jobs(finished)["train_without_set"] == 11
 
 
 @pytest.mark.parametrize(

@@ -351,7 +351,7 @@ def test_a_folder_reads_as_much_as_its_own_files_say(folder, files, limit):
     assert f"reads {limit} word pieces of a text at most, in lower case" in mine.reading
     assert mine.lengths(texts).is_cut.tolist() == [True, False]
     assert mine.lengths(texts).sentence().startswith(f"1 of 2 texts are longer than the {limit} word pieces")
-    assert mine.lengths(["a cake"]).sentence() == "All 1 texts are read to the end."
+    assert mine.lengths(["a cake"]).sentence() == "The text is read to the end."
 
 
 def test_a_folder_whose_tokenizer_keeps_capitals_is_read_by_transformers(folder):

@@ -221,7 +221,7 @@ def test_table_and_figure(tmp_path):
     assert len(shown_pairs(setup, "weat1").shown) == 3 * 2 * 5
     draw_recall(setup, "weat1", tmp_path / "figure")
     drawn = pd.read_csv(tmp_path / "figure.tsv", sep="\t")
-    assert len(drawn) == 3 * 3 * 5 + 3 * 7
+    assert len(drawn) == 3 * 3 * 5 + 3 * 5
 
 
 def test_commands_plant_and_measure(tmp_path):
