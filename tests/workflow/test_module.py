@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -88,6 +89,42 @@ def test_a_run_with_a_prefix_writes_there_alone(outer):
     manifest = json.loads(Path("fairness/results/audit/manifest.json").read_text())
     assert "ranking/simulation.tsv" in manifest["outputs"]
     assert "biaslab_simulate_ranking" in manifest["code"]
+
+
+@pytest.mark.slow
+def test_a_hosted_module_runs_with_the_package_and_without_it_ends_with_one_line(tmp_path, monkeypatch):
+    """Of a repository Snakemake caches only the files of the workflow."""
+    hosted, here = tmp_path / "hosted", tmp_path / "here"
+    for folder in ("workflow", "envs"):
+        shutil.copytree(ROOT / folder, hosted / folder)
+    shutil.copy(ROOT / "config.yaml", hosted)
+    author = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "workflow"]):
+        subprocess.run(["git", "-C", hosted, *command], check=True)
+    git = ["git", "-C", hosted, "rev-parse", "HEAD"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    source = f'gitfile("{hosted}", path="workflow/Snakefile", commit="{commit}")'
+    Path("Snakefile").write_text(
+        OUTER.replace("{snakefile!r}", source).format(config=RANKING, prefix="fairness")
+    )
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    command = ["-m", "snakemake", "--cores", "2", "--quiet", "rules", "--", "biaslab_all"]
+    finished = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, check=False, env=environment
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert Path("fairness/results/ranking/simulation.tsv").exists()
+    python = _python_with_snakemake_alone(tmp_path / "plain")
+    finished = subprocess.run(
+        [python, *command], capture_output=True, text=True, check=False, env=environment | {"PYTHONPATH": ""}
+    )
+    assert finished.returncode == 2
+    assert finished.stderr.splitlines()[-1] == (
+        "biaslab: the package is missing in the environment of Snakemake; "
+        "install the package first: pip install . in a clone of the repository"
+    )
 
 
 @pytest.mark.slow
