@@ -39,10 +39,11 @@ SIGNIFICANT = 0.05
 """The share of false alarms that all comparisons of some groups may have together."""
 POWER = 0.8
 """How often a least difference would be seen."""
-N_PERMUTATIONS = 1999
+N_PERMUTATIONS = 9999
 N_SIMULATIONS = 4000
 
-_MAX_DRAWS = 40_000_000  # of numbers in all permutations; beyond, Student's t alone is the test
+_MAX_DRAWS = 40_000_000  # of numbers in all permutations: many lists have fewer permutations, and ...
+_FEWEST = 1999  # ... where not even so many can be drawn, Student's t alone is the test
 _MAX_SIMULATED = 2000  # lists times groups; beyond, the normal distribution replaces the simulation
 _FEW = 5  # hits or misses that Student's t without permutations needs
 _BLOCK = 2_000_000
@@ -153,21 +154,22 @@ class GroupTest:
     def _greatest(self) -> np.ndarray | None:
         """The greatest statistics of permutations of groups within lists, sorted; None: too many to draw."""
         n_lists, G = self.n.shape
-        if n_lists * G * N_PERMUTATIONS > _MAX_DRAWS:
+        n_drawn = min(N_PERMUTATIONS, _MAX_DRAWS // (n_lists * G))
+        if n_drawn < _FEWEST:
             return None
         rng = stream(self.seed, "permutations of groups")
-        sums, squares = np.zeros((2, N_PERMUTATIONS, G))
-        step = max(1, _BLOCK // (N_PERMUTATIONS * G))
+        sums, squares = np.zeros((2, n_drawn, G))
+        step = max(1, _BLOCK // (n_drawn * G))
         for first in range(0, n_lists, step):
             part = slice(first, first + step)
-            deviations = self._permuted_hits(part, rng) - self.expected[part]
+            deviations = self._permuted_hits(n_drawn, part, rng) - self.expected[part]
             sums += deviations.sum(axis=1)
             squares += (deviations**2).sum(axis=1)
         return np.sort(self._statistics(sums, squares).max(axis=1))
 
-    def _permuted_hits(self, part: slice, rng: np.random.Generator) -> np.ndarray:
-        """Return the hits of each group in some lists in permutations, (N_PERMUTATIONS, L, G)."""
-        left = np.broadcast_to(self.n[part], (N_PERMUTATIONS, *self.n[part].shape))
+    def _permuted_hits(self, n_drawn: int, part: slice, rng: np.random.Generator) -> np.ndarray:
+        """Return the hits of each group in some lists in permutations, (n_drawn, L, G)."""
+        left = np.broadcast_to(self.n[part], (n_drawn, *self.n[part].shape))
         sure = _draw(left, self.sure[part], rng)
         tied = _draw(left - sure, self.tied[part], rng)
         return sure + tied * self.weight[part][:, None]
