@@ -104,8 +104,8 @@ def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float,
     """Return how much higher the rate of a group must be to be told from a reference four times in five.
 
     It is told when its standardized difference exceeds `critical` (`find_largest_difference`) and its
-    interval, Newcombe's of this level, is above 0. NaN where even a rate of 1 is told less often, and
-    for a group of fewer than `MIN_MEMBERS`.
+    interval, Newcombe's of this level, is above 0; at a level of 0 the first is enough. NaN where even a
+    rate of 1 is told less often, and for a group of fewer than `MIN_MEMBERS`.
 
     Parameters
     ----------
@@ -134,6 +134,39 @@ def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float,
         middle = (low + high) / 2
         low, high = (low, middle) if power(middle) >= POWER else (middle, high)
     return high
+
+
+def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: float) -> float:
+    """Return the difference of means that would be told four times in five; NaN for too few or no spread.
+
+    It is told when its standardized difference exceeds `critical` (`find_largest_difference`). Means are taken
+    as normal, and values as spread about them as they are.
+
+    Parameters
+    ----------
+    x, of_x
+        Values of the group and of the reference.
+    values
+        Those of all rows.
+    critical
+        What a standardized difference must exceed.
+    """
+    x, of_x, values = (np.asarray(a, np.float64) for a in (x, of_x, values))
+    n, of_n, n_all = len(x), len(of_x), len(values)
+    if min(n, of_n) < MIN_MEMBERS or not math.isfinite(critical) or not values.std() > 0:
+        return math.nan
+    shares = 1 / n + 1 / of_n
+    error = scipy.stats.norm.ppf(POWER) * math.sqrt(x.var(ddof=1) / n + of_x.var(ddof=1) / of_n)
+    within = values.var(ddof=1) - n * (n_all - n) / (n_all * (n_all - 1)) * (x.mean() - of_x.mean()) ** 2
+
+    def excess(gap: float) -> float:
+        spread = max(within, 0.0) + n * (n_all - n) / (n_all * (n_all - 1)) * gap**2
+        return gap - critical * math.sqrt(spread * shares) - error
+
+    low, high = 0.0, float(np.ptp(values))
+    if excess(high) < 0:
+        return math.nan
+    return float(scipy.optimize.brentq(excess, low, high)) if excess(low) < 0 else 0.0
 
 
 def level_of_each(n: int, level: float = LEVEL) -> float:

@@ -19,6 +19,7 @@ from biaslab.core.rates import difference_interval
 from biaslab.core.rng import stream
 from biaslab.core.simultaneous import (
     find_largest_difference,
+    find_least_gap,
     find_least_mean,
     find_least_rate,
     level_of_each,
@@ -213,7 +214,8 @@ def _identifiers(
     Further columns: intervals of areas (area_low, area_high); difference, that of false positive rates, with
     its interval; p_value, of no difference, and bpsn_p_value, of no difference in how many positive texts
     score above a negative one, both counting all identifiers (`find_largest_difference`); least_difference,
-    how much higher a false positive rate would have to be to be told four times in five (NaN: too few texts).
+    how much higher a false positive rate would have to be to be told four times in five (NaN: too few texts);
+    bpsn_least, how many fewer positive texts would have to score above a negative one of the identifier.
     Intervals of identifiers hold together.
     """
     table = own_bias.labelled_bias(scores, labels, holds, terms)
@@ -223,8 +225,9 @@ def _identifiers(
     alone, each = LEVEL, level_of_each(int(holds[~positive].any(axis=0).sum()))
     plain, n_plain = int((false & ~some).sum()), int((~positive & ~some).sum())
     kinds = np.column_stack([false[~positive], _places_among(scores[positive], scores[~positive])])
+    places, is_plain = kinds[:, 1], ~some[~positive]
     rng = stream(seed, "audit", "permutations")
-    test = find_largest_difference(kinds, holds[~positive], ~some[~positive], rng)
+    test = find_largest_difference(kinds, holds[~positive], is_plain, rng)
     rows = []
     for number, mine in enumerate(columns.T):
         row: dict[str, float] = {}
@@ -237,6 +240,9 @@ def _identifiers(
         row["difference_low"], row["difference_high"] = difference_interval(hits, n, plain, n_plain, level)
         if number < len(terms):
             row["p_value"], row["bpsn_p_value"] = test.p_values[number]
+            row["bpsn_least"] = find_least_gap(
+                places[mine[~positive]], places[is_plain], places, test.critical
+            )
             n_others = int((~positive).sum()) - n
             rate = int((false & ~mine).sum()) / n_others if n_others else np.nan
             row["least_difference"] = find_least_rate(
@@ -258,7 +264,8 @@ def _places_among(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
 def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Return `functionality_table`, with intervals that hold together, and p-values that count all of them.
 
-    A p-value is that of no difference to all other functionalities.
+    A p-value is that of no difference to all other functionalities; least_difference is by how much fewer
+    cases would have to be answered rightly to be told four times in five (NaN: too few cases).
     """
     table = functionality_table(scores, cases["label"], cases["functionality"])
     is_right = (np.asarray(scores) > 0) == (cases["label"].to_numpy() == 1)
@@ -267,7 +274,12 @@ def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.D
     level = level_of_each(len(table))
     ends = [share_interval(passed, n, level) for passed, n in zip(table["passed"], table["n"], strict=True)]
     table[["ci_low", "ci_high"]] = ends
-    return table.assign(p_value=test.p_values[:, 0])
+    n_all, n_wrong = len(is_right), int((~is_right).sum())
+    least = [
+        find_least_rate(n, n_all - n, (n_wrong - n + passed) / max(n_all - n, 1), n_all, test.critical, 0.0)
+        for passed, n in zip(table["passed"], table["n"], strict=True)
+    ]
+    return table.assign(p_value=test.p_values[:, 0], least_difference=least)
 
 
 def _swaps(

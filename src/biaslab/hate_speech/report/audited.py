@@ -199,11 +199,12 @@ def _area_line(table: pd.DataFrame) -> str:
     if np.isfinite(least["bpsn_auc_low"]):
         interval = f" ({least['bpsn_auc_low']:.3f} to {least['bpsn_auc_high']:.3f})"
     is_clear = least["bpsn_p_value"] <= SIGNIFICANT
+    told = "" if is_clear else f"; {_would_be_told(least['bpsn_least'])}"
     return (
         f"BPSN AUC is least for {least['identifier']}, {least['bpsn_auc']:.3f}{interval}: so often a hateful"
         " text that does not name it scores higher than a harmless one that does; 0.5 is guessing. Harmless"
         f" texts that name it score {'clearly' if is_clear else 'not clearly'} otherwise than those that name"
-        f" nobody (p = {least['bpsn_p_value']:.3f}, all terms counted)."
+        f" nobody (p = {least['bpsn_p_value']:.3f}, all terms counted{told})."
     )
 
 
@@ -229,9 +230,11 @@ def _swap_line(found: Audited) -> str:
 
 def _least(value: float) -> str:
     """Say which difference would have been told; nothing is said of what no number of texts tells."""
-    if not np.isfinite(value):
-        return " too few to tell."
-    return f" {value:.3f} would be told four times in five."
+    return f" {_would_be_told(value)}."
+
+
+def _would_be_told(value: float) -> str:
+    return f"{value:.3f} would be told four times in five" if np.isfinite(value) else "too few to tell"
 
 
 def _word_line(found: Audited) -> str:
@@ -285,7 +288,9 @@ def _hatecheck_line(table: pd.DataFrame) -> str:
         for kind, name in ((True, "hateful"), (False, "harmless"))
         if kind in rates
     ]
-    doubt = "" if (table["p_value"] <= SIGNIFICANT).any() else "; functionalities do not clearly differ"
+    doubt = ""
+    if not (table["p_value"] <= SIGNIFICANT).any():
+        doubt = f"; functionalities do not clearly differ: {_would_be_told(worst['least_difference'])}"
     return (
         f"HateCheck: right in {' and '.join(parts)}; worst in {worst['functionality']}, {worst['rate']:.1%}"
         f" of {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}){doubt}."
