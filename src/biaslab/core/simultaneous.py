@@ -139,8 +139,8 @@ def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float,
 def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: float) -> float:
     """Return the difference of means that would be told four times in five; NaN for too few or no spread.
 
-    It is told when its standardized difference exceeds `critical` (`find_largest_difference`). Means are taken
-    as normal, and values as spread about them as they are.
+    It is told when its standardized difference exceeds `critical` (`find_largest_difference`). Means are
+    taken as normal, and values keep their spread about them.
 
     Parameters
     ----------
