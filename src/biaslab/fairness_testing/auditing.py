@@ -319,14 +319,17 @@ def _values(is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:
 
 
 def _pairs(p: np.ndarray, is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:
-    """Return, for each ordered pair of values, in which share of the rows one is favoured over the other."""
-    rows = []
+    """Return, for each ordered pair of values, in which share of the rows one is favoured over the other.
+
+    The pair that differs most is chosen after looking: intervals of all pairs hold together (Bonferroni).
+    """
+    rows, level = [], pair_level(len(names))
     for a, b in itertools.permutations(range(len(names)), 2):
         favoured = is_good[:, a] & ~is_good[:, b]
         difference = is_good[:, a].astype(np.float64) - is_good[:, b]
         gap = p[:, a] - p[:, b]
-        low, high = share_interval(int(favoured.sum()), len(favoured))
-        ends, gap_ends = mean_interval(difference), mean_interval(gap)
+        low, high = share_interval(int(favoured.sum()), len(favoured), level)
+        ends, gap_ends = mean_interval(difference, level), mean_interval(gap, level)
         row = {"value": names[a], "other": names[b], "n_favoured": int(favoured.sum())}
         row |= {"favoured": favoured.mean(), "favoured_low": low, "favoured_high": high}
         row |= {"difference": difference.mean(), "difference_low": ends[0], "difference_high": ends[1]}

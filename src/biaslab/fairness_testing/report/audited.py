@@ -119,8 +119,10 @@ def _favoured(one: Audited, good: str) -> str:
             " with one value and not with another. Rows that are not in the table may."
         )
     back = one.pairs[(one.pairs["value"] == pair["other"]) & (one.pairs["other"] == pair["value"])].iloc[0]
+    is_clear = pair["difference_low"] > 0
     return (
-        f"Favoured is {pair['value']} over {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
+        f"{'Favoured is' if is_clear else 'No value is clearly favoured, most'} {pair['value']} over"
+        f" {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
         f" with {pair['value']} and not with {pair['other']}, {back['favoured']:.1%} the other way round"
         f" (difference {pair['difference']:.1%}, {pair['difference_low']:.1%} to"
         f" {pair['difference_high']:.1%})."
@@ -260,7 +262,7 @@ def _severity(one: Audited, label: str) -> Section:
         ),
         listed(shown, "{pair} {gap:.3f}"),
         text_columns(pairs, templates),
-        "Bars: 95% intervals of means by Student's t, over rows.",
+        "Bars: 95% intervals of means by Student's t, over rows; those of all pairs hold together (Bonferroni).",
     )
 
 

@@ -81,11 +81,11 @@ def reversed_line(table: pd.DataFrame, name: str) -> str:
     """Return a line if a linear datamodeling score of some scores is clearly below 0; "" otherwise.
 
     Clearly: of subsets of one size at least the interval is below 0 and the score below what random numbers
-    get, and of none the interval is above 0.
+    get, and of none the score is above 0.
     """
     own = table[(table["check"] == "lds") & (table["attribution"] == name)]
     below = own[(own["ci_high"] < 0) & (own["value"] < own["null_low"])]
-    if below.empty or (own["ci_low"] > 0).any():
+    if below.empty or (own["value"] >= 0).any():
         return ""
     row = below.sort_values("ci_high").iloc[0]
     return (
