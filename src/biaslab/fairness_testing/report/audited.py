@@ -262,7 +262,8 @@ def _severity(one: Audited, label: str) -> Section:
         ),
         listed(shown, "{pair} {gap:.3f}"),
         text_columns(pairs, templates),
-        "Bars: 95% intervals of means by Student's t, over rows; those of all pairs hold together (Bonferroni).",
+        "Bars: 95% intervals of means by Student's t, over rows; those of all pairs hold together"
+        " (Bonferroni).",
     )
 
 
