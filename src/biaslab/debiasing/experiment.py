@@ -1,5 +1,6 @@
 """One embedding before, after hard and after soft debiasing."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,9 +95,11 @@ def read_experiment(
     """Read an embedding and its word lists: defining, equalize, occupations, specific.
 
     The papers' results, which steps of the workflow repeat, take words as they are written; commands on a
-    user's embedding find them in any case of letters.
+    user's embedding find them in any case of letters, and print themselves what of the file is not as it was.
     """
     words = read_unit_embedding(embedding)
+    for note in () if any_case else words.notes:
+        warnings.warn(note, stacklevel=2)
     ids = _ids(words, any_case)
     experiment = Experiment(words, read_lists(*lists, ids), settings, penalty, any_case)
     if any_case:

@@ -348,3 +348,11 @@ def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
     assert "she" in exact.lists.lost["defining"]
     assert "she" not in any_case.lists.lost["defining"]
     assert any_case.ids.recased["she"] == "SHE"
+
+
+def test_steps_of_the_workflow_say_what_of_a_file_is_not_as_it_was(folder):
+    text = (folder / "vectors.txt").read_text()
+    repeated = next(line for line in text.splitlines() if line.startswith("she "))
+    (folder / "repeated.txt").write_text(f"{text}{repeated}\n")
+    with pytest.warns(UserWarning, match="she"):
+        read_experiment(folder / "repeated.txt", [folder / f"{name}.yaml" for name in LISTS], Settings())

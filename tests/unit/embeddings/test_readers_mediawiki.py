@@ -68,8 +68,16 @@ def test_leaves_out_other_namespaces_and_redirects(tmp_path):
         page(4, "Template:Box", "words"),
         page(5, "Old", "words").replace("<ns>0</ns>", ""),
     ]
-    kept = read(tmp_path / "d.xml", HEAD + "".join(pages) + "</mediawiki>")
+    with pytest.warns(UserWarning) as said:
+        kept = read(tmp_path / "d.xml", HEAD + "".join(pages) + "</mediawiki>")
     assert [document.id for document in kept] == ["1", "5"]
+    (line,) = [str(one.message).rpartition("d.xml: ")[2] for one in said]
+    assert line == "pages left out: outside the main namespace, as talk pages are (2), redirects (1)"
+
+
+def test_says_how_much_markup_is_left_out(tmp_path):
+    with pytest.warns(UserWarning, match=r"markup left out: 4 of 13 characters of the articles"):
+        read(tmp_path / "d.xml", HEAD + page(1, "Kept", "two [[words]]") + "</mediawiki>")
 
 
 def test_truncated_compressed_dump_is_refused(tmp_path):

@@ -29,13 +29,13 @@ _REDIRECT, _ELSEWHERE = "redirects", "outside the main namespace, as talk pages 
 def read_dump(path: str | os.PathLike, say: Callable[[str], None] = warnings.warn) -> Iterator[Document]:
     """Read the articles of a ``pages-articles`` dump, single- or multistream: main namespace, no redirects.
 
-    Markup is removed by gensim's `filter_wiki`. `say` receives how many pages are left out, and why; a dump
-    without an article is refused.
+    Markup is removed by gensim's `filter_wiki`. `say` receives how many characters that were, how many pages
+    are left out, and why; a dump without an article is refused.
     """
     from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
 
     elsewhere = tuple(f"{namespace}:" for namespace in IGNORED_NAMESPACES)
-    n_pages, left_out = 0, Counter()
+    n_pages, n_read, n_kept, left_out = 0, 0, 0, Counter()
     with open_stream(path) as stream:
         for n_pages, page in enumerate(_pages(MeteredStream(stream, path), path), 1):
             title = page.findtext("{*}title")
@@ -45,10 +45,12 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None] = warnings.war
                 left_out[_REDIRECT] += 1
             else:
                 markup = page.findtext("{*}revision/{*}text")
+                text = filter_wiki(markup)
+                n_read, n_kept = n_read + len(markup), n_kept + len(text)
                 yield Document(
                     page.findtext("{*}id"),
                     title,
-                    filter_wiki(markup),
+                    text,
                     where=f"{path}: page {n_pages} ('{title}')",
                 )
     counts = ", ".join(f"{reason} ({n:,})" for reason, n in left_out.most_common())
@@ -63,6 +65,8 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None] = warnings.war
         raise InputError(f"{path}: no page is an article: {counts}; give a pages-articles dump")
     if left_out:
         say(f"{path}: pages left out: {counts}")
+    if n_kept < n_read:
+        say(f"{path}: markup left out: {n_read - n_kept:,} of {n_read:,} characters of the articles")
 
 
 def _pages(stream: MeteredStream, path: str | os.PathLike) -> Iterator:
