@@ -54,7 +54,6 @@ def write_results(folder: Path, seed: int = 1, *, authors: bool = False) -> None
         "lost_words": pd.DataFrame(
             {"list": ["defining", "defining", "occupations"], "word": ["Mary", "John", "NA"]}
         ),
-        "document_ranking": _document_ranking(),
     }.items():
         write_tsv(folder / f"{name}.tsv", table)
 
@@ -219,21 +218,6 @@ def _lambda_path() -> pd.DataFrame:
             "constrained": False,
         }
     )
-
-
-def _document_ranking() -> pd.DataFrame:
-    rows = [
-        (weat, stage, measure, tail, top, 5, 0.8, 0.7, 0.6, 0.8)
-        for weat in ("c6", "c7")
-        for stage in ("hard", "soft-0.2", "other-seed")
-        for measure, tail, top in (
-            ("effect_size", "", 0),
-            ("spearman", "", 0),
-            ("overlap", "raises", 10),
-            ("overlap", "lowers", 10),
-        )
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS["document_ranking"])
 
 
 def _methods() -> pd.DataFrame:

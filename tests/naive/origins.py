@@ -57,13 +57,6 @@ def least_squares_vector(x_row, u, b_i, c, x_max, alpha):
     return np.linalg.lstsq(root[:, None] * u[columns], root * target, rcond=None)[0]
 
 
-def mapped_effect_size(w, maps, S, T, A, B):
-    """The effect size of the words after each one's own affine map."""
-    constants = {int(i): a for i, a in zip(maps.words, maps.constants, strict=True)}
-    mapped = [maps.linear[maps.kinds[i]] @ w[i] + constants.get(i, 0.0) for i in range(len(w))]
-    return effect_size(mapped, S, T, A, B)
-
-
 def moved_bias(measure, vector, x, perturbed, embedding, words, x_max, alpha):
     """B(w~): the measure after each word whose row of X changes has moved to `vector` of its rows."""
     w = embedding["W"].copy()

@@ -144,7 +144,7 @@ def test_no_file_names_an_area_but_its_own_and_the_list():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "workflow/rules").glob("*.smk")), ids=lambda p: p.stem)
 def test_no_rule_names_an_area_but_its_own(path):
-    own = {area for area in AREAS if area in path.stem}  # debiasing_origins is about both
+    own = {area for area in AREAS if area in path.stem}
     text = path.read_text(encoding="utf-8")
     for area in set(AREAS) - own:
         command = area.replace("_", "-")

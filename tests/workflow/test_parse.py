@@ -168,16 +168,6 @@ def test_corpora_and_what_is_done_with_them_may_be_left_out(
     assert counts["search_discrimination"] == 1
 
 
-@pytest.mark.parametrize(
-    ("areas", "rankings"), first_quick([("origins, debiasing", 1), ("origins", 0), ("debiasing", 0)])
-)
-def test_documents_are_ranked_after_debiasing_when_both_areas_run(snakemake, tmp_path, areas, rankings):
-    (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n")
-    counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "areas.yaml"))
-    assert counts.get("compare_document_rankings", 0) == rankings
-    assert counts.get("make_debiasing_transform", 0) == 2 * rankings  # hard, and soft with one weight
-
-
 def test_an_area_without_setups_needs_no_corpus(snakemake, tmp_path):
     (tmp_path / "ranking.yaml").write_text(
         "areas: [ranking]\norigins: {run: [mine], setups: {mine: {corpus: {source: nowhere}}}}\n"

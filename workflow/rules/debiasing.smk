@@ -145,8 +145,3 @@ rule debiasing:
         PLAN.report_files("debiasing"),
     message:
         "all tables and figures of debiasing word embeddings"
-
-
-if DEBIASING.setups:
-
-    include: "debiasing_origins.smk"

@@ -7,7 +7,7 @@ from biaslab.core.errors import suggest
 from biaslab.core.files import not_found
 from biaslab.core.settings import fields_of
 from biaslab.debiasing.benchmark_list import BENCHMARKS
-from biaslab.debiasing.items import ITEMS, SETUP
+from biaslab.debiasing.items import ITEMS
 from biaslab.debiasing.settings import Section, WordLists
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.datasets import verified_copy
@@ -38,7 +38,7 @@ def choose(given: Given) -> Units:
     units, files, left_out = [], {}, {}
     for name in section["embeddings"]:
         if name in setups and name in given.others and given.others[name].embedding:
-            units.append(Unit(name, marks=(SETUP,), embedding=given.others[name].embedding))
+            units.append(Unit(name, embedding=given.others[name].embedding))
         elif name in setups:
             left_out[name] = f"the setup {name} is not run"
         elif name in given.absent:
@@ -96,8 +96,6 @@ STEPS = {
     "generate-analogies": "biaslab.debiasing.stage_analogies:write_analogies",
     "score-benchmarks": "biaslab.debiasing.penalty_path:write_scores",
     "compare-methods": "biaslab.debiasing.comparison:write_comparison",
-    "make-debiasing-transform": "biaslab.debiasing.transform:write_transform",
-    "compare-document-rankings": "biaslab.debiasing.document_ranking:write_comparison",
 }
 AREA = Area(
     "debiasing",
@@ -109,6 +107,6 @@ AREA = Area(
     summaries,
     ITEMS,
     ("embedding", "test"),
-    by_training=("*/by_seed/*.parquet",),
     steps=STEPS,
+    removed=("debiasing.document_lambdas",),
 )

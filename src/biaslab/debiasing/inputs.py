@@ -6,8 +6,8 @@ from typing import Any
 from biaslab.core.files import locate
 from biaslab.debiasing.area import AUTHORS, LISTS
 from biaslab.debiasing.benchmark_list import BENCHMARKS
-from biaslab.debiasing.items import SETUP
 from biaslab.run.plan import Plan
+from biaslab.run.sources import setups_of
 
 _OWN_BENCHMARKS = "workflow/resources/benchmarks"
 
@@ -28,11 +28,6 @@ class Inputs:
             str(locate(self.section["word_sets"][weat], plan.root)) for weat in self.section["weats"]
         ]
 
-    @property
-    def setups(self) -> list[str]:
-        """Names of the embeddings that are baselines of setups."""
-        return [name for name, unit in self.units.items() if SETUP in unit.marks]
-
     def embedding(self, wildcards: Any) -> str:
         """Return the file of an embedding."""
         return self.units[wildcards.embedding].embedding
@@ -43,7 +38,7 @@ class Inputs:
         known = all(name not in self.plan.absent for name in datasets)
 
         def files(wildcards: Any) -> list[str]:
-            is_setup = wildcards.embedding in self.setups
+            is_setup = wildcards.embedding in setups_of(self.plan.config)
             return [self.plan.copy(name) for name in datasets] if known and not is_setup else []
 
         return files
@@ -60,18 +55,6 @@ class Inputs:
             kind: {n: file for n, file in files.items() if BENCHMARKS[n].is_of_questions == of_questions}
             for kind, of_questions in kinds.items()
         }
-
-    # --- what debiasing does to the ranking of documents
-
-    def stages(self) -> list[str]:
-        """Return the kinds of debiasing after which documents are ranked again."""
-        return ["hard", *[f"soft-{penalty:g}" for penalty in self.section["document_lambdas"]]]
-
-    @staticmethod
-    def stage(wildcards: Any) -> dict[str, float | None]:
-        """Return the weight of a stage; none of hard debiasing."""
-        _, _, penalty = wildcards.stage.partition("-")
-        return {"penalty": float(penalty) if penalty else None}
 
     def _benchmark(self, name: str) -> str:
         dataset = BENCHMARKS[name].dataset

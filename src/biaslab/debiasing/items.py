@@ -4,10 +4,6 @@ from functools import partial
 
 from biaslab.run.area import UNIT, item_makers
 
-SETUP = "setup"
-"""The mark (`Unit.marks`) of an embedding that is a setup of origins, whose documents can be ranked."""
-
-
 _table, _figure = item_makers("debiasing", "debiasing")
 _figure = partial(_figure, per=UNIT)
 
@@ -52,19 +48,4 @@ ITEMS = (
         "settings",
     ),
     _figure("professions", "Occupations and their neighbours", "methods:draw_professions", "professions"),
-    _table(
-        "document_ranking",
-        "Documents after debiasing",
-        "document_ranking:ranking_table",
-        "document_ranking",
-        per=UNIT,
-        of=SETUP,
-    ),
-    _figure(
-        "document_ranking",
-        "Documents after debiasing",
-        "document_ranking:draw_rankings",
-        "document_ranking",
-        of=SETUP,
-    ),
 )

@@ -121,12 +121,6 @@ class Section(Penalty, Subspace, ExactTest, WordLists):
         "list of the weights at which soft debiasing is measured, rising",
         Field(is_filled=True),
     ] = (0, 0.2, 2, 20, 200, 2000, 20_000)
-    document_lambdas: Annotated[
-        tuple[Annotated[NotNegative, "a weight"], ...],
-        "list of the weights of soft debiasing after which the documents of a setup are ranked again by their"
-        " influence on its bias, as they are after hard debiasing; of setups that the area origins runs, too",
-        _Once,
-    ] = (0.2, 2000)
     benchmarks: Annotated[
         tuple[_Benchmark, ...],
         "list of the benchmarks to score, rg65 and wordsim353 (rated word pairs) and msr (analogies); one"

@@ -1,17 +1,16 @@
 """Any embedding as unit vectors: files of other tools, and batches that this project has trained."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from biaslab.core.errors import InputError, number_of
-from biaslab.embeddings.batches import read_training, read_trainings
+from biaslab.embeddings.batches import read_training
 from biaslab.embeddings.formats import list_examples, read_embedding
 from biaslab.embeddings.letter_case import AnyCase
-from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.embeddings.vocabulary import read_vocabulary
 
 __all__ = ["UnitEmbedding", "read_unit_embedding"]
 
@@ -119,19 +118,6 @@ def read_vectors(
         known = read_vocabulary(vocabulary or _find_vocabulary(path))
         return known.words, read_training(path, replicate, known).W.astype(np.float32), notes
     return *read_embedding(path, format, notes.append), notes
-
-
-def read_unit_trainings(
-    paths: Sequence[str | os.PathLike], vocabulary: Vocabulary
-) -> list[tuple[int, np.ndarray]]:
-    """Return number and vectors, scaled to length one, of all trainings in batch files (``.npz``)."""
-    trainings = []
-    for path in paths:
-        for training in read_trainings([path], vocabulary):
-            vectors = training.W.astype(np.float32)
-            _normalize(vectors, vocabulary.words, Path(path))
-            trainings.append((training.replicate, vectors))
-    return trainings
 
 
 def _find_vocabulary(path: Path) -> Path:

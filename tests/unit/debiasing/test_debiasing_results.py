@@ -48,10 +48,6 @@ def test_tables_cover_every_embedding(area):
             assert list(read_tsv(area / f"tables/{item.stem}.tsv")["embedding"].unique()) == list(NAMES)
 
 
-def test_documents_are_ranked_in_setups_alone(area):
-    assert not list(area.glob("*/*/document_ranking.*"))
-
-
 def test_extremes_are_the_ends_of_the_axis_before_debiasing(area):
     occupations = read_tsv(area / "news" / "occupations.tsv")
     found = results.extremes(occupations, 5)

@@ -48,15 +48,12 @@ class Loss(NamedTuple):
     inverse: np.ndarray  # (m, D, D) float64, their inverses
     Z: np.ndarray  # (nnz, D) float64, H_w_i^-1 u_j
     bias_gradient: np.ndarray  # (nnz,) float64, dB/dX_ij
-    maps: (
-        np.ndarray
-    )  # (m, D, D) float64, what the bias is measured after is linear in each word; or (0, D, D)
 
 
 class TestVectors(NamedTuple):
     """What the bias of a test is measured in; symbols as in biaslab.bias.weat."""
 
-    W: np.ndarray  # (m, D) float64, of the mapped words where there are maps, as are the next two
+    W: np.ndarray  # (m, D) float64
     unit_vectors: np.ndarray  # (m, D) float64
     direction: np.ndarray  # (D,) float64
     targets: np.ndarray  # (n,) int64, the row numbers of the targets, S first
@@ -332,17 +329,6 @@ def newton_step_narrow(entries, drops, columns, U, Z, step):
 
 
 @reassociating_kernel
-def map_step(matrix, step):
-    """Replace a step (D,) by matrix @ step, the step of the vector that a linear map makes of a word's."""
-    before = step.copy()
-    for a in range(step.shape[0]):
-        total = 0.0
-        for d in range(step.shape[0]):
-            total += matrix[a, d] * before[d]
-        step[a] = total
-
-
-@reassociating_kernel
 def perturbed_effect_size(slots, steps, test):
     """Eq. 4 after the words `slots` (k,) moved by `steps` (k, D)."""
     dimension = test.W.shape[1]
@@ -384,7 +370,7 @@ def unit_steps(first, last, removals, loss, influence, newton):
     """Compute how far the words that a unit touches move; return its score by `gradient` and its fallbacks.
 
     first, last : where its touched rows begin and end in `slots`; influence, newton : (last - first, D)
-    float64, out, the steps by either estimator, mapped where there are maps. The score is in units of X.
+    float64, out, the steps by either estimator. The score is in units of X.
     """
     dimension = loss.U.shape[1]
     score = 0.0
@@ -404,9 +390,6 @@ def unit_steps(first, last, removals, loss, influence, newton):
         else:
             regular = newton_step_wide(places, lost, loss.columns, loss.U, loss.H[slot], change, newton[k])
         fallbacks += not regular
-        if loss.maps.shape[0] > 0:
-            map_step(loss.maps[slot], influence[k])
-            map_step(loss.maps[slot], newton[k])
         for e in range(high - low):
             score += loss.bias_gradient[entries[e]] * taken[e]
     return score, fallbacks

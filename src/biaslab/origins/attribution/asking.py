@@ -6,17 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.estimates import Estimates, added_up, from_values
 from biaslab.origins.attribution.scanner import Scanner
 
 
-def of_documents(
-    attribution: Attribution, scanner: Scanner, weat: WeatIndices, maps: WordMaps | None = None
-) -> Estimates:
-    """Return what an attribution says of every document; with `maps`, in mapped word vectors."""
-    return _function(attribution.documents)(attribution.name, scanner, weat, maps)
+def of_documents(attribution: Attribution, scanner: Scanner, weat: WeatIndices) -> Estimates:
+    """Return what an attribution says of every document."""
+    return _function(attribution.documents)(attribution.name, scanner, weat)
 
 
 def of_sets(

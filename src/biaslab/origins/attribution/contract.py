@@ -19,11 +19,11 @@ class Attribution:
     colour, line : str
         How figures draw it: a colour of `biaslab.core.plotting`, and a line style.
     documents : str
-        ``"MODULE:FUNCTION"`` in this folder; it takes the name, a `Scanner`, a test and maps of words, and
-        returns the `Estimates` of every document, which go to ``differential_bias/TEST.parquet``, unless it
+        ``"MODULE:FUNCTION"`` in this folder; it takes the name, a `Scanner` and a test, and returns
+        the `Estimates` of every document, which go to ``differential_bias/TEST.parquet``, unless it
         has a `table` of its own.
     sets : str
-        The same of whole sets of documents, which take the place of the maps; by default the estimates of
+        The same of whole sets of documents, given as well; by default the estimates of
         their documents are added up.
     table, column : str
         The folder of the tables of each test that hold it, and how its columns there begin; by default its

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution import _kernels
 from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.influence import DifferentialBias
@@ -14,9 +13,9 @@ from biaslab.origins.attribution.scanner import Scanner
 _COLUMNS = {"influence": _kernels.INFLUENCE, "newton": _kernels.NEWTON, "gradient": _kernels.GRADIENT}
 
 
-def of_documents(name: str, scanner: Scanner, weat: WeatIndices, maps: WordMaps | None) -> Estimates:
+def of_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Return the estimates of every document by one of the three."""
-    return _of_one(name, scanner.documents(weat, maps))
+    return _of_one(name, scanner.documents(weat))
 
 
 def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:

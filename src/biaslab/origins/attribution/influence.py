@@ -28,7 +28,6 @@ from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
-from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins.attribution import _kernels, moved_words
 from biaslab.origins.attribution._kernels import Loss, Removals
 from biaslab.origins.attribution.removals import distance_weights, rows_of, slots_of
@@ -149,24 +148,20 @@ def differential_bias(
     damping: float = Damping.damping,
     words: Sequence[str] | None = None,
     threads: int = 1,
-    maps: TrainingMaps | None = None,
 ) -> DifferentialBias:
     """Estimate the differential bias of every unit (Algorithm 1) from one trained embedding.
 
     `embedding` holds ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float
     dtype; `damping` is added to the diagonal of every Hessian, 0 being the paper's; `words` is the
-    vocabulary, to name a word in an error. The result does not depend on `threads`. With `maps` it is
-    that of the mapped word vectors: B(T w) - B(T w~), T being the same before and after. All
-    values are NaN when B is the effect size and undefined, because all targets are equally near to both
-    attribute sets.
+    vocabulary, to name a word in an error. The result does not depend on `threads`. All values are
+    NaN when B is the effect size and undefined, because all targets are equally near to both attribute sets.
     """
     set_threads(threads)
-    model = _local_model(rows, weat, embedding, damping, words, maps)
-    measured = measured_vectors(embedding, maps)
-    baseline = measure_bias(measured, weat)
-    loss = _loss(rows, model, maps)
+    model = _local_model(rows, weat, embedding, damping, words)
+    baseline = measure_bias(embedding["W"], weat)
+    loss = _loss(rows, model)
     evaluate = moved_words.by_effect_size if weat.measure == WEAT else moved_words.by_measure
-    values, fallbacks = evaluate(removals, loss, rows.words, weat, measured)
+    values, fallbacks = evaluate(removals, loss, rows.words, weat, embedding["W"])
     if math.isnan(baseline):
         values[:] = math.nan
     return DifferentialBias(values, fallbacks, baseline)
@@ -198,12 +193,7 @@ class _LocalModel:
     projected: np.ndarray  # (nnz,), grad_w_i B . H_w_i^-1 u_j
 
 
-def measured_vectors(embedding: dict[str, np.ndarray], maps: TrainingMaps | None) -> np.ndarray:
-    """Return the vectors that the bias is measured in, (V, D)."""
-    return embedding["W"] if maps is None else maps.apply(embedding["W"])
-
-
-def _local_model(rows, weat, embedding, damping, words, maps=None) -> _LocalModel:
+def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
     if not np.array_equal(rows.words, weat_words(weat)):
         raise ValueError("rows must be those of the words of the bias test")
     U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
@@ -211,20 +201,18 @@ def _local_model(rows, weat, embedding, damping, words, maps=None) -> _LocalMode
     n_places = len(rows.columns)
     fit, projected, Z = np.empty(n_places), np.empty(n_places), np.empty((n_places, U.shape[1]))
     b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
-    by_word = by_words(embedding["W"], weat, maps)
+    by_word = by_words(embedding["W"], weat)
     _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, by_word, fit, Z, projected)
     return _LocalModel(U, W, H, inverse, fit, Z, projected)
 
 
-def by_words(W: np.ndarray, weat: WeatIndices, maps: TrainingMaps | None = None) -> np.ndarray:
-    """Return the derivatives of a bias by the vectors of ``weat_words(weat)``; with `maps`, before these."""
-    found = measure_gradient(W if maps is None else maps.apply(W), weat)
+def by_words(W: np.ndarray, weat: WeatIndices) -> np.ndarray:
+    """Return the derivatives of a bias by the vectors of ``weat_words(weat)``."""
+    found = measure_gradient(W, weat)
     if weat.measure != WEAT and np.isnan(found).any():
         undefined = MEASURES[weat.measure].undefined
         raise InputError(f"{weat.name}: {weat.measure} is undefined: {undefined}; use other words")
-    if maps is None:
-        return found
-    return np.einsum("iab,ia->ib", maps.matrices(weat_words(weat)), found)  # by w: that by M w, times M
+    return found
 
 
 def _hessians(rows, U, damping, test, words):
@@ -244,12 +232,11 @@ def _hessians(rows, U, damping, test, words):
     return H, inverse
 
 
-def _loss(rows, model, maps=None) -> Loss:
+def _loss(rows, model) -> Loss:
     """Return what the kernels of `moved_words` know of the loss."""
     return Loss(
         rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
         model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
-        np.empty((0, *model.H.shape[1:])) if maps is None else maps.matrices(rows.words),
     )  # fmt: skip
 
 

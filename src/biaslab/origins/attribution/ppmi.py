@@ -22,7 +22,6 @@ from biaslab.embeddings import BASELINE
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
-from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
 from biaslab.origins.attribution.counted import read_for_ppmi
 from biaslab.origins.attribution.estimates import Estimates, from_values
@@ -108,10 +107,8 @@ def measure_sets(
     return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
 
 
-def of_documents(name: str, scanner: Scanner, weat: WeatIndices, maps: WordMaps | None) -> Estimates:
+def of_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Return the differential bias of every document, 0 where the effect size without it is undefined."""
-    if maps is not None:
-        raise InputError(f"{weat.name}: PPMI has no word maps; leave them out")
     bias = ppmi_effect_size(scanner.x, row_sums(scanner.x), weat)
     values = differential_bias(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
     return from_values(np.array([bias]), np.nan_to_num(values)[None])

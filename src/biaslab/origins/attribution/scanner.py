@@ -16,7 +16,6 @@ from biaslab.core.io import read_npz
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters
 from biaslab.embeddings.vocabulary import check_words
-from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.attribution.influence import (
     DifferentialBias,
@@ -67,13 +66,13 @@ class Scanner:
                 f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
             )
 
-    def documents(self, weat: WeatIndices, maps: WordMaps | None = None) -> list[DifferentialBias]:
-        """Estimate the removal of every document, by each baseline; with `maps`, in mapped word vectors."""
-        return self._scan(weat, None, maps)
+    def documents(self, weat: WeatIndices) -> list[DifferentialBias]:
+        """Estimate the removal of every document, by each baseline."""
+        return self._scan(weat, None)
 
     def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
         """Estimate the removal of whole sets of documents, one result for each baseline."""
-        return self._scan(weat, sets, None)
+        return self._scan(weat, sets)
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
         """Return the rows of a test's words and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
@@ -84,11 +83,9 @@ class Scanner:
         ]
         return rows, np.stack(values)
 
-    def _scan(
-        self, weat: WeatIndices, sets: Sequence[np.ndarray] | None, maps: WordMaps | None
-    ) -> list[DifferentialBias]:
+    def _scan(self, weat: WeatIndices, sets: Sequence[np.ndarray] | None) -> list[DifferentialBias]:
         """Pass over the baselines; the last pass is kept, as three attributions ask for it in turn."""
-        asked = weat, sets, maps
+        asked = weat, sets
         if self._asked and all(new is old for new, old in zip(asked, self._asked, strict=True)):
             return self._made
         rows = self.rows(weat)
@@ -106,11 +103,8 @@ class Scanner:
                     self.parameters.damping,
                     self.words,
                     self.threads,
-                    None if maps is None else maps.of(replicate),
                 )
-                for replicate, embedding in tqdm(
-                    self.embeddings(), desc=weat.name, unit="embedding", disable=None
-                )
+                for _, embedding in tqdm(self.embeddings(), desc=weat.name, unit="embedding", disable=None)
             ],
         )
         return self._made

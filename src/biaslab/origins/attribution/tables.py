@@ -1,6 +1,6 @@
 """Tables of what attributions say: of every document, and of every perturbation set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,6 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
-from biaslab.embeddings.word_maps import WordMaps, read_word_maps
 from biaslab.origins.attribution.asking import of_documents, of_sets
 from biaslab.origins.attribution.estimates import by_baseline, write_by_seed
 from biaslab.origins.attribution.registry import ESTIMATED
@@ -18,13 +17,11 @@ from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.sets.selection import COLUMNS, members
 
 
-def document_table(
-    scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame, maps: WordMaps | None = None
-) -> pd.DataFrame:
+def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame) -> pd.DataFrame:
     """Lay out what every attribution says of every document, in the mean and by each baseline."""
     columns = {name: documents[name] for name in ("document", "id", "title")}
     for attribution in ESTIMATED:
-        values = of_documents(attribution, scanner, weat, maps).values
+        values = of_documents(attribution, scanner, weat).values
         if len(documents) != values.shape[1]:
             raise InputError(
                 f"{len(documents)} documents listed, {values.shape[1]} in the corpus; read the corpus again"
@@ -52,21 +49,6 @@ def _count(tokens: np.ndarray, offsets: np.ndarray, ids: np.ndarray) -> np.ndarr
     is_one[ids] = True
     places = np.flatnonzero(is_one[tokens])
     return np.diff(np.searchsorted(places, offsets))
-
-
-def mapped_document_table(
-    scanner: Scanner, weat: WeatIndices, maps: Mapping[str, WordMaps], documents: pd.DataFrame
-) -> pd.DataFrame:
-    """Lay out the differential bias of every document in mapped word vectors, after debiasing for instance.
-
-    The tables of `document_table` below each other, with the name of the map in a first column stage.
-    """
-    tables = []
-    for stage, of_stage in maps.items():
-        table = document_table(scanner, weat, documents, of_stage)
-        table.insert(0, "stage", stage)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
 
 
 def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame) -> pd.DataFrame:
@@ -99,26 +81,18 @@ def write_differential_bias(
     influence: InfluenceParameters,
     out: Path,
     by_seed: Path,
-    transforms: Sequence[Path] = (),
     threads: int = 1,
 ) -> None:
     """Estimate how much every document contributes to a bias, without retraining.
 
     The means over the baselines, and what each baseline says by itself (`by_seed`).
-    With `transforms`, in the words as each debiasing maps them: the table names the file of each row in a
-    column stage.
     """
     scanner, (test,) = read_scanner(
         embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
     )
     titles = read_parquet(documents, ["document", "id", "title"])
-    maps = {path.stem: read_word_maps(path, len(scanner.words)) for path in transforms}
-    if maps:
-        table = mapped_document_table(scanner, test, maps, titles)
-    else:
-        counts = count_test_words(scanner.tokens, scanner.offsets, test)
-        table = document_table(scanner, test, titles).join(counts)
-    write_by_seed(table, out, by_seed)
+    counts = count_test_words(scanner.tokens, scanner.offsets, test)
+    write_by_seed(document_table(scanner, test, titles).join(counts), out, by_seed)
 
 
 def write_predictions(

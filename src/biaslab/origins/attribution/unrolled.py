@@ -25,18 +25,17 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, weighting
 from biaslab.embeddings.retraining import on_entries_of, without_documents
 from biaslab.embeddings.reverse import TrainingGradient
-from biaslab.embeddings.word_maps import WordMaps
 from biaslab.origins.attribution.estimates import Estimates, from_values
-from biaslab.origins.attribution.influence import by_words, measured_vectors, removals_of_documents, weat_rows
+from biaslab.origins.attribution.influence import by_words, removals_of_documents, weat_rows
 from biaslab.origins.attribution.scanner import Scanner
 
 _TOKENS_AT_A_TIME = 100_000  # bounds the memory that the co-occurrences of documents take
 
 
-def of_documents(name: str, scanner: Scanner, weat: WeatIndices, maps: WordMaps | None) -> Estimates:
+def of_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Return the estimates of every document."""
     x, n = scanner.x, len(scanner.offsets) - 1
-    bias, found = gradients(scanner, weat, maps)
+    bias, found = gradients(scanner, weat)
     values = np.zeros((len(bias), n))
     for documents, places, taken in entries_of_documents(x, scanner.tokens, scanner.offsets):
         changes = _changes(scanner, found, places, x.counts[places] - taken)
@@ -59,7 +58,7 @@ def entries_of_documents(
 
 def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Return the estimates of whole sets: f and f log X of what is left of each count."""
-    bias, found = gradients(scanner, weat, None)
+    bias, found = gradients(scanner, weat)
     values = []
     for documents in sets:
         left = without_documents(scanner.x, scanner.tokens, scanner.offsets, documents, scanner.threads)
@@ -69,12 +68,10 @@ def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.nd
     return from_values(bias, np.array(values).T)
 
 
-def gradients(
-    scanner: Scanner, weat: WeatIndices, maps: WordMaps | None
-) -> tuple[np.ndarray, list[TrainingGradient]]:
+def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[TrainingGradient]]:
     """Return the bias of each baseline and its derivatives; those of the last test are kept."""
-    if scanner.gone_back and scanner.gone_back[0] is weat and scanner.gone_back[1] is maps:
-        return scanner.gone_back[2:]
+    if scanner.gone_back and scanner.gone_back[0] is weat:
+        return scanner.gone_back[1:]
     if scanner.training is None:
         raise InputError(
             "unrolled needs the hyperparameters and the seed that the baselines were trained with"
@@ -82,16 +79,14 @@ def gradients(
     baselines = list(scanner.embeddings())
     epochs = scanner.training.parameters.epochs * len(baselines)
     with tqdm(total=epochs, desc=f"{weat.name}, backwards", unit="epoch", disable=None) as bar:
-        found = [_go_back(scanner, weat, maps, *of, lambda: bar.update(1)) for of in baselines]
-    measured = (measured_vectors(of, None if maps is None else maps.of(n)) for n, of in baselines)
-    bias = np.array([measure_bias(vectors, weat) for vectors in measured], np.float64)
-    scanner.gone_back = weat, maps, bias, found
+        found = [_go_back(scanner, weat, *of, lambda: bar.update(1)) for of in baselines]
+    bias = np.array([measure_bias(of["W"], weat) for _, of in baselines], np.float64)
+    scanner.gone_back = weat, bias, found
     return bias, found
 
 
-def _go_back(scanner, weat, maps, replicate, baseline, progress) -> TrainingGradient:
+def _go_back(scanner, weat, replicate, baseline, progress) -> TrainingGradient:
     parameters, seed, memory = scanner.training
-    of_training = None if maps is None else maps.of(replicate)
 
     def gradient(embedding: GloveEmbedding) -> np.ndarray:
         if not np.array_equal(embedding.W, baseline["W"]):
@@ -99,7 +94,7 @@ def _go_back(scanner, weat, maps, replicate, baseline, progress) -> TrainingGrad
                 f"baseline {replicate} is not what its seed and hyperparameters give; name its own"
             )
         found = np.zeros(embedding.W.shape)
-        found[weat_words(weat)] = by_words(embedding.W, weat, of_training)
+        found[weat_words(weat)] = by_words(embedding.W, weat)
         return found
 
     rng = stream(seed, "train", BASELINE, replicate)

@@ -8,18 +8,16 @@ import yaml
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
+from biaslab.core.io import write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import digest_words
-from biaslab.embeddings.word_maps import WordMaps, write_word_maps
 from biaslab.origins.attribution.estimates import read_with_seeds
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import (
     count_test_words,
     document_table,
-    mapped_document_table,
     set_table,
     write_differential_bias,
 )
@@ -124,35 +122,6 @@ def test_documents_of_another_corpus(scanner):
         document_table(scanner[0], WEAT, documents()[1:])
 
 
-def test_mapped_document_table_has_a_stage_for_each_map(scanner):
-    scan, trained = scanner
-    linear = np.tile(np.stack([np.eye(D), np.diag([3.0, 1, 1, 0])])[:, None, None], (1, 3, 1, 1, 1))
-    same, other = (
-        WordMaps(np.arange(3), k, np.zeros(N_WORDS, np.int64), NO_IDS, np.empty((3, 0, D))) for k in linear
-    )
-    table = mapped_document_table(scan, WEAT, {"same": same, "other": other}, documents())
-    plain = document_table(scan, WEAT, documents())
-    pd.testing.assert_frame_equal(table[table["stage"] == "same"].drop(columns="stage"), plain)
-    rest = table[table["stage"] == "other"].drop(columns="stage")
-    assert rest["document"].tolist() == plain["document"].tolist()
-    assert not np.allclose(rest["influence_mean"], plain["influence_mean"])
-    estimate = scan.documents(WEAT, other)[2]
-    np.testing.assert_array_equal(rest["influence_seed2"], estimate.values[:, 0])
-    assert estimate.baseline == pytest.approx(effect_size(trained[2].W @ linear[1, 2, 0], WEAT), rel=1e-9)
-
-
-def test_maps_of_other_trainings(scanner):
-    maps = WordMaps(
-        np.array([0, 1]),
-        np.tile(np.eye(D), (2, 1, 1, 1)),
-        np.zeros(N_WORDS, int),
-        NO_IDS,
-        np.empty((2, 0, D)),
-    )
-    with pytest.raises(InputError, match="no maps of words for training 2"):
-        scanner[0].documents(WEAT, maps)
-
-
 def test_step_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_path):
     scan, _ = scanner
     files = written(tmp_path, scan, corpus, measure="direct_bias", parameters={"c": 2})
@@ -168,24 +137,3 @@ def test_step_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_
     pd.testing.assert_frame_equal(found[list(expected)], expected)
     plain = document_table(scan, WEAT, documents())
     assert not np.allclose(found["influence_mean"], plain["influence_mean"])
-
-
-def test_step_measures_the_bias_in_mapped_words(scanner, corpus, tmp_path):
-    scan, _ = scanner
-    maps = WordMaps(
-        np.arange(3),
-        np.full((3, 1, D, D), 0.1) + np.eye(D),
-        np.zeros(N_WORDS, int),
-        NO_IDS,
-        np.empty((3, 0, D)),
-    )
-    write_word_maps(tmp_path / "hard.npz", maps)
-    files = written(tmp_path, scan, corpus)
-    files["word_sets"] = [files.pop("weat")]
-    transforms = [tmp_path / "hard.npz"]
-    files["by_seed"] = tmp_path / "by_seed.parquet"
-    write_differential_bias(scan.batches, **files, influence=InfluenceParameters(), transforms=transforms)
-    expected = mapped_document_table(scan, WEAT, {"hard": maps}, documents())
-    found = read_with_seeds(files["out"], files["by_seed"])
-    pd.testing.assert_frame_equal(found[list(expected)], expected)
-    assert not [column for column in read_parquet(files["out"]) if "seed" in column]

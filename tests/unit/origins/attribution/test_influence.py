@@ -8,7 +8,6 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
-from biaslab.embeddings.word_maps import TrainingMaps
 from biaslab.origins.attribution import influence
 from biaslab.origins.attribution.influence import differential_bias
 from naive import bias as naive_bias
@@ -63,8 +62,8 @@ def dense(counts):
     return matrix
 
 
-def perturbed_bias(vector, x, perturbed, embedding, maps=None):
-    """B(w~) with each word of the test moved by `vector`, one of the oracle's estimators; or B(T w~)."""
+def perturbed_bias(vector, x, perturbed, embedding):
+    """B(w~) with each word of the test moved by `vector`, one of the oracle's estimators."""
     W = embedding["W"].copy()
     before, after = dense(x), perturbed if isinstance(perturbed, np.ndarray) else dense(perturbed)
     for i in np.unique(np.concatenate([WEAT.S, WEAT.T, WEAT.A, WEAT.B])):
@@ -72,8 +71,6 @@ def perturbed_bias(vector, x, perturbed, embedding, maps=None):
             W[i] = vector(
                 before[i], after[i], W[i], embedding["U"], embedding["b"][i], embedding["c"], X_MAX, ALPHA
             )
-    if maps is not None:
-        return naive_origins.mapped_effect_size(W, maps, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
     return naive_bias.effect_size(W, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
 
 
@@ -235,56 +232,10 @@ def test_newton_falls_back_where_nothing_is_left(embedding, rows, removals):
     assert result.values[0, 1] == result.values[0, 0]
 
 
-def word_maps(embedding, make):
-    """Return maps with two kinds of words, every other word having a constant too."""
-    n_words = len(embedding["W"])
-    linear = np.stack([make(k) for k in range(2)])
-    words = np.arange(0, n_words, 2)
-    constants = np.random.default_rng(3).normal(scale=0.1, size=(len(words), D))
-    return TrainingMaps(linear, np.arange(n_words) % 3 // 2, words, constants)
-
-
-def test_identity_changes_no_bit(embedding, rows, removals):
-    n_words = len(embedding["W"])
-    identity = TrainingMaps(np.eye(D)[None], np.zeros(n_words, np.int64), ids(), np.empty((0, D)))
-    plain = differential_bias(rows, removals, WEAT, embedding)
-    mapped = differential_bias(rows, removals, WEAT, embedding, maps=identity)
-    assert np.array_equal(plain.values, mapped.values)
-    assert plain.baseline == mapped.baseline
-
-
-def test_mapped_estimators_equal_the_dense_formulas(x, corpus, embedding, rows, removals):
-    maps = word_maps(embedding, lambda k: np.random.default_rng(k).normal(size=(D, D)))
-    result = differential_bias(rows, removals, WEAT, embedding, maps=maps)
-    before = naive_origins.mapped_effect_size(embedding["W"], maps, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
-    assert result.baseline == pytest.approx(before, rel=1e-12)
-    assert not np.allclose(result.values, differential_bias(rows, removals, WEAT, embedding).values)
-    for document in range(0, removals.n_units, 5):
-        perturbed = without_documents(x, *corpus, ids(document))
-        for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
-            expected = before - perturbed_bias(vector, x, perturbed, embedding, maps)
-            assert result.values[document, k] == pytest.approx(expected, rel=RTOL_DENSE, abs=RTOL_DENSE)
-
-
-def test_mapped_gradient_equals_finite_differences_of_newton(x, corpus, embedding, rows, removals):
-    maps = word_maps(embedding, lambda k: np.random.default_rng(k).normal(size=(D, D)))
-    result = differential_bias(rows, removals, WEAT, embedding, maps=maps)
-    before, step = dense(x), 1e-6
-    for document in range(0, removals.n_units, 20):
-        removed = before - dense(without_documents(x, *corpus, ids(document)))
-        removed[before == 0] = 0
-        less, more = (
-            perturbed_bias(naive_origins.newton_vector, x, before + sign * step * removed, embedding, maps)
-            for sign in (-1, 1)
-        )
-        assert result.values[document, 2] == pytest.approx((more - less) / (2 * step), rel=1e-5, abs=1e-7)
-
-
-def test_words_that_all_map_to_one_vector_have_no_differential_bias(embedding, rows, removals):
-    """Where equalizing leaves the attributes no difference, B is 0 / 0."""
-    n_words = len(embedding["W"])
-    same = np.tile(np.eye(D)[0], (n_words, 1))
-    maps = TrainingMaps(np.zeros((1, D, D)), np.zeros(n_words, np.int64), np.arange(n_words), same)
-    result = differential_bias(rows, removals, WEAT, embedding, maps=maps)
+def test_attributes_with_one_vector_have_no_differential_bias(embedding, rows, removals):
+    """Where the attributes do not differ, B is 0 / 0."""
+    same = {**embedding, "W": embedding["W"].copy()}
+    same["W"][np.concatenate([WEAT.A, WEAT.B])] = np.eye(D)[0]
+    result = differential_bias(rows, removals, WEAT, same)
     assert np.isnan(result.baseline)
     assert np.isnan(result.values).all()

@@ -8,7 +8,6 @@ import pandas as pd
 
 from biaslab.bias.names import EFFECTS, LOWERS
 from biaslab.core.plotting import GREY, LIGHT_GREY, SINGLE_COLUMN, figure, save_with_data
-from biaslab.core.rankings import TOP
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import EFFECT_COLOURS, TITLE_WIDTH, draw_points
 from biaslab.origins.report.results import Setup, pairs, percent_scale
@@ -20,6 +19,7 @@ _NOTE = (
     " that raise the effect size most, lowers N: those that lower it most. Effect size of GloVe:"
     " mean ± standard deviation over the baselines."
 )
+_ENDS = (10, 30, 100)  # documents at an end of both rankings that are compared
 _N_MARKED = 30  # documents at each end of the ranking by influence that the figure colours
 
 
@@ -35,7 +35,7 @@ def document_rankings(setups: Sequence[Setup]) -> Table:
         "Rank correlation": "{spearman:.3f}",
     }
     for effect in EFFECTS:
-        shown |= {f"Shared, {effect} {size}": f"{{overlap_{effect}_{size}}}" for size in TOP}
+        shown |= {f"Shared, {effect} {size}": f"{{overlap_{effect}_{size}}}" for size in _ENDS}
     return Table(data, text_columns(data, shown), "Documents ranked by PPMI and by influence", _NOTE)
 
 
@@ -85,7 +85,7 @@ def _ranking(setup: Setup, weat: str) -> dict:
         "spearman": _rank_correlation(data),
     }
     for effect in EFFECTS:
-        for size in TOP:
+        for size in _ENDS:
             chosen = [set(_most(data[column], effect, size)) for column in ("ppmi", "influence_mean")]
             row[f"overlap_{effect}_{size}"] = len(chosen[0] & chosen[1])
     return row
