@@ -25,8 +25,9 @@ from biaslab.debiasing.measurement import Measurement, measure, read_lists
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods.asking import debias
 from biaslab.debiasing.remaining import classifier, clusters
-from biaslab.debiasing.settings import Settings, Sizes
+from biaslab.debiasing.settings import Penalty, Settings, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case
+from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.unit import read_unit_embedding
 
 N_DIRECTIONS = 200
@@ -76,13 +77,21 @@ class Audited:
         return float((self.random < self.bias).mean())
 
 
+def read_own(
+    file: Path, lists: Sequence[Path], settings: Settings, penalty: float = Penalty.lambda_
+) -> tuple[Experiment, AnyCase]:
+    """Read a user's embedding, and find the words of lists in it in any case of letters."""
+    embedding = read_unit_embedding(file)
+    ids = embedding.ids()
+    return Experiment(embedding, read_lists(*lists, ids), settings, penalty, any_case=True), ids
+
+
 def audit(
     file: Path, lists: Sequence[Path], tests: Sequence[WordSets], settings: Settings, method: str
 ) -> Audited:
     """Measure an embedding as it is, along random directions, and debiased by a method."""
-    embedding = read_unit_embedding(file)
-    ids = embedding.ids()
-    experiment = Experiment(embedding, read_lists(*lists, ids), settings, any_case=True)
+    experiment, ids = read_own(file, lists, settings)
+    embedding = experiment.embedding
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
         raise InputError(

@@ -40,7 +40,6 @@ from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
 from biaslab.debiasing.remaining.registry import MEASURES
 from biaslab.debiasing.remaining.sembias import read_sembias
 from biaslab.debiasing.settings import Settings, Sizes
-from biaslab.debiasing.word_lists import match_case
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
 """Hard debiasing along directions that have nothing to do with the bias, in the column of the methods."""
@@ -66,18 +65,12 @@ def write_comparison(
     tables: list[Path],
     word_sets: list[Path] = (),
     sembias: list[Path] = (),
-    any_case: bool = False,
-) -> tuple[Experiment, pd.DataFrame]:
-    """Compare the methods, write the tables that are asked for, and return that of the methods, too.
-
-    With `any_case` words are found in another case of letters, too.
-    """
+) -> None:
+    """Compare the methods, and write the tables."""
     for name in methods:
         find_method(name)
-    experiment = read_experiment(embedding, lists, settings, penalty, any_case)
+    experiment = read_experiment(embedding, lists, settings, penalty)
     tests = [read_word_sets(file) for file in word_sets]
-    if any_case:
-        tests = [match_case(test, experiment.ids) for test in tests]
     questions_of_pairs = [question for file in sembias for question in read_sembias(file)]
     by_method, professions = compare_methods(
         experiment,
@@ -91,7 +84,6 @@ def write_comparison(
         sizes.random_directions,
     )
     write_tables(tables, {"methods": by_method, "professions": professions})
-    return experiment, by_method
 
 
 def make_case(

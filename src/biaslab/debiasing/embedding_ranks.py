@@ -22,11 +22,11 @@ from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import central_interval
-from biaslab.debiasing.word_lists import describe_recased, describe_undirected
 from biaslab.embeddings.unit import read_unit_embedding
 
 N_DRAWS = 1000
 """Tests whose words are drawn again."""
+_RANKING = ["place", "embedding", "mean_rank", "mean_rank_low", "mean_rank_high", "before_next"]
 VALUES = ["embedding", "weat", "measure", "value", "value_low", "value_high", "bias", "rank"]
 
 
@@ -34,37 +34,46 @@ VALUES = ["embedding", "weat", "measure", "value", "value_low", "value_high", "b
 class Ranked:
     """What was found."""
 
-    files: Sequence[Path]
     tests: Sequence[WordSets]  # with the words that all embeddings have
     # place, embedding, mean_rank, mean_rank_low, mean_rank_high, before_next: the share of draws in which it
     # is less biased than the next (ties count half)
     ranking: pd.DataFrame
     values: pd.DataFrame  # `VALUES`; bias: the distance of the value from no bias
     lost: Mapping[str, Sequence[str]]  # the words of each test that an embedding lacks
-    notes: Sequence[str] = ()  # what was not read as the files have it
+    left_out: Mapping[str, str]  # why a test ranks nothing
 
 
 def rank_embeddings(files: Sequence[Path], tests: Sequence[WordSets], seed: int) -> Ranked:
-    """Measure embeddings by tests, each with its measure, and rank them, the least biased first."""
-    _refuse_repeated(files, tests)
+    """Measure embeddings by tests, each with its measure, and rank them, the least biased first.
+
+    A test that one of the embeddings has too few words for, or no value, is left out; without any, nothing
+    is ranked.
+    """
     names, read = names_of(files), [_read_words(file, tests) for file in files]
     known = [words.vectors for words in read]
-    common, tables, ranks = [], [], []
+    common, tables, ranks, left_out = [], [pd.DataFrame(columns=VALUES)], [], {}
     for test in tests:
-        common.append(_common(test, files, known))
-        values = _measure(common[-1], read, names, seed)
+        try:
+            shared = _common(test, files, known)
+            values = _measure(shared, read, names, seed)
+        except InputError as error:
+            left_out[test.name] = str(error)
+            continue
+        common.append(shared)
         bias = np.abs(values - MEASURES[test.measure].unbiased)
         ranks.append(scipy.stats.rankdata(bias, axis=0))  # NaN where one of the embeddings has no value
         low, high = np.transpose([central_interval(of[1:]) for of in values])
         columns = [names, test.name, test.measure, values[:, 0], low, high, bias[:, 0], ranks[-1][:, 0]]
         tables.append(pd.DataFrame(dict(zip(VALUES, columns, strict=True))))
+    before = {test.name: test for test in tests}
     lost = {
-        test.name: [w for name, words in test.sets.items() for w in words if w not in now.sets[name]]
-        for test, now in zip(tests, common, strict=True)
+        now.name: [
+            w for name, words in before[now.name].sets.items() for w in words if w not in now.sets[name]
+        ]
+        for now in common
     }
-    ranking = _ranking(names, np.mean(ranks, axis=0))
-    notes = [note for words in read for note in words.notes]
-    return Ranked(files, common, ranking, pd.concat(tables, ignore_index=True), lost, notes)
+    ranking = _ranking(names, np.mean(ranks, axis=0)) if ranks else pd.DataFrame(columns=_RANKING)
+    return Ranked(common, ranking, pd.concat(tables[1:] or tables, ignore_index=True), lost, left_out)
 
 
 def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
@@ -74,25 +83,9 @@ def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
     drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
     before = (drawn[:-1] < drawn[1:]).mean(axis=1) + (drawn[:-1] == drawn[1:]).mean(axis=1) / 2
     low, high = np.transpose([central_interval(of) for of in drawn])
-    return pd.DataFrame(
-        {
-            "place": np.arange(1, len(names) + 1),
-            "embedding": [names[i] for i in order],
-            "mean_rank": ranks[order, 0],
-            "mean_rank_low": low,
-            "mean_rank_high": high,
-            "before_next": [*before, np.nan],
-        }
-    )
-
-
-def wide_table(ranked: Ranked) -> pd.DataFrame:
-    """Return the ranking with the value of every test beside it, and its interval."""
-    table = ranked.ranking.set_index("embedding", drop=False)
-    for name, part in ranked.values.groupby("weat", sort=False):
-        own = part.set_index("embedding")[["value", "value_low", "value_high"]]
-        table = table.join(own.rename(columns=lambda column, of=name: column.replace("value", of, 1)))
-    return table.reset_index(drop=True)
+    ordered = [names[i] for i in order]
+    columns = [np.arange(1, len(names) + 1), ordered, ranks[order, 0], low, high, [*before, np.nan]]
+    return pd.DataFrame(dict(zip(_RANKING, columns, strict=True)))
 
 
 def _measure(test: WordSets, known: "Sequence[_TestWords]", names: Sequence[str], seed: int) -> np.ndarray:
@@ -108,7 +101,7 @@ def _measure(test: WordSets, known: "Sequence[_TestWords]", names: Sequence[str]
         values.append([measure_bias(vectors, draw) for draw in rounded])
         if np.isnan(values[-1][0]):
             reason = MEASURES[test.measure].undefined
-            raise InputError(f"{name}: {test.name}: {test.measure} is undefined, for {reason}; leave one out")
+            raise InputError(f"{test.measure} of {name} is undefined, for {reason}")
     return np.array(values)
 
 
@@ -123,7 +116,6 @@ class _TestWords(NamedTuple):
 
     vectors: dict[str, np.ndarray]  # of length one
     rounding: float
-    notes: list[str]
 
 
 def _read_words(file: Path, tests: Sequence[WordSets]) -> _TestWords:
@@ -132,9 +124,7 @@ def _read_words(file: Path, tests: Sequence[WordSets]) -> _TestWords:
     ids = embedding.ids()
     words = {word for test in tests for of in test.sets.values() for word in of}
     vectors = {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
-    recased = [f"{file}: has {describe_recased(ids.recased)}"] if ids.recased else []
-    undirected = describe_undirected(file, ids)
-    return _TestWords(vectors, embedding.rounding, [*embedding.notes, *recased, *undirected])
+    return _TestWords(vectors, embedding.rounding)
 
 
 def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:
@@ -151,19 +141,7 @@ def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, 
                 for file, of in zip(files, known, strict=True)
             )
             raise InputError(
-                f"{test.name}: the embeddings share {len(words)} of the {len(test.sets[name])} words of set"
-                f" '{name}', and it needs two ({file} lacks {most}); leave out the test or that embedding"
+                f"the embeddings share {len(words)} of the {len(test.sets[name])} words of set '{name}', and"
+                f" it needs two ({file} lacks {most})"
             )
     return now
-
-
-def _refuse_repeated(files: Sequence[Path], tests: Sequence[WordSets]) -> None:
-    if len(files) < 2:
-        raise InputError(
-            f"{len(files)} embedding(s) to rank; give at least two, or use biaslab debiasing audit"
-        )
-    if twice := next((file for file in files if list(files).count(file) > 1), None):
-        raise InputError(f"{twice}: is there twice; give each embedding once")
-    names = [test.name for test in tests]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"{twice}: two tests have this name; rename one of them")

@@ -42,7 +42,8 @@ class Experiment:
     @cached_property
     def ids(self) -> Mapping[str, int]:
         """The row of every word."""
-        return _ids(self.embedding, self.any_case)
+        ids = self.embedding.ids()
+        return ids if self.any_case else ids.exact
 
     @cached_property
     def neutral(self) -> np.ndarray:
@@ -90,26 +91,16 @@ def read_experiment(
     lists: Sequence[Path],
     settings: Settings,
     penalty: float = Penalty.lambda_,
-    any_case: bool = False,
 ) -> Experiment:
     """Read an embedding and its word lists: defining, equalize, occupations, specific.
 
     The papers' results, which steps of the workflow repeat, take words as they are written; commands on a
-    user's embedding find them in any case of letters, and print themselves what of the file is not as it was.
+    user's embedding find them in any case of letters.
     """
     words = read_unit_embedding(embedding)
-    for note in () if any_case else words.notes:
+    for note in words.notes:
         warnings.warn(note, stacklevel=2)
-    ids = _ids(words, any_case)
-    experiment = Experiment(words, read_lists(*lists, ids), settings, penalty, any_case)
-    if any_case:
-        experiment.ids.recased.update(ids.recased)
-    return experiment
-
-
-def _ids(embedding: UnitEmbedding, any_case: bool) -> Mapping[str, int]:
-    ids = embedding.ids()
-    return ids if any_case else ids.exact
+    return Experiment(words, read_lists(*lists, words.ids().exact), settings, penalty)
 
 
 def write_tables(files: Sequence[Path], tables: Mapping[str, pd.DataFrame]) -> None:

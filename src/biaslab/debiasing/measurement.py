@@ -96,18 +96,17 @@ def measure(
     tests: Sequence[WordSets],
     settings: Settings,
     basis: np.ndarray | None = None,
-    axis: tuple[int, int] | None = None,
     rounding: float = 0.0,
 ) -> Measurement:
     """Measure an embedding: unit word vectors (V, d), and its words and word lists.
 
     A test whose words the embedding lacks is not measured. DirectBias is along `basis` (k, d), e.g. that of
     the embedding before debiasing; by default along that of this one. Occupations are projected on the
-    difference of the two rows `axis`, by default the first two of the first defining set. `rounding` is what
-    the digits of the file of the vectors leave open of a cosine.
+    difference of the first two words of the first defining set. `rounding` is what the digits of the file of
+    the vectors leave open of a cosine.
     """
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)
-    first, second = axis or lists.defining.rows[0][:2]
+    first, second = lists.defining.rows[0][:2]
     neutral = lists.neutral_occupations
     if not neutral.size:
         raise InputError("all occupations are also in the list of specific words; give neutral occupations")
@@ -128,13 +127,6 @@ def measure(
         (words[first], words[second]),
         _measure_tests(vectors, words, tests, settings, rounding),
     )
-
-
-def compare(before: Measurement, after: Measurement) -> pd.DataFrame:
-    """Set two measurements side by side."""
-    table = before.table().merge(after.table(), on="measure", suffixes=("_before", "_after"))
-    table.columns = ["measure", "before", "after"]
-    return table.assign(difference=table["after"] - table["before"])
 
 
 def lost_words(lists: Lists, weats: pd.DataFrame) -> dict[str, tuple[str, ...]]:

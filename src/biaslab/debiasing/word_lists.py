@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.bias.word_sets import WordSets
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, read_yaml
 from biaslab.core.schema import check_schema
 from biaslab.embeddings.letter_case import AnyCase
@@ -290,25 +290,17 @@ def describe_recased(recased: Mapping[str, str]) -> str:
     return f"{len(forms)} in another case of letters alone ({', '.join(forms[:_N_EXAMPLES])}{more})"
 
 
+def describe_found(file: str | os.PathLike, ids: AnyCase) -> list[str]:
+    """Return lines on the words asked about that an embedding has otherwise than they are written."""
+    recased = [f"{file}: has {describe_recased(ids.recased)}"] if ids.recased else []
+    return [*recased, *describe_undirected(file, ids)]
+
+
 def describe_undirected(file: str | os.PathLike, ids: AnyCase) -> list[str]:
     """Return a line that names the words asked about whose vectors are zero, if there are any."""
     words = list(ids.undirected)
     zero = "has a zero vector and counts" if len(words) == 1 else "have zero vectors and count"
     return [f"{file}: {', '.join(words)} {zero} as missing from the lists"] if words else []
-
-
-def pair_rows(pair: str, ids: Mapping[str, int]) -> tuple[int, int]:
-    """Return the rows of a pair of words, written with a colon between, as in ``she:he``."""
-    words = pair.split(":")
-    if len(words) != 2 or not all(words) or words[0] == words[1]:
-        raise InputError(f"'{pair}' is not a pair of words; write two different words as in she:he")
-    for word in words:
-        if word not in ids:
-            raise InputError(f"the embedding lacks '{word}' of the pair {pair}{suggest(word, ids)}")
-    first, second = (ids[word] for word in words)
-    if first == second:
-        raise InputError(f"'{pair}': both words are one word of the embedding; write two different words")
-    return first, second
 
 
 def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:

@@ -18,6 +18,8 @@ from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.debiasing import auditing
+from biaslab.debiasing.methods.asking import debias
+from biaslab.debiasing.methods.registry import COMPARED
 from biaslab.debiasing.report.audited import answer
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.word_lists import match_case
@@ -205,7 +207,37 @@ def test_too_few_occupations_are_refused(files):
         audited(files, "biased")
 
 
-def test_the_command_answers_of_several_files(files, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("method", COMPARED)
+def test_apply_writes_what_every_method_makes_of_an_embedding(files, method, monkeypatch):
+    folder = files[0].parent
+    lists = [part for file in files for part in (f"--{file.stem}", str(file))]
+    command = ["apply", str(folder / "biased.txt"), *lists, "--method", method, "--seed", "2"]
+    monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", *command, "--out", str(folder / "new.txt")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings(seed=2))
+    found = read_unit_embedding(folder / "new.txt")
+    np.testing.assert_allclose(found.vectors, debias(method, experiment), atol=1e-6)
+    np.testing.assert_allclose(found.lengths, experiment.embedding.lengths, rtol=1e-5)
+
+
+@pytest.mark.parametrize("decimals", [None, 4])
+def test_what_hard_debiasing_wrote_has_no_effect_size(files, decimals):
+    """Where nothing but rounding tells the targets apart, there is no number."""
+    folder = files[0].parent
+    experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings())
+    hard = debias("hard", experiment)
+    for scale in (1, 3, 0.1) if decimals is None else (1,):
+        rows = scale * (hard if decimals is None else hard.round(decimals))
+        write_embedding(folder / "hard.txt", WORDS, rows.astype(np.float32), "word2vec")
+        equal = dataclasses.replace(TEST, attributes={"f": ["she", "woman"], "m": ["he", "man"]})
+        test = audited(files, "hard", [equal]).tests.iloc[0]
+        assert np.isnan(test["before"])
+        assert test["p_value"] == 1
+
+
+def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     test = {
         "name": "jobs",
@@ -215,16 +247,24 @@ def test_the_command_answers_of_several_files(files, tmp_path, monkeypatch, caps
         "attributes": TEST.attributes,
     }
     Path("w.yaml").write_text(yaml.safe_dump(test))
+    Path("same.yaml").write_text(yaml.safe_dump(test | {"name": "jobs_same", "measure": "same"}))
     lists = [part for file in files for part in (f"--{file.stem}", str(file))]
-    options = [*lists, "--weat", "w.yaml"]
-    for embeddings, code in ((["biased.txt", "plain.txt"], 0), (["plain.txt", "plain.txt"], 2)):
-        monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", "audit", *embeddings, *options])
+
+    def run(code, *arguments):
+        monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", "audit", *arguments, *lists])
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
         assert ended.value.code == code
-    assert "plain.txt: is there twice; give each embedding once" in said.err
+        return capsys.readouterr()
+
+    both, weats = ["biased.txt", "plain.txt"], ["--weat", "w.yaml", "--weat", "same.yaml"]
+    said = run(0, *both, *weats).out
+    assert "Rank 1: plain.txt, in the mean of 2 tests 1.00 of 2" in said
     page = pages.Page(Path("debiasing-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("debiasing-audit.json").read_text())
     assert {"biased.txt", "plain.txt"} <= set(numbers)
+    assert [row["embedding"] for row in numbers["ranking"]["ranking"]] == ["plain.txt", "biased.txt"]
+    assert {row["weat"] for row in numbers["ranking"]["values"]} == {"jobs", "jobs_same"}
+    assert "plain.txt: is there twice; give each embedding once" in run(2, "plain.txt", "plain.txt").err
+    assert "jobs: two tests have this name" in run(2, *both, "--weat", "w.yaml", "--weat", "w.yaml").err

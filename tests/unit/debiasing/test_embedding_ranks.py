@@ -1,20 +1,16 @@
 """Embeddings ranked by many tests: what stands out, what cannot be told apart, what is refused."""
 
 import dataclasses
-import json
-import sys
-from pathlib import Path
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from biaslab.bias.measures.registry import measure_bias
 from biaslab.bias.word_sets import WordSets, in_vocabulary
-from biaslab.cli import main
-from biaslab.core.errors import InputError
-from biaslab.debiasing.embedding_ranks import rank_embeddings, wide_table
+from biaslab.debiasing.embedding_ranks import rank_embeddings
+from biaslab.debiasing.report.ranked import ranking_lines
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 
@@ -91,39 +87,25 @@ def test_words_that_one_lacks_are_left_out_of_all(tmp_path, files):
     expected = measure_bias(unit.vectors, in_vocabulary(found.tests[0], unit.ids()))
     assert found.values["value"][0] == pytest.approx(expected)
     none = embedding(tmp_path / "none2.txt", 0.5, 1, WORDS[3:])
-    with pytest.raises(InputError, match=r"share 1 of the 4 words of set 'female'.*none2.txt lacks 3"):
-        rank_embeddings([files[0], none], [TEST], seed=1)
+    found = rank_embeddings([files[0], none], [TEST], seed=1)
+    assert re.search(r"share 1 of the 4 words of set 'female'.*none2.txt lacks 3", found.left_out["jobs"])
+    assert found.ranking.empty
+    assert found.values.empty
+    (line,) = ranking_lines(found)
+    assert line.startswith("jobs ranks no embedding: the embeddings share 1")
 
 
-def answer_to(arguments, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", "rank", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return ended.value.code
-
-
-def test_the_command_writes_one_table_and_a_page(files, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    for test in (TEST, SAME):
-        content = {k: v for k, v in dataclasses.asdict(test).items() if k != "parameters"}
-        Path(f"{test.name}.yaml").write_text(yaml.safe_dump(content))
-    tests = ["--weat", "jobs.yaml", "--weat", "jobs_same.yaml"]
-    assert answer_to([*map(str, files), *tests], monkeypatch) == 0
-    assert "1. none.txt: mean rank 1" in capsys.readouterr().out
-    table = pd.read_csv("debiasing-rank.tsv", sep="\t")
-    numbers = json.loads(Path("debiasing-rank.json").read_text())
-    assert table["embedding"].tolist() == [row["embedding"] for row in numbers["places"]]
-    assert {"jobs", "jobs_low", "jobs_high", "jobs_same"} <= set(table)
-    assert "data:image/svg" in Path("debiasing-rank.html").read_text()
-    for arguments, message in [
-        ([str(files[0])], "1 embedding(s) to rank"),
-        ([str(files[0])] * 2, "is there twice"),
-        ([*map(str, files), "--weat", "jobs.yaml"], "jobs: two tests have this name"),
-    ]:
-        assert answer_to([*arguments, "--weat", "jobs.yaml"], monkeypatch) == 2
-        assert message in capsys.readouterr().err
+def test_a_test_without_a_value_in_one_embedding_is_left_out(files, tmp_path):
+    flat = embedding(tmp_path / "flat.txt", 0, 1)
+    rows = flat.read_text().splitlines()
+    alike = rows[9].partition(" ")[2]  # of the first job
+    flat.write_text("\n".join([*rows[:9], *(f"{row.partition(' ')[0]} {alike}" for row in rows[9:])]) + "\n")
+    found = rank_embeddings([files[0], flat], [TEST, dataclasses.replace(SAME, measure="mac")], seed=1)
+    assert "weat of flat.txt is undefined" in found.left_out["jobs"]
+    assert [test.name for test in found.tests] == ["jobs_same"]
 
 
 def test_the_same_seed_gives_the_same_table(files):
-    first, second = (wide_table(rank_embeddings(files, [TEST], seed=1)) for _ in range(2))
-    pd.testing.assert_frame_equal(first, second)
+    first, second = (rank_embeddings(files, [TEST], seed=1) for _ in range(2))
+    pd.testing.assert_frame_equal(first.values, second.values)
+    pd.testing.assert_frame_equal(first.ranking, second.ranking)

@@ -13,6 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.debiasing import classification, penalty_path, stage_analogies, stages
 from biaslab.debiasing.analogies import ONCE
+from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.embeddings.formats import write_embedding
@@ -341,13 +342,11 @@ def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
     assert "\nshe " in text
     (folder / "upper.txt").write_text(text.replace("\nshe ", "\nSHE "))
     lists = [folder / f"{name}.yaml" for name in LISTS]
-    exact, any_case = (
-        read_experiment(folder / "upper.txt", lists, Settings(), any_case=any_case)
-        for any_case in (False, True)
-    )
+    exact = read_experiment(folder / "upper.txt", lists, Settings())
+    any_case, _ = read_own(folder / "upper.txt", lists, Settings())
     assert "she" in exact.lists.lost["defining"]
     assert "she" not in any_case.lists.lost["defining"]
-    assert any_case.ids.recased["she"] == "SHE"
+    assert any_case.words[any_case.ids["she"]] == "SHE"
 
 
 def test_steps_of_the_workflow_say_what_of_a_file_is_not_as_it_was(folder):

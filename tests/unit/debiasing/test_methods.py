@@ -1,4 +1,4 @@
-"""Methods of debiasing, what remains of a bias after them, and the command that compares them."""
+"""Methods of debiasing, and what remains of a bias after them."""
 
 from pathlib import Path
 
@@ -7,14 +7,10 @@ import pandas as pd
 import pytest
 import yaml
 from sklearn.svm import SVC
-from typer.testing import CliRunner
 
-from biaslab.cli import app
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv
 from biaslab.core.rng import stream
 from biaslab.debiasing import comparison
-from biaslab.debiasing.cli_options import named_files
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.methods import double_hard, inlp
@@ -26,7 +22,6 @@ from biaslab.debiasing.remaining.extremes import extreme_words
 from biaslab.debiasing.report import methods as report
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
-from debiasing_data import JOBS
 from naive import debiasing as naive
 
 REPOSITORY = Path(__file__).parents[3]
@@ -311,35 +306,6 @@ def test_the_same_seed_gives_the_same_numbers(linked):
     one, other = compared(linked), compared(linked)
     pd.testing.assert_frame_equal(one[0], other[0])
     pd.testing.assert_frame_equal(one[1], other[1])
-
-
-def test_the_command_writes_what_it_prints(tmp_path, linked):
-    make(tmp_path, linked=True)
-    (tmp_path / "jobs.yaml").write_text(yaml.safe_dump(JOBS))
-    (tmp_path / "sembias.txt").write_text(SEMBIAS)
-    (tmp_path / "rated.tsv").write_text("work1 work2 3\nwork3 work4 1\nword1 word2 2\nword5 missing 4\n")
-    lists = [f"--{name.replace('_', '-')}={tmp_path / name}.yaml" for name in LISTS]
-    command = ["debiasing", "compare", str(tmp_path / "vectors.txt"), *lists]
-    command += ["--clustered=40", "--classified=100", "--neighbours=15", "--random-directions=2"]
-    command += [f"--weat={tmp_path}/jobs.yaml", f"--sembias={tmp_path}/sembias.txt"]
-    command += [f"--pairs=rg65={tmp_path}/rated.tsv", f"--results={tmp_path}/out"]
-    made = CliRunner().invoke(app, command)
-    assert made.exit_code == 0, made.output
-    table = read_tsv(tmp_path / "out/methods.tsv")
-    assert set(table["method"]) == {*METHODS, *comparison.CHANCE}
-    assert {"sembias_definition", "rg65", "moved"} <= set(table["measure"])
-    assert not any("jobs" in measure for measure in table["measure"])  # the test's words are not there
-    assert f"{value(table, 'hard', 'cluster_accuracy'):.3f}" in made.output
-    professions = read_tsv(tmp_path / "out/professions.tsv")
-    assert len(professions) == len(OCCUPATIONS) * len(METHODS)
-
-
-@pytest.mark.parametrize("argument", ["rg=x", "rg65"])
-def test_a_benchmark_without_a_known_name_or_a_file_is_refused(argument):
-    name, _, file = argument.partition("=")
-    message = f"--pairs {name}={file}: write NAME=FILE, where NAME is one of rg65, wordsim353, msr"
-    with pytest.raises(InputError, match=message):
-        named_files([argument], "--pairs")
 
 
 # --- table and figures

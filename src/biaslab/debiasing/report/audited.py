@@ -8,6 +8,8 @@ import pandas as pd
 from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.tables import text_columns
 from biaslab.debiasing.auditing import N_DIRECTIONS, Audited
+from biaslab.debiasing.embedding_ranks import Ranked
+from biaslab.debiasing.report.ranked import ranking_lines, ranking_sections
 from biaslab.debiasing.word_lists import describe_recased
 
 N_ENDS = 8
@@ -23,8 +25,8 @@ _MEASURES = {
 }
 
 
-def answer(found: Sequence[Audited], method: str) -> Answer:
-    """Say what audits of embeddings found."""
+def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) -> Answer:
+    """Say what audits of embeddings found, and of several how they rank."""
     names = ", ".join(one.name for one in found)
     return Answer(
         command="biaslab debiasing audit",
@@ -33,10 +35,20 @@ def answer(found: Sequence[Audited], method: str) -> Answer:
         ),
         data={one.name: f"{one.n_words:,} words{_lost(one)}" for one in found} | {"Debiased by": method},
         files=[one.file for one in found],
-        lines=[line for one in found for line in _lines(one, method, len(found) > 1)],
-        sections=[_direct(found), _tests(found), _remaining(found, method), *map(_occupations, found)],
+        lines=[
+            *(line for one in found for line in _lines(one, method, len(found) > 1)),
+            *(ranking_lines(ranked) if ranked else []),
+        ],
+        sections=[
+            *(ranking_sections(ranked) if ranked else []),
+            _direct(found),
+            _tests(found),
+            _remaining(found, method),
+            *map(_occupations, found),
+        ],
         limits=_limits(),
-        numbers={str(one.file): _numbers(one) for one in found},
+        numbers={str(one.file): _numbers(one) for one in found}
+        | ({"ranking": vars(ranked) | {"tests": [vars(test) for test in ranked.tests]}} if ranked else {}),
     )
 
 
@@ -246,7 +258,7 @@ def _limits() -> list[str]:
         " there.",
         "Vectors are scaled to length one before anything is measured, and only directions are compared.",
         "A bias in vectors is no measure of harm in what is built on them, in either direction.",
-        "Debiasing is tried in memory alone; your files stay as they are. biaslab debiasing hard writes a"
-        " debiased one.",
+        "Debiasing is tried in memory alone; your files stay as they are. biaslab debiasing apply writes"
+        " a debiased one.",
         "A test that is not significant has few words; it is no all-clear.",
     ]

@@ -1,9 +1,12 @@
-"""The answer to which of some embeddings is least biased: lines, page and numbers."""
+"""Which of some embeddings is least biased: lines and sections of the answer."""
+
+from collections.abc import Sequence
 
 import pandas as pd
 
 from biaslab.bias.measures.registry import MEASURES
-from biaslab.core.answers import Answer, Section, dots, listed, with_ends
+from biaslab.bias.word_sets import WordSets
+from biaslab.core.answers import Section, dots, listed, with_ends
 from biaslab.core.tables import text_columns
 from biaslab.debiasing.embedding_ranks import N_DRAWS, Ranked
 
@@ -11,39 +14,25 @@ _TOLD_APART = 0.95
 _AT_ONE = [measure.name for measure in MEASURES.values() if measure.unbiased == 1]
 
 
-def answer(found: Ranked) -> Answer:
-    """Say how embeddings rank."""
-    lost = {name: f"without {', '.join(words)}" for name, words in found.lost.items() if words}
-    return Answer(
-        command="biaslab debiasing rank",
-        question=f"Which of {len(found.files)} embeddings is least biased, by {_tests(len(found.tests))}?",
-        data={test.name: f"{test.title} ({test.measure})" for test in found.tests}
-        | {f"{name}: words": text for name, text in lost.items()},
-        files=found.files,
-        lines=[*(_line(row, len(found.files)) for row in found.ranking.to_dict("records")), *found.notes],
-        sections=[_ranking(found.ranking), _values(found.values)],
-        limits=[
-            "A rank says which embedding has more of what these tests ask about, not how much is too much.",
-            "The tests count alike, and tests of like words count twice what they share.",
-            "Vectors are scaled to length one, and every test is measured with the words that all have.",
-        ],
-        numbers={
-            "places": found.ranking,
-            "values": found.values,
-            "lost": dict(found.lost),
-            "notes": found.notes,
-        },
-    )
+def ranking_lines(found: Ranked) -> list[str]:
+    """Say how embeddings rank, and which tests rank nothing."""
+    lines = [_line(row, len(found.ranking), len(found.tests)) for row in found.ranking.to_dict("records")]
+    return lines + [f"{name} ranks no embedding: {reason}." for name, reason in found.left_out.items()]
+
+
+def ranking_sections(found: Ranked) -> list[Section]:
+    """Show how embeddings rank, and what each test measures."""
+    return [_ranking(found.ranking, found.tests), _values(found)] if found.tests else []
 
 
 def _tests(n: int) -> str:
     return "one test" if n == 1 else f"{n} tests"
 
 
-def _line(row: dict, n: int) -> str:
+def _line(row: dict, n: int, n_tests: int) -> str:
     text = (
-        f"{row['place']}. {row['embedding']}: mean rank {row['mean_rank']:.2f} of {n}"
-        f" ({row['mean_rank_low']:.2f} to {row['mean_rank_high']:.2f} with the words drawn again)"
+        f"Rank {row['place']}: {row['embedding']}, in the mean of {_tests(n_tests)} {row['mean_rank']:.2f}"
+        f" of {n} ({row['mean_rank_low']:.2f} to {row['mean_rank_high']:.2f} with the words drawn again)"
     )
     if pd.isna(row["before_next"]):
         return f"{text}."
@@ -51,7 +40,7 @@ def _line(row: dict, n: int) -> str:
     return f"{text}; before the next in {row['before_next']:.0%} of the draws: {told}."
 
 
-def _ranking(ranking: pd.DataFrame) -> Section:
+def _ranking(ranking: pd.DataFrame, tests: Sequence[WordSets]) -> Section:
     templates = {
         "Place": "{place}",
         "Embedding": "{embedding}",
@@ -61,18 +50,21 @@ def _ranking(ranking: pd.DataFrame) -> Section:
     return Section(
         "The ranking",
         [
+            f"By {_tests(len(tests))}: {'; '.join(f'{test.title} ({test.measure})' for test in tests)}.",
             "Every test ranks the embeddings by the distance of what it measures from no bias, 1 the nearest;"
             " ranks are averaged over the tests. Embeddings that are equally biased would each be at"
-            f" {(len(ranking) + 1) / 2:g}, and before the next in half of the draws."
+            f" {(len(ranking) + 1) / 2:g}, and before the next in half of the draws.",
         ],
         dots(list(ranking["embedding"]), {"mean rank": with_ends(ranking, "mean_rank")}, "Mean rank"),
         listed(ranking, "{embedding} {mean_rank:.2f}"),
         text_columns(ranking, templates),
-        f"Bars: the middle 95% of {N_DRAWS} draws of the words of every set, the same for all embeddings.",
+        f"Bars: the middle 95% of {N_DRAWS} draws of the words of every set, the same for all embeddings. A"
+        " rank says which embedding has more of what these tests ask about, not how much is too much. The"
+        " tests count alike, and tests of like words count twice what they share.",
     )
 
 
-def _values(values: pd.DataFrame) -> Section:
+def _values(found: Ranked) -> Section:
     templates = {
         "Test": "{weat}",
         "Measure": "{measure}",
@@ -83,6 +75,12 @@ def _values(values: pd.DataFrame) -> Section:
     return Section(
         "The tests",
         [f"What each test measures, in units of its measure: no bias is 0, of {' and '.join(_AT_ONE)} 1."],
-        table=text_columns(values, templates),
-        note="In brackets: the middle 95% with the words of the test drawn again.",
+        table=text_columns(found.values, templates),
+        note="In brackets: the middle 95% with the words of the test drawn again. Every test is measured with"
+        f" the words that all embeddings have{_lost(found)}.",
     )
+
+
+def _lost(found: Ranked) -> str:
+    lost = [f"{name} without {', '.join(words)}" for name, words in found.lost.items() if words]
+    return f" ({'; '.join(lost)})" if lost else ""
