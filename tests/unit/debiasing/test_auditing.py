@@ -210,9 +210,10 @@ def test_too_few_occupations_are_refused(files):
 @pytest.mark.parametrize("method", COMPARED)
 def test_apply_writes_what_every_method_makes_of_an_embedding(files, method, monkeypatch):
     folder, rng = files[0].parent, np.random.default_rng(4)
-    more = rng.normal(scale=0.25, size=(60, 30)).astype(np.float32)  # INLP needs so many words
+    rows = rng.normal(scale=0.25, size=(140, 100)).astype(np.float32)  # INLP needs so many
+    rows[:80, :30] = vectors(1.5)
     words = [*WORDS, *(f"more{i}" for i in range(60))]
-    write_embedding(folder / "biased.txt", words, np.vstack([vectors(1.5), more]), "word2vec")
+    write_embedding(folder / "biased.txt", words, rows, "word2vec")
     lists = [part for file in files for part in (f"--{file.stem}", str(file))]
     command = ["apply", str(folder / "biased.txt"), *lists, "--method", method, "--seed", "2"]
     monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", *command, "--out", str(folder / "new.txt")])
