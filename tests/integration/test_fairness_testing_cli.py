@@ -91,7 +91,7 @@ def files(tmp_path, monkeypatch):
 
 
 def run(*arguments, model="network.npz", out="out"):
-    options = ["run", "data.csv", "--schema", "schema.yaml", "--model", model, "--out", out]
+    options = ["search", "data.csv", "--schema", "schema.yaml", "--model", model, "--out", out]
     arguments = ["fairness-testing", *options, "--seeds", "20", "--hops", "10", *arguments]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
@@ -162,7 +162,7 @@ def test_a_classifier_says_the_order_of_its_classes(files):
 def test_classes_out_of_order_are_told(files):
     for model, is_told in (("classify", False), ("reverse", True)):
         options = ["--schema", "schema.yaml", "--model", f"my_classifier:{model}", "--out", model]
-        arguments = ["run", "data.csv", *options, "--tester", "random", "--seeds", "5"]
+        arguments = ["search", "data.csv", *options, "--tester", "random", "--seeds", "5"]
         result = CliRunner().invoke(app, ["fairness-testing", *arguments])
         assert result.exit_code == 0, result.output
         assert ("less often than by chance; its outputs may be in" in result.stderr) == is_told
@@ -222,7 +222,7 @@ def test_no_network_is_trained_on_one_class(files, monkeypatch, capsys):
     pd.read_csv("data.csv").assign(credit="granted").to_csv("data.csv", index=False)
     arguments = ["data.csv", "--schema", "schema.yaml", "--model", "train", "--out", "out"]
     message = "biaslab: --model train: all 60 rows have the label granted; bring rows of another one"
-    assert refused(monkeypatch, capsys, "run", *arguments).startswith(message)
+    assert refused(monkeypatch, capsys, "search", *arguments).startswith(message)
     assert not Path("out").exists()
 
 
@@ -288,7 +288,7 @@ def test_bad_input_of_a_run(files, monkeypatch, capsys, changes, message):
     save_network("other.npz", Network([np.ones((3, 2))], [np.zeros(2)]))
     options = {"--schema": "schema.yaml", "--model": "network.npz", "--out": "out", **changes}
     data = options.pop("data", "data.csv")
-    error = refused(monkeypatch, capsys, "run", data, *(word for pair in options.items() for word in pair))
+    error = refused(monkeypatch, capsys, "search", data, *(word for pair in options.items() for word in pair))
     assert message in error
     assert not Path("out").exists()
     if "--seeds" not in changes:
@@ -298,7 +298,7 @@ def test_bad_input_of_a_run(files, monkeypatch, capsys, changes, message):
 
 def test_an_attribute_protected_twice(files, monkeypatch, capsys):
     arguments = ["data.csv", "--schema", "schema.yaml", "--model", "network.npz", "--out", "out"]
-    error = refused(monkeypatch, capsys, "run", *arguments, "--protected", "sex", "--protected", "sex")
+    error = refused(monkeypatch, capsys, "search", *arguments, "--protected", "sex", "--protected", "sex")
     assert error == "biaslab: --protected sex: is there twice; give it once"
 
 
@@ -306,22 +306,5 @@ def test_data_that_do_not_fit_the_schema(files, monkeypatch, capsys):
     text = Path("data.csv").read_text()
     Path("data.csv").write_text(text + "45,male,2000,21,granted\n45,diverse,2000,3,granted\n")
     arguments = ["data.csv", "--schema", "schema.yaml", "--model", "network.npz", "--out", "out"]
-    error = refused(monkeypatch, capsys, "run", *arguments)
+    error = refused(monkeypatch, capsys, "search", *arguments)
     assert error.startswith("biaslab: data.csv, line 62: debts '21' is outside 0 to 20;")
-
-
-def test_imported_weights_are_a_network(tmp_path, monkeypatch):
-    monkeypatch.setattr("biaslab.classifiers.tensorflow_bundle.load_bundle", lambda prefix: network())
-    arguments = ["fairness-testing", "import-weights", tmp_path / "model", "--out", tmp_path / "network.npz"]
-    CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
-    read = load_network(tmp_path / "network.npz")
-    np.testing.assert_array_equal(read.weights[0], network().weights[0])
-
-
-def test_weights_that_cannot_be_imported(tmp_path, monkeypatch, capsys):
-    error = refused(
-        monkeypatch, capsys, "import-weights", tmp_path / "model", "--out", tmp_path / "network.npz"
-    )
-    assert error.startswith("biaslab: ")
-    assert "\n" not in error
-    assert not (tmp_path / "network.npz").exists()

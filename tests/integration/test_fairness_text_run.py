@@ -1,4 +1,4 @@
-"""``biaslab fairness-testing text run`` on neutral texts and classifiers of many kinds."""
+"""``biaslab fairness-testing audit-texts`` on neutral texts and classifiers of many kinds."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def options(**changes):
     }
     given |= changes
     data = given.pop("data", "texts.csv")
-    return ["fairness-testing", "text", "run", data, *(word for pair in given.items() for word in pair)]
+    return ["fairness-testing", "audit-texts", data, *(word for pair in given.items() for word in pair)]
 
 
 def run(*arguments, **changes):

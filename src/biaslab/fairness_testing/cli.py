@@ -11,8 +11,8 @@ from biaslab.core.values import EXACT_HELP, EXACT_OPTION
 from biaslab.fairness_testing.effort import Campaign
 from biaslab.fairness_testing.names import TRAIN
 from biaslab.fairness_testing.settings import Section
-from biaslab.fairness_testing.text import cli as text_cli
-from biaslab.run.options import AnswerOut, Out, Seed, Threads, grouped, option
+from biaslab.fairness_testing.text.cli import audit_texts
+from biaslab.run.options import AnswerOut, Seed, Threads, grouped, option
 from biaslab.run.outputs import To
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ app = typer.Typer(
     help="Inputs that a classifier treats differently for a protected attribute.", no_args_is_help=True
 )
 
-app.add_typer(text_cli.app, name="text")
+app.command("audit-texts")(audit_texts)
 
 CAMPAIGN = Campaign(seeds=1000, hops=100)
 Epochs = option(Section, "training_epochs", "--epochs")
@@ -128,9 +128,9 @@ def draft_schema(
     typer.echo(f"The draft, to be read over: {out}")
 
 
-@app.command("run")
+@app.command("search")
 @grouped
-def run_tester(
+def search_table(
     data: Annotated[Path, typer.Argument(help="The table of samples (text).")],
     schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
     model: Annotated[
@@ -171,20 +171,6 @@ def run_tester(
     table = read_table(data, described)
     classifier = _classifier(model, table, described, epochs, plan.seed, out)
     _search(plan, classifier, table, described, groups, data, out)
-
-
-@app.command("import-weights")
-def import_weights(
-    weights: Annotated[
-        Path, typer.Argument(help="The common prefix of a checkpoint's files, without .index.")
-    ],
-    out: Out,
-) -> None:
-    """Read a network of TensorFlow 1, without TensorFlow, and write it as .npz."""
-    from biaslab.classifiers.networks import save_network
-    from biaslab.classifiers.tensorflow_bundle import load_bundle
-
-    save_network(out, load_bundle(weights))
 
 
 def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The page that ``biaslab fairness-testing run`` prints, and its table."""
+"""The page that ``biaslab fairness-testing search`` prints, and its table."""
 
 from collections.abc import Iterable, Sequence
 

@@ -215,7 +215,7 @@ def test_the_answer_says_that_incomplete_rows_and_which_numbers_of_a_range_a_pip
 def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("t.yaml").write_text(SCHEMA.replace("[a, b, c]", "[a, b, c, A]"))
-    command = ["run", "t.csv", "--schema", "t.yaml", "--model", "train", "--epochs", "1", "--seeds", "3"]
+    command = ["search", "t.csv", "--schema", "t.yaml", "--model", "train", "--epochs", "1", "--seeds", "3"]
     said = run(monkeypatch, capsys, *command, "--out", "found", code=2)
     assert "t.yaml: sex: 'A' and 'a' differ by case, blanks or a final stop alone" in said.err
     assert not Path("found").exists()

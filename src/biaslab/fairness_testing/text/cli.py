@@ -1,4 +1,4 @@
-"""Commands of ``biaslab fairness-testing text``: own texts and classifiers."""
+"""``biaslab fairness-testing audit-texts``: own texts and classifiers."""
 
 import sys
 from dataclasses import dataclass
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from biaslab.fairness_testing.text.summary import FeatureResult
     from biaslab.text.models import TextModel
 
-app = typer.Typer(
-    help="Texts that a classifier treats differently for a sensitive word.", no_args_is_help=True
-)
-
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
 CAMPAIGN = Campaign(seeds=200, hops=20)
 _VALIDATION_SHARE = 0.2
@@ -45,9 +41,8 @@ class Columns:
     ] = None
 
 
-@app.command("run")
 @grouped
-def run(
+def audit_texts(
     data: Annotated[Path, typer.Argument(help="The texts (.csv, .tsv, .jsonl, or .txt, one a line).")],
     model: Annotated[
         str,

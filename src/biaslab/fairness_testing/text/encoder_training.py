@@ -1,7 +1,8 @@
 """A sentence encoder fine-tuned on a corpus: a network of another kind than those of the paper.
 
 Its labels test what was found on the others. No search starts from it in the experiment, since a query of it
-takes many times as long; ``biaslab fairness-testing text run --model FOLDER`` searches any such classifier.
+takes many times as long; ``biaslab fairness-testing audit-texts --model FOLDER`` searches any such
+classifier.
 """
 
 import tempfile

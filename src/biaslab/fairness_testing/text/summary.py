@@ -1,4 +1,4 @@
-"""What ``biaslab fairness-testing text run`` prints and writes for a reader."""
+"""What ``biaslab fairness-testing audit-texts`` prints and writes for a reader."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
