@@ -252,18 +252,16 @@ def headlines() -> str:
 
 
 def in_short() -> str:
-    """Return how many statements and numbers were reproduced in every recorded run, a line a run."""
-    lines = []
-    for name, title in RECORDS.items():
-        totals = _counts(name).drop(columns="paper").groupby("counts_as").sum()
-        of_each = ". ".join(
-            f"Of {row['printed']} {'numbers' if kind == CELL else 'statements'}"
-            f" {row[REPRODUCED]} reproduced{_kinds(row)} and {row[NOT_REPRODUCED]} not;"
-            f" on other data {row[HELD_ELSEWHERE]} held and {row[FAILED_ELSEWHERE]} failed"
-            for kind, row in totals.sort_index(ascending=False).iterrows()
-        )
-        lines.append(f"- {title} ({_when(name)}): {of_each}.\n")
-    return "".join(lines)
+    """Return how many statements and numbers are reproduced on public data, in two sentences."""
+    counts = _counts("public").drop(columns="paper").groupby("counts_as").sum()
+    statements, numbers = (counts.loc[kind] for kind in (STATEMENT, CELL))
+    return (
+        f"On public data, **{statements[REPRODUCED]} of {statements['printed']} statements** and"
+        f" **{numbers[REPRODUCED]} of {numbers['printed']} printed numbers** are reproduced,"
+        f" {statements[NOT_REPRODUCED]} and {numbers[NOT_REPRODUCED]} are not. On other data than the"
+        f" paper's, {statements[HELD_ELSEWHERE] + numbers[HELD_ELSEWHERE]} are consistent and"
+        f" {statements[FAILED_ELSEWHERE] + numbers[FAILED_ELSEWHERE]} inconsistent.\n"
+    )
 
 
 def counted() -> str:
