@@ -120,6 +120,11 @@ def unaccounted(claims: list[Claim], items: pd.DataFrame) -> list[str]:
         f"{row.item}, {row.counts_as}s: {row.printed} printed, {row.present} present, {row.absent} absent"
         for row in table[~table["sums_up"]].itertuples()
     ]
+    wrong += [
+        f"{row.item}, {row.counts_as}s: no reason why something printed has no row"
+        for row in items.itertuples()
+        if row.absent and not row.reason
+    ]
     known = set(zip(items["paper"], items["item"], strict=True))
     wrong += [
         f"{one.claim_id}: {one.item}"
@@ -252,6 +257,7 @@ class TestOnSmallOnes:
         assert len(unaccounted([*good, claim(claim_id="n", item="Table 9", counts_as="none")], items)) == 1
         again = claim(claim_id="d", **part | {"item": "Table 1"})
         assert len(unaccounted([*good, again], items)) == 1
+        assert len(unaccounted(good, items.assign(printed=[2, 1], absent=[1, 0]))) == 1
 
     @pytest.mark.parametrize(
         ("published", "value", "passes"),

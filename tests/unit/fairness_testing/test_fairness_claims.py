@@ -11,7 +11,6 @@ import pytest
 
 from biaslab.audit.claims import CONDITION, EXEMPT_KINDS, Claim, read_claims
 from biaslab.audit.measure import measure_claims
-from biaslab.core.files import read_text_table
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import CONTROL, TEXT_PREFIX
 from biaslab.run.area import TABLE
@@ -343,19 +342,3 @@ def test_the_formula_of_the_example_has_the_printed_sample(claims):
     parts = claim.measure.split(" + ")
     values = [int(part.rsplit("== ", 1)[1].rstrip(")")) for part in parts]
     assert str(values) == claim.published
-
-
-def test_all_that_the_paper_prints_on_tables_is_accounted_for(claims):
-    columns = ("paper", "item", "counts_as", "printed", "absent", "reason")
-    rows = [row for _, row in read_text_table(RESOURCES / "printed/fairness_testing.tsv", columns)]
-    table = {(row["item"], row["counts_as"]): row for row in rows}
-    present = {}
-    for claim in claims.values():
-        if claim.is_counted:
-            name = claim.group if claim.counts_as == "statement" else claim.claim_id
-            present.setdefault((claim.item, claim.counts_as), set()).add(name)
-    assert set(present) <= set(table)
-    for key, row in table.items():
-        if key in present:
-            assert len(present[key]) + int(row["absent"]) == int(row["printed"]), key
-        assert bool(row["reason"]) == (row["absent"] != "0" or row["printed"] == "0"), key

@@ -179,18 +179,6 @@ def test_levels_have_no_direction_and_cells_are_gated_on_their_settings():
             assert "adf-text-hops" in gates, name
 
 
-def test_all_printed_statements_and_cells_are_accounted_for():
-    printed = read_tsv(PRINTED)
-    for row in printed[printed["paper"] == "Zhang et al. 2021"].itertuples():
-        of = [c for c in TEXTS.values() if (c.item, c.counts_as) == (row.item, row.counts_as)]
-        if of:
-            present = len({c.group for c in of}) if row.counts_as == "statement" else len(of)
-            assert present + row.absent == row.printed, row
-            assert not row.absent or isinstance(row.reason, str), row
-    counted = {(c.item, c.counts_as) for c in TEXTS.values() if c.is_counted}
-    assert counted <= set(zip(printed["item"], printed["counts_as"], strict=True))
-
-
 @pytest.mark.parametrize(
     ("name", "above", "below", "increase"),
     [

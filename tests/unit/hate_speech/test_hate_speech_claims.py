@@ -116,31 +116,6 @@ def test_every_cell_has_a_row():
     assert {c.claim_id for c in CLAIMS if re.match(r"t\d-", c.claim_id)} == ids | derived | statements
 
 
-def test_what_is_printed_is_accounted_for():
-    """Statements and cells that have a row, and those without one, are all that is printed."""
-    columns = ["paper", "item", "counts_as", "printed", "absent", "reason"]
-    printed = [
-        row for _, row in read_text_table(RESOURCES / "printed/hate_speech.tsv", columns, exactly=True)
-    ]
-    accounts = {(row["paper"], row["item"], row["counts_as"]): row for row in printed}
-    assert len(accounts) == len(printed)
-    groups: dict[tuple, set] = {}
-    for claim in CLAIMS:
-        if claim.is_counted:
-            key = (claim.paper, claim.item, claim.counts_as)
-            groups.setdefault(key, set()).add(
-                claim.group if claim.counts_as == "statement" else claim.claim_id
-            )
-    assert set(groups) <= set(accounts)
-    for key, row in accounts.items():
-        assert len(groups.get(key, ())) + int(row["absent"]) == int(row["printed"]), key
-        assert bool(row["reason"]) == (row["absent"] != "0" or row["printed"] == "0"), key
-    assert {(claim.paper, claim.item) for claim in CLAIMS} <= {key[:2] for key in accounts}
-    columns = ["paper", "title", "at_hand", "not_at_hand", "main"]
-    papers = [row for _, row in read_text_table(RESOURCES / "papers/hate_speech.tsv", columns, exactly=True)]
-    assert [row["paper"] for row in papers] == sorted({claim.paper for claim in CLAIMS})
-
-
 def test_parts_of_a_statement_stand_at_one_place():
     parts: dict[str, set] = {}
     for claim in CLAIMS:

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
@@ -22,7 +21,6 @@ from biaslab.audit.verdicts import (
     meets,
 )
 from biaslab.bias.names import EFFECTS
-from biaslab.core.files import read_text_table
 from origins_claims_data import write_setup, write_tables
 
 ROOT = Path(__file__).parents[3]
@@ -213,25 +211,6 @@ def test_the_registry_repeats_what_is_printed():
     unlike = [c.claim_id for c in numbers if c.measure and printed_number(c.published) != c.value]
     assert unlike == []
     assert all(c.tolerance == 0 for c in CLAIMS if c.kind in ("identity", "setting"))
-
-
-def test_every_printed_statement_and_cell_has_rows_or_is_said_to_have_none():
-    present = defaultdict(set)
-    for claim in CLAIMS:
-        if claim.is_counted:
-            name = claim.group if claim.counts_as == "statement" else claim.claim_id
-            present[claim.item, claim.counts_as].add(name)
-    columns = ["paper", "item", "counts_as", "printed", "absent", "reason"]
-    rows = [row for _, row in read_text_table(RESOURCES / "printed/origins.tsv", columns, exactly=True)]
-    for row in rows:
-        found = len(present.pop((row["item"], row["counts_as"]), ()))
-        assert found + int(row["absent"]) == int(row["printed"]), row["item"]
-        assert row["reason"] or row["absent"] == "0"
-    assert not present
-    assert {claim.item for claim in CLAIMS} <= {row["item"] for row in rows}
-    columns = ["paper", "title", "at_hand", "not_at_hand", "main"]
-    papers = read_text_table(RESOURCES / "papers/origins.tsv", columns, exactly=True)
-    assert {row["paper"] for _, row in papers} == {claim.paper for claim in CLAIMS}
 
 
 def test_what_the_paper_does_not_say_is_not_counted():

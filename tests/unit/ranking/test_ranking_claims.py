@@ -1,7 +1,6 @@
 """The registry of the ranking on made results: of the paper's size, smaller, and without any effect."""
 
 import itertools
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ from scipy.stats import binomtest
 
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
-from biaslab.core.files import read_text_table
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.ranking.algorithms import ALGORITHMS, rerank
@@ -271,32 +269,6 @@ def test_every_simulated_row_is_gated_on_the_size_of_the_simulation():
     rows = {c.claim_id for c in CLAIMS if c.file in files and c.is_counted}
     assert len(SETTINGS) == 6
     assert rows == SIMULATED
-
-
-def test_printed_items_add_up():
-    present = Counter()
-    for _, item, group, kind in {
-        (c.paper, c.item, c.group, c.counts_as) for c in CLAIMS if c.counts_as == "statement"
-    }:
-        present[item, kind] += bool(group)
-    present.update((c.item, c.counts_as) for c in CLAIMS if c.counts_as == "cell")
-    columns = ["paper", "item", "counts_as", "printed", "absent", "reason"]
-    rows = [row for _, row in read_text_table(RESOURCES / "printed/ranking.tsv", columns, exactly=True)]
-    for row in rows:
-        key = row["item"], row["counts_as"]
-        assert present.pop(key, 0) + int(row["absent"]) == int(row["printed"]), key
-        assert row["reason"] or row["absent"] == "0"
-    assert not present
-    assert {claim.item for claim in CLAIMS} <= {row["item"] for row in rows}
-
-
-def test_what_the_registry_was_made_from_is_said():
-    columns = ["paper", "title", "at_hand", "not_at_hand", "main"]
-    rows = [row for _, row in read_text_table(RESOURCES / "papers/ranking.tsv", columns, exactly=True)]
-    assert {claim.paper for claim in CLAIMS} == {row["paper"] for row in rows}
-    assert "slides" in rows[0]["at_hand"]
-    assert "the paper itself" in rows[0]["not_at_hand"]
-    assert {claim.origin for claim in CLAIMS} == {"slides", "hypothesis"}
 
 
 def test_order_of_min_skew_hangs_on_values_without_candidates():
