@@ -70,9 +70,9 @@ def finish(run: subprocess.Popen, folder: Path) -> str:
     return said(folder)
 
 
-def wait_for(found: Callable[[], object]) -> object:
+def wait_for(found: Callable[[], object], seconds: float = DEADLINE) -> object:
     """Wait until there is something, and return it."""
-    end = time.monotonic() + DEADLINE
+    end = time.monotonic() + seconds
     while not (what := found()):
         assert time.monotonic() < end, "nothing came"
         time.sleep(0.05)
@@ -128,6 +128,39 @@ def test_a_cluster_gets_the_jobs_and_gives_the_same_bytes(cluster, local, tmp_pa
     assert {job.name for job in ended.values()} == {run}
     assert {(job.cpus, job.partition) for job in ended.values()} == {(1, "main")}
     assert {job.minutes for job in ended.values()} == {10}, "the preset says how many"
+    assert_same(local, folder)
+
+
+def test_a_run_that_is_itself_a_job_submits_its_jobs_and_ends(cluster, local, tmp_path):
+    """The variables of its allocation are inherited; they neither hang the run nor shape its jobs."""
+    folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
+    command = [
+        sys.executable,
+        "-m",
+        "biaslab",
+        "run",
+        "--preset",
+        "smoke",
+        "--configfile",
+        "mine.yaml",
+        *SLURM,
+    ]
+    path = os.pathsep.join([str(PYTHON), *filter(None, [os.environ.get("PYTHONPATH")])])
+    script = f"export PYTHONPATH={path} LONGEST_SLEEP=1; exec {' '.join(map(str, command))}"
+    asked = [
+        "sbatch",
+        "--parsable",
+        "--mem=1500",
+        "--time=30",
+        f"--chdir={folder}",
+        f"--output={folder}/said-1.txt",
+    ]
+    number = int(cluster.ask(*asked, "--wrap", script))
+    wait_for(lambda: number not in cluster.queue(), 2 * DEADLINE)
+    ended = {job.id: job for job in cluster.jobs()[before:]}
+    assert ended.pop(number).state == "COMPLETED", said(folder)
+    assert {job.state for job in ended.values()} == {"COMPLETED"}
+    assert len(ended) == len(STEPS)
     assert_same(local, folder)
 
 
