@@ -62,11 +62,6 @@ class Comparison(NamedTuple):
     other_rates: np.ndarray  # ... that of all others then
 
     @property
-    def least_differences(self) -> np.ndarray:
-        """Return by how much the rate of each group would have to be lower to be seen four times in five."""
-        return self.other_rates - self.least_rates
-
-    @property
     def is_too_few(self) -> np.ndarray:
         """Return which groups are so small that not even nobody chosen would be seen four times in five."""
         return np.isnan(self.least_rates)

@@ -86,11 +86,6 @@ def ppmi_sets(setup: Mapping) -> list[str]:
     return targeted_sets([by_ppmi(setup["bias"]["weats"][0])], sizes)
 
 
-def retrained_sets(setup: Mapping) -> list[str]:
-    """Return the names of all sets without which a setup trains GloVe."""
-    return [*perturbation_sets(setup), *ppmi_sets(setup)]
-
-
 def sets_file(set_name: str) -> str:
     """Return the file with the documents of a set, relative to the setup's folder."""
     return f"{PPMI}/{SETS}" if is_by_ppmi(set_name) else SETS

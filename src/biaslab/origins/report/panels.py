@@ -3,8 +3,7 @@
 import contextlib
 import itertools
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -52,30 +51,6 @@ def grid(
                 else:
                     ax.set_axis_off()
         yield fig, panels
-
-
-def draw_columns(
-    setup: Setup,
-    weat: str,
-    stem: Path,
-    data: pd.DataFrame,
-    titles: Mapping[str, str],
-    draw: Callable[[plot.Axes, pd.DataFrame, str], None],
-    height: float,
-    n_legend: int,
-) -> None:
-    """Draw the figure of a test with a panel for each of some columns, under its title, by `draw`.
-
-    `height` is in inches; the legend, which all panels share, has `n_legend` columns.
-    """
-    with plot.figure(plot.DOUBLE_COLUMN, height) as fig:
-        axes = fig.subplots(1, len(titles))
-        for ax, (column, title) in zip(axes, titles.items(), strict=True):
-            draw(ax, data, column)
-            ax.set_title(title, fontsize=8)
-        plot.legend_below(fig, axes[0], n_legend)
-        fig.suptitle(setup.heading(weat), parse_math=False)
-        plot.save_with_data(fig, stem, data)
 
 
 def draw_legend(fig: plot.Figure, rows: Sequence[Sequence[plot.Artist]]) -> None:

@@ -8,7 +8,6 @@ import pandas as pd
 from biaslab.bias.names import in_words
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest
-from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.run.reports import Results
 
 METADATA_COLUMNS = ("year", "section", "date")
@@ -88,10 +87,6 @@ class Setup(Results):
     def differential_bias(self, weat: str) -> pd.DataFrame:
         """Return the differential bias of every document, all columns, in the order of the documents."""
         return self._of_documents("differential_bias", weat)
-
-    def differential_bias_by_seed(self, weat: str) -> pd.DataFrame:
-        """Return the differential bias of every document by each baseline, in the order of the documents."""
-        return self._of_documents(f"differential_bias/{BY_SEED}", weat)
 
     def ppmi(self, weat: str) -> pd.DataFrame:
         """Return the differential bias of every document by PPMI, in the order of the documents."""

@@ -141,7 +141,7 @@ def test_with_all_switched_off_documents_are_ranked_and_their_bias_is_measured()
     made = {one.item.stem for one in plan.made(plan.area("origins"))}
     assert {"table2_baseline_bias", "tableE_influential_documents", "figure1_histogram"} <= made
     setup = plan.config["origins"]["setups"]["smoke"]
-    assert expansion.retrained_sets(setup) == []
+    assert expansion.perturbation_sets(setup) == expansion.ppmi_sets(setup) == []
     assert not expansion.has_word2vec(setup)
     files = analyses.result_files("results/origins", {"smoke": setup})
     assert "results/origins/smoke/predictions.tsv" in files

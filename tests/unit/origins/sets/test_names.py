@@ -42,7 +42,10 @@ def test_lists_of_sets():
 
 
 def test_the_pattern_knows_every_set_but_the_baseline():
-    assert all(re.fullmatch(names.PATTERN, name) for name in expansion.retrained_sets(SETUP))
+    assert all(
+        re.fullmatch(names.PATTERN, name)
+        for name in (*expansion.perturbation_sets(SETUP), *expansion.ppmi_sets(SETUP))
+    )
     for name in (names.BASELINE, "weat1", "weat1-increase", "weat1-random", "ppmi-increase", "random-10"):
         assert not re.fullmatch(names.PATTERN, name)
 
