@@ -71,11 +71,6 @@ def write_results(folder: Path, corpora: Iterable[str], effect: float = 1.0) -> 
         for feature in ("all", *FEATURES):
             for part, n in (("train", 900), ("validation", 100), ("test", 200), ("fuzzed", 50)):
                 rows["texts"].append([part, feature, n, n // 10, 14.5, 0.93])
-        for feature in FEATURES:
-            for a, b in itertools.product(MODELS, MODELS):
-                rows["agreement"] += [
-                    [feature, a, b, r, 400, 300 + 5 * r, (300 + 5 * r) / 400] for r in range(N_REPETITIONS)
-                ]
         rows["vectors"].append([450, 20])
         for model, feature, tester in itertools.product(MODELS, FEATURES, ("adf_asc", "asc", "hf", "adf_hf")):
             rows["pools"].append([model, feature, tester, 300])

@@ -162,37 +162,6 @@ rule certify_text_networks:
         step("fairness-testing.certify-text-networks")
 
 
-rule train_text_encoder:
-    input:
-        rules.prepare_tested_texts.output,
-        READING.found,
-        READING.encoder_files(),
-    output:
-        expand(
-            "results/fairness_testing/text-{{texts}}/encoder/{file}",
-            file=["models.tsv", "agreement.tsv"],
-        ),
-    conda:
-        NEURAL
-    resources:
-        mem_mb=LIMITS.memory(2000),
-        runtime=LIMITS.minutes(240),
-    params:
-        given=given(
-            READING.weight,
-            folder="results/fairness_testing/text-{texts}",
-            kinds=READING.models,
-            **part(READING.section, "pairs"),
-            encoder=READING.encoder(),
-            **part(READING.section["encoder"], "layers", "epochs"),
-            seed=config["seed"],
-        ),
-    message:
-        "{wildcards.texts}: fine-tune the encoder and test on it what was found"
-    shell:
-        step("fairness-testing.train-text-encoder")
-
-
 rule measure_found_texts:
     input:
         READING.measured,
@@ -212,7 +181,7 @@ rule measure_found_texts:
             folder="results/fairness_testing/text-{texts}",
             **part(READING.section, "models", "pairs"),
             encoder=READING.encoder(),
-            further=READING.further(),
+            is_certified=READING.is_certified,
             seed=config["seed"],
         ),
     message:

@@ -118,4 +118,5 @@ AREA = Area(
     moved=moved_corpora("fairness_testing.text"),
     texts=("*/example.json",),
     steps=STEPS | texts.STEPS,
+    removed=tuple(f"fairness_testing.text.encoder.{key}" for key in ("layers", "epochs")),
 )

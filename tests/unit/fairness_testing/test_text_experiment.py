@@ -46,7 +46,7 @@ def folder(files, tmp_path_factory):
     done = tmp_path_factory.mktemp("results") / "text-made"
     done.mkdir()
     made.run_steps(done, files)
-    measurement.measure(done, made.KINDS, made.PAIRS, {}, (), made.SEED, 1)
+    measurement.measure(done, made.KINDS, made.PAIRS, {}, False, made.SEED, 1)
     return done
 
 
@@ -566,8 +566,7 @@ def test_certified_training_joins_the_retrainings(folder, copied):
     plain = table(folder, "retraining", "gru").groupby("feature")["n_independent"].first()
     assert rows.set_index("feature")["n_independent"].to_dict() == plain.to_dict()
     for is_certified in (False, True):
-        further = ["certified"] if is_certified else []
-        measurement.measure(copied, made.KINDS, made.PAIRS, {}, further, made.SEED, 1)
+        measurement.measure(copied, made.KINDS, made.PAIRS, {}, is_certified, made.SEED, 1)
         is_joined = table(copied, "retraining")["tester"].eq("certified").any()
         assert is_joined == table(copied, "unseen")["method"].eq("certified").any() == is_certified
     joined = table(copied, "retraining")
@@ -623,34 +622,6 @@ def test_searches_without_finds_are_not_measured(folder):
     found = set(counts.loc[counts["n_pairs"] > 0, keys].itertuples(index=False, name=None))
     assert set(rows[keys].itertuples(index=False, name=None)) == found
     assert len(found) < len(counts)
-
-
-def test_pairs_are_tested_on_the_other_kind_and_the_next_training(folder):
-    rows = table(folder, "agreement")
-    assert tuple(rows.columns) == COLUMNS["agreement"]
-    prepared = load_prepared(folder)
-    for row in rows.itertuples():
-        finds = load_finds(folder / row.found_on / "found.npz")
-        finds = finds[key("test", row.feature, row.repetition, "local", "adf")]
-        assert row.n_pairs == min(made.PAIRS, len(finds))
-        assert (
-            np.isnan(row.share) if not row.n_pairs else row.share == pytest.approx(row.n_hold / row.n_pairs)
-        )
-        if len(finds) <= made.PAIRS:
-            number = 1 - row.repetition if row.found_on == row.tested_on else row.repetition
-            network = experiment.load_network(folder, row.tested_on, number, prepared)
-            x, other = (network.probabilities(t).argmax(axis=1) for t in (finds.texts, finds.partners))
-            assert row.n_hold == np.sum(x != other)
-    assert len(rows) == 2 * 2 * made.REPETITIONS * len(made.FEATURES)
-
-
-def test_pairs_hold_on_the_network_that_they_were_found_on(folder):
-    prepared = load_prepared(folder)
-    networks = {("gru", 0): experiment.load_network(folder, "gru", 0, prepared)}
-    first = {name: finds for name, finds in load_finds(folder / "gru/found.npz").items() if "/0/" in name}
-    rows = measurement.agreement({"gru": first}, networks, 1000, 1)
-    assert rows["n_hold"].tolist() == rows["n_pairs"].tolist()
-    assert rows["n_pairs"].max() > made.PAIRS
 
 
 def test_likeness_of_sentences_needs_an_encoder(folder):

@@ -102,10 +102,7 @@ def test_without_the_corpus_of_word_vectors_no_text_is_tested(plan):
 def test_without_torch_or_encoder_a_part_is_left_out(plan, absent, extra, reason):
     found = plan("{}", absent, extra)
     units = found.units["fairness_testing"]
-    assert (
-        units.left_out["likeness of sentences, perplexity, certified training and the encoder as a network"]
-        == reason
-    )
+    assert units.left_out["likeness of sentences, perplexity and certified training"] == reason
     assert [unit.marks for unit in units.chosen if "text" in unit.marks] == [("text",)]
     inputs = TextInputs(found)
     assert not inputs.is_certified
@@ -212,17 +209,14 @@ def test_trainings_get_their_settings(plan):
     told = inputs.training(EXAMPLE_TEXTS)
     assert taken_by("train-text-networks", **told).training == expected
     assert taken_by("retrain-text-networks", **told).training == expected
-    for step in ("certify-text-networks", "train-text-encoder"):
-        assert taken_by(step, **inputs.weight(EXAMPLE_TEXTS)).negative_weight == 0.5
+    assert taken_by("certify-text-networks", **inputs.weight(EXAMPLE_TEXTS)).negative_weight == 0.5
 
 
-def test_the_last_step_gets_the_encoder_and_whose_results_to_join(plan):
+def test_the_last_step_gets_the_encoder(plan):
     inputs = TextInputs(plan("{run: [example]}"))
-    taken = taken_by("measure-found-texts", encoder=inputs.encoder(), further=inputs.further())
+    taken = taken_by("measure-found-texts", encoder=inputs.encoder())
     assert list(taken.encoder) == ["config", "vocabulary", "weights"]
     assert [str(file) for file in taken.encoder.values()] == inputs.encoder_files()
-    assert taken.further == ["certified", "encoder"]
-    assert TextInputs(plan("certified_epochs: 0")).further() == ["encoder"]
 
 
 def test_random_weights_are_no_file(plan):

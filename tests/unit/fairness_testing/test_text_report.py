@@ -344,8 +344,8 @@ def test_a_network_without_discrimination_has_tables_and_figures(copy):
     change(folder / "local.tsv", "model == model", n_texts=0, n_discriminatory=0, n_starts=0)
     change(folder / "validity.tsv", "model == model", n_pairs=0)
     change(folder / "words.tsv", "model == model", n_flips=0, share=0.0, ci_low=0.0, ci_high=0.1)
-    for name in ("curves", "agreement", "retraining", "unseen"):
-        change(folder / f"{name}.tsv", "model != model" if name != "agreement" else "feature != feature")
+    for name in ("curves", "retraining", "unseen"):
+        change(folder / f"{name}.tsv", "model != model")
     write_json(folder / EXAMPLE, [])
     write_report(AREA, units_of(("forum",)), copy)
     assert table(copy, "text_table11")["calls"].isna().all()
@@ -383,21 +383,3 @@ def test_seeds_of_the_made_results_agree_with_their_counts(units):
     turned = seeds[seeds["found"] > 0].groupby([*ONE, "strategy", "repetition"]).size()
     assert turned.reindex(counts.index, fill_value=0).eq(counts["n_found"]).all()
     assert counts["n_seeds"].eq(N_SEEDS).all()
-
-
-def test_the_encoder_stands_beside_the_networks_without_an_interval(copy):
-    folder = copy / "fairness_testing/text-forum"
-    added = {
-        "models": ["encoder", 0, 900, 200, 0.91, 0.9, 0.55, 1e-9, 1],
-        "agreement": ["country", "lstm", "encoder", 0, 400, 100, 0.25],
-    }
-    for name, row in added.items():
-        before = read_tsv(folder / f"{name}.tsv")
-        write_tsv(folder / f"{name}.tsv", pd.concat([before, pd.DataFrame([row], columns=COLUMNS[name])]))
-    own = opened(copy, ("forum",))
-    networks, pairs = text_tables.models(own), text_tables.agreement(own)
-    assert networks.shown["Network"].tolist() == ["LSTM", "GRU", "Encoder"]
-    assert networks.shown["Accuracy (%)"].iloc[-1] == "91.0"
-    assert pairs.shown[["Found on", "Tested on"]].iloc[-1].tolist() == ["LSTM", "Encoder"]
-    assert pairs.shown["Share (%)"].iloc[-1] == "25.0"
-    assert pairs.data[["n_repetitions", "n_hold"]].iloc[-1].tolist() == [1, 100]

@@ -69,7 +69,7 @@ def test_all_steps(files):
     on("search-text-networks", 1, kind="gru", repetitions=2, effort=EFFORT)
     added = {"retrainings": 2, "share": 0.1, "n_independent": 9}
     on("retrain-text-networks", kind="gru", **added, training=TRAINING)
-    on("measure-found-texts", models=["gru"], pairs=5, encoder={}, further=[])
+    on("measure-found-texts", models=["gru"], pairs=5, encoder={}, is_certified=False)
     assert list(load_prepared(files / "text-made").values) == ["trade", "relation"]
     assert read_tsv("text-made/models.tsv")["epoch"].between(1, 6).all()
     assert read_tsv("text-made/global.tsv")["n_seeds"].eq(5).all()

@@ -12,7 +12,6 @@ from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.names import (
     CERTIFIED,
     CONTROL,
-    ENCODER_KIND,
     EXAMPLE,
     EXAMPLE_KEYS,
     OWN,
@@ -24,7 +23,7 @@ from biaslab.text.masking import masker as text_masker
 
 BENCHMARK = ["corpus", *SETTING]
 """A row of the paper's tables on texts."""
-NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU", ENCODER_KIND: "Encoder"}
+NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU"}
 """What people call kinds of networks."""
 STRATEGY_NAMES = {strategy.name: strategy.title for strategy in STRATEGIES.values()}
 """What people call the global strategies, in the order of the paper's tables."""

@@ -78,7 +78,7 @@ def models(units: Sequence[Results]) -> Table:
     }
     note = (
         "On the test texts. More frequent label: its share, the accuracy of a classifier that gives every"
-        " text this label. A repetition is a training from other weights; the encoder is trained once."
+        " text this label. A repetition is a training from other weights."
     )
     return Table(data, _show(percent, shown), "Networks", note + _REPETITIONS)
 
@@ -264,29 +264,6 @@ def top_terms(words: pd.DataFrame, n: int) -> pd.DataFrame:
     )
     placed = top.merge(places, on=results.BENCHMARK).sort_values("place", kind="stable")
     return placed.drop(columns="place").reset_index(drop=True)
-
-
-def agreement(units: Sequence[Results]) -> Table:
-    """Return which share of the pairs found on one network are discriminatory on another."""
-    keys = ["corpus", "feature", "found_on", "tested_on"]
-    data = summarize(results.read_all(units, "agreement"), keys, ["n_pairs", "n_hold", "share"])
-    shown = {
-        "Corpus": "{corpus}",
-        "Feature": "{feature}",
-        "Found on": "{found_name}",
-        "Tested on": "{tested_name}",
-        "Pairs": "{n_pairs:,.0f}",
-        "Discriminatory there": "{n_hold:,.0f}",
-        "Share (%)": "{share:±.1f}",
-    }
-    names = {f"{end}_name": data[f"{end}_on"].map(results.NETWORK_NAMES) for end in ("found", "tested")}
-    percent = _scaled(data.assign(**names), ["share"])
-    note = (
-        "Pairs of ADF's local search that get two labels from the other network, too. Of the same kind it is"
-        " the network of the next repetition. The encoder reads texts as word pieces and is trained once."
-    )
-    title = "Pairs of one network on another"
-    return Table(data, _show(percent, shown), title, note + _REPETITIONS)
 
 
 def unseen(units: Sequence[Results]) -> Table:

@@ -27,7 +27,7 @@ ENCODER = ("config", "vocabulary", "weights")
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
 _NAMED = ("run", "otherwise")
-_NEURAL_PARTS = "likeness of sentences, perplexity, certified training and the encoder as a network"
+_NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
@@ -172,7 +172,6 @@ STEPS = {
     "search-text-networks": "biaslab.fairness_testing.text.search_experiment:search_networks",
     "retrain-text-networks": "biaslab.fairness_testing.text.retraining_experiment:retrain_network",
     "certify-text-networks": "biaslab.fairness_testing.text.retraining_experiment:certify_network",
-    "train-text-encoder": "biaslab.fairness_testing.text.encoder_experiment:train_encoder_network",
     "measure-found-texts": "biaslab.fairness_testing.text.measurement:measure",
 }
 """The functions of the steps."""

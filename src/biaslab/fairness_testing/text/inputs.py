@@ -5,7 +5,6 @@ from typing import Any
 
 from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
 from biaslab.fairness_testing.text.area import ENCODER, PROBES, RANDOM, corpora_in, vectors_source
-from biaslab.fairness_testing.text.names import CERTIFIED, ENCODER_KIND
 from biaslab.run.corpora import TEXTS
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
@@ -14,7 +13,6 @@ from biaslab.run.steps import part
 
 _SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
 _RETRAINED, _CERTIFIED = ("retraining", "unseen"), ("certified", "unseen_certified")
-_OF_ENCODER = ("models", "agreement")
 _FOLDER = "results/fairness_testing/text-"
 
 
@@ -35,18 +33,13 @@ class TextInputs:
         """Whether networks are trained certifiably, too."""
         return self.is_neural and self.section["certified_epochs"] > 0
 
-    @property
-    def has_encoder(self) -> bool:
-        """Whether the encoder is one of the networks, too."""
-        return self.is_neural and self.section["encoder"]["epochs"] > 0
-
     # --- the files of steps
 
     searched = (*(f"{name}.tsv" for name in _SEARCHED), "seeds.parquet", "found.npz")
     """What a search of one network writes."""
 
     joined = (
-        *(f"{name}.tsv" for name in ("models", *_SEARCHED, *_RETRAINED, "validity", "agreement", "pools")),
+        *(f"{name}.tsv" for name in ("models", *_SEARCHED, *_RETRAINED, "validity", "pools")),
         "seeds.parquet",
         "example.json",
     )
@@ -62,14 +55,7 @@ class TextInputs:
         of_each = [*self.weights(), *self.searched, "models.tsv", *(f"{name}.tsv" for name in tables)]
         folder = f"{_FOLDER}{wildcards.texts}"
         found = [f"{folder}/{model}/{file}" for model in self.models for file in of_each]
-        encoder = _OF_ENCODER if self.has_encoder else ()
-        read = ["lexicon.npz", "texts.npz", *(f"{ENCODER_KIND}/{name}.tsv" for name in encoder)]
-        return [*(f"{folder}/{file}" for file in read), *found]
-
-    def further(self) -> list[str]:
-        """Return whose results the last step joins besides those of the networks."""
-        asked = {CERTIFIED: self.is_certified, ENCODER_KIND: self.has_encoder}
-        return [name for name, is_asked in asked.items() if is_asked]
+        return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *found]
 
     # --- word vectors
 
@@ -142,10 +128,6 @@ class TextInputs:
     def encoder_files(self) -> list[str]:
         """Return these files."""
         return list(self.encoder().values())
-
-    def found(self, wildcards: Any) -> list[str]:
-        """Return what was found on all networks of a corpus."""
-        return [f"{_FOLDER}{wildcards.texts}/{model}/found.npz" for model in self.models]
 
     def _texts(self, corpus: str) -> dict[str, str]:
         sources = self.known[corpus]

@@ -34,7 +34,6 @@ TEXT_ITEMS = (
         "retraining",
     ),
     _table("text_words", "Values whose replacement changes the label", "text_tables:terms", "words"),
-    _table("text_agreement", "Pairs of one network on another", "text_tables:agreement", "agreement"),
     _table("text_unseen", "Texts never searched", "text_tables:unseen", "unseen"),
     _table(
         "text_figure4_example",

@@ -1,5 +1,6 @@
 """The measures of likeness between a text and what a search made of it (Section 5.2, RQ2)."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,14 +36,17 @@ class Yardsticks:
         """Return the measures that can be had: without config and vocabulary, those that need no encoder."""
         if not encoder.get("config") or not encoder.get("vocabulary"):
             return cls(prepared.lexicon)
-        from biaslab.fairness_testing.text.encoder_training import load_start
         from biaslab.text.devices import make_deterministic
-        from biaslab.text.encoder import EncoderFiles
+        from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder
         from biaslab.text.sentence_vectors import SentenceEncoder
+        from biaslab.text.tokens import Tokenizer
 
         make_deterministic(threads)
         files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder.get("weights"))
-        sentences = SentenceEncoder(*load_start(files, None, seed))
+        with tempfile.TemporaryDirectory() as folder:
+            prepare_encoder(files, folder, None, "pretrained" if files.weights else "random", seed)
+            tokenizer = Tokenizer.load(Path(folder) / "vocab.txt")
+            sentences = SentenceEncoder(load_classifier(folder, seed), tokenizer)
         return cls(prepared.lexicon, sentences, _train_language_model(prepared, sentences.tokenizer, seed))
 
     def measure_words(self, original: Texts, changed: Texts) -> dict[str, float]:

@@ -9,14 +9,12 @@ import pandas as pd
 from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.fairness_testing.names import TEXT_PREFIX
-from biaslab.fairness_testing.text.agreement import agreement
 from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import Prepared, load_prepared
 from biaslab.fairness_testing.text.example import examples
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
 from biaslab.fairness_testing.text.likeness import Yardsticks
-from biaslab.fairness_testing.text.names import CERTIFIED, ENCODER_KIND
 from biaslab.fairness_testing.text.retraining_experiment import found_texts
 from biaslab.fairness_testing.text.search_experiment import RETRAINED
 from biaslab.text.corpora import TEST, TRAIN
@@ -31,35 +29,29 @@ def measure(
     models: Sequence[str],
     pairs: int,
     encoder: Mapping[str, Path | None],
-    further: Sequence[str],
+    is_certified: bool,
     seed: int,
     threads: int = 1,
 ) -> None:
-    """Join the tables of all networks; add validity.tsv, agreement.tsv, pools.tsv and example.json.
+    """Join the tables of all networks; add validity.tsv, pools.tsv and example.json.
 
-    `pairs` of the found texts of each search are measured. `further` are `CERTIFIED` and `ENCODER_KIND`,
-    whose tables are joined, too; they are not looked for, as those of a run with other settings may lie there
+    `pairs` of the found texts of each search are measured. `is_certified` says whether tables of certified
+    training are joined, too; they are not looked for, as those of a run with other settings may lie there
     still. Without an encoder's config and vocabulary neither the likeness of sentences nor perplexity is
     measured.
     """
     prepared = load_prepared(folder)
-    _join(folder, models, further)
+    _join(folder, models, is_certified)
     found = {kind: load_finds(folder / kind / "found.npz") for kind in models}
     yardsticks = Yardsticks.load(prepared, encoder, seed, threads)
     write_tsv(folder / "pools.tsv", pools(found, list(prepared.values)))
     write_tsv(folder / "validity.tsv", validity(prepared, found, yardsticks, pairs, seed))
-    n_networks = int(read_tsv(folder / models[0] / "models.tsv")["repetition"].max()) + 1
-    networks = {
-        (kind, number): load_network(folder, kind, number, prepared)
-        for kind in models
-        for number in range(n_networks)
-    }
-    agreements = [agreement(found, networks, pairs, seed)]
-    if ENCODER_KIND in further:
-        agreements.append(read_tsv(folder / ENCODER_KIND / "agreement.tsv"))
-    write_tsv(folder / "agreement.tsv", pd.concat(agreements, ignore_index=True))
     corpus = folder.name.removeprefix(TEXT_PREFIX)
-    shown = [each for kind in models for each in examples(corpus, kind, networks[kind, 0], prepared, seed)]
+    shown = [
+        each
+        for kind in models
+        for each in examples(corpus, kind, load_network(folder, kind, 0, prepared), prepared, seed)
+    ]
     write_text(folder / "example.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -102,14 +94,12 @@ def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> 
     return pd.DataFrame(rows, columns=COLUMNS["pools"])
 
 
-def _join(folder: Path, models: Sequence[str], further: Sequence[str]) -> None:
+def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
     for name in TABLES:
         tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
-        if ENCODER_KIND in further and name == "models":
-            tables.append(read_tsv(folder / ENCODER_KIND / "models.tsv"))
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
     for name, certified in (("retraining", "certified"), ("unseen", "unseen_certified")):
-        parts = (name, certified) if CERTIFIED in further else (name,)
+        parts = (name, certified) if is_certified else (name,)
         files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
         tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))

@@ -11,8 +11,6 @@ CERTIFIED = "certified"
 """A training of retraining.tsv that adds no finds of a strategy, as does `CONTROL`."""
 BEFORE, AUGMENTED = "before", "augmented"
 """Methods in unseen.tsv, besides `CERTIFIED` and `CONTROL`: no training, and one with finds of ADF_ASC."""
-ENCODER_KIND = "encoder"
-"""The kind of a fine-tuned encoder, beside those of recurrent networks."""
 OWN, SAME = "own", "same"
 """Where a local phase starts: from the tester's own finds, as in Table VIII, or from those of ADF."""
 

@@ -31,10 +31,7 @@ class Vectors:
 
 @dataclass(frozen=True, kw_only=True)
 class Encoder(EncoderSource):
-    """The sentence encoder that measures likeness, and fine-tuned is a further network."""
-
-    layers: Annotated[Count | None, "layers that it keeps as a network, from the first; null for all"] = 1
-    epochs: Annotated[Natural, "passes over the training texts that make it a network; 0 for none"] = 1
+    """The sentence encoder that measures likeness."""
 
 
 @dataclass(frozen=True, kw_only=True)
