@@ -146,14 +146,15 @@ def test_commands_find_their_lists_and_examples(run):
     values = [" ".join(str((i * k) % 7 - 3) for k in (1, 2, 3, 5)) for i in range(1, len(words) + 1)]
     rows = [f"{word} {value}" for word, value in zip(words, values, strict=True)]
     Path("vectors.txt").write_text("\n".join(rows) + "\n")
-    assert "she" in run("debiasing", "measure", "vectors.txt", "--format", "glove").stdout
+    assert f"{len(words)} words" in run("debiasing", "apply", "vectors.txt", "--out", "hard.txt").stdout
     Path("people.csv").write_text("score,sex\n" + "".join(f"{9 - i},{'fm'[i % 3 > 0]}\n" for i in range(9)))
     options = ["--score", "score", "--attribute", "sex", "--desired", "uniform", "--top", 4]
     run("ranking", "rerank", "people.csv", *options, "--out", "ranked.csv")
     assert len(Path("ranked.csv").read_text().splitlines()) == 5
     example = "workflow/resources/classifiers/example"
     table = [f"{example}.csv", "--schema", f"{example}.yaml", "--model", "train"]
-    run("fairness-testing", "run", *table, "--seeds", 5, "--hops", 5, "--tester", "random", "--out", "found")
+    effort = ["--seeds", 5, "--hops", 5, "--tester", "random"]
+    run("fairness-testing", "search", *table, *effort, "--out", "found")
     assert Path("found/summary.tsv").is_file()
 
 

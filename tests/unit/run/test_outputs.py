@@ -41,7 +41,7 @@ def test_no_command_overwrites_what_it_reads(folder, out):
 
 def test_an_embedding_is_not_debiased_over_itself(folder):
     Path("vectors.txt").write_text("1 1\na 1\n")
-    message = refused("debiasing", "hard", "vectors.txt", "--out", "vectors.txt")
+    message = refused("debiasing", "apply", "vectors.txt", "--out", "vectors.txt")
     assert message.startswith("--out vectors.txt: would overwrite vectors.txt")
 
 

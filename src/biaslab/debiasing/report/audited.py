@@ -48,7 +48,7 @@ def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) 
         ],
         limits=_limits(),
         numbers={str(one.file): _numbers(one) for one in found}
-        | ({"ranking": vars(ranked) | {"tests": [vars(test) for test in ranked.tests]}} if ranked else {}),
+        | ({"ranks": vars(ranked) | {"tests": [vars(test) for test in ranked.tests]}} if ranked else {}),
     )
 
 
