@@ -401,11 +401,11 @@ def test_groups_and_classes_that_are_spelled_in_two_ways_are_refused(tmp_path, v
         check_groups(load_schema(tmp_path / "t.yaml"), [["sex"]])
 
 
-@pytest.mark.parametrize("m", [2, 6])
+@pytest.mark.parametrize("m", [2, 5])
 def test_values_alike_are_called_favoured_in_at_most_one_of_twenty(m):
-    """100 files whose answers have nothing to do with the value; at 5% more than 11 are rare."""
+    """60 files whose answers have nothing to do with the value; at 5% more than 7 are rare."""
     rng, n_called = np.random.default_rng(m), 0
-    for _ in range(100):
+    for _ in range(60):
         p = rng.random((80, m))
         n_called += (_pairs(p, p > 0.5, np.array(list("abcdef")[:m]))["difference_low"] > 0).any()
-    assert n_called <= 11
+    assert n_called <= 7
