@@ -155,18 +155,17 @@ def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: f
     n, of_n, n_all = len(x), len(of_x), len(values)
     if min(n, of_n) < MIN_MEMBERS or not math.isfinite(critical) or not values.std() > 0:
         return math.nan
-    shares = 1 / n + 1 / of_n
+    shares, between = 1 / n + 1 / of_n, n * (n_all - n) / (n_all * (n_all - 1))
     error = scipy.stats.norm.ppf(POWER) * math.sqrt(x.var(ddof=1) / n + of_x.var(ddof=1) / of_n)
-    within = values.var(ddof=1) - n * (n_all - n) / (n_all * (n_all - 1)) * (x.mean() - of_x.mean()) ** 2
+    within = max(values.var(ddof=1) - between * (x.mean() - of_x.mean()) ** 2, 0.0)
 
     def excess(gap: float) -> float:
-        spread = max(within, 0.0) + n * (n_all - n) / (n_all * (n_all - 1)) * gap**2
-        return gap - critical * math.sqrt(spread * shares) - error
+        return gap - critical * math.sqrt((within + between * gap**2) * shares) - error
 
-    low, high = 0.0, float(np.ptp(values))
-    if excess(high) < 0:
+    largest = float(np.ptp(values))
+    if excess(largest) < 0:
         return math.nan
-    return float(scipy.optimize.brentq(excess, low, high)) if excess(low) < 0 else 0.0
+    return float(scipy.optimize.brentq(excess, 0.0, largest)) if excess(0.0) < 0 else 0.0
 
 
 def level_of_each(n: int, level: float = LEVEL) -> float:

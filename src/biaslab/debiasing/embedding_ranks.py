@@ -51,7 +51,7 @@ def rank_embeddings(files: Sequence[Path], tests: Sequence[WordSets], seed: int)
     """
     names, read = names_of(files), [_read_words(file, tests) for file in files]
     known = [words.vectors for words in read]
-    common, tables, ranks, left_out = [], [pd.DataFrame(columns=VALUES)], [], {}
+    common, tables, ranks, lost, left_out = [], [], [], {}, {}
     for test in tests:
         try:
             shared = _common(test, files, known)
@@ -60,20 +60,18 @@ def rank_embeddings(files: Sequence[Path], tests: Sequence[WordSets], seed: int)
             left_out[test.name] = str(error)
             continue
         common.append(shared)
+        lost[test.name] = [
+            word for name, words in test.sets.items() for word in words if word not in shared.sets[name]
+        ]
         bias = np.abs(values - MEASURES[test.measure].unbiased)
         ranks.append(scipy.stats.rankdata(bias, axis=0))  # NaN where one of the embeddings has no value
         low, high = np.transpose([central_interval(of[1:]) for of in values])
         columns = [names, test.name, test.measure, values[:, 0], low, high, bias[:, 0], ranks[-1][:, 0]]
         tables.append(pd.DataFrame(dict(zip(VALUES, columns, strict=True))))
-    before = {test.name: test for test in tests}
-    lost = {
-        now.name: [
-            w for name, words in before[now.name].sets.items() for w in words if w not in now.sets[name]
-        ]
-        for now in common
-    }
-    ranking = _ranking(names, np.mean(ranks, axis=0)) if ranks else pd.DataFrame(columns=_RANKING)
-    return Ranked(common, ranking, pd.concat(tables[1:] or tables, ignore_index=True), lost, left_out)
+    if not ranks:
+        return Ranked([], pd.DataFrame(columns=_RANKING), pd.DataFrame(columns=VALUES), {}, left_out)
+    ranking = _ranking(names, np.mean(ranks, axis=0))
+    return Ranked(common, ranking, pd.concat(tables, ignore_index=True), lost, left_out)
 
 
 def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:

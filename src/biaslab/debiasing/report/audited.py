@@ -42,7 +42,7 @@ def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) 
         sections=[
             *(ranking_sections(ranked) if ranked else []),
             _direct(found),
-            _tests(found),
+            *([_tests(found)] if len(found[0].tests) else []),
             _remaining(found, method),
             *map(_occupations, found),
         ],
