@@ -381,39 +381,35 @@ def test_order_and_level_of_an_archive_do_not_matter(workplace, monkeypatch, pem
 
 
 FOREIGN = {
-    "a name that is not allowed": b"cos\nmkdir\n(X\x04\x00\x00\x00evilt\x85R0",
-    "opcode STACK_GLOBAL": b"NN\x93",
-    "opcode SHORT_BINUNICODE": b"\x8c\x02os",
-    "opcode INST": b"(X\x04\x00\x00\x00evilios\nmkdir\n",
-    "opcode OBJ": b"(cnumpy\ndtype\no",
-    "opcode PERSID": b"Pevil\n",
-    "opcode EXT1": b"\x82\x01",
-    "opcode NEWOBJ_EX": b"\x92",
-    "opcode EMPTY_LIST": b"]",
-    "opcode FRAME": b"\x95" + bytes(8),
-    "opcode DUP": b"N2",
-    "at position": b"\xff",
+    b"cos\nmkdir\n(X\x04\x00\x00\x00evilt\x85R0": "the name 'os mkdir' is not allowed",
+    b"X\x02\x00\x00\x00osX\x05\x00\x00\x00mkdir\x93": "the name 'os mkdir' is not allowed",
+    b"(X\x04\x00\x00\x00evilios\nmkdir\n": "the name 'os mkdir' is not allowed",
+    b"cbuiltins\neval\n": "the name 'builtins eval' is not allowed",
+    b"Pevil\n": "persistent",
+    b"\x82\x01": "unregistered extension code 1",
+    b"\xff": "invalid load key",
 }
+"""What no such file holds, and why it is refused."""
 
 
 @pytest.mark.parametrize("what", FOREIGN)
-def test_one_foreign_opcode_is_refused_and_nothing_of_it_is_done(what, workplace, monkeypatch, pem):
+def test_what_is_foreign_in_a_pickle_is_refused_and_nothing_of_it_is_done(what, workplace, monkeypatch, pem):
     workplace("kmeans-labels")
     data = CASES["kmeans-labels"].files["fit.pkl"]
-    for wrong in (data[:2] + FOREIGN[what] + data[2:], data[:-1] + FOREIGN[what] + data[-1:]):
+    for wrong in (data[:2] + what + data[2:], data[:-1] + what + data[-1:]):
         result, _ = fetch(monkeypatch, pem, {"fit.pkl": wrong})
         said = refusal(result)
         assert "not a pickled k-means clustering (" in said
-        assert ("the name 'os mkdir' is not allowed" if what.startswith("a name") else what) in said
+        assert FOREIGN[what] in said
     assert not Path("evil").exists()
 
 
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"", "pickle exhausted before seeing STOP"),
+        (b"", "Ran out of input"),
         (b"\x80\x03}.", "it holds no clustering"),
-        (b"\x80\x03.", "it goes on after its end"),
+        (b"\x80\x03.", "unpickling stack underflow"),
         (recipe_files.clustering(LABELS) + b"more", "it goes on after its end"),
         (recipe_files.clustering(LABELS.astype("<f8")), "its labels_ are no list of whole numbers"),
         (recipe_files.clustering(LABELS[None]), "its labels_ are no list of whole numbers"),
@@ -421,8 +417,7 @@ def test_one_foreign_opcode_is_refused_and_nothing_of_it_is_done(what, workplace
         (recipe_files.clustering(LABELS, n_rows=-1), "an array of another form"),
         (recipe_files.clustering(LABELS, kind="O"), "an array of another kind of numbers"),
         (b"\x80\x03" + b"(" * 10**5 + b"t" * 10**5 + b".", "it holds no clustering"),
-        (b"\x80\x03t.", "pop from empty list"),
-        (b"\x80\x03h\x07.", "7"),
+        (b"\x80\x03h\x07.", "Memo value not found at index 7"),
     ],
 )
 def test_other_pickles_are_refused(tmp_path, data, problem):
