@@ -1,8 +1,7 @@
 """The columns of tables, said once with their meanings: in a ``columns.tsv`` beside the code that has them.
 
-Writers and readers take the names from there, results/README.md the meanings. The names count as code
-(`biaslab.run.code`): a step that writes or reads a column runs again when one is renamed, added or moved, but
-not when a meaning is reworded.
+Writers and readers take the names from there, results/README.md the meanings. The file counts as code
+(`biaslab.run.code`): an edit reruns the steps of the area.
 """
 
 import re
