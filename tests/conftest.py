@@ -7,6 +7,7 @@ import pytest
 
 import biaslab  # noqa: F401  before a test imports numpy
 from properties import load_profile
+from smoke_run import run_once
 
 # Threads of OpenMP wait for each other in a loop. Where tests run beside each other, those that wait take the
 # cores from those that work: two processes trained small networks in 300 s that took 19 s one at a time.
@@ -27,13 +28,25 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first, then the other runs of the workflow, and then files with slow tests."""
+    """Put the longest files first, then the other runs of the workflow, and then files with slow tests.
+
+    What looks at the smoke run comes last: no process waits for the one that makes it.
+    """
     ranks = {HERE / name: rank for rank, name in enumerate(LONGEST)}
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(
         key=lambda item: (
             ranks.get(item.path, len(ranks)),
+            "smoke_run" in item.fixturenames,
             item.path.parent.name != "workflow",
             item.path not in slow,
         )
     )
+
+
+@pytest.fixture(scope="session")
+def smoke_run(request, tmp_path_factory) -> Path:
+    """Return the folder of a finished run of the smoke preset, which all processes of the tests share."""
+    base = tmp_path_factory.getbasetemp()
+    is_one_of_many = hasattr(request.config, "workerinput")
+    return run_once((base.parent if is_one_of_many else base) / "smoke")

@@ -52,7 +52,7 @@ SHORT = ["step", "ranking.simulate-ranking", "--given", json.dumps(FEW | FILES),
 COMMANDS = (
     ["--version"],
     SHORT,
-    ["step", "audit.write-page", "--given", '{"claims": "missing.tsv", "out": "x.html"}'],
+    ["step", "embeddings.read-corpus", "--given", '{"corpus": "missing.tsv"}'],
     ["no-such-command"],
 )
 

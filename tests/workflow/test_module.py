@@ -151,7 +151,7 @@ def test_conda_environments_are_planned_without_the_package(outer, tmp_path):
         PYTHONPATH="",
     )
     assert "biaslab_train_baseline" in shown
-    assert "biaslab_report_hate_speech_performance" in shown
+    assert "biaslab_report_hate_speech" in shown
 
 
 def _python_with_snakemake_alone(folder: Path) -> str:

@@ -63,7 +63,7 @@ def test_a_dry_run_of_all_areas_has_the_new_one(copy, tmp_path):
     finished = snakemake(copy, tmp_path, "--dry-run", "--configfile", "all.yaml")
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert re.search(r"^toss_coins +1$", finished.stdout + finished.stderr, flags=re.M)
-    assert re.search(r"^report_coins_shares +1$", finished.stdout + finished.stderr, flags=re.M)
+    assert re.search(r"^report_coins +1$", finished.stdout + finished.stderr, flags=re.M)
 
 
 def test_its_step_its_table_its_claim_and_its_digest_are_there(results):
@@ -72,7 +72,7 @@ def test_its_step_its_table_its_claim_and_its_digest_are_there(results):
     claims = pd.read_csv(results / "audit/claims.tsv", sep="\t").set_index("claim_id")
     assert claims.loc["coins-fair", "verdict"] == "reproduced"
     manifest = pd.read_json(results / "audit/manifest.json", typ="series")
-    assert {"toss_coins", "report_coins_shares"} <= set(manifest["code"])
+    assert {"toss_coins", "report_coins"} <= set(manifest["code"])
     assert manifest["config"] == {"areas": ["coins"], "coins": {"coins": 2, "tosses": 100}, "seed": 1}
 
 

@@ -1,6 +1,5 @@
 """The whole workflow on a small corpus: what is killed, or has other threads, writes the same bytes."""
 
-import contextlib
 import json
 import os
 import re
@@ -8,13 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 import processors
 import smoke_tables
@@ -22,14 +21,11 @@ from biaslab.core import processor
 from biaslab.run.areas import AREAS
 from biaslab.run.code import closure
 from biaslab.run.crate.contents import is_shown
-from biaslab.run.plan import Plan, make_plan
 from biaslab.run.provenance import sha256_file
 from biaslab.run.steps import step_code
 from elsewhere import Elsewhere
+from smoke_run import OPTIONS, ROOT, SMOKE, plan_of
 
-ROOT = Path(__file__).parents[2]
-SMOKE = ROOT / "workflow/presets/smoke.yaml"
-OPTIONS = ["--configfile", SMOKE, "--cores", 2, "--quiet", "all", "--show-failed-logs"]
 MADE_AGAIN = [
     "results/origins/smoke/cooccurrence.npz",
     "results/origins/smoke/embeddings/baseline/batch-0.npz",
@@ -71,12 +67,6 @@ PLACEHOLDERS = {
     "B": r"\d+",
 }
 """What stands for what in the page that describes the results, in this run."""
-
-
-def plan_of(folder: Path) -> Plan:
-    """Return what a run of the preset does."""
-    with contextlib.chdir(folder):
-        return make_plan(yaml.safe_load(SMOKE.read_text(encoding="utf-8")), ROOT)
 
 
 def recorded(folder: Path) -> list[dict]:
@@ -137,15 +127,6 @@ def as_regex(pattern: str) -> str:
     return re.sub("|".join(PLACEHOLDERS), lambda found: PLACEHOLDERS[found[0]], escaped)
 
 
-@pytest.fixture(scope="module")
-def finished_run(snakemake, tmp_path_factory) -> Path:
-    """Return the folder of an undisturbed run."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    finished = snakemake(folder, *OPTIONS, PYTHONPROFILEIMPORTTIME="1")  # logs name imports
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return folder
-
-
 def assert_equal(first: Path, second: Path) -> None:
     """Refuse results that differ in a byte from those of another run."""
     command = [sys.executable, "-m", "biaslab", "audit", "compare", first / "results", second / "results"]
@@ -155,32 +136,31 @@ def assert_equal(first: Path, second: Path) -> None:
     assert files == equal > 200, compared.stdout
 
 
-def test_its_tables_have_the_bytes_of_the_reference(finished_run):
+def test_its_tables_have_the_bytes_of_the_reference(smoke_run):
     state = processor.state()
     if state["target"] != processor.TARGET or state["set_by_user"]:
         pytest.skip(f"not pinned to {processor.TARGET}: {state['target']}, {state['set_by_user']}")
     made_with, *expected = smoke_tables.REFERENCE.read_text(encoding="utf-8").splitlines()
     if made_with != f"# {processors.versions()}":
         pytest.skip(f"the reference is of other libraries: {made_with[2:]}")
-    found = smoke_tables.digests(finished_run / "results")
+    found = smoke_tables.digests(smoke_run / "results")
     differing = sorted({line.partition("\t")[0] for line in set(expected) ^ set(found)})
     assert len(found) > 200
     assert not differing, f"{', '.join(differing)}: where this is meant, python tests/smoke_tables.py RESULTS"
 
 
 @pytest.fixture
-def copy(finished_run, tmp_path_factory) -> Path:
+def copy(smoke_run) -> Path:
     """Return a copy of the undisturbed run, in which steps can be made again.
 
     It lies beside that: the workflow's own files have the same path from there, or all would be made again.
     """
-    folder = tmp_path_factory.mktemp("copy")
-    assert folder.parent == finished_run.parent
-    return shutil.copytree(finished_run, folder, dirs_exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="copy-", dir=smoke_run.parent))
+    return shutil.copytree(smoke_run, folder, dirs_exist_ok=True)
 
 
 @pytest.mark.slow
-def test_with_other_threads_and_without_forks_steps_write_the_same_bytes(snakemake, finished_run, copy):
+def test_with_other_threads_and_without_forks_steps_write_the_same_bytes(snakemake, smoke_run, copy):
     """A step of every kind: each kernel that shares its work out, and each library that is imported once."""
     one_thread = ["count_cooccurrences", "estimate_differential_bias", "predict_sets", "simulate_ranking"]
     threads = ["train_baseline=2", *(f"{rule}=1" for rule in one_thread)]
@@ -188,11 +168,11 @@ def test_with_other_threads_and_without_forks_steps_write_the_same_bytes(snakema
         (copy / name).unlink()
     finished = snakemake(copy, *OPTIONS, "--set-threads", *threads, "--", *MADE_AGAIN, forks=False)
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    assert_equal(finished_run, copy)
+    assert_equal(smoke_run, copy)
 
 
 @pytest.mark.slow
-def test_killed_steps_are_made_again_with_the_same_bytes_and_no_others(snakemake, finished_run, copy):
+def test_killed_steps_are_made_again_with_the_same_bytes_and_no_others(snakemake, smoke_run, copy):
     """Trainings, one of which leaves a checkpoint, and short steps, one of which has written its file."""
     for name in KILLED:
         shutil.rmtree((copy / name).parent, ignore_errors=True)
@@ -226,13 +206,11 @@ def test_killed_steps_are_made_again_with_the_same_bytes_and_no_others(snakemake
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert {path: path.stat().st_mtime_ns for path in others} == others, "finished steps were run again"
     assert not list(copy.rglob("checkpoint*"))
-    assert_equal(finished_run, copy)
+    assert_equal(smoke_run, copy)
 
 
 @pytest.mark.slow
-def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_are_the_same(
-    finished_run, copy
-):
+def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_are_the_same(smoke_run, copy):
     folder = copy
     (folder / "broken.csv").write_text("age,education\n60\n")
     (folder / "broken.yaml").write_text(
@@ -253,7 +231,7 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
         "biaslab: all else is made, and audited",
         "biaslab: correct what these lines say, and the same command goes on from here",
     ]
-    before, after = (outputs(each) for each in (finished_run, folder))
+    before, after = (outputs(each) for each in (smoke_run, folder))
     lost = {name for name in before if name.startswith("fairness_testing/example/")}
     assert lost
     assert not lost & set(after), "the results of the earlier run are none of this run"
@@ -266,7 +244,7 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
     assert "fairness_testing/tables/text_averages.tsv" in after
     assert "fairness_testing/tables/averages.tsv" not in after
     claims = [
-        pd.read_csv(each / "results/audit/claims.tsv", sep="\t", dtype=str) for each in (finished_run, folder)
+        pd.read_csv(each / "results/audit/claims.tsv", sep="\t", dtype=str) for each in (smoke_run, folder)
     ]
     assert "example" in set(claims[0]["setup"])
     reasons = claims[1]["reason"][claims[1]["verdict"] == "not_attempted"]
@@ -280,33 +258,33 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
     assert corrected.returncode == 0, corrected.stderr
     assert outputs(folder) == before
     assert json.loads((folder / "results/config.json").read_text()) == json.loads(
-        (finished_run / "results/config.json").read_text()
+        (smoke_run / "results/config.json").read_text()
     )
 
 
-def test_nothing_is_left_to_do(snakemake, finished_run):
-    finished = snakemake(finished_run, "--configfile", SMOKE, "--dry-run")
+def test_nothing_is_left_to_do(snakemake, smoke_run):
+    finished = snakemake(smoke_run, "--configfile", SMOKE, "--dry-run")
     assert "Nothing to be done" in finished.stdout + finished.stderr
 
 
-def test_a_key_of_one_area_reruns_nothing_of_another(snakemake, finished_run, tmp_path):
+def test_a_key_of_one_area_reruns_nothing_of_another(snakemake, smoke_run, tmp_path):
     mine = tmp_path / "mine.yaml"
     mine.write_text("fairness_testing: {hops: 21}\n")
-    finished = snakemake(finished_run, "--configfile", SMOKE, mine, "--dry-run", "--quiet", "rules")
+    finished = snakemake(smoke_run, "--configfile", SMOKE, mine, "--dry-run", "--quiet", "rules")
     assert finished.returncode == 0, finished.stdout + finished.stderr
     rules = set(re.findall(r"^(\w+) +\d+$", finished.stdout + finished.stderr, flags=re.M))
     own = {"search_discrimination", "retrain_classifier"}
-    own |= {rule for rule in rules if rule.startswith("report_fairness_testing_")}
-    audit = {"record_config", "measure_claims", "summarize_claims", "write_audit_page", "write_manifest"}
+    own |= {rule for rule in rules if rule.startswith("report_fairness_testing")}
+    audit = {"record_config", "measure_claims", "write_manifest"}
     assert own <= rules
     assert rules <= own | audit | {"everything", "total"}
 
 
-def test_report_shows_every_item(snakemake, finished_run):
-    finished = snakemake(finished_run, "--configfile", SMOKE, "--report", "report.html")
+def test_report_shows_every_item(snakemake, smoke_run):
+    finished = snakemake(smoke_run, "--configfile", SMOKE, "--report", "report.html")
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    page = (finished_run / "report.html").read_text(encoding="utf-8")
-    plan = plan_of(finished_run)
+    page = (smoke_run / "report.html").read_text(encoding="utf-8")
+    plan = plan_of(smoke_run)
     for area in plan.areas:
         assert area.paper in page
         made = plan.made(area)
@@ -317,16 +295,16 @@ def test_report_shows_every_item(snakemake, finished_run):
     assert '"results/origins/smoke/tables/never_made.tsv"' not in page
 
 
-def test_a_step_imports_nothing_that_its_digest_leaves_out(finished_run):
+def test_a_step_imports_nothing_that_its_digest_leaves_out(smoke_run):
     started = imported_by("-m", "biaslab", "--help") | {"biaslab.__main__"}
     load = "from biaslab.run.area import load_area; load_area"
     plugged = {area: imported_by("-c", f"{load}({area!r})") for area in AREAS}
     stepping = imported_by("-c", "import biaslab.run.steps")
     steps = 0
-    for record in recorded(finished_run):
+    for record in recorded(smoke_run):
         called = re.match(r"biaslab step (\S+)", record["shellcmd"])
         if called and record["log"]:
-            log = (finished_run / record["log"][0]).read_text(encoding="utf-8")
+            log = (smoke_run / record["log"][0]).read_text(encoding="utf-8")
             imported = set(IMPORTED.findall(log))
             assert "biaslab.core.errors" in imported, "the log tells what was imported"
             allowed = started | stepping | closure(step_code(called[1])[0])
@@ -336,8 +314,8 @@ def test_a_step_imports_nothing_that_its_digest_leaves_out(finished_run):
     assert steps > 60
 
 
-def test_every_file_is_described_and_every_description_has_a_file(finished_run):
-    results, plan = finished_run / "results", plan_of(finished_run)
+def test_every_file_is_described_and_every_description_has_a_file(smoke_run):
+    results, plan = smoke_run / "results", plan_of(smoke_run)
     described = descriptions()
     items = {
         f"{area.name}/{file}": f"{one.item.stem}_TEST" if one.test else one.item.stem
@@ -360,8 +338,8 @@ def test_every_file_is_described_and_every_description_has_a_file(finished_run):
     assert set(described) - found == set()
 
 
-def test_every_column_is_described_where_its_file_is(finished_run):
-    results, described = finished_run / "results", descriptions()
+def test_every_column_is_described_where_its_file_is(smoke_run):
+    results, described = smoke_run / "results", descriptions()
     ends = {p: {"/".join(p.split("/")[-n:]) for n in range(1, 6)} for p in described}
     checked = 0
     for path in sorted([*results.rglob("*.tsv"), *results.rglob("*.parquet")]):
@@ -379,14 +357,14 @@ def test_every_column_is_described_where_its_file_is(finished_run):
     assert checked > 40
 
 
-def test_no_result_names_this_folder(finished_run):
-    for path in (finished_run / "results").rglob("*"):
+def test_no_result_names_this_folder(smoke_run):
+    for path in (smoke_run / "results").rglob("*"):
         if path.suffix in {".tsv", ".md", ".tex", ".json", ".html", ".svg"} and "logs" not in path.parts:
-            assert str(finished_run) not in path.read_text(encoding="utf-8"), path
+            assert str(smoke_run) not in path.read_text(encoding="utf-8"), path
 
 
-def test_manifest_names_the_corpus_and_every_result(finished_run):
-    manifest = json.loads((finished_run / "results/audit/manifest.json").read_text())
+def test_manifest_names_the_corpus_and_every_result(smoke_run):
+    manifest = json.loads((smoke_run / "results/audit/manifest.json").read_text())
     of_texts = ["text-example-source", "text-example-terms"]
     assert list(manifest["inputs"]) == ["example", "example-source", "smoke", *of_texts]
     assert "origins/smoke/correlation.tsv" in manifest["outputs"]
@@ -398,11 +376,11 @@ def test_manifest_names_the_corpus_and_every_result(finished_run):
 
 
 @pytest.fixture(scope="module")
-def crate(finished_run) -> Path:
+def crate(smoke_run) -> Path:
     """Return the crate of the run, with its results."""
     command = ["audit", "crate", "results", "--out", "run.zip", "--with", "results"]
-    subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=finished_run, check=True)
-    return finished_run / "run.zip"
+    subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=smoke_run, check=True)
+    return smoke_run / "run.zip"
 
 
 @pytest.fixture
@@ -413,10 +391,10 @@ def without_torch(tmp_path) -> Elsewhere:
 
 @pytest.mark.slow
 def test_all_five_areas_are_shown_again_with_the_same_bytes_and_nothing_is_trained(
-    finished_run, crate, without_torch
+    smoke_run, crate, without_torch
 ):
     said = without_torch.biaslab("run", "--from", crate, "--cores", 2)
-    before, after = outputs(finished_run), outputs(without_torch.folder)
+    before, after = outputs(smoke_run), outputs(without_torch.folder)
     shown = {name for name in before if is_shown(name)}
     assert {name.partition("/")[0] for name in shown} == {*AREAS, "audit", "config.json"}
     assert shown <= set(after)
@@ -433,22 +411,22 @@ def test_all_five_areas_are_shown_again_with_the_same_bytes_and_nothing_is_train
 
 @pytest.mark.slow
 def test_a_grid_goes_on_from_a_crate_without_embeddings_and_gradients_and_trains_no_baseline_again(
-    finished_run, without_torch
+    smoke_run, without_torch
 ):
     command = ["audit", "crate", "results", "--out", "lean.zip", "--with", "results"]
     command += ["--leave-out", "origins/*/bias_gradient/*.parquet"]
-    subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=finished_run, check=True)
+    subprocess.run([sys.executable, "-m", "biaslab", *command], cwd=smoke_run, check=True)
     retrainings = "origins: {setups: {smoke: {perturbations: {retrainings: 4}}}}\n"
     (without_torch.folder / "more.yaml").write_text(retrainings, encoding="utf-8")
     given = ["run", "--preset", "smoke", "--configfile", "more.yaml", "--cores", 2, "--dry-run"]
     files = ["context_smoke_raises.html", "observed.tsv", "analogies.tsv", "cross_fitting.tsv"]
     targets = [f"results/origins/smoke/{file}" for file in files]
-    said = without_torch.biaslab(*given, "--from", finished_run / "lean.zip", *targets)
+    said = without_torch.biaslab(*given, "--from", smoke_run / "lean.zip", *targets)
     made = re.search(r"to be made: (.*)", said)[1]
     assert "train_without_set" in made
     assert "highlight_documents" in made
     assert not re.search("train_baseline|gradient", made)
-    said = without_torch.biaslab(*given, "--from", finished_run / "lean.zip", "results/none.tsv", code=2)
+    said = without_torch.biaslab(*given, "--from", smoke_run / "lean.zip", "results/none.tsv", code=2)
     assert said.endswith("biaslab: the run cannot be planned: No rule to produce results/none.tsv\n")
 
 

@@ -30,10 +30,19 @@ rule record_config:
 rule measure_claims:
     input:
         measured_on(*RUN),
-        claims=CLAIMS,
+        registries=CLAIMS,
         schema=ROOT / "workflow/schemas/claims.schema.yaml",
+        printed=PRINTED,
+        papers=PAPERS,
     output:
-        out="results/audit/claims.tsv",
+        multiext("results/audit/summary", ".tsv", ".md", ".tex"),
+        claims="results/audit/claims.tsv",
+        page=report(
+            "results/audit/audit.html",
+            caption="../report/audit.rst",
+            category="Audit",
+            labels={"item": "Published claims"},
+        ),
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
@@ -45,55 +54,10 @@ rule measure_claims:
         step("audit.measure-claims")
 
 
-rule summarize_claims:
-    input:
-        printed=PRINTED,
-        papers=PAPERS,
-        claims="results/audit/claims.tsv",
-    output:
-        multiext("results/audit/summary", ".tsv", ".md", ".tex"),
-    localrule: True
-    resources:
-        mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(10),
-    params:
-        given=given(stem="results/audit/summary"),
-    message:
-        "count what was found of what the papers print"
-    shell:
-        step("audit.summarize-claims")
-
-
-rule write_audit_page:
-    input:
-        printed=PRINTED,
-        papers=PAPERS,
-        claims="results/audit/claims.tsv",
-    output:
-        out=report(
-            "results/audit/audit.html",
-            caption="../report/audit.rst",
-            category="Audit",
-            labels={"item": "Published claims"},
-        ),
-    localrule: True
-    resources:
-        mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(10),
-    params:
-        given=given(),
-    message:
-        "write the audit's page"
-    shell:
-        step("audit.write-page")
-
-
 rule write_manifest:
     input:
         results_of(*RUN),
-        "results/audit/claims.tsv",
-        "results/audit/audit.html",
-        rules.summarize_claims.output,
+        rules.measure_claims.output,
         config="results/config.json",
     output:
         out="results/audit/manifest.json",
@@ -116,9 +80,7 @@ rule write_manifest:
 
 rule audit:
     input:
-        "results/audit/claims.tsv",
-        "results/audit/audit.html",
-        rules.summarize_claims.output,
+        rules.measure_claims.output,
         "results/audit/manifest.json",
     message:
         "the audit of every published claim"

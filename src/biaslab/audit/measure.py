@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXACT, EXEMPT_KINDS, WEAKER, Claim, read_claims
+from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXACT, EXEMPT_KINDS, WEAKER, Claim
 from biaslab.audit.expressions import (
     CellError,
     Estimate,
@@ -35,7 +35,7 @@ from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, me
 from biaslab.core import columns
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text
-from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.stats import p_value
 
 COLUMNS = columns.columns_of(Path(__file__).with_name("columns.tsv"))["claims"]
@@ -57,22 +57,6 @@ class _Measured:
     null: float
     used: list[Path]
     missing: str = ""  # what the results lack that the claim needs
-
-
-def write_claims(
-    claims: list[Path],
-    schema: Path,
-    results: Path,
-    setups: dict[str, list[str]],
-    absent: dict[str, str],
-    made_up: list[list[str]],
-    lacking: dict[str, dict[str, list[str]]],
-    out: Path,
-) -> None:
-    """Measure every published claim of some registries on the results and give it a verdict."""
-    invented = {(area, name) for area, name in made_up}
-    registry = read_claims(claims, schema)
-    write_tsv(out, measure_claims(registry, results, setups, absent, invented, lacking))
 
 
 def measure_claims(

@@ -173,6 +173,10 @@ class Area:
         """Return the folder of a unit's results; the only experiment of an area has the area's own."""
         return f"{results}/{self.name}" if unit == self.name else f"{results}/{self.name}/{unit}"
 
+    def holds_texts(self, file: str) -> bool:
+        """Tell whether one of its results (`folder`) holds sentences of a corpus."""
+        return any(fnmatch(file, f"results/{self.name}/{pattern}") for pattern in self.texts)
+
 
 @dataclass(frozen=True)
 class Made:

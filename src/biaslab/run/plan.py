@@ -8,7 +8,7 @@ from typing import Any
 from biaslab.core.schema import merge
 from biaslab.run import FAILED
 from biaslab.run import config as configuration
-from biaslab.run.area import Area, Given, Made, Unit, Units, expand, load_area
+from biaslab.run.area import ALL, Area, Given, Made, Unit, Units, expand, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
@@ -97,11 +97,17 @@ class Plan:
         found = expand(area.items, self.units[area.name].chosen)
         return [one for one in found if not any(f"{area.name}/{file}" in self.lost for file in one.files)]
 
-    def items(self, area: Area) -> dict[str, list[Made]]:
-        """Return the tables and figures of an area in this run by the stems of their items."""
-        found: dict[str, list[Made]] = {}
+    def reports(self, area: Area) -> dict[tuple[str, ...], list[Made]]:
+        """Return the tables and figures of an area, by the parts of the name of the job that makes them.
+
+        Those of all units are one job, those of each unit another. What shows sentences of a corpus is apart,
+        since no crate has these.
+        """
+        found: dict[tuple[str, ...], list[Made]] = {}
         for made in self.made(area):
-            found.setdefault(made.item.stem, []).append(made)
+            unit = () if made.item.per == ALL else (made.units[0].name,)
+            shows_texts = any(area.holds_texts(file) for file in made.inputs(area))
+            found.setdefault(unit + ("showing_texts",) * shows_texts, []).append(made)
         return found
 
     def report_inputs(self, area: Area, made: Sequence[Made]) -> list[str]:

@@ -2,7 +2,7 @@
 
 A step is a function: ``biaslab step AREA.NAME --given JSON`` calls what `Area.steps` or `SHARED` names. Its
 digest is that of the function's module and of all that it imports, as `biaslab.run.code` says; of
-``AREA.report.STEM``, which every area has, also of the module that makes this item.
+``AREA.report``, which every area has, also of the modules that make its tables and figures.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from biaslab.run.areas import AREAS
 from biaslab.run.root import located
 
 REPORT = "report"
-"""The step that writes an area's tables and figures; ``AREA.report.STEM`` writes one of them."""
+"""The step that writes an area's tables and figures."""
 
 SHARED = {
     "embeddings": {
@@ -41,9 +41,7 @@ SHARED = {
     },
     "datasets": {"fetch-dataset": "biaslab.run.fetching:fetch_to"},
     "audit": {
-        "measure-claims": "biaslab.audit.measure:write_claims",
-        "summarize-claims": "biaslab.audit.summary:write_summary",
-        "write-page": "biaslab.audit.html:write_html",
+        "measure-claims": "biaslab.audit.job:audit",
         "write-manifest": "biaslab.run.manifest:write_manifest",
     },
 }
@@ -61,8 +59,6 @@ def function_of(name: str) -> str:
     """Return the function of a step, ``"MODULE:FUNCTION"``, by its name, ``"AREA.NAME"``."""
     group, _, short = name.partition(".")
     steps = _steps_of(group)
-    if short.startswith(f"{REPORT}."):
-        short = REPORT
     if short not in steps:
         groups = [*(area.replace("_", "-") for area in AREAS), *SHARED]
         known = [f"{group}.{one}" for one in steps] or [f"{one}.NAME" for one in groups]
@@ -168,12 +164,11 @@ def step_code(name: str) -> tuple[list[str], list[str]]:
     """Return what a step runs: modules (without what they import in turn), and further texts that count."""
     function = function_of(name)
     modules, texts = {function.partition(":")[0]}, [function]
-    group, short, stem = [*name.split(".", 2), ""][:3]
+    group, _, short = name.partition(".")
     if short == REPORT:
         area = load_area(group.replace("-", "_"))
-        items = [item for item in area.items if stem in ("", item.stem)]
-        modules |= {made.partition(":")[0] for made in (area.reader, *(item.make for item in items))}
-        texts.append(json.dumps([astuple(item) for item in items]))
+        modules |= {made.partition(":")[0] for made in (area.reader, *(item.make for item in area.items))}
+        texts.append(json.dumps([astuple(item) for item in area.items]))
     return sorted(modules), texts
 
 

@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from biaslab.audit.html import write_html
-from biaslab.audit.summary import write_summary
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
@@ -52,16 +50,26 @@ def results(tmp_path):
     return folder
 
 
-def measure(results, **options):
+def measure(results, printed="", papers="", **options):
     options = {
         "setups": {"origins": ["small"]},
         "absent": {},
         "made_up": [],
         "lacking": {},
     } | options
-    files = {"claims": [str(results.parent / "origins.tsv")], "schema": str(SCHEMA), "results": str(results)}
-    given = files | options | {"out": str(results / "audit/claims.tsv")}
-    run_step("audit.measure-claims", json.dumps(given), None, print)
+    (results.parent / "printed.tsv").write_text(f"paper\titem\tcounts_as\tprinted\tabsent\treason\n{printed}")
+    (results.parent / "papers.tsv").write_text(f"paper\ttitle\tat_hand\tnot_at_hand\tmain\n{papers}")
+    files = {
+        "registries": [str(results.parent / "origins.tsv")],
+        "schema": str(SCHEMA),
+        "printed": [str(results.parent / "printed.tsv")],
+        "papers": [str(results.parent / "papers.tsv")],
+        "results": str(results),
+    }
+    out = {"claims": str(results / "audit/claims.tsv"), "page": str(results / "audit/audit.html")}
+    said = []
+    run_step("audit.measure-claims", json.dumps(files | options | out), None, said.append)
+    return said
 
 
 def record(results, **options):
@@ -78,20 +86,12 @@ def test_claims_then_summary_then_page_then_manifest(results):
     measure(results, lacking={"origins/small": {"step x failed": ["origins/small/a.tsv"]}})
     reason = "this run does without origins/small/a.tsv: step x failed"
     assert read_tsv(audit / "claims.tsv")["reason"].iloc[0] == reason
-    measure(results)
-    sources = [results.parent / "printed.tsv"], [results.parent / "papers.tsv"]
-    sources[0][0].write_text(
-        "paper\titem\tcounts_as\tprinted\tabsent\treason\nDoe 2020\tTable 1\tcell\t3\t1\tillegible\n"
-    )
-    sources[1][0].write_text("paper\ttitle\tat_hand\tnot_at_hand\tmain\nDoe 2020\tOn x\ttext\t\t\n")
-    said = []
-    write_summary(audit / "claims.tsv", *sources, audit / "summary", said.append)
+    said = measure(results, "Doe 2020\tTable 1\tcell\t3\t1\tillegible\n", "Doe 2020\tOn x\ttext\t\t\n")
     line = next(line.split() for line in said[0].splitlines() if " cells " in line)
     assert line == ["Doe", "2020", "cells", "3", "1", "1", *["0"] * 8, "1", "1"]
     assert "0 of 0 measured signs" in said[0]
     assert read_tsv(audit / "summary.tsv")["no_row"].tolist() == [0, 1]
     assert "| Doe 2020 | cells | 3 | 1 |" in (audit / "summary.md").read_text()
-    write_html(audit / "claims.tsv", audit / "audit.html", *sources)
     assert "illegible" in (audit / "audit.html").read_text()
     record(results, code={"train": "abc"}, inputs={"registry": SCHEMA})
     manifest = json.loads((audit / "manifest.json").read_text())
@@ -112,7 +112,7 @@ def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(results, other)
     code, output, _ = biaslab("audit", "compare", results, other)
-    assert (code, output.splitlines()[-1]) == (0, "3 files: 3 byte equal; verdicts changed: 0")
+    assert (code, output.splitlines()[-1]) == (0, "7 files: 7 byte equal; verdicts changed: 0")
     write_tsv(other / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 6.0]}))
     path = other / "audit/claims.tsv"
     path.write_text(path.read_text().replace("\treproduced\t", "\tnot_reproduced\t"))
@@ -120,8 +120,9 @@ def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
     assert code == 1
     assert "x[2]: 3 in A, 6 in B" in output
     assert "not reproduced" in output
-    assert output.splitlines()[-1] == "3 files: 1 byte equal, 2 different; verdicts changed: 1"
-    assert read_tsv(tmp_path / "c.tsv")["status"].tolist() == ["different", "byte_equal", "different"]
+    assert output.splitlines()[-1] == "7 files: 5 byte equal, 2 different; verdicts changed: 1"
+    status = read_tsv(tmp_path / "c.tsv").set_index("path")["status"]
+    assert set(status[status == "different"].index) == {"audit/claims.tsv", "origins/small/a.tsv"}
     assert biaslab("audit", "compare", results, tmp_path / "none")[0] == 2
 
 

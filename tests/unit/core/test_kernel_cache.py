@@ -160,13 +160,6 @@ def test_warm_process_compiles_nothing_and_computes_the_same_bytes(place, cold):
     assert warm.bytes == cold.bytes
 
 
-def test_two_decorations_of_one_body_have_code_of_their_own(place, cold, fork):
-    exact, reassociated = fork(place).totals
-    assert exact != reassociated, "sums in another order are expected to differ in the last bits"
-    assert [exact, reassociated] == cold.totals
-    assert len(files(place)) == N_OVERLOADS
-
-
 def test_edited_callee_of_another_file_is_compiled_anew_in_its_callers(place, cold, fork):
     edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
     edited = fork(place)
@@ -249,40 +242,71 @@ def test_processes_that_start_at_once_leave_a_whole_cache(place, cold):
     assert run(place).misses == 0
 
 
-def test_damaged_files_are_written_anew(place, cold, fork):
+def _damage(place):
     empty, truncated, head, tail = files(place)
     empty.write_bytes(b"")
     truncated.write_bytes(truncated.read_bytes()[:1000])
     head.write_bytes(b"?" + head.read_bytes()[1:])
     tail.write_bytes(tail.read_bytes()[:-1] + b"?")
-    found = fork(place)
-    assert (found.bytes, found.hits, found.misses) == (cold.bytes, 0, N_OVERLOADS)
-    assert fork(place).misses == 0
 
 
-def test_file_that_cannot_be_opened_is_no_kernel(place, cold, fork):
+def _replace_by_folders(place):
     for path in files(place):
         path.unlink()
         path.mkdir()
-    found = fork(place)
-    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
 
 
-NO_SPACE = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n{RUN}"
+def _open_files(place):
+    for path in files(place):
+        path.chmod(0o620)
 
 
-def test_full_disk_is_no_error(place, cold, fork):
-    found = fork(place, NO_SPACE, cache="other")
-    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
-    assert not [path for path in (place / "other").rglob("*") if path.is_file()]
-    assert fork(place, NO_SPACE).misses == 0, "what is there can be read"
+def _link(place):
+    (place / "cache/kernels").rename(place / "elsewhere")
+    (place / "cache/kernels").symlink_to(place / "elsewhere")
 
 
-@pytest.mark.parametrize("cache", ["/proc/none", "a file"])
-def test_folder_that_cannot_be_made_is_no_error(place, cold, cache, fork):
+def _nothing(place):
     (place / "a file").touch()
-    found = fork(place, cache=cache)
-    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
+
+
+UNUSABLE = {
+    "damaged": (_damage, ""),
+    "folders": (_replace_by_folders, ""),
+    "files that others can write": (_open_files, ""),
+    "a folder that others can write": (lambda place: (place / "cache/kernels").chmod(0o770), ""),
+    "a key that others can write": (lambda place: files(place)[0].parent.chmod(0o720), ""),
+    "a link": (_link, ""),
+    "somebody else's": (_nothing, "import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid"),
+    "of another numba": (
+        _nothing,
+        "from numba.core.compiler import CompileResult; del CompileResult._rebuild",
+    ),
+    "no folder": (_nothing, "import os; os.environ['BIASLAB_CACHE'] = 'a file'"),
+    "no home": (_nothing, "import os; os.environ |= dict(HOME='none', BIASLAB_CACHE='', XDG_CACHE_HOME='')"),
+    "no space": (
+        lambda place: shutil.rmtree(place / "cache"),
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))",
+    ),
+}
+"""What makes a cache unusable: something done to it, or to the process."""
+
+
+@pytest.mark.parametrize("why", UNUSABLE)
+def test_without_a_usable_cache_kernels_are_compiled_to_the_same_code(place, cold, why, fork):
+    harm, prelude = UNUSABLE[why]
+    harm(place)
+    found = fork(place, f"{prelude}\n{RUN}")
+    assert (found.bytes, found.totals, found.hits) == (cold.bytes, cold.totals, 0)
+    assert found.totals[0] != found.totals[1], "sums in another order are expected to differ in the last bits"
+    assert not (place / "none").exists()
+
+
+@pytest.mark.parametrize("harm", [_damage, _open_files])
+def test_files_that_cannot_be_used_are_written_anew(place, harm, fork):
+    harm(place)
+    assert fork(place).misses == N_OVERLOADS
+    assert fork(place).misses == 0
 
 
 def test_folder_that_cannot_be_written_is_read(place, cold, fork):
@@ -298,13 +322,6 @@ def test_folder_that_cannot_be_written_is_read(place, cold, fork):
         folder.chmod(0o700)
 
 
-def test_missing_home_is_not_made(place, cold, fork):
-    home = place / "home"
-    found = fork(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME="")
-    assert (found.bytes, found.misses) == (cold.bytes, N_OVERLOADS)
-    assert not home.exists()
-
-
 def test_kernels_lie_in_the_cache_of_the_user(place, fork):
     home = place / "home"
     home.mkdir()
@@ -318,41 +335,6 @@ def test_nobody_else_can_read_or_write_the_kernels(template):
     for path in (template[0] / "cache/kernels").rglob("*"):
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)
     assert (template[0] / "cache/kernels").stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.parametrize(("which", "mode"), [("kernels", 0o770), ("kernels", 0o702), ("key", 0o720)])
-def test_folder_that_others_can_write_is_not_used(place, cold, which, mode, fork):
-    (folder,) = (place / "cache/kernels").iterdir()
-    folder = folder if which == "key" else folder.parent
-    folder.chmod(mode)
-    files(place)[0].unlink()
-    found = fork(place)
-    assert (found.bytes, found.hits) == (cold.bytes, 0)
-    assert len(files(place)) == N_OVERLOADS - 1, "nor is it written"
-
-
-def test_file_that_others_can_write_is_not_read(place, cold, fork):
-    for path in files(place):
-        path.chmod(0o620)
-    found = fork(place)
-    assert (found.bytes, found.hits) == (cold.bytes, 0)
-    assert fork(place).misses == 0, "it is replaced"
-
-
-def test_folder_of_another_user_is_not_used(place, cold, fork):
-    found = fork(place, f"import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid\n{RUN}")
-    assert (found.bytes, found.hits) == (cold.bytes, 0)
-
-
-def test_link_is_no_folder_of_kernels(place, cold, fork):
-    (place / "cache/kernels").rename(place / "elsewhere")
-    (place / "cache/kernels").symlink_to(place / "elsewhere")
-    assert fork(place).hits == 0
-
-
-def test_other_internals_of_numba_mean_no_cache(place, cold, fork):
-    found = fork(place, f"from numba.core.compiler import CompileResult; del CompileResult._rebuild\n{RUN}")
-    assert (found.bytes, found.hits, found.misses) == (cold.bytes, 0, N_OVERLOADS)
 
 
 def test_without_compiling_kernels_are_plain_functions(place, cold):

@@ -1,0 +1,81 @@
+"""Every table and figure of every area, made of the results of the smoke run."""
+
+import inspect
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from biaslab.core import plotting
+from biaslab.core.errors import InputError
+from biaslab.run.area import FIGURE, SUFFIXES, TEST, Area, Item, Made, load_area
+from biaslab.run.areas import AREAS
+from biaslab.run.plan import Plan
+from biaslab.run.reports import find, write_report
+from smoke_run import ROOT, plan_of
+
+ITEMS = [
+    pytest.param(load_area(name), item, id=f"{name}-{item.kind}-{item.stem}")
+    for name in AREAS
+    for item in load_area(name).items
+]
+
+
+@pytest.fixture(scope="module")
+def plan(smoke_run) -> Plan:
+    return plan_of(smoke_run)
+
+
+def made_of(plan: Plan, area: Area, item: Item) -> list[Made]:
+    """Return the first table or figure of an item, for the first of its tests."""
+    made = [one for one in plan.made(area) if one.item == item]
+    assert made, "the smoke run does not make it"
+    return made[:1]
+
+
+def link_inputs(made: Made, area: Area, run: Path, folder: Path) -> list[Path]:
+    """Link the results that a table or figure is said to be made of into an empty folder, and no other."""
+    linked = []
+    for file in made.inputs(area):
+        path = folder / file
+        if file.startswith("results/") and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.link(run / file, path)
+            linked.append(path)
+    return linked
+
+
+@pytest.mark.parametrize(("area", "item"), ITEMS)
+def test_it_has_a_caption_and_its_function_takes_what_it_is_given(area, item):
+    assert (ROOT / "workflow/report" / item.caption_file).read_text(encoding="utf-8").strip()
+    n_given = 1 + (item.per == TEST) + (item.kind == FIGURE)
+    assert len(inspect.signature(find(item.make)).parameters) == n_given
+
+
+@pytest.mark.parametrize(("area", "item"), ITEMS)
+def test_it_is_made_of_the_files_that_it_names_and_of_each_of_them(
+    area, item, plan, smoke_run, tmp_path, monkeypatch
+):
+    def save(figure, stem):
+        for suffix in SUFFIXES[FIGURE][:-1]:
+            Path(f"{stem}{suffix}").touch()
+
+    monkeypatch.setattr(plotting, "save", save)  # to draw takes longer than all else
+    monkeypatch.chdir(smoke_run)
+    (made,) = made_of(plan, area, item)
+    units = [replace(unit, tests=(made.test,)) if made.test else unit for unit in made.units]
+    own = replace(area, items=(item,))
+    for path in link_inputs(made, area, smoke_run, tmp_path):
+        hidden = path.rename(path.with_name("hidden"))
+        with pytest.raises(InputError, match=re.escape(f"{path.name}: no such file")):
+            write_report(own, units, tmp_path / "results")
+        hidden.rename(path)
+    assert write_report(own, units, tmp_path / "results") == [made.stem]
+
+
+@pytest.mark.parametrize("name", AREAS)
+def test_no_two_items_write_one_file(name, plan):
+    files = [file for made in plan.made(load_area(name)) for file in made.files]
+    assert len(set(files)) == len(files)
