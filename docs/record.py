@@ -49,8 +49,8 @@ from biaslab.audit.measure import read_parquet_columns
 from biaslab.audit.own import freeze_claims
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
-from biaslab.origins.attribution.registry import ATTRIBUTIONS
-from biaslab.origins.checks.foreign import others
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED
+from biaslab.origins.checks.foreign import scoring
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 from biaslab.run.areas import AREAS
 from biaslab.run.crate import RESULTS as CRATED
@@ -102,7 +102,6 @@ FIGURES_OF_CRATES = {
 
 TOO_LARGE = [
     "origins/*/bias_gradient/*.parquet",
-    "origins/*/figures/ppmi_rankings_*.tsv",
     "origins/*/figures/[!m]*.pdf",
     "origins/*/figures/[!m]*.svg",
 ]
@@ -204,8 +203,8 @@ def record_others(results: Path, setup: str, to: Path) -> None:
     opened, glove, seed = open_setup(setup, results, config), glove_of(setup, config), seed_of(config)
     for weat in opened.weats:
         made = {
-            title: others.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
-            for title, name in (*zip(others.NAMES, others.NAMES, strict=True), ("newton, damped", "newton"))
+            title: scoring.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
+            for title, name in ((UNROLLED, UNROLLED), ("newton, damped", "newton"))
         }
         copy = to / "others" / f"{weat}.parquet"
         copy.parent.mkdir(parents=True, exist_ok=True)

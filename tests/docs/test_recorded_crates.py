@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -31,11 +32,14 @@ MADE_OF_THE_CRATE_ALONE = {
     "stormfront": ("table1_", "table5_", "differences", "attributions", "performance"),
 }
 
-REMOVED = ("metadata_", "seed_stability_", "single_")
-"""How the names of results begin that older versions showed."""
+REMOVED = re.compile(
+    r"/(metadata_|seed_stability_|single_|ppmi_rankings|training|estimators\.|tests_sets|figures/bias_gradient_)"
+    r"|/ppmi/baseline|/cross_fitting/"
+)
+"""The results that older versions showed."""
 
 EDITED = {
-    "simplewiki": ("origins/checks/bias_gradient/report", "bias_gradient_", "axvline(0, color=BLACK"),
+    "simplewiki": ("origins/representations/ppmi_comparison/report", "figure9_", "slope * ends, color=BLACK"),
     "stormfront": ("hate_speech/report/figures", "figure2_removal.", "markersize=2.5, color=colour"),
 }
 """Of each crate a module, the figure that it draws, and a colour in the function which draws it."""
@@ -53,7 +57,7 @@ def shown(archive: zipfile.ZipFile) -> dict[str, bytes]:
     ]
     found = {name.removeprefix(f"{RESULTS}/"): name for name in names}
     of_no_run = {"README.md", MANIFEST}
-    today = {name for name in found.keys() - of_no_run if not Path(name).name.startswith(REMOVED)}
+    today = {name for name in found.keys() - of_no_run if not REMOVED.search(name)}
     return {name: archive.read(found[name]) for name in today if is_shown(name)}
 
 

@@ -90,12 +90,6 @@ def ect(vectors, S, T, A, B):
     return pearson(*similarities_to_means(vectors, S, T, A, B))
 
 
-def rank_ect(vectors, S, T, A, B):
-    """ECT as published: the correlation of Pearson of the ranks, for values without ties."""
-    x, y = similarities_to_means(vectors, S, T, A, B)
-    return pearson(*([sorted(values).index(v) for v in values] for values in (x, y)))
-
-
 def same(vectors, S, T, A, B):
     """Schroeder et al. 2021: mean |cos| with the difference of the mean unit vectors of two groups."""
     mean_a, mean_b = (
@@ -115,28 +109,6 @@ def mac(vectors, targets, attribute_sets):
     return mean(
         [mean([1 - cosine(vectors[t], vectors[a]) for a in A]) for t in targets for A in attribute_sets]
     )
-
-
-def rnsb(vectors, targets, positive, negative):
-    """Sweeney and Najafian 2019, Section 4, with the classifier of WEFE: where the derivative is zero."""
-    extended = {word: np.append(vectors[word], 1.0) for word in (*targets, *positive, *negative)}
-    signed = [(extended[w], 1) for w in positive] + [(extended[w], -1) for w in negative]
-
-    def derivative(theta):
-        return theta - sum(y * x / (1 + math.exp(min(y * (theta @ x), 700))) for x, y in signed)
-
-    theta = np.zeros(vectors.shape[1] + 1)
-    for _ in range(100):  # Newton's steps, each halved until it comes nearer
-        found = derivative(theta)
-        chances = [1 / (1 + math.exp(-abs(theta @ x))) for x, _ in signed]
-        curve = sum(p * (1 - p) * np.outer(x, x) for (x, _), p in zip(signed, chances, strict=True))
-        step = np.linalg.solve(np.eye(len(theta)) + curve, found)
-        while np.linalg.norm(derivative(theta - step)) > np.linalg.norm(found) > 1e-12:
-            step = step / 2
-        theta = theta - step
-    chances = [1 / (1 + math.exp(theta @ extended[word])) for word in targets]
-    shares = [p / math.fsum(chances) for p in chances]
-    return math.fsum(p * math.log(p * len(shares)) for p in shares)
 
 
 # Statistics, from their textbook definitions.

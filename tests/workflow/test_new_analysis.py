@@ -1,4 +1,4 @@
-"""A new check, attribution and format: worked examples of CONTRIBUTING.md, applied to a copy and run."""
+"""A new check and format: worked examples of CONTRIBUTING.md, applied to a copy and run."""
 
 import os
 import re
@@ -12,28 +12,31 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = dict(
     re.findall(
-        r"<!-- (check|attribution|format) -->\n```diff\n(.*?)```",
+        r"<!-- (check|format) -->\n```diff\n(.*?)```",
         (ROOT / "CONTRIBUTING.md").read_text(),
         flags=re.S,
     )
 )
 CENTRAL = {
     "check": "src/biaslab/origins/grid/analyses.py",
-    "attribution": "src/biaslab/origins/attribution/registry.py",
     "format": "src/biaslab/text/registry.py",
 }
 MADE = """
 from pathlib import Path
+import pandas as pd
+from biaslab.core.io import write_parquet
 from biaslab.origins.area import AREA
+from biaslab.run.area import Unit
 from biaslab.run.reports import find, write_report
-from origins_data import make_setups
 
-made = {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}}
-(setup,) = make_setups(Path("results/origins"), made)
-bias = [setup.folder / f"differential_bias/{weat}.parquet" for weat in setup.weats]
-outputs = setup.folder / "documents.parquet", setup.folder / "lengths/correlation.tsv"
-find(AREA.steps["correlate-lengths"])(bias, *outputs)
-write_report(AREA, [setup.unit], Path("results"), ["lengths"])
+folder = Path("results/origins/wiki")
+documents = pd.DataFrame({"document": range(4), "n_tokens": [9, 5, 7, 1]})
+means = {f"{name}_mean": [0.9, -0.5, 0.7, 0.1] for name in ("influence", "newton", "gradient")}
+write_parquet(folder / "documents.parquet", documents)
+write_parquet(folder / "differential_bias/weat1.parquet", documents.assign(**means))
+outputs = folder / "documents.parquet", folder / "lengths/correlation.tsv"
+find(AREA.steps["correlate-lengths"])([folder / "differential_bias/weat1.parquet"], *outputs)
+write_report(AREA, [Unit("wiki", ("weat1",))], Path("results"), ["lengths"])
 """
 
 READ = """
@@ -97,15 +100,9 @@ def test_a_run_plans_the_check(copy, tmp_path):
     assert re.search(r"^correlate_lengths +1$", printed, flags=re.M)
 
 
-def test_the_check_makes_its_table_with_the_new_attribution(copy, tmp_path):
+def test_the_check_makes_its_table(copy, tmp_path):
     python(copy, "-c", MADE, folder=tmp_path)
-    assert "| wiki | weat1 | density |" in (tmp_path / "results/origins/tables/lengths.md").read_text()
-
-
-def test_the_attribution_equals_its_oracle_and_is_in_every_check(copy):
-    tests, some = copy / "tests/unit/origins", "lds or brittleness or planted"
-    python(copy, "-m", "pytest", "-q", tests / "attribution/test_density.py")
-    python(copy, "-m", "pytest", "-q", tests / "test_items.py", "-k", f"({some}) and files_that")
+    assert "| wiki | weat1 | newton | 1.00 |" in (tmp_path / "results/origins/tables/lengths.md").read_text()
 
 
 def test_the_format_is_read_and_may_be_set(copy, tmp_path):

@@ -75,22 +75,6 @@ rule train_without_set:
         step("embeddings.train-glove")
 
 
-rule collect_losses:
-    input:
-        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
-    output:
-        out="results/origins/{setup}/training.tsv",
-    resources:
-        mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(),
-    message:
-        "{wildcards.setup}: collect the loss of every epoch"
-    shell:
-        step("embeddings.collect-losses")
-
-
 rule answer_analogies:
     input:
         embeddings=["results/origins/{setup}/embeddings/{trained}/batch-{batch}.npz"],

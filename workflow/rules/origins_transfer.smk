@@ -87,8 +87,8 @@ rule compare_transfer:
     input:
         baseline="results/origins/{setup}/baseline.tsv",
         observed="results/origins/{setup}/observed.tsv",
-        ppmi=ORIGINS.measured_if(expansion.has_ppmi, "ppmi/sets.tsv"),
-        word2vec=ORIGINS.measured_if(expansion.has_word2vec, "word2vec/observed.tsv"),
+        ppmi="results/origins/{setup}/ppmi/sets.tsv",
+        word2vec="results/origins/{setup}/word2vec/observed.tsv",
         sets="results/origins/{setup}/perturbation_sets.parquet",
     output:
         changes="results/origins/{setup}/transfer/changes.tsv",

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_npz, read_parquet, write_tsv
+from biaslab.core.io import read_npz, read_parquet
 from biaslab.embeddings.vocabulary import Vocabulary, check_words
 
 
@@ -35,7 +34,12 @@ def read_trainings(paths: Iterable[str | os.PathLike], vocabulary: Vocabulary) -
     """Yield the word vectors of every training in batch files, one file in memory at a time."""
     seen: set[tuple[str, int]] = set()
     for path in paths:
-        batch = _read_batch(path, "W", ndim=3)
+        batch = read_npz(path, keys=("replicates", "W"))
+        replicates, W = batch["replicates"], batch["W"]
+        if replicates.ndim != 1 or W.ndim != 3 or len(W) != len(replicates):
+            raise InputError(
+                f"{path}: replicates {replicates.shape} and W {W.shape} do not fit; train the set again"
+            )
         if batch["W"].shape[1] != len(vocabulary):
             raise InputError(
                 f"{path}: W has {batch['W'].shape[1]} words, {vocabulary.source} {len(vocabulary)};"
@@ -71,42 +75,3 @@ def documents_of(sets: Path | None, name: str) -> np.ndarray:
     if not len(documents):
         raise InputError(f"{sets}: there is no set '{name}'; select the sets again")
     return documents
-
-
-def write_losses(embeddings: list[Path], out: Path) -> None:
-    """Collect the loss after every epoch of every training in one table."""
-    write_tsv(out, collect_losses(embeddings))
-
-
-def collect_losses(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Return the loss after every epoch (from 1) of every training, sorted; seed is the replicate."""
-    tables = []
-    for path in paths:
-        batch = _read_batch(path, "loss", ndim=2)
-        n, epochs = batch["loss"].shape
-        columns = {
-            "set": set_name(path),
-            "seed": np.repeat(batch["replicates"], epochs),
-            "epoch": np.tile(np.arange(1, epochs + 1), n),
-            "loss": batch["loss"].ravel(),
-        }
-        tables.append(pd.DataFrame(columns))
-    table = pd.concat(tables, ignore_index=True).sort_values(["set", "seed", "epoch"], ignore_index=True)
-    repeated = table[table.duplicated(["set", "seed", "epoch"])]
-    if len(repeated):
-        first = repeated.iloc[0]
-        raise InputError(
-            f"replicate {first['seed']} of set '{first['set']}' is there twice; give a file once"
-        )
-    return table
-
-
-def _read_batch(path: str | os.PathLike, key: str, ndim: int) -> dict[str, np.ndarray]:
-    """Read the replicates and the array `key`, which must have a row for each of them."""
-    batch = read_npz(path, keys=("replicates", key))
-    replicates, values = batch["replicates"], batch[key]
-    if replicates.ndim != 1 or values.ndim != ndim or len(values) != len(replicates):
-        raise InputError(
-            f"{path}: replicates {replicates.shape} and {key} {values.shape} do not fit; train the set again"
-        )
-    return batch

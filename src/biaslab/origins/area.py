@@ -116,8 +116,7 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     if corpus["max_length"] is not None and corpus["min_length"] > corpus["max_length"]:
         limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
         yield f"corpus.min_length: {limits}; lower it"
-    has_ppmi_sets = expansion.removes_sets(setup) and expansion.has_ppmi(setup)
-    sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"] if has_ppmi_sets else []
+    sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"]
     for key, numbers in (
         ("perturbations.sizes", sizes),
         ("perturbations.random_sizes", perturbations["random_sizes"]),
@@ -125,10 +124,6 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     ):
         if numbers != sorted(set(numbers)):
             yield f"{key}: {numbers} does not rise; write {sorted(set(numbers))}"
-    for key in ("word2vec.trainings", "ppmi_comparison.random_tests"):
-        part, name = key.split(".")
-        if setup[part][name] == 1:
-            yield f"{key}: of one there is no spread; write 0 for none, or 2 and more"
     if setup["lds"]["subsets"] == 1:
         yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
     doses = setup["planted"]["doses"]
@@ -189,7 +184,8 @@ AREA = Area(
     READER,
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     removed=tuple(
-        f"origins.setups.NAME.{key}" for key in ("bias.relative", "single_documents", "randomised")
+        f"origins.setups.NAME.{key}"
+        for key in ("bias.relative", "single_documents", "randomised", "analogies")
     ),
     texts=("*/documents.parquet",),
     by_training=(f"*/{BY_SEED}/*.parquet",),

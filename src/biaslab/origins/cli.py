@@ -8,7 +8,7 @@ import typer
 
 from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import FORMATS_SAID, Choice, GloveParameters, format_of
-from biaslab.origins.attribution.registry import OTHERS
+from biaslab.origins.attribution.registry import UNROLLED
 from biaslab.origins.settings import Setup
 from biaslab.run.options import (
     CorpusSource,
@@ -72,7 +72,7 @@ def score(
         str,
         typer.Argument(
             help="A score of every document: columns document (its id) and score (.tsv). Or the name "
-            f"{' or '.join(a.name for a in OTHERS)}, to estimate it on the run's baselines."
+            f"{UNROLLED}, to estimate it on the run's baselines."
         ),
     ],
     setup: Annotated[str, typer.Option(help="Name of the setup.")],
@@ -94,13 +94,12 @@ def score(
     threads: Threads = 1,
 ) -> None:
     """Score an attribution from elsewhere by the checks of a run, beside the run's own."""
-    from biaslab.origins.checks.foreign import others
     from biaslab.origins.checks.foreign.flips import Retraining
-    from biaslab.origins.checks.foreign.scoring import write_recalled, write_scored
+    from biaslab.origins.checks.foreign.scoring import estimate, write_recalled, write_scored
     from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup, seed_of
 
     folder, file = results / "origins" / setup, config or results / "config.json"
-    is_named, dose = scores in others.NAMES, None if planted is None else f"{planted:g}"
+    is_named, dose = scores == UNROLLED, None if planted is None else f"{planted:g}"
     if dose and flip:
         raise InputError("--flip leaves documents of the corpus out, --planted adds some; give one of them")
     given, retraining = Path(scores), None
@@ -111,7 +110,7 @@ def score(
         retraining = Retraining(words, glove, flip, threads) if flip else None
         if is_named:
             corpus = folder / "planted" / dose if dose else folder
-            given = {scores: others.estimate(scores, corpus, words, glove, seed_of(file), threads)}
+            given = {scores: estimate(scores, corpus, words, glove, seed_of(file), threads)}
     if dose:
         table = write_recalled(given, folder, dose, weat, seed, out)
     else:

@@ -155,12 +155,6 @@ class Inputs:
         """Return a function that gives a table of the first test."""
         return lambda wildcards: self._of_tests(folder, wildcards)[0]
 
-    def measured_if(self, has: Callable[[Mapping], bool], file: str) -> Callable[[Any], str | list[str]]:
-        """Return a function that gives a result of the setups that have what it is of."""
-        return lambda wildcards: (
-            f"{FOLDER}/{wildcards.setup}/{file}" if has(self.setups[wildcards.setup]) else []
-        )
-
     def of_tests(self, folder: str, area: str = FOLDER) -> Callable[[Any], list[str]]:
         """Return a function that gives a table of each test."""
         return lambda wildcards: self._of_tests(folder, wildcards, area)

@@ -73,9 +73,7 @@ class Perturbations:
     )
     random_sets: Annotated[Count, "random sets of each size"] = 1
     retrainings: Annotated[
-        Natural,
-        "embeddings trained without each set, each with its own seed; one gives no spread and no test; 0 to"
-        " choose the sets and predict the bias without them, and to remove none, neither those of ppmi_sets",
+        Count, "embeddings trained without each set, each with its own seed; one gives no spread and no test"
     ] = 5
     random_retrainings: Annotated[
         Natural | None,
@@ -87,11 +85,7 @@ class Perturbations:
 class PpmiComparison:
     """The bias by PPMI, and in word2vec, beside that in GloVe (Section 5.3 and Figure 9 of the paper)."""
 
-    random_tests: Annotated[
-        Natural,
-        "tests of random words on which they are compared; 0 to leave PPMI out, with ppmi_sets (lds, planted"
-        " and brittleness go on ranking documents by it)",
-    ] = 2000
+    random_tests: Annotated[_Several, "tests of random words on which they are compared"] = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +154,7 @@ class Word2Vec:
     epochs: Passes = 4
     learning_rate: FallingRate = 0.1
     trainings: Annotated[
-        Natural, "embeddings of the whole corpus and without each set, each with its own seed; 0 for none"
+        _Several, "embeddings of the whole corpus and without each set, each with its own seed"
     ] = 3
 
 
@@ -180,9 +174,6 @@ class Setup:
     brittleness: Brittleness = Brittleness()
     planted: Planted = Planted()
     word2vec: Word2Vec = Word2Vec()
-    analogies: Annotated[bool, "whether the embeddings answer analogies, as a measure of their quality"] = (
-        True
-    )
     trainings_per_job: Annotated[
         Count,
         "trainings one job runs in a row; 1 where a training takes minutes, more where it takes seconds",

@@ -35,7 +35,6 @@ SHARED = {
         "count-cooccurrences": "biaslab.embeddings.counting:count_corpus",
         "train-glove": "biaslab.embeddings.retraining:train_glove",
         "train-word2vec": "biaslab.embeddings.word2vec:train_word2vec",
-        "collect-losses": "biaslab.embeddings.batches:write_losses",
         "measure-analogies": "biaslab.embeddings.analogies:write_analogies",
         "join-analogies": "biaslab.embeddings.analogies:join_analogies",
     },

@@ -1,17 +1,13 @@
 """Every measure of bias: against its oracle, its gradient, and where it is undefined."""
 
 import math
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.bias.directions import bias_axis
-from biaslab.bias.measures import ect, mean_average_cosine, relative_negative_sentiment
 from biaslab.bias.measures.axis import Axis
 from biaslab.bias.measures.registry import MEASURES, PARAMETERS, measure_bias, measure_gradient
 from biaslab.bias.weat import weat_words
@@ -26,8 +22,6 @@ ORACLES = {
     "ect": naive.ect,
     "same": naive.same,
     "direct_bias": naive.direct_bias,
-    "mac": lambda vectors, S, T, A, B: naive.mac(vectors, [*S, *T], [A, B]),
-    "rnsb": lambda vectors, S, T, A, B: naive.rnsb(vectors, [*S, *T], A, B),
 }
 CASES = [(name, {}) for name in ORACLES] + [("direct_bias", {"c": c}) for c in (0.5, 2.0, 3)]
 
@@ -68,23 +62,6 @@ def test_a_measure_equals_its_oracle(name, parameters, test):
     assert measure_bias(vectors, weat) == pytest.approx(expected, rel=RTOL, abs=1e-10)
 
 
-def test_measures_of_many_groups_equal_their_oracles_and_those_of_wefe():
-    """The vectors are those that WEFE was given; two groups are an association test."""
-    file = Path(__file__).parents[2] / "equal_measures.tsv"
-    equal = pd.read_csv(file, sep="\t", comment="#").set_index("measure")["value"]
-    vectors = np.random.default_rng(2019).normal(size=(20, 8))
-    first, second, a, b, others = np.arange(20).reshape(5, 4)
-    theirs = {"mac": "mean average cosine (MAC)", "rnsb": "relative negative sentiment bias (RNSB)"}
-    for name in theirs:
-        found = measure_bias(vectors, indices(first, second, a, b, name))
-        assert found == pytest.approx(equal[theirs[name]], abs=1e-8)
-    words = [*first, *second, *others]
-    found = mean_average_cosine(vectors, words, [a, b, a[:2]])
-    assert found == pytest.approx(naive.mac(vectors, words, [a, b, a[:2]]))
-    found = relative_negative_sentiment(vectors, words, a, b)
-    assert found == pytest.approx(naive.rnsb(vectors, words, a, b))
-
-
 @pytest.mark.parametrize(("name", "parameters"), CASES)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_gradient_equals_finite_differences(name, parameters, seed):
@@ -112,16 +89,6 @@ def test_the_axis_is_that_of_the_differences(test):
     np.testing.assert_allclose(axis, bias_axis(vectors, weat), atol=1e-6)
 
 
-@given(cases())
-def test_the_published_coherence_is_the_rank_correlation(test):
-    vectors, sets = test
-    weat = indices(*sets, "ect")
-    expected = naive.rank_ect(vectors, *sets_of(weat))
-    assert ect.rank_coherence(vectors, weat) == pytest.approx(expected, abs=1e-12)
-    x, y = naive.similarities_to_means(vectors, *sets_of(weat))
-    assert measure_bias(vectors, weat) == pytest.approx(scipy.stats.pearsonr(x, y).statistic, abs=1e-9)
-
-
 # By hand, in the plane: A on the first axis, B opposite, so that b, g and h point along (1, 0).
 PLANE = np.array([[3.0, 4], [0, 2], [-1, 0], [4, -3], [2, 0], [1, 0], [-2, 0], [-3, 0]])
 
@@ -134,7 +101,6 @@ PLANE = np.array([[3.0, 4], [0, 2], [-1, 0], [4, -3], [2, 0], [1, 0], [-2, 0], [
         ("direct_bias", {}, (0.6 + 0 + 1 + 0.8) / 4),
         ("direct_bias", {"c": 2}, (0.36 + 0 + 1 + 0.64) / 4),
         ("ect", {}, -1),  # cosines with opposite means
-        ("mac", {}, 1),  # and as near to the one as far from the other
     ],
 )
 def test_by_hand(name, parameters, expected):
@@ -161,19 +127,7 @@ def test_rotations_do_not_matter_and_lengths_only_where_they_are_kept(name, test
     before = measure_bias(vectors, weat)
     assert measure_bias(vectors @ rotation, weat) == pytest.approx(before, rel=1e-6, abs=1e-8)
     scaled = measure_bias(3 * vectors, weat)
-    if name != "rnsb":  # whose classifier is more certain of long vectors
-        assert scaled == pytest.approx(before * (3 if name == "ripa" else 1), rel=1e-6, abs=1e-8)
-
-
-@pytest.mark.parametrize(("name", "expected"), [("mac", 1 - 1 / 3), ("rnsb", 0)])
-def test_attributes_that_tell_nothing_apart(name, expected):
-    """All attributes are one vector: MAC is the distance from it, and the classifier guesses."""
-    vectors = np.eye(8)
-    vectors[4:] = np.array([2, 2, 1, 0, 0, 0, 0, 0]) / 3
-    weat = indices((0, 2), (3, 1), (4, 5), (6, 7), name)
-    expected = expected if name == "rnsb" else 1 - (2 + 2 + 1) / 3 / 4
-    assert measure_bias(vectors, weat) == pytest.approx(expected, abs=1e-12)
-    assert np.isfinite(measure_gradient(vectors, weat)).all()
+    assert scaled == pytest.approx(before * (3 if name == "ripa" else 1), rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", [name for name, measure in MEASURES.items() if measure.undefined])

@@ -67,8 +67,8 @@ def test_two_embeddings_without_bias_are_not_told_apart(tmp_path):
 
 
 def test_a_measure_without_bias_at_one_ranks_by_the_distance_from_it(files):
-    mac = dataclasses.replace(TEST, measure="mac")
-    found = rank_embeddings(files, [mac], seed=1).values
+    ect = dataclasses.replace(TEST, measure="ect")
+    found = rank_embeddings(files, [ect], seed=1).values
     assert found["bias"].to_numpy() == pytest.approx(np.abs(found["value"] - 1))
 
 
@@ -100,7 +100,7 @@ def test_a_test_without_a_value_in_one_embedding_is_left_out(files, tmp_path):
     rows = flat.read_text().splitlines()
     alike = rows[9].partition(" ")[2]  # of the first job
     flat.write_text("\n".join([*rows[:9], *(f"{row.partition(' ')[0]} {alike}" for row in rows[9:])]) + "\n")
-    found = rank_embeddings([files[0], flat], [TEST, dataclasses.replace(SAME, measure="mac")], seed=1)
+    found = rank_embeddings([files[0], flat], [TEST, dataclasses.replace(SAME, measure="ripa")], seed=1)
     assert "weat of flat.txt is undefined" in found.left_out["jobs"]
     assert [test.name for test in found.tests] == ["jobs_same"]
 

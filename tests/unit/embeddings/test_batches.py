@@ -1,15 +1,14 @@
 """Files of trained embeddings."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_npz
-from biaslab.embeddings.batches import collect_losses, read_training, read_trainings, write_losses
+from biaslab.core.io import write_npz
+from biaslab.embeddings.batches import read_training, read_trainings
 from biaslab.embeddings.vocabulary import Vocabulary
 
-N_WORDS, N_DIMENSIONS, N_EPOCHS = 4, 3, 2
+N_WORDS, N_DIMENSIONS = 4, 3
 WORDS = ["the", "of", "2004", "été"]
 VOCABULARY = Vocabulary(WORDS, np.ones(N_WORDS))
 LARGER = Vocabulary([*WORDS, "more"], np.ones(N_WORDS + 1))
@@ -21,7 +20,6 @@ def write_batch(path, replicates):
     arrays = {
         "replicates": np.array(replicates, dtype=np.int64),
         "W": rng.normal(size=(n, N_WORDS, N_DIMENSIONS)).astype(np.float32),
-        "loss": rng.random((n, N_EPOCHS)),
         "words": np.array(VOCABULARY.digest),
     }
     write_npz(path, **arrays)
@@ -56,17 +54,6 @@ def test_the_set_of_a_file_in_the_working_folder(batches, monkeypatch):
     assert next(read_trainings(["batch-1.npz"], VOCABULARY)).set == "baseline"
 
 
-def test_losses_are_collected(batches):
-    paths, arrays = batches
-    table = collect_losses(paths)
-    assert table.columns.tolist() == ["set", "seed", "epoch", "loss"]
-    assert table["set"].tolist() == ["baseline"] * 6 + ["random-10-0"] * 6
-    assert table["seed"].tolist() == [0, 0, 1, 1, 2, 2] * 2
-    assert table["epoch"].tolist() == [1, 2] * 6
-    np.testing.assert_array_equal(table["loss"][2:4], arrays[1]["loss"][1])
-    pd.testing.assert_frame_equal(table, collect_losses(paths[::-1]))
-
-
 def test_a_batch_of_another_vocabulary_is_refused(batches):
     with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words, the vocabulary 5;"):
         list(read_trainings(batches[0], LARGER))
@@ -76,8 +63,6 @@ def test_a_repeated_training_is_refused(batches):
     paths, _ = batches
     with pytest.raises(InputError, match=r"batch-1\.npz: replicate 2 of set 'baseline' is there twice"):
         list(read_trainings([*paths, paths[0]], VOCABULARY))
-    with pytest.raises(InputError, match="replicate 2 of set 'baseline' is there twice"):
-        collect_losses([*paths, paths[0]])
 
 
 def test_an_absent_training_is_refused(batches):
@@ -88,7 +73,7 @@ def test_an_absent_training_is_refused(batches):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"W": np.zeros((N_WORDS, N_DIMENSIONS)), "loss": np.zeros(N_EPOCHS)},
+        {"W": np.zeros((N_WORDS, N_DIMENSIONS))},
         {"replicates": np.arange(3)},
         {"replicates": np.zeros((1, 1), dtype=np.int64)},
     ],
@@ -96,15 +81,9 @@ def test_an_absent_training_is_refused(batches):
 def test_arrays_that_do_not_fit_are_refused(tmp_path, changes):
     path = tmp_path / "batch-0.npz"
     write_npz(
-        path, **{"replicates": np.array([0]), "W": np.zeros((1, 4, 3)), "loss": np.zeros((1, 2)), **changes}
+        path, **{"replicates": np.array([0]), "W": np.zeros((1, 4, 3)), **changes}
     )
     with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
         list(read_trainings([path], VOCABULARY))
-    with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
-        collect_losses([path])
 
 
-def test_losses_are_written(batches, tmp_path):
-    out = tmp_path / "training.tsv"
-    write_losses(batches[0], out)
-    pd.testing.assert_frame_equal(read_tsv(out), collect_losses(batches[0]), rtol=1e-9)

@@ -7,11 +7,10 @@ words w_i that should be neutral, here the targets S and T together,
 
 and ECT is the rank correlation of Spearman of x and y: 1 where both groups order the words alike, which is no
 bias. Ranks have no derivative but 0. What is measured and differentiated here is the correlation of Pearson
-of x and y themselves. `rank_coherence` is the published form.
+of x and y themselves.
 """
 
 import numpy as np
-import scipy.stats
 
 from biaslab.bias.measures.contract import Measure
 from biaslab.bias.weat import UnitVectors
@@ -23,13 +22,6 @@ def value(vectors: np.ndarray, weat: WeatIndices) -> float:
     words = UnitVectors(vectors, weat)
     x, y = (_standardised(words, _mean(words, rows)[0])[0] for rows in (words.A, words.B))
     return float(x @ y)
-
-
-def rank_coherence(vectors: np.ndarray, weat: WeatIndices) -> float:
-    """Return ECT as published, the correlation of Spearman of x and y; vectors (V, D)."""
-    words = UnitVectors(vectors, weat)
-    x, y = (words.unit[words.targets] @ _mean(words, rows)[0] for rows in (words.A, words.B))
-    return float(scipy.stats.spearmanr(x, y).statistic)
 
 
 def gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from biaslab.bias.measures import direct_bias, ect, mac, ripa, rnsb, same, weat
+from biaslab.bias.measures import direct_bias, ect, ripa, same, weat
 from biaslab.bias.measures.contract import Measure
 from biaslab.bias.word_sets import WeatIndices
 
 __all__ = ["MEASURES", "measure_bias", "measure_gradient"]
 
 MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (module.MEASURE for module in (weat, ripa, ect, same, direct_bias, mac, rnsb))
+    measure.name: measure for measure in (module.MEASURE for module in (weat, ripa, ect, same, direct_bias))
 }
 """Every measure by its name."""
 

@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_parquet
-from biaslab.origins.attribution.contract import Attribution
+from biaslab.core.io import write_parquet
+from biaslab.origins.attribution.registry import Attribution
 
 SUM, SET = "sum", "set"
 """Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
 
 _OF_SEED = re.compile(r"_seed\d+$")
-_KEYS = ("stage", "document")
 
 
 class Estimates(NamedTuple):
@@ -56,28 +55,20 @@ def write_by_seed(table: pd.DataFrame, out: Path, by_seed: Path) -> None:
     """
     of_seeds = [column for column in table if _OF_SEED.search(column)]
     write_parquet(out, table.drop(columns=of_seeds))
-    write_parquet(by_seed, table[[*(name for name in _KEYS if name in table), *of_seeds]])
-
-
-def read_with_seeds(table: Path, by_seed: Path) -> pd.DataFrame:
-    """Read both tables that `write_by_seed` wrote, joined."""
-    whole, of_seeds = read_parquet(table), read_parquet(by_seed)
-    if not whole["document"].equals(of_seeds["document"]):
-        raise InputError(f"{by_seed}: other documents than {table}; estimate again")
-    return whole.join(of_seeds.drop(columns=[name for name in _KEYS if name in of_seeds]))
+    write_parquet(by_seed, table[["document", *of_seeds]])
 
 
 def read(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
     """Return what a table of a test holds of an attribution, (n, n_documents) float64."""
     if attribution.per_baseline:
-        return seed_values(table, attribution.prefix)
+        return seed_values(table, attribution.name)
     return _defined(attribution, table)[None]
 
 
 def read_mean(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
     """Return the mean over the baselines that a table of a test holds, (n_documents,) float64."""
     if attribution.per_baseline:
-        return table[f"{attribution.prefix}_mean"].to_numpy(np.float64)
+        return table[f"{attribution.name}_mean"].to_numpy(np.float64)
     return _defined(attribution, table)
 
 
@@ -90,4 +81,4 @@ def seed_values(table: pd.DataFrame, column: str) -> np.ndarray:
 
 
 def _defined(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
-    return np.nan_to_num(table[attribution.prefix].to_numpy(np.float64))
+    return np.nan_to_num(table[attribution.name].to_numpy(np.float64))

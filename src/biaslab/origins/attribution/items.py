@@ -3,12 +3,9 @@
 from biaslab.origins.grid import expansion
 from biaslab.origins.grid.analyses import Analysis
 
-_PPMI = "ppmi/{test}.parquet"
-
 ANALYSIS = Analysis(
     "attribution",
-    results=("differential_bias/{test}.parquet", _PPMI, expansion.SETS, "predictions.tsv"),
-    more_needs={_PPMI: ("ppmi_comparison.random_tests",)},
+    results=("differential_bias/{test}.parquet", "ppmi/{test}.parquet", expansion.SETS, "predictions.tsv"),
     steps={
         "estimate-differential-bias": "tables:write_differential_bias",
         "scan-ppmi": "ppmi:write_scan",

@@ -107,14 +107,14 @@ def measure_sets(
     return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
 
 
-def of_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
+def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Return the differential bias of every document, 0 where the effect size without it is undefined."""
     bias = ppmi_effect_size(scanner.x, row_sums(scanner.x), weat)
     values = differential_bias(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
     return from_values(np.array([bias]), np.nan_to_num(values)[None])
 
 
-def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Return the bias in PPMI of the corpus of a scanner, and without each of some sets."""
     numbered = {str(number): documents for number, documents in enumerate(sets)}
     table = measure_sets(scanner.x, scanner.tokens, scanner.offsets, numbered, [weat], scanner.threads)

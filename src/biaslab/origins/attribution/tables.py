@@ -11,7 +11,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.origins.attribution.asking import of_documents, of_sets
 from biaslab.origins.attribution.estimates import by_baseline, write_by_seed
-from biaslab.origins.attribution.registry import ESTIMATED
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.sets.selection import COLUMNS, members
@@ -20,13 +20,13 @@ from biaslab.origins.sets.selection import COLUMNS, members
 def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame) -> pd.DataFrame:
     """Lay out what every attribution says of every document, in the mean and by each baseline."""
     columns = {name: documents[name] for name in ("document", "id", "title")}
-    for attribution in ESTIMATED:
-        values = of_documents(attribution, scanner, weat).values
+    for name in ESTIMATORS:
+        values = of_documents(name, scanner, weat).values
         if len(documents) != values.shape[1]:
             raise InputError(
                 f"{len(documents)} documents listed, {values.shape[1]} in the corpus; read the corpus again"
             )
-        columns |= by_baseline(attribution.name, values)
+        columns |= by_baseline(name, values)
     return pd.DataFrame(columns)
 
 
@@ -61,8 +61,8 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
     for weat in weats:
         chosen = described[described["weat"].isin(["", weat.name])].assign(weat=weat.name)
         units = list(members(sets, chosen["set"]).values())
-        made = {a.name: of_sets(a, scanner, weat, units) for a in ESTIMATED}
-        for seed in range(len(made[ESTIMATED[0].name].bias)):
+        made = {name: of_sets(name, scanner, weat, units) for name in ESTIMATORS}
+        for seed in range(len(made[ESTIMATORS[0]].bias)):
             for name, estimates in made.items():
                 predicted, fallbacks = estimates.without[seed], estimates.fallbacks[seed]
                 frames.append(

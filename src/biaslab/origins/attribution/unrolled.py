@@ -32,7 +32,7 @@ from biaslab.origins.attribution.scanner import Scanner
 _TOKENS_AT_A_TIME = 100_000  # bounds the memory that the co-occurrences of documents take
 
 
-def of_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
+def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Return the estimates of every document."""
     x, n = scanner.x, len(scanner.offsets) - 1
     bias, found = gradients(scanner, weat)
@@ -56,7 +56,7 @@ def entries_of_documents(
         yield documents, some.places, some.counts
 
 
-def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Return the estimates of whole sets: f and f log X of what is left of each count."""
     bias, found = gradients(scanner, weat)
     values = []

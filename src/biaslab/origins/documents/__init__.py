@@ -4,16 +4,13 @@ The score of a document, and of a set of them, is B(w) - B(w~) (Equation 5 of Br
 the bias falls when it is left out, in units of the measure. Above 0 it raises the bias.
 """
 
-from biaslab.origins.documents.agreement import Agreement, agreement
 from biaslab.origins.documents.scores import Scores, attribute
 from biaslab.origins.documents.texts import Baselines, CountedTexts, count_texts, train_baselines
 
 __all__ = [
-    "Agreement",
     "Baselines",
     "CountedTexts",
     "Scores",
-    "agreement",
     "attribute",
     "count_texts",
     "train_baselines",

@@ -10,8 +10,7 @@ from biaslab.bias.names import PPMI
 from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError, suggest
 from biaslab.origins.attribution import asking
-from biaslab.origins.attribution.contract import Attribution
-from biaslab.origins.attribution.registry import attribution
+from biaslab.origins.attribution.registry import check_name
 from biaslab.origins.attribution.scanner import Scanner, Training
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.documents.texts import Baselines, CountedTexts
@@ -38,7 +37,6 @@ class Scores:
     measure: str
     bias: np.ndarray
     by_baseline: np.ndarray
-    _attribution: Attribution
     _scanner: Scanner
     _test: WeatIndices
 
@@ -69,7 +67,7 @@ class Scores:
                 )
         if not units:
             return np.empty(0)
-        return asking.of_sets(self._attribution, self._scanner, self._test, units).values.mean(axis=0)
+        return asking.of_sets(self.method, self._scanner, self._test, units).values.mean(axis=0)
 
 
 def attribute(
@@ -113,7 +111,7 @@ def attribute(
         When the method or the measure is unknown, too few words of the test are in the vocabulary, the
         measure is undefined, or for unrolled the baselines are not what their seed gives.
     """
-    chosen = attribution(method)
+    check_name(method)
     if test.measure not in MEASURES:
         raise InputError(f"{test.name}: no measure {test.measure!r}{suggest(test.measure, MEASURES)}")
     if method == PPMI and test.measure != WEAT:
@@ -132,5 +130,5 @@ def attribute(
         Training(glove, baselines.seed, memory),
     )
     words = in_vocabulary(test, texts.vocabulary.ids)
-    made = asking.of_documents(chosen, scanner, words)
-    return Scores(method, test.measure, made.bias, made.values, chosen, scanner, words)
+    made = asking.of_documents(method, scanner, words)
+    return Scores(method, test.measure, made.bias, made.values, scanner, words)

@@ -2,8 +2,7 @@
 
 import functools
 import importlib
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,9 +26,6 @@ ANALYSES = (
 )
 """The folders of all analyses, in the order in which they report: one line adds one."""
 
-OR = " or "
-"""What stands between two settings of `Analysis.needs` of which one will do."""
-
 
 @dataclass(frozen=True)
 class Analysis:
@@ -46,11 +42,8 @@ class Analysis:
         Its tables and figures, which modules of the folder make, each ``"MODULE:FUNCTION"``.
     steps : mapping of str to str
         The functions of its steps in the same way, by the names that rules call them.
-    needs : tuple of str
-        Settings of a setup, ``"SECTION.KEY"``, which must not be 0 or false, or it is left out; of two in one
-        text, with `OR` between them, one will do.
-    more_needs : mapping of str to tuple of str
-        What single results need besides.
+    needs : str
+        The setting of a setup, ``"SECTION.KEY"``, that leaves it out if it is 0; by default none does.
     retrains : callable
         Says what of a setup's corpus it leaves out, ``""`` for nothing, and how many embeddings are trained.
     jobs : Retrainings, optional
@@ -61,8 +54,7 @@ class Analysis:
     results: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
     steps: Mapping[str, str] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
-    more_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: str = ""
     retrains: Callable[[Mapping], tuple[str, int]] = lambda setup: ("", 0)
     jobs: Retrainings | None = None
 
@@ -108,23 +100,11 @@ def lacks(setup: Mapping[str, Any]) -> dict[str, str]:
     """Return the results that a setup does without, as patterns below its folder, each with the reason."""
     found = {}
     for analysis in analyses():
-        for file in analysis.results:
-            if why := _off((*analysis.needs, *analysis.more_needs.get(file, ())), setup):
-                found[file.format(test="*")] = why
+        section, _, key = analysis.needs.partition(".")
+        if analysis.needs and not setup[section][key]:
+            reason = f"{analysis.needs} is {setup[section][key]}"
+            found |= {file.format(test="*"): reason for file in analysis.results}
     return found
-
-
-def _off(needs: Sequence[str], setup: Mapping[str, Any]) -> str:
-    """Say which of some settings of a setup are off and must not be; "" where none is."""
-    for need in needs:
-        keys = need.split(OR)
-        if not any(_value(setup, key) for key in keys):
-            return " and ".join(f"{key} is {json.dumps(_value(setup, key))}" for key in keys)
-    return ""
-
-
-def _value(setup: Mapping[str, Any], key: str) -> Any:
-    return functools.reduce(lambda section, name: section[name], key.split("."), setup)
 
 
 def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:

@@ -38,21 +38,6 @@ class Batch(NamedTuple):
     count: int
 
 
-def removes_sets(setup: Mapping) -> bool:
-    """Tell whether a setup trains without the sets that its perturbations are."""
-    return setup["perturbations"]["retrainings"] > 0
-
-
-def has_ppmi(setup: Mapping) -> bool:
-    """Tell whether a setup measures the bias by PPMI beside that in GloVe."""
-    return setup["ppmi_comparison"]["random_tests"] > 0
-
-
-def has_word2vec(setup: Mapping) -> bool:
-    """Tell whether a setup trains word2vec."""
-    return setup["word2vec"]["trainings"] > 0
-
-
 def baseline_sets(setup: Mapping) -> list[str]:
     """Return the name of the whole corpus as a set, of which nothing is left out."""
     return [BASELINE]
@@ -61,8 +46,6 @@ def baseline_sets(setup: Mapping) -> list[str]:
 def perturbation_sets(setup: Mapping) -> list[str]:
     """Return the names of all sets of documents that a setup (complete with defaults) removes."""
     perturbations = setup["perturbations"]
-    if not removes_sets(setup):
-        return []
     targeted = targeted_sets(setup["bias"]["weats"], perturbations["sizes"])
     n_random = perturbations["random_sets"] if _random_retrainings(setup) else 0
     return targeted + random_sets(perturbations["random_sizes"], n_random)
@@ -76,14 +59,12 @@ def _random_retrainings(setup: Mapping) -> int:
 
 def largest_sets(setup: Mapping) -> list[str]:
     """Return the names of the largest increase and decrease set of every test of a setup's configuration."""
-    sizes = [max(setup["perturbations"]["sizes"])] if removes_sets(setup) else []
-    return targeted_sets(setup["bias"]["weats"], sizes)
+    return targeted_sets(setup["bias"]["weats"], [max(setup["perturbations"]["sizes"])])
 
 
 def ppmi_sets(setup: Mapping) -> list[str]:
     """Return the names of the sets that the PPMI baseline finds, of a setup's first test (Table 5)."""
-    sizes = setup["ppmi_sets"]["sizes"] if removes_sets(setup) and has_ppmi(setup) else []
-    return targeted_sets([by_ppmi(setup["bias"]["weats"][0])], sizes)
+    return targeted_sets([by_ppmi(setup["bias"]["weats"][0])], setup["ppmi_sets"]["sizes"])
 
 
 def sets_file(set_name: str) -> str:

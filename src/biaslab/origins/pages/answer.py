@@ -38,7 +38,7 @@ def answer(
 ) -> Answer:
     """Say what was found in the folder `out`; `ends` are the rows of its ``documents.tsv``.
 
-    Of `facts` the page says how it was found; `said` has further lines, by the name of their test or "".
+    Of `facts` the page says how it was found; `said` has further lines, by the name of their test.
     """
     bias = read_tsv(out / "baseline.tsv", ("weat", "effect_size"))
     of_test = {one.name: bias[bias["weat"] == one.name]["effect_size"].to_numpy() for one in tests}
@@ -46,13 +46,13 @@ def answer(
     lines = []
     for one in tests:
         lines += [_bias_line(one, of_test[one.name]), *_document_lines(shown[one.name])]
-        lines += said.get(one.name, ())
+        lines += said[one.name]
     return Answer(
         command=COMMAND,
         question=f"Which documents of {source.name} raise {' and '.join(of_test)}, and which lower it?",
         data=facts,
         files=[source],
-        lines=[*lines, *said.get("", ())],
+        lines=lines,
         sections=[_section(one, shown[one.name], len(of_test[one.name])) for one in tests],
         limits=_LIMITS,
         numbers={name: {"bias": of_test[name], "documents": shown[name]} for name in of_test},

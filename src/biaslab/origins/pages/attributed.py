@@ -28,7 +28,6 @@ from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
 from biaslab.origins.checks.bias_gradient.analysis import write_gradient
-from biaslab.origins.documents import agreement
 from biaslab.origins.pages.answer import ESTIMATOR, answer
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain, read_gradients
 from biaslab.origins.pages.highlight import write_page
@@ -60,8 +59,7 @@ def attribute_corpus(
     Returned is what a terminal shows of the answer, which is also a page and a file of all numbers.
 
     At either end `documents`; the damping is 2 / (learning_rate x epochs). With `verify` those that raise a
-    bias are taken out, and as many embeddings trained again, each with the seed of a baseline. Of several
-    tests ``agreement.tsv`` says which documents matter by most of them.
+    bias are taken out, and as many embeddings trained again, each with the seed of a baseline.
     """
     words = _different([read_word_sets(test, PARAMETERS) for test in tests])
     check_answer(out / ANSWER)
@@ -82,12 +80,10 @@ def attribute_corpus(
     for test, one in zip(tests, words, strict=True):
         bias.append(out / f"differential_bias/{one.name}.parquet")
         made = bias[-1], out / f"differential_bias/{BY_SEED}/{one.name}.parquet"
-        gradient = out / f"bias_gradient/{one.name}.parquet"
+        gradient = out / f"bias_gradient/{one.name}.parquet", out / f"bias_gradient/ends/{one.name}.tsv"
         write_differential_bias(*files, listed, vocabulary, [test], influence, *made, threads=threads)
-        write_gradient(*files, vocabulary, [test], influence, gradient, threads)
+        write_gradient(*files, vocabulary, [test], influence, *gradient, threads)
     table = write_pages(source.stem, out, words, documents)
-    if len(words) > 1:
-        said[""] = [write_agreement(out, [one.name for one in words], documents, seed)]
     if verify:
         sets, observed, predicted = (out / n for n in ("sets.parquet", "observed.tsv", "predictions.tsv"))
         selection.write_sets(bias, ESTIMATOR, [documents], [], 0, seed, sets)
@@ -135,27 +131,6 @@ def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int)
     table = pd.DataFrame(rows, columns=columns)
     write_tsv(out / "documents.tsv", table)
     return table
-
-
-def write_agreement(out: Path, tests: Sequence[str], documents: int, seed: int) -> str:
-    """Write which documents are among the first of tests, those of most tests first; say how many of most."""
-    column = f"{ESTIMATOR}_mean"
-    scores = [
-        read_parquet(out / f"differential_bias/{t}.parquet", [column])[column].to_numpy() for t in tests
-    ]
-    documents = min(documents, len(scores[0]))
-    found = agreement(scores, documents, seed)
-    table = read_parquet(out / "documents.parquet", ["document", "id", "title", "n_tokens"])
-    table = table.assign(votes=found.votes, mean_rank=found.mean_ranks)
-    table = table.assign(**{f"{column}_{t}": of for t, of in zip(tests, scores, strict=True)})
-    order = np.lexsort((found.mean_ranks, -found.votes))
-    write_tsv(out / "agreement.tsv", table.iloc[order[found.votes[order] > 0]])
-    mean, low, high = found.by_chance
-    return (
-        f"{len(found.most)} documents are among the {documents} that matter most by more than half of"
-        f" {len(tests)} tests; of shuffled ones it would be {mean:.1f} ({low:.0f} to {high:.0f};"
-        " agreement.tsv)."
-    )
 
 
 def verdict(out: Path, test: str, name: str, documents: int) -> str:

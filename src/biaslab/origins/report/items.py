@@ -1,7 +1,7 @@
 """The corpus, its baselines and its documents: results, tables and figures (Brunet et al. 2019)."""
 
 from biaslab.origins.grid.analyses import Analysis
-from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
+from biaslab.run.area import ALL, FIGURE, TABLE, TEST, Item
 
 _BASELINE, _DOCUMENTS, _ANALOGIES = "baseline.tsv", "documents.parquet", "analogies.tsv"
 _BIAS = "differential_bias/{test}.parquet"
@@ -9,8 +9,7 @@ _DOCUMENTS_OF = (_BIAS, _DOCUMENTS, _BASELINE)
 
 ANALYSIS = Analysis(
     "report",
-    results=(_DOCUMENTS, "vocabulary.tsv", "training.tsv", _ANALOGIES, _BASELINE),
-    more_needs={_ANALOGIES: ("analogies",)},
+    results=(_DOCUMENTS, "vocabulary.tsv", _ANALOGIES, _BASELINE),
     items=(
         Item("table1_weat_sets", TABLE, "Table 1", "association_tests:weat_sets", ()),
         Item("table1_weat_words", TABLE, "Appendix B", "association_tests:weat_words", (_BASELINE,)),
@@ -21,7 +20,6 @@ ANALYSIS = Analysis(
             "Table 3",
             "setups:experimental_setups",
             (_DOCUMENTS, "vocabulary.tsv", _ANALOGIES),
-            optional=(_ANALOGIES,),
         ),
         Item(
             "tableE_influential_documents",
@@ -32,7 +30,6 @@ ANALYSIS = Analysis(
             TEST,
         ),
         Item("figure6_histograms", FIGURE, "Figure 6", "histograms:draw_histograms", (_BIAS, _BASELINE), ALL),
-        Item("training_loss", FIGURE, "Training", "training:draw_loss", ("training.tsv",), UNIT),
         Item("figure1_histogram", FIGURE, "Figure 1", "histograms:draw_histogram", (_BIAS, _BASELINE), TEST),
     ),
 )

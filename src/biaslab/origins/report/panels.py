@@ -10,7 +10,7 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets.names import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, RANDOM
+from biaslab.origins.sets.names import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, PPMI, RANDOM
 
 KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
 """Of the kinds of sets, in the order of legends: as on the pages, what raises the bias is vermillion."""
@@ -18,11 +18,11 @@ KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLU
 EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
 """Of the documents at either end of a ranking: the same colours."""
 
-STYLES = {a.name: (getattr(plot, a.colour), a.line) for a in ATTRIBUTIONS}
-"""Colour and line of each attribution."""
+COLOURS = {a.name: getattr(plot, a.colour) for a in ATTRIBUTIONS}
+"""Of each attribution."""
 
-LABELS = {name: a.label for a in ATTRIBUTIONS for name in (a.name, a.prefix)}
-"""What figures call each attribution, by its name and by its columns."""
+LABELS = {a.name: a.name for a in ATTRIBUTIONS} | {PPMI: "PPMI"}
+"""What figures call each attribution."""
 
 TITLE_WIDTH = 45
 """Characters above a panel."""

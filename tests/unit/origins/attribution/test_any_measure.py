@@ -26,8 +26,6 @@ CASES = [
     ("same", {}, naive_bias.same),
     ("direct_bias", {"c": 2.0}, naive_bias.direct_bias),
     ("weat", {}, naive_bias.effect_size),
-    ("mac", {}, lambda vectors, S, T, A, B: naive_bias.mac(vectors, [*S, *T], [A, B])),
-    ("rnsb", {}, lambda vectors, S, T, A, B: naive_bias.rnsb(vectors, [*S, *T], A, B)),
 ]
 SETS = [np.array(ids, np.int64) for ids in ((3, 30, 12), (7, 41), (0, 22), (1, 35, 9))]
 WEAT = WeatIndices("test", *SETS, ("S", "T", "A", "B"), {})

@@ -8,12 +8,11 @@ import yaml
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_npz, write_parquet, write_tsv
+from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import digest_words
-from biaslab.origins.attribution.estimates import read_with_seeds
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import (
     count_test_words,
@@ -133,7 +132,7 @@ def test_step_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_
     )
     weat = replace(WEAT, measure="direct_bias", parameters={"c": 2.0})
     expected = document_table(scan, weat, documents())
-    found = read_with_seeds(files["out"], files["out"].parent / "by_seed" / files["out"].name)
+    found = read_parquet(files["out"]).join(read_parquet(by_seed).drop(columns="document"))
     pd.testing.assert_frame_equal(found[list(expected)], expected)
     plain = document_table(scan, WEAT, documents())
     assert not np.allclose(found["influence_mean"], plain["influence_mean"])

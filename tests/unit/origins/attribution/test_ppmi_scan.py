@@ -55,13 +55,13 @@ def corpus(seed, n_documents, low, high):
 
 
 def test_every_document_of_a_corpus_equals_brute_force_removal():
-    documents = [*corpus(1, 70, 2, 60), [], [3], [3, 3, 3], [23, 22]]  # more than one round of the lanes
+    documents = [*corpus(1, 70, 2, 25), [], [3], [3, 3, 3], [23, 22]]  # more than one round of the lanes
     values = agree(documents)
     assert values[70] == values[71] == 0  # without a pair nothing changes
     assert len(set(values)) > 60
 
 
-@examples(25)
+@examples(12)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_any_corpus_equals_brute_force_removal(seed, n_documents):
     documents = corpus(seed, n_documents, 1, 150)

@@ -14,7 +14,7 @@ from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import on_entries_of, without_documents
 from biaslab.origins import documents
 from biaslab.origins.attribution import unrolled
-from biaslab.origins.attribution.registry import ATTRIBUTIONS, OTHERS
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED
 from biaslab.origins.documents import attribute, count_texts, train_baselines
 from naive import embeddings as naive_embeddings
 
@@ -22,7 +22,7 @@ WORDS = [f"w{i}" for i in range(30)]
 PARAMETERS = GloveParameters(dimension=4, epochs=12, x_max=20.0)
 DAMPING = 2 / (PARAMETERS.learning_rate * PARAMETERS.epochs)
 TEST = WordSets("t", "", "", {"S": WORDS[:3], "T": WORDS[3:6]}, {"A": WORDS[6:9], "B": WORDS[9:12]})
-METHODS = [a.name for a in (*ATTRIBUTIONS, *OTHERS)]
+METHODS = [*(a.name for a in ATTRIBUTIONS), UNROLLED]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_unrolled_adds_up_what_every_count_does(texts, baselines, indices):
     (f, g), (f_left, g_left) = seen
     expected = found.by_weight @ (f - f_left) + found.by_product @ (g - g_left)
     assert scores.by_baseline[0, 5] == pytest.approx(expected)
-    one = unrolled.of_sets("unrolled", scores._scanner, indices, [np.array([5])])
+    one = unrolled.of_sets(scores._scanner, indices, [np.array([5])])
     assert one.values[0, 0] == pytest.approx(expected)
 
 

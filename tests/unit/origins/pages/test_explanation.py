@@ -199,7 +199,7 @@ def test_step_writes_the_same_gradients(folder, tmp_path):
     files = [home / name for name in ("cooccurrence.npz", "corpus.npz", "vocabulary.tsv")]
     embeddings, word_sets = [home / "embeddings/baseline/batch-0.npz"], [folder / "weat1.yaml"]
     out = tmp_path / "x.parquet"
-    write_gradient(embeddings, *files, word_sets, InfluenceParameters(x_max=20), out)
+    write_gradient(embeddings, *files, word_sets, InfluenceParameters(x_max=20), out, tmp_path / "ends.tsv")
     assert out.read_bytes() == (home / "bias_gradient/weat1.parquet").read_bytes()
 
 

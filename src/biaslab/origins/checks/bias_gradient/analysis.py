@@ -11,11 +11,16 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_parquet
+from biaslab.core.io import write_parquet, write_tsv
 from biaslab.origins.attribution.influence import WeatRows
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["bias_gradient/ends/TEST"]
+N_ENDS = 50
+"""Co-occurrences at each end that are written as the strongest."""
 
 
 def write_gradient(
@@ -26,12 +31,15 @@ def write_gradient(
     word_sets: list[Path],
     influence: InfluenceParameters,
     pairs: Path,
+    strongest: Path,
     threads: int = 1,
 ) -> None:
     """Estimate how much every co-occurrence of a test's words raises or lowers the bias."""
     files = (cooccurrence, corpus, vocabulary)
     scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
-    write_parquet(pairs, pair_table(scanner, test))
+    table = pair_table(scanner, test)
+    write_parquet(pairs, table)
+    write_tsv(strongest, ends(table, N_ENDS))
 
 
 def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
@@ -44,6 +52,15 @@ def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
     columns = {"word": words[rows.words[rows.rows[first]]], "context": words[rows.columns[first]], "x": x}
     columns |= {"gradient_mean": mean, "gradient_sd": sd}
     return pd.DataFrame(columns | {"elasticity_mean": x * mean, "elasticity_sd": x * sd})
+
+
+def ends(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Return up to `n` pairs that raise and lower the bias most: ``bias_gradient/ends/TEST.tsv``."""
+    ordered = pairs.sort_values(["elasticity_mean", "word", "context"])
+    raising = ordered[ordered["elasticity_mean"] > 0].tail(n)[::-1].assign(effect="raises")
+    lowering = ordered[ordered["elasticity_mean"] < 0].head(n).assign(effect="lowers")
+    found = pd.concat([raising, lowering], ignore_index=True)
+    return found.assign(rank=found.groupby("effect").cumcount() + 1)[list(COLUMNS)]
 
 
 def merge_pairs(rows: WeatRows, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

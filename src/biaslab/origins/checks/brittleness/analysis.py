@@ -21,9 +21,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.origins.attribution.asking import of_sets
-from biaslab.origins.attribution.contract import Attribution
 from biaslab.origins.attribution.estimates import SET, SUM, Estimates, read
-from biaslab.origins.attribution.registry import PREDICTING
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, Attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.grid.expansion import of_test
@@ -86,7 +85,7 @@ def rankings(
 ) -> list[Ranking]:
     """Return the attributions of a test, from its `tables` of every document by their folders."""
     return [
-        _ranking(attribution, scanner, weat, tables[attribution.table], bias) for attribution in PREDICTING
+        _ranking(attribution, scanner, weat, tables[attribution.table], bias) for attribution in ATTRIBUTIONS
     ]
 
 
@@ -98,7 +97,7 @@ def _ranking(
         raise InputError(f"{weat.name}: a document has no estimate by {attribution.name}; raise bias.damping")
 
     def estimates(sets: list[np.ndarray]) -> Estimates:
-        return of_sets(attribution, scanner, weat, sets)
+        return of_sets(attribution.name, scanner, weat, sets)
 
     if attribution.per_baseline:
         return Ranking(

@@ -33,11 +33,10 @@ ANALYSIS = Analysis(
     results=_RESULTS,
     items=(
         Item("brittleness", TABLE, _LABEL, "report:number_table", (_BRACKETS,), TEST),
-        Item("brittleness_sets", TABLE, _LABEL, "report:set_table", (_OUTCOMES,), TEST),
         Item("brittleness", FIGURE, _LABEL, "report:draw_flips", (_PATHS, _OUTCOMES, "baseline.tsv"), TEST),
     ),
     steps={"predict-flips": "analysis:write_predictions", "compare-flips": "flips:write_flips"},
-    needs=("brittleness.retrainings",),
+    needs="brittleness.retrainings",
     retrains=_retrains,
     jobs=_RETRAINED,
 )

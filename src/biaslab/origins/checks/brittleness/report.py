@@ -7,9 +7,9 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
-from biaslab.origins.attribution.registry import PREDICTING
+from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.checks.brittleness.flips import COLUMNS
-from biaslab.origins.report.panels import STYLES
+from biaslab.origins.report.panels import COLOURS
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets.names import RANDOM
 
@@ -30,12 +30,6 @@ _NOTE = (
     " smallest that surely did (95% interval of the mean effect size clear of 0). Random sets are as large as"
     " the largest of the others. PPMI predicts its own bias."
 )
-_SETS_NOTE = (
-    "Mean effect size of embeddings retrained without the first documents of a ranking, with its 95% interval"
-    " (Student's t), beside what was predicted; how many of them have the other sign. Flipped, not flipped:"
-    " the interval is clear of 0. PPMI predicts its own effect size."
-)
-_NONE = "No ranking predicts that half of the corpus or less flips the sign: nothing was retrained."
 
 
 def number_table(setup: Setup, weat: str) -> Table:
@@ -61,23 +55,6 @@ def number_table(setup: Setup, weat: str) -> Table:
     return Table(data, shown, f"Documents that flip the sign ({setup.name}, {weat})", note)
 
 
-def set_table(setup: Setup, weat: str) -> Table:
-    """List every set that was left out, as predicted and observed."""
-    data = _of_weat(setup, weat, "outcomes")
-    shown = {
-        "Ranking": "{estimator}",
-        "Multiple": "{multiple:g}",
-        "Documents": "{size}",
-        "Sum": "{predicted_sum:.3f}",
-        "Set": "{predicted_set:.3f}",
-        "Observed": "{observed_mean:.3f} [{observed_ci_low:.3f}, {observed_ci_high:.3f}]",
-        "Flipped": "{n_flipped} of {n_retrainings}",
-        "Verdict": "{verdict}",
-    }
-    title = f"Retraining without what shall flip the sign ({setup.name}, {weat})"
-    return Table(data, text_columns(data, shown), title, _SETS_NOTE if len(data) else _NONE)
-
-
 def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the effect size without the first documents of each ranking, predicted and observed."""
     paths = _of_weat(setup, weat, "paths")
@@ -87,8 +64,8 @@ def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
     data = data.reindex(columns=["estimator", "form", "size", "effect_size", "ci_low", "ci_high", "verdict"])
     with plot.figure(plot.DOUBLE_COLUMN, 2.6) as fig:
-        panels = fig.subplots(1, len(PREDICTING), sharey=True)
-        for ax, attribution in zip(panels, PREDICTING, strict=True):
+        panels = fig.subplots(1, len(ATTRIBUTIONS), sharey=True)
+        for ax, attribution in zip(panels, ATTRIBUTIONS, strict=True):
             _draw(ax, data, attribution.name, setup.baseline_mean(weat))
         panels[0].set_ylabel("Effect size")
         plot.legend_below(fig, panels[0], 5)
@@ -107,7 +84,7 @@ def _draw(ax: plot.Axes, data: pd.DataFrame, ranking: str, baseline: float) -> N
             part["size"],
             part["effect_size"],
             line,
-            color=STYLES[ranking][0],
+            color=COLOURS[ranking],
             linewidth=0.9,
             label=f"predicted ({form})",
         )

@@ -21,7 +21,6 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
 from biaslab.origins.attribution.asking import of_sets
 from biaslab.origins.attribution.estimates import SET, SUM, added_up, seed_values
-from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.baseline import choose_seeds
@@ -33,7 +32,6 @@ Predict = Callable[[list[np.ndarray]], np.ndarray]
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["cross_fitting"]
 PREDICTED, OBSERVED = list(COLUMNS[:-3]), list(COLUMNS[-3:])
-_TEXT = ("weat", "set", "kind", "estimator", "form")
 
 
 def write_cross_fitting(
@@ -43,6 +41,8 @@ def write_cross_fitting(
     vocabulary: Path,
     differential_bias: list[Path],
     sets: Path,
+    baseline: Path,
+    observed: Path,
     word_sets: list[Path],
     influence: InfluenceParameters,
     estimator: str,
@@ -58,21 +58,15 @@ def write_cross_fitting(
         values = seed_values(read_parquet(of_test(differential_bias, test.name)), estimator)
         chosen = removed[removed["weat"] == test.name].assign(estimator=estimator)
         parts.append(cross_fit_sets(values, predictors(scanner, test, values, estimator), chosen, seed))
-    write_tsv(out, pd.concat(parts, ignore_index=True))
-
-
-def write_outcomes(predictions: Path, baseline: Path, observed: Path, out: Path) -> None:
-    """Set what was observed beside the predictions: ``cross_fitting.tsv``."""
-    table = read_tsv(predictions, tuple(PREDICTED), _TEXT)
-    write_tsv(out, with_outcomes(table, read_tsv(baseline), read_tsv(observed)))
+    predictions = pd.concat(parts, ignore_index=True)
+    write_tsv(out, with_outcomes(predictions, read_tsv(baseline), read_tsv(observed)))
 
 
 def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
     """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`."""
-    asked = attribution(estimator)
     return {
         SUM: lambda sets: -added_up(values, sets),
-        SET: lambda sets: -of_sets(asked, scanner, weat, sets).values,
+        SET: lambda sets: -of_sets(estimator, scanner, weat, sets).values,
     }
 
 
@@ -106,8 +100,7 @@ def cross_fit_sets(
     """Predict the targeted sets of a test by baselines that chose them, and by the others.
 
     `predict` holds by its name what predicts the change B(w~) - B(w) of each set. `sets` has a row a set
-    of the test: weat, set, kind, size, and the estimator behind `values`. Return the rows of
-    ``cross_fitting/predictions.tsv``.
+    of the test: weat, set, kind, size, and the estimator behind `values`.
     """
     targeted = sets[sets["kind"].isin(TARGETED_KINDS)]
     parts = [_cross_fit(s, values, predict, seed) for s in targeted.itertuples()]

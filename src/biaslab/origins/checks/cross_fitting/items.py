@@ -7,12 +7,8 @@ _LABEL, _RESULTS = "Cross-fitting", ("cross_fitting.tsv",)
 
 ANALYSIS = Analysis(
     "cross_fitting",
-    steps={
-        "cross-fit": "analysis:write_cross_fitting",
-        "compare-cross-fitting": "analysis:write_outcomes",
-    },
+    steps={"cross-fit": "analysis:write_cross_fitting"},
     results=_RESULTS,
-    needs=("perturbations.retrainings",),
     items=(
         Item("cross_fitting", TABLE, _LABEL, "report:overestimates", _RESULTS),
         Item("cross_fitting_sets", TABLE, _LABEL, "report:set_table", _RESULTS, TEST),

@@ -16,10 +16,14 @@ from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
+from biaslab.embeddings.glove import GloveParameters
+from biaslab.origins.attribution import asking
 from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
+from biaslab.origins.attribution.scanner import Training, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.foreign.flips import Retraining, leave_out
-from biaslab.origins.checks.lds.analysis import mask, random_changes
+from biaslab.origins.checks.lds.analysis import mask
 from biaslab.origins.checks.lds.outcomes import BOUND, PAIRED_BOUND, check_outcomes
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.sets.names import RANDOM
@@ -47,8 +51,8 @@ def write_scored(
     """Score a file on what a run has measured of a setup, whose folder is `results`; write and return it.
 
     Instead of a file, scores (n_documents,) by their names. With `retraining` embeddings are trained as well,
-    without the documents that the first of them puts first. `say` gets a line on what cannot be checked, and
-    one if the sign seems reversed. Outcomes that do not belong to their subset raise `InputError`.
+    without the documents that the first of them puts first. `say` gets a line on what cannot be checked.
+    Outcomes that do not belong to their subset raise `InputError`.
     """
     documents = read_parquet(results / "documents.parquet", ["document", "id", "n_tokens"])
     given = _given(scores, documents)
@@ -67,33 +71,12 @@ def write_scored(
         if (results / "lds/paired.tsv").exists():
             outcomes = _read_outcomes(results / "lds/paired.tsv", subsets, PAIRED_BOUND, say)
             tables.append(score_paired(given, removals, outcomes, subsets, weat, seed))
-        if line := reversed_line(pd.concat(tables), name):
-            say(line)
     if retraining:
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
     if not tables:
         raise InputError(f"{results}: nothing was retrained for {weat}; run a setup with lds.subsets")
     return _written(tables, weat, out)
-
-
-def reversed_line(table: pd.DataFrame, name: str) -> str:
-    """Return a line if a linear datamodeling score of some scores is clearly below 0; "" otherwise.
-
-    Clearly: of subsets of one size at least the interval is below 0 and the score below what random numbers
-    get, and of none the score is above 0.
-    """
-    own = table[(table["check"] == "lds") & (table["attribution"] == name)]
-    below = own[(own["ci_high"] < 0) & (own["value"] < own["null_low"])]
-    if below.empty or (own["value"] >= 0).any():
-        return ""
-    row = below.sort_values("ci_high").iloc[0]
-    return (
-        f"The sign of '{name}' seems reversed: its linear datamodeling score is {row['value']:.2f}"
-        f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}] on subsets that lack {row['n_removed']} documents. A"
-        " score says how much the bias falls without the document; a positive one belongs to a document that"
-        " raises the bias."
-    )
 
 
 def write_recalled(
@@ -122,6 +105,28 @@ def write_recalled(
     )
     at_planted = found[found["k"] == found["n_planted"]]
     return _written([_renamed(at_planted, "recall"), _renamed(pairs.assign(chance=0.5), "pairs")], weat, out)
+
+
+def estimate(
+    name: str, results: Path, word_sets: Path, parameters: GloveParameters, seed: int, threads: int
+) -> np.ndarray:
+    """Return what an attribution says of every document, averaged over the run's baselines: (n_documents,).
+
+    `results` is the folder of the setup, `parameters` and `seed` are those of its baselines.
+    """
+    batches = sorted(results.glob("embeddings/baseline/batch-*.npz"), key=lambda p: (len(p.name), p.name))
+    if not batches:
+        raise InputError(
+            f"{results}/embeddings/baseline: no embeddings, on which {name} is estimated; name the folder of"
+            " a run that still has them"
+        )
+    influence = InfluenceParameters(
+        damping=damping_of(parameters), x_max=parameters.x_max, alpha=parameters.alpha
+    )
+    files = (results / file for file in ("cooccurrence.npz", "corpus.npz", "vocabulary.tsv"))
+    scanner, (test,) = read_scanner(batches, *files, [word_sets], influence, threads)
+    scanner.training = Training(parameters, seed)
+    return asking.of_documents(name, scanner, test).values.mean(axis=0)
 
 
 def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
@@ -156,7 +161,7 @@ def score_subsets(
 ) -> pd.DataFrame:
     """Return the linear datamodeling score of `given` scores and of the run's own attributions of a test.
 
-    The lead is of the first of `given`. Column `null_low`: 97.5% of random numbers score more.
+    The lead is of the first of `given`.
     """
     rows = []
     for size, of_size in removals[removals["weat"] == weat].groupby("size"):
@@ -168,8 +173,6 @@ def score_subsets(
             changes[key] = part.set_index("set")["change"][names].to_numpy()
         drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
         target = standard_ranks(observed.to_numpy()[drawn])
-        random = random_changes(removed.T > 0, stream(seed, "foreign", "sign", weat, size))
-        null_low, _ = central_interval(standard_ranks(random) @ target[0])
         of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
         first = None
         for (name, form), change in changes.items():
@@ -177,8 +180,8 @@ def score_subsets(
             first = values if first is None else first
             lead, interval = first - values, central_interval(values[1:])
             row = ["lds", "", size, name, form, n, values[0], *interval, 0, of_test["ceiling"].iloc[0]]
-            rows.append([*row, lead[0], *central_interval(lead[1:]), null_low])
-    return pd.DataFrame(rows, columns=[*COLUMNS[1:], "null_low"])
+            rows.append([*row, lead[0], *central_interval(lead[1:])])
+    return pd.DataFrame(rows, columns=COLUMNS[1:])
 
 
 def score_paired(

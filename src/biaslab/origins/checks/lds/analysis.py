@@ -20,7 +20,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SET, SUM, read
-from biaslab.origins.attribution.registry import ESTIMATORS, PREDICTING
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, ESTIMATORS
 from biaslab.origins.baseline import choose_seeds
 from biaslab.origins.checks.lds.outcomes import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
 from biaslab.origins.grid.expansion import of_test
@@ -87,7 +87,7 @@ def predictions(
     a document or a subset, no change is predicted.
     """
     removed, tables = lacks.astype(np.float64).T, {"differential_bias": differential_bias, PPMI: ppmi}
-    for attribution in PREDICTING:
+    for attribution in ATTRIBUTIONS:
         yield Prediction(attribution.name, SUM, -read(attribution, tables[attribution.table]) @ removed)
     for estimator in ESTIMATORS:
         rows = of_sets[of_sets["estimator"] == estimator]

@@ -31,7 +31,7 @@ ANALYSIS = Analysis(
         "retrain-sets": "subsets:write_retrained",
         "score-attributions": "analysis:write_scores",
     },
-    needs=("lds.subsets",),
+    needs="lds.subsets",
     retrains=_retrains,
     jobs=_RETRAINED,
 )

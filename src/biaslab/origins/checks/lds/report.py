@@ -8,7 +8,7 @@ from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.lds.analysis import COLUMNS
-from biaslab.origins.report.panels import LABELS, STYLES, error_bars
+from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets.names import RANDOM
 
@@ -65,7 +65,7 @@ def _draw(ax: plot.Axes, data: pd.DataFrame) -> None:
     for shift, ((estimator, form), part) in enumerate(rows.groupby(["estimator", "form"], sort=False)):
         x = part["n_baselines"].replace(0, most) * (1 + 0.03 * (shift - 3))
         ax.errorbar(
-            x, part["lds"], yerr=error_bars(part, "lds"), color=STYLES[estimator][0], linestyle=_LINES[form],
+            x, part["lds"], yerr=error_bars(part, "lds"), color=COLOURS[estimator], linestyle=_LINES[form],
             marker="o", markersize=2.5, elinewidth=0.5, linewidth=0.8, label=f"{LABELS[estimator]}, {form}",
         )  # fmt: skip
     numbers = sorted(n for n in rows["n_baselines"].unique() if n)

@@ -19,9 +19,8 @@ ANALYSIS = Analysis(
     results=(_RECALL, _PAIRS),
     items=(
         Item("planted", TABLE, _LABEL, "report:recall_table", (_RECALL,), TEST),
-        Item("planted_pairs", TABLE, _LABEL, "report:pair_table", (_PAIRS,), TEST),
         Item("planted", FIGURE, _LABEL, "report:draw_recall", (_RECALL, _PAIRS), TEST),
     ),
-    needs=("planted.documents",),
+    needs="planted.documents",
     retrains=_retrains,
 )

@@ -8,10 +8,10 @@ from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.checks.planted.planting import LOWER, RAISE
 from biaslab.origins.checks.planted.recall import COLUMNS, EITHER, TEST_WORDS
-from biaslab.origins.report.panels import LABELS, STYLES, error_bars
+from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup
 
-_STYLES = STYLES | {TEST_WORDS: (plot.BLACK, ":")}
+_COLOURS = COLOURS | {TEST_WORDS: plot.BLACK}
 _TITLES = {
     RAISE: "Those that raise the bias",
     LOWER: "Those that lower the bias",
@@ -24,12 +24,6 @@ _NOTE = (
     " words of the test, paired without bias; opposite: planted with the other aim. Recall with Clopper and"
     " Pearson's 95% interval over planted documents. Chance: k over all documents, and the central 95% of"
     " random orders. At dose 0 all are plain copies, and nothing can be found."
-)
-_PAIRS_NOTE = (
-    "Each planted document against the control made of the same document, with the same targets in the same"
-    " places: right where the estimate is larger (raise) or smaller (lower) than the control's, of those"
-    " whose estimates differ. Clopper and Pearson's 95% interval. What counts words alone has 0.5, or – where"
-    " no two differ."
 )
 
 
@@ -51,20 +45,6 @@ def recall_table(setup: Setup, weat: str) -> Table:
     n_documents = ", ".join(str(n) for n in sorted(data["n_documents"].unique()))
     note = f"{_NOTE} Shown: k as many as planted; the .tsv has more. Documents: {n_documents}."
     return Table(data, text_columns(at_planted, shown), f"Planted documents ({setup.name}, {weat})", note)
-
-
-def pair_table(setup: Setup, weat: str) -> Table:
-    """List how often every attribution tells a planted document from its control."""
-    data = setup.of_weat("planted/pairs", weat, *COLUMNS["planted/pairs"])
-    shown = {
-        "Dose": "{dose:g}",
-        "Planted": "{kind}",
-        "Attribution": "{attribution}",
-        "Right": "{n_right} of {n_differ}",
-        "Share": "{right:.2f} [{right_ci_low:.2f}, {right_ci_high:.2f}]",
-    }
-    title = f"Planted documents and their controls ({setup.name}, {weat})"
-    return Table(data, text_columns(data, shown), title, _PAIRS_NOTE)
 
 
 def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
@@ -104,13 +84,13 @@ def _draw_lines(ax: plot.Axes, data: pd.DataFrame, column: str) -> None:
     """Draw one line an attribution, by dose."""
     doses = list(data["dose"].unique())
     for shift, (name, part) in enumerate(data.groupby("attribution", sort=False)):
-        colour, line = _STYLES[name]
         x = [doses.index(dose) + 0.06 * (shift - 2) for dose in part["dose"]]
         bounds = None
         if f"{column}_ci_low" in part:
             bounds = error_bars(part, column)
+        line = ":" if name == TEST_WORDS else "-"
         ax.errorbar(
-            x, part[column], yerr=bounds, color=colour, linestyle=line, marker="o", markersize=2.5,
+            x, part[column], yerr=bounds, color=_COLOURS[name], linestyle=line, marker="o", markersize=2.5,
             elinewidth=0.5, linewidth=0.8, label=LABELS.get(name, name),
         )  # fmt: skip
     ax.set_xticks(range(len(doses)), [f"{dose:g}" for dose in doses])

@@ -15,7 +15,6 @@ def _retrains(setup):
 ANALYSIS = Analysis(
     "ppmi_sets",
     results=(_SETS, _OBSERVED),
-    needs=("perturbations.retrainings", "ppmi_comparison.random_tests"),
     items=(
         Item(
             "table5_ppmi_baseline",

@@ -8,7 +8,6 @@ _PROJECTIONS, _FREQUENCY = "projections.tsv", "axis_frequency.tsv"
 ANALYSIS = Analysis(
     "axis",
     results=(_PROJECTIONS, _FREQUENCY),
-    needs=("perturbations.retrainings",),
     items=(
         Item("axis_frequency", TABLE, "Section 5.5", "report:frequency_table", (_FREQUENCY,)),
         Item("figure5_bias_axis", FIGURE, "Figure 5", "report:draw_axis", (_PROJECTIONS,), TEST),

@@ -30,12 +30,10 @@ from biaslab.origins.checks.brittleness.flips import (
     verdict,
     write_flips,
 )
-from biaslab.origins.checks.brittleness.report import draw_flips, number_table, set_table
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
 from naive.bias import effect_size
 from naive.embeddings import ppmi
 from naive.origins import fewest_flipping, first_flipping_prefix
-from origins_data import copy_setup, make_setups
 
 
 def linear(values, bias, name="influence"):
@@ -225,41 +223,6 @@ def test_an_undecided_set_is_within_the_bracket():
     stays = brackets(numbers, found.assign(verdict=NOT_FLIPPED), pd.Series([0.4, 0.6])).set_index("estimator")
     assert stays.loc["newton", "above"] == 16
     assert pd.isna(stays.loc["newton", "up_to"])
-
-
-@pytest.fixture(scope="module")
-def setup(tmp_path_factory):
-    arguments = {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}}
-    return make_setups(tmp_path_factory.mktemp("results"), arguments)[0]
-
-
-def test_tables_and_figure(setup, tmp_path):
-    table = number_table(setup, "weat1")
-    assert table.shown["Ranking"].tolist() == ["influence", "newton", "gradient", "ppmi", "random"]
-    numbers = setup.table("brittleness/brackets", "weat", "above", "up_to", "n_sets").head(5)
-    for shown, row in zip(table.shown["Observed"], numbers.itertuples(), strict=True):
-        if not pd.isna(row.up_to):
-            assert shown == (f"{row.above} < n ≤ {row.up_to:.0f}" if row.above else f"≤ {row.up_to:.0f}")
-        else:
-            assert shown == (f"> {row.above}" if row.above else "undecided" if row.n_sets else "–")
-    assert "Baselines: 0." in table.note
-    sets = set_table(setup, "weat1")
-    assert {"flipped", "not flipped"} <= set(sets.shown["Verdict"])
-    assert sets.shown.loc[sets.shown["Ranking"] == "random", "Sum"].eq("–").all()
-    draw_flips(setup, "weat1", tmp_path / "figure")
-    assert set(pd.read_csv(tmp_path / "figure.tsv", sep="\t")["form"]) == {"sum", "set", "observed"}
-
-
-def test_nothing_to_retrain_is_told(setup, tmp_path):
-    copied = copy_setup(setup, tmp_path)
-    path = copied.folder / "brittleness" / "outcomes.tsv"
-    write_tsv(path, read_tsv(path).head(0))
-    table = set_table(copied, "weat1")
-    assert (
-        table.note
-        == "No ranking predicts that half of the corpus or less flips the sign: nothing was retrained."
-    )
-    draw_flips(copied, "weat1", tmp_path / "figure")
 
 
 def test_step_compares_what_any_jobs_retrained(tmp_path):

@@ -12,9 +12,7 @@ from biaslab.origins.checks.cross_fitting.analysis import (
     pooled,
     with_outcomes,
 )
-from biaslab.origins.checks.cross_fitting.report import draw_sets, overestimates, set_table
 from naive.origins import cross_fitted
-from origins_data import make_setups
 
 N, DOCUMENTS = 4, 40
 
@@ -97,14 +95,3 @@ def test_a_set_without_retraining_and_a_single_baseline_are_refused(values):
         with_outcomes(predicted, baseline, observed.assign(set="other"))
     with pytest.raises(InputError, match="it takes two, raise baselines"):
         seed_values(pd.DataFrame({"influence_seed0": [0.1]}), "influence")
-
-
-def test_tables_and_figure(tmp_path):
-    setup = make_setups(tmp_path, {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}})[0]
-    table = overestimates([setup])
-    assert set(table.shown["Baselines that choose"]) == {"1", "2", "3"}
-    shown = set_table(setup, "weat1").shown
-    assert len(shown) == 2 * 2 * 2 * 3
-    assert shown["Optimism"].str.contains("±").sum() == 8
-    draw_sets(setup, "weat1", tmp_path / "figure")
-    assert len(pd.read_csv(tmp_path / "figure.tsv", sep="\t")) == 8

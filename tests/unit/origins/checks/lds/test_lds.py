@@ -17,10 +17,8 @@ from biaslab.origins.checks.lds.analysis import (
     score,
     write_scores,
 )
-from biaslab.origins.checks.lds.report import draw_scores, score_table
 from biaslab.origins.checks.lds.subsets import draw_subsets, retrain, write_subsets
 from naive.origins import intraclass_correlation, linear_datamodeling_score
-from origins_data import make_setups
 
 
 def scored(changes, effect_sizes, lacks=None, **others):
@@ -153,16 +151,6 @@ def test_retraining_is_that_of_the_pruned_corpus(tmp_path):
         assert row["documents_sha256"] == hashlib.sha256(removed.astype("<i8").tobytes()).hexdigest()
     assert table["n_unseen_words"].tolist() == [0, 1, 0, 1]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_table_and_figure(tmp_path):
-    setup = make_setups(tmp_path, {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}})[0]
-    table = score_table(setup, "weat1")
-    assert set(table.shown["Removed"]) == {"6", "30"}
-    assert set(table.shown["Attribution"]) == {"influence", "newton", "gradient", "ppmi", "random"}
-    assert "12 subsets, 2 retrainings of each" in table.note
-    draw_scores(setup, "weat1", tmp_path / "figure")
-    assert len(pd.read_csv(tmp_path / "figure.tsv", sep="\t")) == len(table.data)
 
 
 def test_steps_draw_and_score(tmp_path):

@@ -23,11 +23,8 @@ from biaslab.origins.checks.planted.planting import (
     write_planted,
 )
 from biaslab.origins.checks.planted.recall import EITHER, TEST_WORDS, pair_table, recall_table, write_recall
-from biaslab.origins.checks.planted.report import _STYLES, draw_recall
-from biaslab.origins.checks.planted.report import pair_table as shown_pairs
-from biaslab.origins.checks.planted.report import recall_table as shown_recall
+from biaslab.origins.checks.planted.report import _COLOURS
 from naive.origins import planted_pair, recall_at
-from origins_data import make_setups
 
 S, T, A, B = np.arange(8).reshape(4, 2)
 WEAT = WeatIndices("w", S, T, A, B, set_names=(), lost={})
@@ -172,15 +169,15 @@ def test_an_attribution_that_knows_finds_all_and_one_that_counts_words_is_told()
 
 
 def test_random_numbers_find_what_chance_does():
-    """Over 200 orders the mean recall is k over n, and about 95% lie within the bounds."""
+    """Over 60 orders the mean recall is k over n, and about 95% lie within the bounds."""
     documents, rng = listed(), np.random.default_rng(5)
-    values = {str(i): rng.normal(size=len(documents)) for i in range(200)}
+    values = {str(i): rng.normal(size=len(documents)) for i in range(60)}
     table = recall_table(documents, "w", values, 1)
     at = table[(table["k"] == 16) & (table["order"] == RAISE)]
     assert at["chance"].iloc[0] == pytest.approx(16 / 84)
-    assert at["recall"].mean() == pytest.approx(16 / 84, abs=0.04)
+    assert at["recall"].mean() == pytest.approx(16 / 84, abs=0.06)
     inside = at["recall"].between(at["chance_ci_low"] - 1e-9, at["chance_ci_high"] + 1e-9).mean()
-    assert 0.93 <= inside <= 1
+    assert 0.9 <= inside <= 1
     right = pair_table(documents, "w", values)["right"]
     assert right.mean() == pytest.approx(0.5, abs=0.05)
 
@@ -190,11 +187,11 @@ def test_ties_are_broken_at_random():
     documents = listed(n_real=200)
     found = [
         recall_table(documents, "w", {"influence": np.zeros(len(documents))}, seed)["found"].to_numpy()
-        for seed in range(40)
+        for seed in range(20)
     ]
     expected = recall_table(documents, "w", {"influence": np.zeros(len(documents))}, 1)
-    np.testing.assert_allclose(np.mean(found, axis=0), (expected["chance"] * expected["n_planted"]), atol=1.5)
-    assert len({tuple(f) for f in found}) > 20
+    np.testing.assert_allclose(np.mean(found, axis=0), (expected["chance"] * expected["n_planted"]), atol=2)
+    assert len({tuple(f) for f in found}) > 10
 
 
 def test_a_worked_example():
@@ -210,18 +207,6 @@ def test_a_worked_example():
     pairs = pair_table(documents, "w", {"influence": np.array([0.1, 0.0, 0.3, 0.2, 0.5])})
     assert pairs["n_right"].tolist() == [0, 1]
     assert not math.isnan(pairs["right_ci_high"][0])
-
-
-def test_table_and_figure(tmp_path):
-    setup = make_setups(tmp_path, {"wiki": {"n_documents": 60, "sizes": (5, 10), "n_random": 1}})[0]
-    table = shown_recall(setup, "weat1")
-    assert len(table.shown) == 3 * 3 * 5  # doses, orders, attributions
-    assert set(table.shown["Dose"]) == {"0", "0.03", "0.3"}
-    assert "Documents: 230." in table.note
-    assert len(shown_pairs(setup, "weat1").shown) == 3 * 2 * 5
-    draw_recall(setup, "weat1", tmp_path / "figure")
-    drawn = pd.read_csv(tmp_path / "figure.tsv", sep="\t")
-    assert len(drawn) == 3 * 3 * 5 + 3 * 5
 
 
 def test_commands_plant_and_measure(tmp_path):
@@ -260,7 +245,7 @@ def test_commands_plant_and_measure(tmp_path):
     write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].assign(ppmi=rng.normal(size=n)))
     tables = (tmp_path / "recall.tsv", tmp_path / "pairs.tsv")
     write_recall([to / "documents.parquet"], *tables, 1)
-    assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*_STYLES}
+    assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*_COLOURS}
     assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 5
     write_parquet(tmp_path / "none.parquet", listed[listed["kind"] == ""])
     with pytest.raises(InputError, match=r"none\.parquet: no planted document; plant some with the step"):

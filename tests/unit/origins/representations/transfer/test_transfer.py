@@ -101,13 +101,6 @@ def test_changes_are_differences_of_means(sets):
         assert row.baseline_mean == pytest.approx(1)
 
 
-@pytest.mark.parametrize("other", ["ppmi", "word2vec"])
-def test_one_other_representation_is_enough(sets, other):
-    table = set_changes(dict.fromkeys(("glove", other), samples_of(CHANGES)), sets)
-    assert table["representation"].unique().tolist() == ["glove", other]
-    assert compare_responses(table, 1)["representation"].tolist() == ["glove", other]
-
-
 def test_targeted_sets_have_their_own_test_alone(sets):
     both = pd.concat([samples_of(CHANGES), samples_of(CHANGES).assign(weat="v")])
     table = set_changes(dict.fromkeys(("glove", "ppmi", "word2vec"), both), sets)

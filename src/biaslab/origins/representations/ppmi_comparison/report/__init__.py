@@ -1,1 +1,0 @@
-"""Table and figures of the comparison."""
