@@ -4,7 +4,6 @@ import importlib.util
 import json
 import re
 import zipfile
-from pathlib import Path
 
 import pytest
 

@@ -80,10 +80,6 @@ def test_an_absent_training_is_refused(batches):
 )
 def test_arrays_that_do_not_fit_are_refused(tmp_path, changes):
     path = tmp_path / "batch-0.npz"
-    write_npz(
-        path, **{"replicates": np.array([0]), "W": np.zeros((1, 4, 3)), **changes}
-    )
+    write_npz(path, **{"replicates": np.array([0]), "W": np.zeros((1, 4, 3)), **changes})
     with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
         list(read_trainings([path], VOCABULARY))
-
-

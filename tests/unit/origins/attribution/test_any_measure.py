@@ -82,6 +82,8 @@ def test_steps_equal_the_dense_formulas(name, parameters, oracle, x, corpus, emb
     result = differential_bias(rows, removals, weat, embedding)
     assert result.baseline == pytest.approx(measure(embedding["W"]), rel=1e-9)
     assert removals.n_units > moved_words._UNITS_AT_A_TIME  # so that more than one part is seen
+    touched = np.diff(removals.entry_starts)
+    assert touched.min() < D <= touched.max()
     for document in (*range(0, removals.n_units, 23), removals.n_units - 1):
         perturbed = dense(without_documents(x, *corpus, np.array([document])))
         for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):

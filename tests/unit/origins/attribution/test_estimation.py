@@ -1,14 +1,10 @@
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
@@ -18,23 +14,11 @@ from biaslab.origins.attribution.tables import (
     count_test_words,
     document_table,
     set_table,
-    write_differential_bias,
 )
 from biaslab.origins.sets.selection import select_sets
 
 N_WORDS, D, N_DOCUMENTS = 30, 4, 40
 WORDS = [f"w{i}" for i in range(N_WORDS)]
-FILES = {
-    "cooccurrence": "x.npz",
-    "corpus": "corpus.npz",
-    "documents": "documents.parquet",
-    "vocabulary": "vocabulary.tsv",
-    "weat": "w.yaml",
-    "out": "out.parquet",
-}
-
-
-NO_IDS = np.empty(0, np.int64)
 WEAT = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]), ("S", "T", "A", "B"), {})
 
 
@@ -57,19 +41,6 @@ def scanner(corpus, tmp_path_factory):
 def documents():
     numbers = np.arange(N_DOCUMENTS)
     return pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "a title"})
-
-
-def written(folder, scan, corpus, **of_measure):
-    """Write the files of a corpus and a test; return them and where the table of documents goes, by name."""
-    cooccurrence.write(folder / "x.npz", scan.x, digest_words(WORDS))
-    write_npz(folder / "corpus.npz", tokens=corpus[0], offsets=corpus[1], words=digest_words(WORDS))
-    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
-    write_parquet(folder / "documents.parquet", documents())
-    names = {symbol: [WORDS[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
-    sets = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
-    head = {"name": "w", "title": "A test", "source": "made up", **of_measure}
-    (folder / "w.yaml").write_text(yaml.safe_dump(head | sets, sort_keys=False))
-    return {name: folder / file for name, file in FILES.items()}
 
 
 def test_document_table(scanner):
@@ -119,20 +90,3 @@ def test_another_vocabulary(scanner, corpus):
 def test_documents_of_another_corpus(scanner):
     with pytest.raises(InputError, match="39 documents listed, 40 in the corpus"):
         document_table(scanner[0], WEAT, documents()[1:])
-
-
-def test_step_estimates_by_the_measure_that_the_file_names(scanner, corpus, tmp_path):
-    scan, _ = scanner
-    files = written(tmp_path, scan, corpus, measure="direct_bias", parameters={"c": 2})
-    weat = files.pop("weat")
-    by_seed = files["out"].parent / "by_seed" / files["out"].name
-    batches = [scan.batches[0]]
-    write_differential_bias(
-        batches, **files, word_sets=[weat], influence=InfluenceParameters(), by_seed=by_seed
-    )
-    weat = replace(WEAT, measure="direct_bias", parameters={"c": 2.0})
-    expected = document_table(scan, weat, documents())
-    found = read_parquet(files["out"]).join(read_parquet(by_seed).drop(columns="document"))
-    pd.testing.assert_frame_equal(found[list(expected)], expected)
-    plain = document_table(scan, WEAT, documents())
-    assert not np.allclose(found["influence_mean"], plain["influence_mean"])

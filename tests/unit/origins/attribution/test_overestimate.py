@@ -165,13 +165,6 @@ def test_damped_newton_is_exact_from_the_minimum_with_the_penalty(script, of_one
     assert np.abs(wrong - (ends[1] - ends[0])).max() > 1e-3 * np.abs(wrong).max()
 
 
-def test_a_singular_hessian_is_that_of_before(script, of_one_word):
-    row = script.row(*of_one_word[3])
-    singular = row._replace(A_after=np.zeros_like(row.A))
-    change = -row.q_after - (row.A @ row.v - row.q)
-    np.testing.assert_allclose(script.newton(singular), -np.linalg.solve(row.A, change))
-
-
 def test_measures(script, run):
     W = run.baselines[0]["W"]
     found = script.measures(W, TEST)
@@ -298,22 +291,6 @@ def test_steps_of_a_whole_analysis(script, analysis):
     assert (summary.loc[summary["method"] == "newton", "excess"] != 0).all()
 
 
-def test_the_curve_ends_at_the_whole_set(analysis):
-    curve = read_tsv(analysis / "curve.tsv")
-    whole = read_tsv(analysis / "changes.tsv")
-    whole = whole[(whole["epochs"] == EPOCHS) & (whole["measure"] == "effect size")]
-    whole = (whole["after"] - whole["before"]).set_axis(pd.MultiIndex.from_frame(whole[["method", "seed"]]))
-    for end in curve[curve["share"] == 1].itertuples():
-        assert end.change == pytest.approx(whole[end.method, end.seed], rel=1e-6)
-    lengths = curve[curve["method"] == "newton"].groupby("share")["change"].apply(lambda c: c.abs().mean())
-    assert lengths.is_monotonic_increasing
-
-
-def test_training_on_leads_to_the_minimum(analysis):
-    distances = read_tsv(analysis / "distances.tsv")
-    assert distances[distances["seed"] == 0].set_index("epochs")["distance"].is_monotonic_decreasing
-
-
 def test_predictions_are_those_of_the_workflow(run, analysis):
     predictions = read_tsv(analysis / "predictions.tsv").set_index(["estimator", "damping", "seed"])
     rows = influence.weat_rows(run.x, WORDS, PARAMETERS.x_max, PARAMETERS.alpha)
@@ -328,25 +305,9 @@ def test_predictions_are_those_of_the_workflow(run, analysis):
     assert predictions["observed"].unique() == pytest.approx([-0.35])
 
 
-def test_an_analysis_repeats_byte_for_byte(script, results, analysis, tmp_path):
-    assert analyse(script, results, tmp_path, *TINY) == 0
-    files = sorted(path.name for path in analysis.glob("*.*"))
-    assert {"summary.md", "ladder.tex", "directions.tsv", "words.tsv", "overestimate.png"} < set(files)
-    for name in files:
-        assert (tmp_path / name).read_bytes() == (analysis / name).read_bytes(), name
-
-
 def test_sizes_that_the_run_lacks(script, results, tmp_path, capsys):
     assert analyse(script, results, tmp_path, "--sizes", "11") == 2
     assert "--sizes 11: the run has no sets of 11 documents; name others" in capsys.readouterr().err
-
-
-def test_a_training_is_not_repeated(script, run, tmp_path):
-    training = script.Training("w", REMOVED, EPOCHS, 0)
-    script.make_training(run, training, tmp_path)
-    before = (tmp_path / training.file).stat()
-    script.make_training(run, training, tmp_path)
-    assert (tmp_path / training.file).stat() == before
 
 
 def test_without_a_run_one_line_says_so(script, tmp_path, capsys):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biaslab.core.errors import InputError
 from biaslab.origins.grid import analyses, expansion
 from biaslab.origins.sets.names import BASELINE
 from biaslab.run.config import PRESETS, load_files
@@ -131,3 +132,9 @@ def test_files_of_embeddings_and_results():
         "out/mine/ppmi/weat1.parquet",
         "out/mine/ppmi/weat2.parquet",
     ]
+
+
+def test_a_test_without_a_table_is_named():
+    assert expansion.of_test([Path("a/v.tsv"), Path("a/w.tsv")], "w") == Path("a/w.tsv")
+    with pytest.raises(InputError, match="w: no table of this test among v; give one for each test"):
+        expansion.of_test([Path("a/v.tsv")], "w")

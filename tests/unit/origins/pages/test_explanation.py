@@ -17,7 +17,7 @@ from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import document_table
-from biaslab.origins.checks.bias_gradient.analysis import pair_table, write_gradient
+from biaslab.origins.checks.bias_gradient.analysis import pair_table
 from biaslab.origins.pages.explanation import (
     Corpus,
     explain,
@@ -192,15 +192,6 @@ def test_bad_input_ends_with_one_line(monkeypatch, capsys, folder, arguments, me
     error = capsys.readouterr().err
     assert re.match(f"biaslab: .*{message}", error)
     assert error.count("\n") == 1
-
-
-def test_step_writes_the_same_gradients(folder, tmp_path):
-    home = folder / "results/origins/tiny"
-    files = [home / name for name in ("cooccurrence.npz", "corpus.npz", "vocabulary.tsv")]
-    embeddings, word_sets = [home / "embeddings/baseline/batch-0.npz"], [folder / "weat1.yaml"]
-    out = tmp_path / "x.parquet"
-    write_gradient(embeddings, *files, word_sets, InfluenceParameters(x_max=20), out, tmp_path / "ends.tsv")
-    assert out.read_bytes() == (home / "bias_gradient/weat1.parquet").read_bytes()
 
 
 def test_highlight_writes_the_two_ends_the_same_each_time(folder, tmp_path):

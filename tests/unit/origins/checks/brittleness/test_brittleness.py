@@ -1,15 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
-from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution import ppmi as ppmi_scan
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import document_table
@@ -19,7 +16,6 @@ from biaslab.origins.checks.brittleness.analysis import (
     predict_flips,
     rankings,
     search,
-    write_predictions,
 )
 from biaslab.origins.checks.brittleness.flips import (
     FLIPPED,
@@ -28,7 +24,6 @@ from biaslab.origins.checks.brittleness.flips import (
     brackets,
     outcomes,
     verdict,
-    write_flips,
 )
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
 from naive.bias import effect_size
@@ -225,32 +220,6 @@ def test_an_undecided_set_is_within_the_bracket():
     assert pd.isna(stays.loc["newton", "up_to"])
 
 
-def test_step_compares_what_any_jobs_retrained(tmp_path):
-    """One job has nothing to retrain; a test that nothing flips has a row that says so."""
-    values = np.linspace(3, 0.1, 40)  # two documents take 5.9 from 5
-    parts = [predict_flips([linear(v, 5.0)], 5.0, [1], w, 1) for w, v in (("a", values), ("b", values / 99))]
-    numbers, paths, sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
-    write_tsv(tmp_path / "numbers.tsv", numbers)
-    write_tsv(tmp_path / "paths.tsv", paths)
-    write_parquet(tmp_path / "sets.parquet", sets)
-    retrained = retrainings(sets, values, 5.0, np.random.default_rng(6)).assign(weat="a", seed=0)
-    write_tsv(tmp_path / "0.tsv", retrained)
-    write_tsv(tmp_path / "1.tsv", retrained.head(0))
-    baseline = pd.DataFrame(
-        {"weat": ["a", "a", "b", "b"], "seed": [0, 1, 0, 1], "effect_size": [4.9, 5.1] * 2}
-    )
-    write_tsv(tmp_path / "baseline.tsv", baseline)
-    names = ("sets.parquet", "numbers.tsv", "paths.tsv", "baseline.tsv", "outcomes.tsv", "brackets.tsv")
-    write_flips([tmp_path / f"{k}.tsv" for k in range(2)], *(tmp_path / name for name in names))
-    found = read_tsv(tmp_path / "outcomes.tsv")
-    assert found["estimator"].tolist() == ["influence", "random"]
-    assert found["verdict"].tolist() == [FLIPPED, NOT_FLIPPED]
-    told = read_tsv(tmp_path / "brackets.tsv").set_index(["weat", "estimator"])
-    assert told.loc[("b", "influence"), "problem"] == "no prefix flips it"
-    assert told.loc["b", "n_sets"].eq(0).all()
-    assert len(read_parquet(tmp_path / "sets.parquet")) == len(sets)
-
-
 def test_a_number_that_two_multiples_round_up_to_is_left_out_once():
     values = np.array([3.0, 1, 1, 1, -1, -1, -1, -1])
     sets = predict_flips([linear(values, 2.0)], 2.0, [0.5, 1, 2, 8, 9], "w", 1)[2].drop_duplicates("set")
@@ -312,31 +281,3 @@ def test_a_document_without_an_estimate_is_refused(scanner, tables):
     of_documents = tables[0].assign(newton_seed1=np.nan)
     with pytest.raises(InputError, match=r"w: a document has no estimate by newton; raise bias\.damping"):
         rankings(scanner, WEAT, named(of_documents, tables[1]), 0.5)
-
-
-def test_step_predicts_and_chooses_sets(scanner, tables, tmp_path):
-    names = {symbol: [scanner.words[i] for i in getattr(WEAT, symbol)] for symbol in "STAB"}
-    groups = {"targets": {k: names[k] for k in "ST"}, "attributes": {k: names[k] for k in "AB"}}
-    head = {"name": "w", "title": "A test", "source": "made up"}
-    (tmp_path / "w.yaml").write_text(yaml.safe_dump(head | groups, sort_keys=False))
-    digest = digest_words(scanner.words)
-    cooccurrence.write(tmp_path / "x.npz", scanner.x, digest)
-    write_npz(tmp_path / "corpus.npz", tokens=scanner.tokens, offsets=scanner.offsets, words=digest)
-    vocabulary = pd.DataFrame({"word": scanner.words, "count": np.bincount(scanner.tokens)})
-    write_tsv(tmp_path / "vocabulary.tsv", vocabulary)
-    write_parquet(tmp_path / "bias" / "w.parquet", tables[0])
-    write_parquet(tmp_path / "ppmi" / "w.parquet", tables[1])
-    write_tsv(tmp_path / "baseline.tsv", pd.DataFrame({"weat": "w", "effect_size": tables[2]}))
-    files = {"cooccurrence": "x.npz", "corpus": "corpus.npz", "vocabulary": "vocabulary.tsv"}
-    files |= {"baseline": "baseline.tsv", "numbers": "numbers.tsv", "paths": "paths.tsv"}
-    files = {key: tmp_path / file for key, file in (files | {"sets": "sets.parquet"}).items()}
-    of_tests = {"differential_bias": "bias/w.parquet", "ppmi": "ppmi/w.parquet", "word_sets": "w.yaml"}
-    files |= {key: [tmp_path / file] for key, file in of_tests.items()}
-    write_predictions(scanner.batches, **files, influence=InfluenceParameters(), multiples=[1, 2], seed=1)
-    bias = np.mean(tables[2])
-    expected = predict_flips(rankings(scanner, WEAT, named(*tables[:2]), bias), bias, [1, 2], "w", 1)
-    pd.testing.assert_frame_equal(read_parquet(tmp_path / "sets.parquet"), expected[2])
-    found = read_tsv(tmp_path / "numbers.tsv")
-    assert found["estimator"].tolist() == ["influence"] * 2 + ["newton"] * 2 + ["gradient"] * 2 + ["ppmi"] * 2
-    assert found["n_documents"].tolist()[:6] == expected[0]["n_documents"].tolist()[:6]
-    assert set(read_tsv(tmp_path / "paths.tsv")["form"]) == {SUM, SET}

@@ -3,8 +3,6 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_parquet, write_tsv
-from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
 from biaslab.origins.checks.lds.analysis import (
     N_RANDOM,
@@ -15,9 +13,8 @@ from biaslab.origins.checks.lds.analysis import (
     random_changes,
     reliability,
     score,
-    write_scores,
 )
-from biaslab.origins.checks.lds.subsets import draw_subsets, retrain, write_subsets
+from biaslab.origins.checks.lds.subsets import draw_subsets, retrain
 from naive.origins import intraclass_correlation, linear_datamodeling_score
 
 
@@ -151,33 +148,3 @@ def test_retraining_is_that_of_the_pruned_corpus(tmp_path):
         assert row["documents_sha256"] == hashlib.sha256(removed.astype("<i8").tobytes()).hexdigest()
     assert table["n_unseen_words"].tolist() == [0, 1, 0, 1]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_steps_draw_and_score(tmp_path):
-    """The steps, from the documents to the table; a test without its table of PPMI is named."""
-    n, rng = 20, np.random.default_rng(10)
-    names = {"document": range(n), "id": [str(i) for i in range(n)], "title": "t"}
-    bias = {f"{e}_seed{s}": rng.normal(size=n) for e in ESTIMATORS for s in range(2)}
-    write_parquet(tmp_path / "w.parquet", pd.DataFrame(names | bias))
-    write_parquet(tmp_path / "ppmi" / "w.parquet", pd.DataFrame(names | {"ppmi": bias["newton_seed0"]}))
-    write_parquet(tmp_path / "documents.parquet", pd.DataFrame(names))
-    subsets = tmp_path / "subsets.parquet"
-    write_subsets(tmp_path / "documents.parquet", [0.5], 8, 1, subsets)
-    sets = list(read_parquet(subsets)["set"].unique())
-    effects = [(s, "w", k, rng.normal(), "00") for s in sets for k in range(2)]
-    columns = ["set", "weat", "seed", "effect_size", "documents_sha256"]
-    write_tsv(tmp_path / "retrained.tsv", pd.DataFrame(effects, columns=columns))
-    predicted = [(s, "w", e, k, rng.normal()) for s in sets for e in ESTIMATORS for k in range(2)]
-    columns = ["set", "weat", "estimator", "seed", "predicted"]
-    write_tsv(tmp_path / "predictions.tsv", pd.DataFrame(predicted, columns=columns))
-    by_ppmi = [("baseline", "w", 0.1), *((s, "w", rng.normal()) for s in sets)]
-    write_tsv(tmp_path / "sets.tsv", pd.DataFrame(by_ppmi, columns=["set", "weat", "effect_size"]))
-    files = {"subsets": subsets, "retrained": [tmp_path / "retrained.tsv"]}
-    files |= {"differential_bias": [tmp_path / "w.parquet"], "ppmi_sets": tmp_path / "sets.tsv"}
-    files |= {name: tmp_path / f"{name}.tsv" for name in ("predictions", "removals", "scores")}
-    write_scores(**files, ppmi=[tmp_path / "ppmi" / "w.parquet"], seed=1)
-    scores = pd.read_csv(tmp_path / "scores.tsv", sep="\t")
-    assert len(scores) == 3 * 2 + 1 + 3 * 2 + 1 + 1
-    assert len(pd.read_csv(tmp_path / "removals.tsv", sep="\t")) == 8 * 8
-    with pytest.raises(InputError, match="w: no table of this test among documents; give one for each test"):
-        write_scores(**files, ppmi=[tmp_path / "documents.parquet"], seed=1)

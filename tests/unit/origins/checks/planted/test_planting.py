@@ -8,10 +8,8 @@ import pytest
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.checks.planted.planting import (
     CONTROL,
     KINDS,
@@ -20,10 +18,15 @@ from biaslab.origins.checks.planted.planting import (
     n_pairs,
     plant,
     plant_pairs,
-    write_planted,
 )
-from biaslab.origins.checks.planted.recall import EITHER, TEST_WORDS, pair_table, recall_table, write_recall
-from biaslab.origins.checks.planted.report import _COLOURS
+from biaslab.origins.checks.planted.recall import (
+    EITHER,
+    TEST_WORDS,
+    check,
+    pair_table,
+    planted_tests,
+    recall_table,
+)
 from naive.origins import planted_pair, recall_at
 
 S, T, A, B = np.arange(8).reshape(4, 2)
@@ -209,47 +212,11 @@ def test_a_worked_example():
     assert not math.isnan(pairs["right_ci_high"][0])
 
 
-def test_commands_plant_and_measure(tmp_path):
-    """The commands, from the corpus to the table; a vocabulary of another corpus is refused."""
-    tokens, offsets, documents, words = corpus()
-    numbers = {"n_source_tokens": np.int64(700), "words": words.digest}
-    write_npz(tmp_path / "corpus.npz", tokens=tokens, offsets=offsets, **numbers)
-    write_parquet(tmp_path / "documents.parquet", documents)
-    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": words.words, "count": words.counts}))
-    sets = {"name": "w", "title": "t", "source": "s"}
-    named = [[f"word{i}" for i in ids] for ids in (S, T, A, B)]
-    sets |= {
-        "targets": dict(zip("st", named, strict=False)),
-        "attributes": dict(zip("ab", named[2:], strict=True)),
-    }
-    (tmp_path / "w.yaml").write_text(str(sets))
-    to = tmp_path / "0.1"
-    names = {"corpus": "corpus.npz", "documents": "documents.parquet", "vocabulary": "vocabulary.tsv"}
-    files = {name: tmp_path / file for name, file in names.items()}
-    files |= {f"out_{name}": to / file for name, file in names.items()}
-    planting = {**files, "word_sets": [tmp_path / "w.yaml"], "count": 4, "dose": 0.1, "seed": 1}
-    other = pd.DataFrame({"word": words.words, "count": [words.counts[0] + 5, *words.counts[1:]]})
-    write_tsv(tmp_path / "vocabulary.tsv", other)
-    with pytest.raises(
-        InputError, match=r"corpus\.npz: the word 'word0' is there \d+ times, by the vocabulary"
-    ):
-        write_planted(**planting)
-    assert not to.exists()
-    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": words.words, "count": words.counts}))
-    write_planted(**planting)
-    assert read_vocabulary(to / "vocabulary.tsv").counts.sum() == len(tokens) + 4 * 3 * 30
-    listed = read_parquet(to / "documents.parquet")
-    rng, n = np.random.default_rng(6), len(listed)
-    bias = {f"{e}_mean": rng.normal(size=n) for e in ESTIMATORS} | {f"n_{s}": 1 for s in "STAB"}
-    write_parquet(to / "differential_bias" / "w.parquet", listed[["document"]].assign(**bias))
-    write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].assign(ppmi=rng.normal(size=n)))
-    tables = (tmp_path / "recall.tsv", tmp_path / "pairs.tsv")
-    write_recall([to / "documents.parquet"], *tables, 1)
-    assert set(read_tsv(tmp_path / "recall.tsv")["attribution"]) == {*_COLOURS}
-    assert len(read_tsv(tmp_path / "pairs.tsv")) == 2 * 5
-    write_parquet(tmp_path / "none.parquet", listed[listed["kind"] == ""])
-    with pytest.raises(InputError, match=r"none\.parquet: no planted document; plant some with the step"):
-        write_recall([tmp_path / "none.parquet"], *tables, 1)
-    write_parquet(to / "ppmi" / "w.parquet", listed[["document"]].head(3).assign(ppmi=0.0))
-    with pytest.raises(InputError, match=r"ppmi.w\.parquet: it has 3 documents, the planted corpus 32, or"):
-        write_recall([to / "documents.parquet"], *tables, 1)
+def test_corpora_without_planted_documents_and_tables_of_others_are_refused():
+    documents = listed()
+    assert planted_tests(documents, "there") == ["w"]
+    with pytest.raises(InputError, match="there: no planted document; plant some with the step"):
+        planted_tests(documents[documents["kind"] == ""], "there")
+    check(documents, {"ppmi": documents})
+    with pytest.raises(InputError, match="ppmi: it has 3 documents, the planted corpus 84, or"):
+        check(documents, {"ppmi": documents.head(3)})

@@ -8,7 +8,7 @@ import pytest
 
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_npz
+from biaslab.core.io import write_npz
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.representations.axis import analysis as axis
 from naive import bias as naive
@@ -131,20 +131,3 @@ def test_embeddings_without_other_sets_have_no_rows(tmp_path):
     table = axis.project_words([path], VOCABULARY, [ONE, TWO])
     assert table.empty
     assert list(table) == list(axis.COLUMNS["projections"])
-
-
-def test_steps_write_what_the_functions_return(batches, tmp_path):
-    vocabulary, out = tmp_path / "vocabulary.tsv", tmp_path / "projections.tsv"
-    rows = zip(VOCABULARY.words, VOCABULARY.counts, strict=True)
-    vocabulary.write_text("word\tcount\n" + "".join(f"{word}\t{count}\n" for word, count in rows))
-    test = tmp_path / "one.yaml"
-    keys = {"name": "one", "title": "x", "source": "x", "targets": ONE.targets, "attributes": ONE.attributes}
-    test.write_text("".join(f"{key}: {value}\n" for key, value in keys.items()))
-    parts = [tmp_path / f"{i}.tsv" for i in range(3)]
-    for batch, part in zip(batches, parts, strict=False):
-        axis.write_projections([batch], vocabulary, [test], part)
-    axis.write_axes(parts, out, tmp_path / "frequency.tsv", seed=1)
-    expected = projected(batches[:3], [ONE])
-    pd.testing.assert_frame_equal(read_tsv(out), expected)
-    fit = read_tsv(tmp_path / "frequency.tsv")
-    np.testing.assert_allclose(fit["r2"], axis.fit_frequency(expected, seed=1)["r2"])

@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
+from biaslab.core.io import write_npz
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary, digest_words
 from biaslab.origins.attribution.ppmi import measure_sets
@@ -17,9 +16,6 @@ from biaslab.origins.representations.transfer.analysis import (
     compare_responses,
     compare_word2vec,
     set_changes,
-    write_ppmi_sets,
-    write_transfer,
-    write_word2vec,
 )
 from biaslab.origins.sets.selection import members
 from naive import bias as naive_bias
@@ -177,44 +173,3 @@ def test_random_tests_in_word2vec_are_those_of_glove(word2vec):
     assert fit["n_sets"] == 7
     with pytest.raises(InputError, match="random test 0: 'x' is not in the vocabulary"):
         compare_word2vec([path], vocabulary, glove.assign(S="x,w1"))
-
-
-def test_the_steps_write_what_the_functions_return(word2vec, x, corpus, sets, tmp_path):
-    path, _, _, glove = word2vec
-    cooccurrence.write(tmp_path / "x.npz", x, digest_words(WORDS))
-    write_npz(tmp_path / "corpus.npz", tokens=corpus[0], offsets=corpus[1], words=digest_words(WORDS))
-    write_parquet(tmp_path / "sets.parquet", sets)
-    write_tsv(tmp_path / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(corpus[0])}))
-    write_tsv(tmp_path / "glove.tsv", glove)
-    words = {k: [f"w{2 * n}", f"w{2 * n + 1}"] for n, k in enumerate("STAB")}
-    weat = {"name": "w", "title": "t", "source": "s"}
-    weat |= {"targets": {k: words[k] for k in "ST"}, "attributes": {k: words[k] for k in "AB"}}
-    (tmp_path / "w.yaml").write_text(yaml.safe_dump(weat))
-    write_tsv(tmp_path / "observed.tsv", samples_of(CHANGES).query("set != 'baseline'"))
-    write_tsv(tmp_path / "baseline.tsv", samples_of({"baseline": 0.0}).drop(columns="set"))
-    write_tsv(tmp_path / "word2vec.tsv", samples_of(CHANGES))
-
-    removed, vocabulary = tmp_path / "sets.parquet", tmp_path / "vocabulary.tsv"
-    counts = (tmp_path / "x.npz", tmp_path / "corpus.npz", vocabulary)
-    write_ppmi_sets(*counts, removed, [tmp_path / "w.yaml"], tmp_path / "ppmi.tsv")
-    expected = measure_sets(x, *corpus, members(sets), [WEAT])
-    assert read_tsv(tmp_path / "ppmi.tsv")["effect_size"].to_numpy() == pytest.approx(expected["effect_size"])
-    made = (tmp_path / "s.tsv", tmp_path / "c.tsv")
-    write_word2vec([path], vocabulary, tmp_path / "glove.tsv", *made, seed=1)
-    table = compare_word2vec([path], Vocabulary(WORDS, np.ones(N_WORDS, np.int64)), glove)
-    assert read_tsv(tmp_path / "c.tsv")["r2"].item() == pytest.approx(
-        correlate_word_sets(table, "word2vec", 1)["r2"].item()
-    )
-    bias = {name: tmp_path / f"{name}.tsv" for name in ("baseline", "observed", "ppmi", "word2vec")}
-    out = {"changes": tmp_path / "changes.tsv", "responses": tmp_path / "r.tsv"}
-    write_transfer(**bias, sets=removed, **out, seed=1)
-    changes = read_tsv(tmp_path / "changes.tsv")
-    glove_change = changes[(changes["representation"] == "glove") & (changes["set"] == "w-decrease-1")]
-    assert glove_change["change"].item() == pytest.approx(-0.8)
-    assert read_tsv(tmp_path / "r.tsv")["n_sets"].tolist() == [2, 2, 2]
-    targeted = read_tsv(bias["observed"])
-    write_tsv(bias["observed"], targeted[~targeted["set"].str.startswith("random-")])
-    write_transfer(**bias, sets=removed, **out, seed=1)
-    left = changes[changes["kind"] != "random"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(read_tsv(tmp_path / "changes.tsv"), left)
-    assert len(left) < len(changes)
