@@ -111,7 +111,7 @@ def convert(
     from biaslab.embeddings.formats import write_embedding
     from biaslab.embeddings.unit import read_vectors
 
-    words, vectors, notes = read_vectors(source, None, vocabulary, replicate)
+    words, vectors, notes = read_vectors(source, vocabulary, replicate)
     for note in notes:
         typer.echo(note, err=True)
     write_embedding(out, words, vectors, format)

@@ -14,8 +14,7 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
-from biaslab.embeddings.batches import Training, read_trainings
-from biaslab.embeddings.joining import join_tables
+from biaslab.embeddings.batches import Training, join_tables, read_trainings
 from biaslab.embeddings.vocabulary import read_vocabulary
 
 __all__ = ["AnalogyScore", "default_questions", "evaluate"]

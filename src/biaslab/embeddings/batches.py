@@ -6,14 +6,15 @@ names the set; the set ``baseline`` removes nothing.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_npz, read_parquet
+from biaslab.core.io import read_npz, read_parquet, read_tsv, write_tsv
 from biaslab.embeddings.vocabulary import Vocabulary, check_words
 
 
@@ -75,3 +76,12 @@ def documents_of(sets: Path | None, name: str) -> np.ndarray:
     if not len(documents):
         raise InputError(f"{sets}: there is no set '{name}'; select the sets again")
     return documents
+
+
+def join_tables(
+    out: Path, tables: Sequence[Path], columns: Sequence[str], keys: Sequence[str], text: tuple[str, ...]
+) -> None:
+    """Join tables with the same columns, and sort their rows; no tables give one without rows."""
+    parts = [read_tsv(table, tuple(columns), text) for table in tables]
+    joined = pd.concat(parts) if parts else pd.DataFrame(columns=list(columns))
+    write_tsv(out, joined[list(columns)].sort_values(list(keys), ignore_index=True))

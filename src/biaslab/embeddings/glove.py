@@ -229,11 +229,6 @@ def count_groups(n_words: int, width: int) -> int:
     return max(1, min(n_words, max(_MIN_GROUPS, min(wanted, _MAX_GROUPS))))
 
 
-def initial_embedding(n_words: int, dimension: int, rng: np.random.Generator) -> GloveEmbedding:
-    """Return what :func:`train` begins with, when it gets the same stream; without losses."""
-    return embedding_of(*initial_parameters(n_words, dimension, dimension + 2, rng), dimension, np.empty(0))
-
-
 def initial_parameters(
     n_words: int, dimension: int, width: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:

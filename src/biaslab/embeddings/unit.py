@@ -60,7 +60,6 @@ class UnitEmbedding(NamedTuple):
 
 def read_unit_embedding(
     path: str | os.PathLike,
-    format: str | None = None,
     vocabulary: str | os.PathLike | None = None,
     replicate: int = 0,
 ) -> UnitEmbedding:
@@ -70,8 +69,6 @@ def read_unit_embedding(
     ----------
     path : path-like
         A word2vec or GloVe file, or a batch of trainings (``.npz``).
-    format : str, optional
-        As for `biaslab.embeddings.formats.read_embedding`.
     vocabulary : path-like, optional
         The words of a batch; by default ``vocabulary.tsv`` in the folder of the batch or the nearest of the
         three above it.
@@ -88,7 +85,7 @@ def read_unit_embedding(
     InputError
         When a file is missing or malformed, a word has a vector that is not finite, or all vectors are zero.
     """
-    words, vectors, notes = read_vectors(path, format, vocabulary, replicate)
+    words, vectors, notes = read_vectors(path, vocabulary, replicate)
     step = _decimal_step(vectors)
     has_direction = vectors.any(axis=1)
     zero = [word for word, is_kept in zip(words, has_direction, strict=True) if not is_kept]
@@ -108,7 +105,6 @@ def read_unit_embedding(
 
 def read_vectors(
     path: str | os.PathLike,
-    format: str | None = None,
     vocabulary: str | os.PathLike | None = None,
     replicate: int = 0,
 ) -> tuple[list[str], np.ndarray, list[str]]:
@@ -117,7 +113,7 @@ def read_vectors(
     if path.suffix == BATCH_SUFFIX:
         known = read_vocabulary(vocabulary or _find_vocabulary(path))
         return known.words, read_training(path, replicate, known).W.astype(np.float32), notes
-    return *read_embedding(path, format, notes.append), notes
+    return *read_embedding(path, say=notes.append), notes
 
 
 def _find_vocabulary(path: Path) -> Path:

@@ -17,8 +17,7 @@ from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.embeddings.batches import Training, read_trainings, set_name
-from biaslab.embeddings.joining import join_tables
+from biaslab.embeddings.batches import Training, join_tables, read_trainings, set_name
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))

@@ -114,9 +114,7 @@ def score(
     if dose:
         table = write_recalled(given, folder, dose, weat, seed, out)
     else:
-        table = write_scored(
-            given, folder, weat, seed, out, retraining, lambda line: typer.echo(f"biaslab: {line}", err=True)
-        )
+        table = write_scored(given, folder, weat, seed, out, retraining)
     typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
 
 

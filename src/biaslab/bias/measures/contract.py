@@ -21,6 +21,6 @@ class Measure:
     name: str  # as files of word sets name it
     value: Callable[..., float]
     gradient: Callable[..., np.ndarray]
-    undefined: str = ""  # when it is undefined, to end a message with; empty where it never is
+    undefined: str  # when it is undefined, to end a message with
     unbiased: float = 0.0  # the value where there is no bias
     parameters: tuple[str, ...] = ()  # their names; they are positive numbers

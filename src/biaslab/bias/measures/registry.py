@@ -2,14 +2,19 @@
 
 import numpy as np
 
-from biaslab.bias.measures import direct_bias, ect, ripa, same, weat
+from biaslab.bias.measures import direct_bias, ect, ripa, same
 from biaslab.bias.measures.contract import Measure
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.weat import effect_size, effect_size_gradient
+from biaslab.bias.word_sets import WEAT, WeatIndices
 
 __all__ = ["MEASURES", "measure_bias", "measure_gradient"]
 
+_EFFECT_SIZE = Measure(
+    WEAT, effect_size, effect_size_gradient, "all targets are equally near to both attribute sets"
+)
 MEASURES: dict[str, Measure] = {
-    measure.name: measure for measure in (module.MEASURE for module in (weat, ripa, ect, same, direct_bias))
+    measure.name: measure
+    for measure in (_EFFECT_SIZE, ripa.MEASURE, ect.MEASURE, same.MEASURE, direct_bias.MEASURE)
 }
 """Every measure by its name."""
 

@@ -132,12 +132,6 @@ def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
     return documents[["document", "id", "title"]].assign(ppmi=values)
 
 
-def check_vocabulary(x: Cooccurrence, n_words: int) -> None:
-    """Raise InputError unless X has as many words as the vocabulary."""
-    if x.n_words != n_words:
-        raise InputError(f"X has {x.n_words} words and the vocabulary {n_words}; make both from one corpus")
-
-
 def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums: np.ndarray) -> None:
     """Raise InputError unless every row of X sums up to what the corpus holds of its word."""
     reach = np.cumsum(distance_weights(x.window, x.unit))

@@ -56,6 +56,7 @@ def run(tmp_path):
     own = {"weat": "t", "size": 30, "set": list(gone), "estimator": "newton", "form": "set"}
     removals = pd.DataFrame(own | {"change": observed[::-1], "observed_mean": observed})
     removals.to_csv(folder / "lds/removals.tsv", sep="\t", index=False)
+    bind(folder)
     ceiling = pd.DataFrame({"weat": ["t"], "size": [30], "ceiling": [0.99]})
     ceiling.to_csv(folder / "lds/scores.tsv", sep="\t", index=False)
     other = pd.DataFrame({"influence_mean": draw.standard_normal(N)})
@@ -104,6 +105,7 @@ def test_trainings_with_the_seeds_of_baselines_are_scored_apart(run):
     ]
     table = pd.DataFrame(rows, columns=["set", "weat", "seed", "effect_size"])
     table.to_csv(folder / "lds/paired.tsv", sep="\t", index=False)
+    bind(folder, "paired", PAIRED_BOUND)
     truth.to_csv(folder / "scores.tsv", sep="\t", index=False)
     found = write_scored(folder / "scores.tsv", folder, "t", 1, folder / "out.tsv")
     lds = found[found["check"] == "lds"].set_index(["among", "attribution"])
@@ -143,24 +145,10 @@ def bind_paired(folder):
     bind(folder, "paired", PAIRED_BOUND)
 
 
-def notes_of(run, table):
-    folder, notes = run[0], []
-    table.to_csv(folder / "scores.tsv", sep="\t", index=False)
-    write_scored(folder / "scores.tsv", folder, "t", 1, folder / "out.tsv", say=notes.append)
-    return notes
-
-
-def test_outcomes_that_belong_to_their_subsets_are_scored_without_a_note(run):
-    bind(run[0])
-    bind_paired(run[0])
-    assert notes_of(run, run[1]) == []
-
-
 @pytest.mark.parametrize(("name", "column"), [("removals", "observed_mean"), ("paired", "effect_size")])
 @pytest.mark.parametrize("rows", [80, 2])
 def test_outcomes_that_moved_by_a_row_are_refused(run, name, column, rows):
     folder, truth = run
-    bind(folder)
     bind_paired(folder)
     path = folder / f"lds/{name}.tsv"
     table = pd.read_csv(path, sep="\t")
@@ -174,17 +162,11 @@ def test_outcomes_that_moved_by_a_row_are_refused(run, name, column, rows):
 
 def test_other_subsets_than_those_of_the_outcomes_are_refused(run):
     folder, truth = run
-    bind(folder)
     subsets = pd.read_parquet(folder / "lds/subsets.parquet")
     subsets["document"] = (subsets["document"] + (subsets["set"] == "random-30-3")) % N
     subsets.to_parquet(folder / "lds/subsets.parquet")
     with pytest.raises(InputError, match="line 5: 'random-30-3' lacks other documents; 1 of 80 rows"):
         scored(run, truth)
-
-
-def test_outcomes_without_digests_are_taken_on_trust_with_a_note(run):
-    (note,) = notes_of(run, run[1])
-    assert "removals.tsv has no digests of its outcomes: an older version wrote it" in note
 
 
 @pytest.mark.parametrize(

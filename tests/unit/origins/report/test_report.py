@@ -12,13 +12,20 @@ from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.origins.checks.brittleness.flips import COLUMNS as FLIPS
 from biaslab.origins.checks.brittleness.report import draw_flips, number_table
 from biaslab.origins.checks.ppmi_sets.report import compare_identification
-from biaslab.origins.checks.retraining.figures import draw_predictions, draw_sets
-from biaslab.origins.checks.retraining.tables import compare_analogies, significance_counts
-from biaslab.origins.report.association_tests import baseline_bias, weat_words
+from biaslab.origins.checks.retraining.report import (
+    compare_analogies,
+    draw_predictions,
+    draw_sets,
+    significance_counts,
+)
 from biaslab.origins.report.histograms import draw_histogram
-from biaslab.origins.report.influential_documents import influential_documents
 from biaslab.origins.report.results import Setup, percent_scale, rows_of_tests
-from biaslab.origins.report.setups import experimental_setups
+from biaslab.origins.report.tables import (
+    baseline_bias,
+    experimental_setups,
+    influential_documents,
+    weat_words,
+)
 from biaslab.origins.representations.transfer.report import place
 from biaslab.run.area import Unit
 from naive import bias as naive

@@ -5,7 +5,7 @@ It is scored beside the run's own attributions, on the same subsets, documents a
 knows nothing of the test: the lengths of the documents, random numbers, and influence on another test.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.foreign.flips import Retraining, leave_out
 from biaslab.origins.checks.lds.analysis import mask
-from biaslab.origins.checks.lds.outcomes import BOUND, PAIRED_BOUND, check_outcomes
+from biaslab.origins.checks.lds.outcomes import BOUND, DOCUMENTS, OUTCOME, PAIRED_BOUND, check_outcomes
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.sets.names import RANDOM
 
@@ -46,13 +46,11 @@ def write_scored(
     seed: int,
     out: Path,
     retraining: Retraining | None = None,
-    say: Callable[[str], None] = lambda _: None,
 ) -> pd.DataFrame:
     """Score a file on what a run has measured of a setup, whose folder is `results`; write and return it.
 
     Instead of a file, scores (n_documents,) by their names. With `retraining` embeddings are trained as well,
-    without the documents that the first of them puts first. `say` gets a line on what cannot be checked.
-    Outcomes that do not belong to their subset raise `InputError`.
+    without the documents that the first of them puts first.
     """
     documents = read_parquet(results / "documents.parquet", ["document", "id", "n_tokens"])
     given = _given(scores, documents)
@@ -65,11 +63,11 @@ def write_scored(
     tables = []
     if (results / "lds/removals.tsv").exists():
         subsets = read_parquet(results / "lds/subsets.parquet")
-        removals = _read_outcomes(results / "lds/removals.tsv", subsets, BOUND, say)
+        removals = _read_outcomes(results / "lds/removals.tsv", subsets, BOUND)
         reliable = read_tsv(results / "lds/scores.tsv", ("weat", "size", "ceiling"))
         tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
         if (results / "lds/paired.tsv").exists():
-            outcomes = _read_outcomes(results / "lds/paired.tsv", subsets, PAIRED_BOUND, say)
+            outcomes = _read_outcomes(results / "lds/paired.tsv", subsets, PAIRED_BOUND)
             tables.append(score_paired(given, removals, outcomes, subsets, weat, seed))
     if retraining:
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
@@ -200,12 +198,9 @@ def score_paired(
     return score_subsets(given, found, subsets, none, weat, seed).assign(among=PAIRED)
 
 
-def _read_outcomes(
-    path: Path, subsets: pd.DataFrame, bound: Sequence[str], say: Callable[[str], None]
-) -> pd.DataFrame:
-    table = read_tsv(path, ("set", "weat", bound[-1]))
-    if note := check_outcomes(path, table, subsets, bound):
-        say(note)
+def _read_outcomes(path: Path, subsets: pd.DataFrame, bound: Sequence[str]) -> pd.DataFrame:
+    table = read_tsv(path, ("set", DOCUMENTS, OUTCOME, *bound))
+    check_outcomes(path, table, subsets, bound)
     return table
 
 

@@ -29,35 +29,16 @@ def digest_outcomes(table: pd.DataFrame, bound: Sequence[str]) -> list[str]:
     return [hashlib.sha256(" ".join(row).encode()).hexdigest() for row in zip(*columns, strict=True)]
 
 
-def check_outcomes(path: Path, table: pd.DataFrame, subsets: pd.DataFrame, bound: Sequence[str]) -> str:
-    """Raise for a row of a file whose outcome is not that of its subset; return a note on what is unbound.
+def check_outcomes(path: Path, table: pd.DataFrame, subsets: pd.DataFrame, bound: Sequence[str]) -> None:
+    """Raise for a row of a file whose outcome is not that of its subset in ``lds/subsets.parquet``.
 
-    Parameters
-    ----------
-    path, table
-        The file with outcomes, and its rows.
-    subsets
-        ``lds/subsets.parquet``.
-    bound
-        The columns that `OUTCOME` is the digest of.
-
-    Returns
-    -------
-    str
-        "" where every row was checked. Files of older versions have no digests, and are taken on trust.
+    `bound` are the columns that `OUTCOME` is the digest of.
     """
-    if DOCUMENTS in table:
-        names = table["set"].astype(str)
-        digests = {name: digest_documents(np.sort(d)) for name, d in members(subsets, names.unique()).items()}
-        _refuse(path, table, names.map(digests) != table[DOCUMENTS], "lacks other documents")
-    if OUTCOME not in table:
-        return (
-            f"{path} has no digests of its outcomes: an older version wrote it. Nothing shows whether each"
-            " outcome belongs to its subset."
-        )
+    names = table["set"].astype(str)
+    digests = {name: digest_documents(np.sort(d)) for name, d in members(subsets, names.unique()).items()}
+    _refuse(path, table, names.map(digests) != table[DOCUMENTS], "lacks other documents")
     wrong = np.array(digest_outcomes(table, bound)) != table[OUTCOME].to_numpy()
     _refuse(path, table, wrong, "has a changed outcome, or that of another subset")
-    return ""
 
 
 def _refuse(path: Path, table: pd.DataFrame, wrong: Sequence[bool], problem: str) -> None:

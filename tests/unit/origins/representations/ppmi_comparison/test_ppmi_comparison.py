@@ -75,13 +75,6 @@ def test_random_tests_are_measured_in_both(x, corpus, batches):
     assert fit["r2_ci_low"] <= fit["r2_ci_high"]
 
 
-def test_another_vocabulary(x, batches):
-    with pytest.raises(InputError, match="X has 40 words and the vocabulary 39"):
-        compare_word_sets(
-            batches[0], x, random_word_sets(x, SIZES, 2, 15, 1), Vocabulary(WORDS[1:], np.ones(N_WORDS - 1))
-        )
-
-
 def test_counts_of_other_words_are_refused(x, tmp_path):
     cooccurrence.write(tmp_path / "x.npz", x, VOCABULARY.digest)
     assert read_counts(tmp_path / "x.npz", VOCABULARY).n_words == N_WORDS

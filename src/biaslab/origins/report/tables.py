@@ -1,0 +1,202 @@
+"""The corpus, its baselines and its documents (Brunet et al. 2019, Tables 1 to 3, Appendices B and E)."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from biaslab.bias.names import LOWERS, RAISES
+from biaslab.bias.word_sets import WordSets
+from biaslab.core.tables import MISSING, Table, text_columns
+from biaslab.origins.report.results import Setup, pairs, percent_scale
+from biaslab.origins.sets.names import BASELINE
+
+N_INFLUENTIAL = 25
+"""Documents listed at each end of the differential bias."""
+
+_SYMBOLS = ("S", "T", "A", "B")
+_WORDS_NOTE = "A word is lost when it is not in the vocabulary of a setup; the test is measured without it."
+_BASELINE_NOTE = (
+    "Mean ± standard deviation over embeddings of the whole corpus that differ in their seed alone; p "
+    "from the permutation test of the target sets, median over the embeddings."
+)
+_SETUPS_NOTE = (
+    "Lengths count the tokens of an article before the vocabulary is applied, the number of tokens those "
+    "in the vocabulary. Analogies: mean ± standard deviation over the baseline embeddings, of the "
+    "questions whose words are all in the vocabulary; coverage is their share of all questions."
+)
+_WORD_COUNTS = [f"{what}_{name}" for what in ("n", "rarest") for name in "STAB"]
+_DOCUMENTS_NOTE = (
+    "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
+    "functions; mean ± standard deviation over the baseline embeddings. Raises (ΔB > 0): the document raises "
+    "the effect size, its removal lowers it; bias increasing, in the paper's words. Lowers (ΔB < 0): the "
+    "document lowers the effect size, its removal raises it; bias decreasing."
+)
+
+
+def weat_sets(setups: Sequence[Setup]) -> Table:
+    """Table 1: names of the target sets S, T and attribute sets A, B of every association test."""
+    tests = _tests(setups)
+    rows = [
+        {"weat": weat, "symbol": symbol, "role": _role(symbol), "set": name, "n_words": len(words)}
+        for weat, word_sets in tests.items()
+        for symbol, (name, words) in zip(_SYMBOLS, word_sets.sets.items(), strict=True)
+    ]
+    data = pd.DataFrame(rows)
+    shown = data.pivot(index=["role", "symbol"], columns="weat", values="set")
+    shown = shown.reindex(index=[(_role(s), s) for s in _SYMBOLS], columns=list(tests)).reset_index()
+    shown = shown.rename(columns={"role": "Sets", "symbol": "Symbol"}).rename_axis(columns=None)
+    return Table(data, shown, "WEAT target and attribute sets")
+
+
+def weat_words(setups: Sequence[Setup]) -> Table:
+    """Appendix B: the words of every set, and those that each setup's vocabulary lacks."""
+    rows = []
+    for weat, word_sets in _tests(setups).items():
+        lost = {s.name: _lost_words(s, weat) for s in setups if weat in s.weats}
+        for symbol, (name, words) in zip(_SYMBOLS, word_sets.sets.items(), strict=True):
+            row = {"weat": weat, "symbol": symbol, "set": name, "words": ", ".join(words)}
+            for setup in setups:
+                missing = [w for w in words if w in lost.get(setup.name, ())]
+                row[f"lost_{setup.name}"] = ", ".join(missing) if setup.name in lost else None
+            rows.append(row)
+    data = pd.DataFrame(rows)
+    templates = {"WEAT": "{weat}", "Set": "{symbol}: {set}", "Words": "{words}"}
+    templates |= {f"Lost in {s.name}": f"{{lost_{s.name}}}" for s in setups}
+    shown = text_columns(data, templates).replace("", "none")
+    return Table(data, shown, "Words of the WEAT target and attribute sets", _WORDS_NOTE)
+
+
+def baseline_bias(setups: Sequence[Setup]) -> Table:
+    """Table 2: effect sizes of the embeddings of the whole corpus."""
+    rows = []
+    for setup, weat in pairs(setups):
+        baseline = setup.of_weat("baseline", weat, "effect_size", "p_value", "n_missing_words")
+        rows.append(
+            {
+                "setup": setup.name,
+                "weat": weat,
+                "n_seeds": len(baseline),
+                "effect_size_mean": baseline["effect_size"].mean(),
+                "effect_size_sd": baseline["effect_size"].std(ddof=1),
+                "p_value_median": baseline["p_value"].median(),
+                "n_lost_words": baseline["n_missing_words"].max(),
+            }
+        )
+    data = pd.DataFrame(rows)
+    shown = {
+        "Setup": "{setup}",
+        "WEAT": "{weat}",
+        "Effect size": "{effect_size_mean:.3f} ± {effect_size_sd:.3f}",
+        "p (median)": "{p_value_median:.2g}",
+        "Embeddings": "{n_seeds}",
+        "Words lost": "{n_lost_words}",
+    }
+    return Table(data, text_columns(data, shown), "Baseline WEAT effect sizes", _BASELINE_NOTE)
+
+
+def experimental_setups(setups: Sequence[Setup]) -> Table:
+    """Table 3: corpus, vocabulary, hyperparameters and analogies of every setup."""
+    columns = {setup.name: _setup_rows(setup) for setup in setups}
+    data = pd.DataFrame(
+        [
+            {"setup": name, "section": section, "parameter": parameter, "value": _plain(value)}
+            for name, rows in columns.items()
+            for section, parameter, _, _, value in rows
+        ]
+    )
+    first = next(iter(columns.values()))
+    shown = pd.DataFrame({"Section": [row[0] for row in first], "Parameter": [row[2] for row in first]})
+    shown["Section"] = shown["Section"].where(~shown["Section"].duplicated(), "")
+    for name, rows in columns.items():
+        shown[name] = [
+            MISSING if pd.isna(value) else format(value, spec) if spec else str(value)
+            for *_, spec, value in rows
+        ]
+    return Table(data, shown, "Experimental setups", _SETUPS_NOTE)
+
+
+def influential_documents(setup: Setup, weat: str) -> Table:
+    """Appendix E: the documents at both ends of the differential bias (Equation 5), by `influence_mean`."""
+    columns = ["document", "id", "title", "influence_mean", "influence_sd"]
+    bias = setup.differential_bias(weat)[[*columns, *_WORD_COUNTS]]
+    bias = bias.merge(setup.documents()[["document", "excerpt"]], on="document", how="left")
+    factor, unit = percent_scale(setup.baseline_mean(weat))
+    bias["percent_of_baseline"] = bias["influence_mean"] * factor if unit.startswith("%") else float("nan")
+    by_value = bias.sort_values(["influence_mean", "document"])
+    raising = by_value[by_value["influence_mean"] > 0].tail(N_INFLUENTIAL)[::-1]
+    lowering = by_value[by_value["influence_mean"] < 0].head(N_INFLUENTIAL)
+    data = pd.concat(
+        [
+            part.assign(effect=name, rank=range(1, len(part) + 1))
+            for name, part in ((RAISES, raising), (LOWERS, lowering))
+        ],
+        ignore_index=True,
+    )
+    data = data[["effect", "rank", *columns, "percent_of_baseline", *_WORD_COUNTS, "excerpt"]]
+    shown = {
+        "Effect on the bias": "{effect}",
+        "ΔB": "{influence_mean:.4f} ± {influence_sd:.4f}",
+        "% of baseline": "{percent_of_baseline:.2f}",
+        "Title": "{title}",
+        "ID": "{id}",
+        "Excerpt": "{excerpt}",
+    }
+    return Table(
+        data,
+        text_columns(data, shown),
+        f"Documents with the most influence on the bias ({setup.name}, {weat})",
+        _DOCUMENTS_NOTE,
+    )
+
+
+def _tests(setups: Sequence[Setup]) -> dict[str, WordSets]:
+    """Return the word sets of every test that a setup measures, in the order of the setups."""
+    return {weat: setup.word_sets(weat) for setup, weat in pairs(setups)}
+
+
+def _role(symbol: str) -> str:
+    return "Target sets" if symbol in "ST" else "Attribute sets"
+
+
+def _lost_words(setup: Setup, weat: str) -> set[str]:
+    lists = setup.of_weat("baseline", weat, "missing_words")["missing_words"].dropna()
+    return {word.strip() for words in lists for word in str(words).split(",")}
+
+
+def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
+    """Return section, machine name, human name, format and value of every parameter of a setup."""
+    documents = setup.documents()
+    analogies = _analogies(setup)
+    accuracy = analogies["accuracy"]
+    is_part = setup.option("corpus", "unit") == "part"
+    unit = f"parts of {setup.option('corpus', 'part_length')} tokens" if is_part else "articles"
+    articles = documents["id"].str.rsplit("#", n=1).str[0] if is_part else documents["id"]
+    return [
+        ("Corpus", "unit", "Documents are", "", unit),
+        ("Corpus", "min_length", "Min. article length", ",", setup.option("corpus", "min_length")),
+        ("Corpus", "max_length", "Max. article length", ",", setup.option("corpus", "max_length")),
+        ("Corpus", "n_articles", "Num. articles", ",", articles.nunique()),
+        ("Corpus", "n_documents", "Num. documents", ",", len(documents)),
+        ("Corpus", "n_tokens", "Num. tokens", ",", int(documents["n_tokens"].sum())),
+        ("Vocabulary", "min_count", "Token min. count", ",", setup.option("vocabulary", "min_count")),
+        ("Vocabulary", "vocabulary_size", "Vocabulary size", ",", len(setup.table("vocabulary", "word"))),
+        ("GloVe", "context_window", "Context window", "", "symmetric"),
+        ("GloVe", "window", "Window size", "", setup.option("glove", "window")),
+        ("GloVe", "alpha", "α", "g", setup.option("glove", "alpha")),
+        ("GloVe", "x_max", "x_max", "g", setup.option("glove", "x_max")),
+        ("GloVe", "dimension", "Vector dimension", ",", setup.option("glove", "dimension")),
+        ("GloVe", "epochs", "Training epochs", ",", setup.option("glove", "epochs")),
+        ("Performance", "top1_analogies", "TOP-1 analogies", ".1%", accuracy.mean()),
+        ("Performance", "top1_analogies_sd", "± std. dev.", ".1%", accuracy.std(ddof=1)),
+        ("Performance", "analogy_coverage", "Analogy coverage", ".1%", analogies["coverage"].mean()),
+    ]
+
+
+def _analogies(setup: Setup) -> pd.DataFrame:
+    """Return the scores of the baseline embeddings."""
+    table = setup.table("analogies", "set", "accuracy", "coverage")
+    return table[table["set"] == BASELINE]
+
+
+def _plain(value: object) -> str:
+    return "" if pd.isna(value) else f"{value:.10g}" if isinstance(value, float) else str(value)
