@@ -200,17 +200,3 @@ def first_flipping_prefix(ranked, without, bias):
         if without(tuple(ranked[:size])) * bias < 0:
             return size
     return None
-
-
-# Single documents told apart: Hanley and McNeil 1982
-
-
-def weighted_counts(documents, weights, n_words, window):
-    """X of Section 4 with the pairs of each document counted as often as its weight says."""
-    x = np.zeros((n_words, n_words))
-    for document, weight in zip(documents, weights, strict=True):
-        for i, word in enumerate(document):
-            for j, other in enumerate(document):
-                if 0 < abs(i - j) <= window:
-                    x[word, other] += weight / abs(i - j)
-    return x

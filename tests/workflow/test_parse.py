@@ -80,19 +80,9 @@ def test_presets_expand_to_their_trainings(
 
 
 SWITCHES = {
-    "word2vec: {trainings: 0}": (
-        {"train_word2vec", "measure_word2vec"},
-        {"compare_transfer", "compare_ppmi"},
-    ),
-    "ppmi_comparison: {random_tests: 0}, lds: {subsets: 0}, brittleness: {retrainings: 0}": (
-        {"scan_ppmi", "compare_ppmi", "select_ppmi_sets", "measure_ppmi_sets", "compare_word2vec"},
-        {"compare_transfer", "measure_word2vec"},
-    ),
-    "analogies: false": ({"answer_analogies", "measure_word2vec_analogies"}, {"measure_word2vec"}),
-    "perturbations: {retrainings: 0}": (
-        {"train_without_set", "evaluate_predictions", "compare_transfer", "cross_fit", "project_words"},
-        {"predict_sets", "train_word2vec", "compare_word2vec"},
-    ),
+    "lds: {subsets: 0}": ({"draw_subsets", "predict_subsets", "score_attributions"}, {"scan_ppmi"}),
+    "planted: {documents: 0}": ({"plant_documents", "train_planted", "measure_recall"}, {"scan_ppmi"}),
+    "brittleness: {retrainings: 0}": ({"predict_flips", "retrain_flips"}, {"retrain_subsets"}),
 }
 """What of a setup is switched off, with rules that then have no job, and rules that still have some."""
 

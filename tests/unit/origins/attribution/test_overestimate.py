@@ -1,7 +1,6 @@
 """The pieces of benchmarks/overestimate.py, at tiny scale."""
 
 import importlib.util
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +11,9 @@ import pytest
 
 from biaslab.bias.weat import effect_size, weat_words
 from biaslab.bias.word_sets import WeatIndices
-from biaslab.core.io import read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.embeddings.glove import GloveParameters
-from biaslab.embeddings.vocabulary import digest_words
-from biaslab.origins.attribution import influence
 from naive import origins as naive
 
 SCRIPT = Path(__file__).parents[4] / "benchmarks/overestimate.py"
@@ -236,85 +232,3 @@ def test_errors(script):
     assert table["rms"].tolist() == pytest.approx([np.sqrt(2.5 / 4), 0])
     assert table["slope"].tolist() == pytest.approx([0.5, 1])
     assert (table["rms_low"] <= table["rms"] + 1e-12).all()
-
-
-@pytest.fixture(scope="module")
-def results(script, run, tmp_path_factory):
-    """Return the folder of a finished run: what the script reads of it."""
-    results = tmp_path_factory.mktemp("results")
-    folder = results / "origins/tiny"
-    (folder / "embeddings/baseline").mkdir(parents=True)
-    test = {"name": "test", "title": "made", "source": "made"}
-    of = {name: [f"w{i}" for i in getattr(TEST, name)] for name in "STAB"}
-    test |= {"targets": {k: of[k] for k in "ST"}, "attributes": {k: of[k] for k in "AB"}}
-    (results / "test.yaml").write_text(json.dumps(test))  # JSON is YAML
-    settings = {"glove": vars(PARAMETERS) | {"window": 8}, "bias": {"weats": ["test"]}}
-    section = {"setups": {"tiny": settings}, "weats": {"test": str(results / "test.yaml")}}
-    config = {"seed": 1, "origins": section}
-    (results / "config.json").write_text(json.dumps(config))
-    words = [f"w{i}" for i in range(N_WORDS)]
-    write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": words, "count": 9}))
-    digest = digest_words(words)
-    write_npz(folder / "corpus.npz", tokens=run.tokens, offsets=run.offsets, words=digest)
-    cooccurrence.write(folder / "cooccurrence.npz", run.x, digest)
-    sets = pd.DataFrame({"set": REMOVED, "document": run.sets[REMOVED]})
-    write_parquet(folder / "perturbation_sets.parquet", sets)
-    arrays = {part: np.stack([e[part] for e in run.baselines.values()]) for part in script.PARTS}
-    write_npz(folder / "embeddings/baseline/batch-0.npz", replicates=np.arange(2), words=digest, **arrays)
-    bias = pd.DataFrame({"weat": "test", "effect_size": [0.1, 0.3]})
-    write_tsv(folder / "baseline.tsv", bias)
-    write_tsv(folder / "observed.tsv", bias.assign(set=REMOVED, effect_size=[-0.2, -0.1]))
-    return results
-
-
-def analyse(script, results, out, *options):
-    return script.main([str(results), str(out), "--setup", "tiny", "--sizes", "10", *options])
-
-
-TINY = ("--few", "2", "--fewest", "2", "--more", "2")
-
-
-@pytest.fixture(scope="module")
-def analysis(script, results, tmp_path_factory):
-    out = tmp_path_factory.mktemp("analysis")
-    assert analyse(script, results, out, *TINY) == 0
-    return out
-
-
-def test_steps_of_a_whole_analysis(script, analysis):
-    summary = read_tsv(analysis / "summary.tsv")
-    assert set(summary["epochs"]) == {EPOCHS, 2 * EPOCHS}
-    once = summary[summary["epochs"] == EPOCHS]
-    ladder = {m for m in once["method"] if m.startswith("trained: ")}
-    assert ladder == {f"trained: {m}" for m in ("w", "w, b", "w, b, c", "w, b, c, u", "all")}
-    assert (summary.loc[summary["method"] == script.PAIRED, "excess"] == 0).all()
-    assert (summary.loc[summary["method"] == "newton", "excess"] != 0).all()
-
-
-def test_predictions_are_those_of_the_workflow(run, analysis):
-    predictions = read_tsv(analysis / "predictions.tsv").set_index(["estimator", "damping", "seed"])
-    rows = influence.weat_rows(run.x, WORDS, PARAMETERS.x_max, PARAMETERS.alpha)
-    documents = influence.removals_of_documents(rows, run.tokens, run.offsets)
-    removed = influence.removals_of_sets(rows, documents, [run.sets[REMOVED]])
-    for damping in (0.0, 2.0):
-        added = damping * 2 / (PARAMETERS.learning_rate * EPOCHS)
-        found = influence.differential_bias(rows, removed, TEST, run.baselines[1], added).values[0]
-        for estimator, value in zip(("influence", "newton"), found, strict=False):
-            predicted = predictions.loc[(estimator, damping, 1), "predicted"]
-            assert predicted == pytest.approx(-value, rel=1e-6)
-    assert predictions["observed"].unique() == pytest.approx([-0.35])
-
-
-def test_sizes_that_the_run_lacks(script, results, tmp_path, capsys):
-    assert analyse(script, results, tmp_path, "--sizes", "11") == 2
-    assert "--sizes 11: the run has no sets of 11 documents; name others" in capsys.readouterr().err
-
-
-def test_without_a_run_one_line_says_so(script, tmp_path, capsys):
-    arguments = [str(tmp_path), str(tmp_path / "out")]
-    assert script.main(arguments) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "config.json: no finished run of the setup 'sample'; run the workflow first" in error
-    (tmp_path / "config.json").write_text(json.dumps({"origins": {"setups": {}}}))
-    assert script.main(arguments) == 2
