@@ -25,7 +25,6 @@ from biaslab.embeddings import BASELINE, cooccurrence
 from biaslab.embeddings.retraining import on_entries_of, train_replicates, without_documents
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution import asking
-from biaslab.origins.attribution.registry import attribution
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.lds.analysis import mask
@@ -95,7 +94,7 @@ def estimates(results, setup, weat, seeds):
         asked = InfluenceParameters(damping=damping, x_max=glove.x_max, alpha=glove.alpha)
         scanner, (test,) = read_scanner([batch], *files, [opened.file(weat)], asked, 2)
         scanner.training = Training(glove, seed_of(config))
-        found[title] = asking.of_documents(attribution(name), scanner, test).values[:seeds]
+        found[title] = asking.of_documents(name, scanner, test).values[:seeds]
     return found
 
 
