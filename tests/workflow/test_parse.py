@@ -80,6 +80,7 @@ def test_presets_expand_to_their_trainings(
 
 
 SWITCHES = {
+    "word2vec: {trainings: 0}": ({"train_word2vec", "measure_word2vec"}, {"compare_transfer"}),
     "lds: {subsets: 0}": ({"draw_subsets", "predict_subsets", "score_attributions"}, {"scan_ppmi"}),
     "planted: {documents: 0}": ({"plant_documents", "train_planted", "measure_recall"}, {"scan_ppmi"}),
     "brittleness: {retrainings: 0}": ({"predict_flips", "retrain_flips"}, {"retrain_subsets"}),

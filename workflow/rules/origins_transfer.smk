@@ -88,7 +88,7 @@ rule compare_transfer:
         baseline="results/origins/{setup}/baseline.tsv",
         observed="results/origins/{setup}/observed.tsv",
         ppmi="results/origins/{setup}/ppmi/sets.tsv",
-        word2vec="results/origins/{setup}/word2vec/observed.tsv",
+        word2vec=ORIGINS.word2vec_bias,
         sets="results/origins/{setup}/perturbation_sets.parquet",
     output:
         changes="results/origins/{setup}/transfer/changes.tsv",

@@ -124,6 +124,8 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
     ):
         if numbers != sorted(set(numbers)):
             yield f"{key}: {numbers} does not rise; write {sorted(set(numbers))}"
+    if setup["word2vec"]["trainings"] == 1:
+        yield "word2vec.trainings: of one there is no spread; write 0 for none, or 2 and more"
     if setup["lds"]["subsets"] == 1:
         yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
     doses = setup["planted"]["doses"]

@@ -113,6 +113,11 @@ class Inputs:
 
         return files
 
+    def word2vec_bias(self, wildcards: Any) -> str | list[str]:
+        """Return the table of the bias in word2vec, where it is trained."""
+        is_trained = self.setups[wildcards.setup]["word2vec"]["trainings"] > 0
+        return f"{FOLDER}/{wildcards.setup}/word2vec/observed.tsv" if is_trained else []
+
     # --- sets of documents
 
     def sets_of(self, wildcards: Any) -> str:

@@ -154,7 +154,7 @@ class Word2Vec:
     epochs: Passes = 4
     learning_rate: FallingRate = 0.1
     trainings: Annotated[
-        _Several, "embeddings of the whole corpus and without each set, each with its own seed"
+        Natural, "embeddings of the whole corpus and without each set, each with its own seed; 0 for none"
     ] = 3
 
 

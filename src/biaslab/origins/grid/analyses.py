@@ -44,6 +44,8 @@ class Analysis:
         The functions of its steps in the same way, by the names that rules call them.
     needs : str
         The setting of a setup, ``"SECTION.KEY"``, that leaves it out if it is 0; by default none does.
+    needing : tuple of str
+        The results that are left out then; by default all.
     retrains : callable
         Says what of a setup's corpus it leaves out, ``""`` for nothing, and how many embeddings are trained.
     jobs : Retrainings, optional
@@ -55,6 +57,7 @@ class Analysis:
     items: tuple[Item, ...] = ()
     steps: Mapping[str, str] = field(default_factory=dict)
     needs: str = ""
+    needing: tuple[str, ...] = ()
     retrains: Callable[[Mapping], tuple[str, int]] = lambda setup: ("", 0)
     jobs: Retrainings | None = None
 
@@ -103,7 +106,7 @@ def lacks(setup: Mapping[str, Any]) -> dict[str, str]:
         section, _, key = analysis.needs.partition(".")
         if analysis.needs and not setup[section][key]:
             reason = f"{analysis.needs} is {setup[section][key]}"
-            found |= {file.format(test="*"): reason for file in analysis.results}
+            found |= {file.format(test="*"): reason for file in analysis.needing or analysis.results}
     return found
 
 

@@ -57,17 +57,19 @@ def write_transfer(
     baseline: Path,
     observed: Path,
     ppmi: Path,
-    word2vec: Path,
     sets: Path,
     changes: Path,
     responses: Path,
     seed: int,
+    word2vec: Path | None = None,
 ) -> None:
     """Compare what the removal of each set does to the bias in GloVe with that by PPMI and in word2vec."""
     columns = ("set", "weat", "effect_size")
     whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
     glove = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
-    samples = {"glove": glove, "ppmi": read_tsv(ppmi, columns), "word2vec": read_tsv(word2vec, columns)}
+    samples = {"glove": glove, "ppmi": read_tsv(ppmi, columns)}
+    if word2vec is not None:
+        samples["word2vec"] = read_tsv(word2vec, columns)
     table = set_changes(samples, only_removed(read_parquet(sets), samples["glove"]["set"]))
     write_tsv(changes, table)
     write_tsv(responses, compare_responses(table, seed))
@@ -91,7 +93,7 @@ def compare_word2vec(
 def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
     """Summarise the bias in every representation after each removal (Figure 4): ``transfer/changes.tsv``.
 
-    `samples` holds for each of `REPRESENTATIONS` the columns set (`BASELINE` among them),
+    `samples` holds for each of `REPRESENTATIONS` that was measured the columns set (`BASELINE` among them),
     weat and effect_size, a row an embedding. Targeted sets have their own test alone, random sets all.
     """
     listed = sets[[*COLUMNS["transfer/changes"][:5]]].drop_duplicates("set")

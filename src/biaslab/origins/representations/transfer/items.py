@@ -9,6 +9,8 @@ _WORD2VEC = tuple(f"word2vec/{name}.tsv" for name in ("analogies", "word_sets", 
 ANALYSIS = Analysis(
     "transfer",
     results=(*_WORD2VEC, *_COMPARED),
+    needs="word2vec.trainings",
+    needing=_WORD2VEC,
     items=(
         Item("transfer", TABLE, "Section 5.4", "report:transfer_table", (_RESPONSES,)),
         Item("figure4_transfer", FIGURE, "Figure 4", "report:draw_transfer", (_CHANGES,), TEST),

@@ -97,6 +97,11 @@ def test_changes_are_differences_of_means(sets):
         assert row.baseline_mean == pytest.approx(1)
 
 
+def test_word2vec_may_be_left_out(sets):
+    table = set_changes(dict.fromkeys(("glove", "ppmi"), samples_of(CHANGES)), sets)
+    assert compare_responses(table, 1)["representation"].tolist() == ["glove", "ppmi"]
+
+
 def test_targeted_sets_have_their_own_test_alone(sets):
     both = pd.concat([samples_of(CHANGES), samples_of(CHANGES).assign(weat="v")])
     table = set_changes(dict.fromkeys(("glove", "ppmi", "word2vec"), both), sets)
