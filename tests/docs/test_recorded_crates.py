@@ -33,7 +33,6 @@ MADE_OF_THE_CRATE_ALONE = {
 
 REMOVED = re.compile(
     r"/(metadata_|seed_stability_|single_|ppmi_rankings|training|estimators\.|tests_sets|figures/bias_gradient_)"
-    r"|/ppmi/baseline|/cross_fitting/"
 )
 """The results that older versions showed."""
 

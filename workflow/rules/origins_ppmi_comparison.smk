@@ -5,6 +5,7 @@ rule compare_ppmi:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         word_sets=ORIGINS.word_sets,
     output:
+        baseline="results/origins/{setup}/ppmi/baseline.tsv",
         random_sets="results/origins/{setup}/ppmi/word_sets.tsv",
         correlation="results/origins/{setup}/ppmi/correlation.tsv",
     resources:

@@ -80,9 +80,9 @@ def attribute_corpus(
     for test, one in zip(tests, words, strict=True):
         bias.append(out / f"differential_bias/{one.name}.parquet")
         made = bias[-1], out / f"differential_bias/{BY_SEED}/{one.name}.parquet"
-        gradient = out / f"bias_gradient/{one.name}.parquet", out / f"bias_gradient/ends/{one.name}.tsv"
+        gradient = out / f"bias_gradient/{one.name}.parquet"
         write_differential_bias(*files, listed, vocabulary, [test], influence, *made, threads=threads)
-        write_gradient(*files, vocabulary, [test], influence, *gradient, threads)
+        write_gradient(*files, vocabulary, [test], influence, gradient, threads)
     table = write_pages(source.stem, out, words, documents)
     if verify:
         sets, observed, predicted = (out / n for n in ("sets.parquet", "observed.tsv", "predictions.tsv"))

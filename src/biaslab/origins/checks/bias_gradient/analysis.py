@@ -13,7 +13,7 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_parquet, write_tsv
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.attribution.influence import WeatRows
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
@@ -31,15 +31,17 @@ def write_gradient(
     word_sets: list[Path],
     influence: InfluenceParameters,
     pairs: Path,
-    strongest: Path,
     threads: int = 1,
 ) -> None:
     """Estimate how much every co-occurrence of a test's words raises or lowers the bias."""
     files = (cooccurrence, corpus, vocabulary)
     scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
-    table = pair_table(scanner, test)
-    write_parquet(pairs, table)
-    write_tsv(strongest, ends(table, N_ENDS))
+    write_parquet(pairs, pair_table(scanner, test))
+
+
+def write_ends(pairs: Path, out: Path) -> None:
+    """Write the pairs with the largest and the smallest elasticity: ``bias_gradient/ends/TEST.tsv``."""
+    write_tsv(out, ends(read_parquet(pairs), N_ENDS))
 
 
 def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
@@ -55,7 +57,7 @@ def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
 
 
 def ends(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Return up to `n` pairs that raise and lower the bias most: ``bias_gradient/ends/TEST.tsv``."""
+    """Return up to `n` pairs at each end that raise and lower the bias, the strongest first."""
     ordered = pairs.sort_values(["elasticity_mean", "word", "context"])
     raising = ordered[ordered["elasticity_mean"] > 0].tail(n)[::-1].assign(effect="raises")
     lowering = ordered[ordered["elasticity_mean"] < 0].head(n).assign(effect="lowers")

@@ -32,6 +32,7 @@ Predict = Callable[[list[np.ndarray]], np.ndarray]
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["cross_fitting"]
 PREDICTED, OBSERVED = list(COLUMNS[:-3]), list(COLUMNS[-3:])
+_TEXT = ("weat", "set", "kind", "estimator", "form")
 
 
 def write_cross_fitting(
@@ -41,8 +42,6 @@ def write_cross_fitting(
     vocabulary: Path,
     differential_bias: list[Path],
     sets: Path,
-    baseline: Path,
-    observed: Path,
     word_sets: list[Path],
     influence: InfluenceParameters,
     estimator: str,
@@ -58,8 +57,13 @@ def write_cross_fitting(
         values = seed_values(read_parquet(of_test(differential_bias, test.name)), estimator)
         chosen = removed[removed["weat"] == test.name].assign(estimator=estimator)
         parts.append(cross_fit_sets(values, predictors(scanner, test, values, estimator), chosen, seed))
-    predictions = pd.concat(parts, ignore_index=True)
-    write_tsv(out, with_outcomes(predictions, read_tsv(baseline), read_tsv(observed)))
+    write_tsv(out, pd.concat(parts, ignore_index=True))
+
+
+def write_outcomes(predictions: Path, baseline: Path, observed: Path, out: Path) -> None:
+    """Set what was observed beside the predictions: ``cross_fitting.tsv``."""
+    table = read_tsv(predictions, tuple(PREDICTED), _TEXT)
+    write_tsv(out, with_outcomes(table, read_tsv(baseline), read_tsv(observed)))
 
 
 def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
@@ -100,7 +104,8 @@ def cross_fit_sets(
     """Predict the targeted sets of a test by baselines that chose them, and by the others.
 
     `predict` holds by its name what predicts the change B(w~) - B(w) of each set. `sets` has a row a set
-    of the test: weat, set, kind, size, and the estimator behind `values`.
+    of the test: weat, set, kind, size, and the estimator behind `values`. Return the rows of
+    ``cross_fitting/predictions.tsv``.
     """
     targeted = sets[sets["kind"].isin(TARGETED_KINDS)]
     parts = [_cross_fit(s, values, predict, seed) for s in targeted.itertuples()]

@@ -9,7 +9,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from biaslab.bias.weat import effect_size
-from biaslab.bias.word_sets import WeatIndices, read_word_sets
+from biaslab.bias.word_sets import WeatIndices, in_vocabulary, read_word_sets
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
@@ -30,6 +30,7 @@ def write_comparison(
     cooccurrence: Path,
     vocabulary: Path,
     word_sets: list[Path],
+    baseline: Path,
     random_sets: Path,
     correlation: Path,
     seed: int,
@@ -42,11 +43,21 @@ def write_comparison(
     """
     words = read_vocabulary(vocabulary)
     x = read_counts(cooccurrence, words)
-    sizes = [len(names) for names in read_word_sets(word_sets[0]).sets.values()]
+    tests = [read_word_sets(path) for path in word_sets]
+    sizes = [len(names) for names in tests[0].sets.values()]
     drawn = random_word_sets(x, sizes, count, contexts, seed)
     table = compare_word_sets(embeddings, x, drawn, words)
+    write_tsv(baseline, measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
     write_tsv(random_sets, table)
     write_tsv(correlation, correlate_word_sets(table, "ppmi", seed))
+
+
+def measure_ppmi(x: Cooccurrence, weats: Sequence[WeatIndices]) -> pd.DataFrame:
+    """Measure bias tests in the PPMI representation: ``ppmi/baseline.tsv``."""
+    sums = row_sums(x)
+    return pd.DataFrame(
+        {"weat": [w.name for w in weats], "effect_size": [ppmi_effect_size(x, sums, w) for w in weats]}
+    )
 
 
 def random_word_sets(
