@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -19,14 +18,10 @@ import pytest
 import processors
 import smoke_tables
 from biaslab.core import processor
-from biaslab.core.errors import InputError
-from biaslab.origins.area import AREA as ORIGINS
-from biaslab.run.area import expand
 from biaslab.run.areas import AREAS
 from biaslab.run.code import closure
 from biaslab.run.crate.contents import is_shown
 from biaslab.run.provenance import sha256_file
-from biaslab.run.reports import write_report
 from biaslab.run.steps import step_code
 from elsewhere import Elsewhere
 from smoke_run import OPTIONS, ROOT, SMOKE, plan_of
@@ -152,26 +147,6 @@ def test_its_tables_have_the_bytes_of_the_reference(smoke_run):
     differing = sorted({line.partition("\t")[0] for line in set(expected) ^ set(found)})
     assert len(found) > 200
     assert not differing, f"{', '.join(differing)}: where this is meant, python tests/smoke_tables.py RESULTS"
-
-
-def test_a_table_or_figure_of_origins_is_made_of_the_files_that_it_names_and_of_each(finished_run, tmp_path):
-    units = plan_of(finished_run).units["origins"].chosen
-    for made in expand(ORIGINS.items, units):
-        area, folder = replace(ORIGINS, items=(made.item,)), tmp_path / made.item.kind / made.item.stem
-        of_run = [Path(file) for file in made.inputs(area) if file.startswith("results/")]
-        for file in of_run:
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(finished_run / file, folder / file)
-        for file in of_run:
-            hidden = (folder / file).rename(folder / "hidden")
-            with pytest.raises(InputError, match=f"{file.name}: no such file"):
-                write_report(area, units, folder / "results")
-            hidden.rename(folder / file)
-        assert write_report(area, units, folder / "results") == [made.stem]
-        written = {file for file in (folder / "results").rglob("*") if file.is_file()}
-        written -= {folder / file for file in of_run}
-        assert written == {folder / "results/origins" / file for file in made.files}
-        assert all(file.stat().st_size for file in written)
 
 
 @pytest.fixture
