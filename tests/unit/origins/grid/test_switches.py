@@ -69,25 +69,24 @@ def test_all_that_claims_read_is_made_or_the_audit_is_told_why_not(switched):
 
 def test_tables_are_told_of_a_setup_what_they_are_made_of_alone():
     whole, plan = planned({}), planned(ALL_OFF)
-    area, before, after = plan.area("origins"), *(one.items(one.area("origins")) for one in (whole, plan))
+    area, before, after = plan.area("origins"), *(one.reports(one.area("origins")) for one in (whole, plan))
     stays = [
         whole.report_inputs(area, before[stem]) == plan.report_inputs(area, after[stem]) for stem in after
     ]
     told = [whole.described(area, before[stem]) == plan.described(area, after[stem]) for stem in after]
-    assert told == stays
     assert any(stays)
+    assert all(same for same, stay in zip(told, stays, strict=True) if stay)
 
 
 @pytest.mark.parametrize("switched", [{}, ALL_OFF], ids=str)
 def test_what_tables_are_told_is_enough_to_make_them(switched):
     plan = planned(switched)
     area = plan.area("origins")
-    for stem, made in plan.items(area).items():
+    for made in plan.reports(area).values():
         units = [Unit(**one) for one in plan.described(area, made)]
-        found = [one for one in expand(area.items, units) if one.item.stem == stem]
-        assert [(one.stem, one.inputs(area)) for one in found] == [
-            (one.stem, one.inputs(area)) for one in made
-        ]
+        stems = [one.stem for one in made]
+        found = [one for one in expand(area.items, units) if one.stem in stems]
+        assert [one.inputs(area) for one in found] == [one.inputs(area) for one in made]
 
 
 def test_one_training_has_no_spread():
