@@ -12,7 +12,7 @@ for area in filter(PLAN.has, PLAN.areas):
                 shown(area, made),
                 [f"results/{area.name}/{file}" for one in made for file in one.files[1:]],
             log:
-                "/".join(["results/logs", area.name, *parts, "report.log"]),
+                f"results/logs/{area.name}/{'_'.join(['report', *parts])}.log",
             resources:
                 mem_mb=LIMITS.memory(2000),
                 runtime=LIMITS.minutes(60),

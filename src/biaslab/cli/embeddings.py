@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import (
     FORMATS_SAID,
     Choice,
@@ -44,7 +45,10 @@ app = typer.Typer(help="Train word embeddings, and convert them between formats.
 def train(
     source: Annotated[
         Path,
-        typer.Argument(help="Texts: a file (perhaps .gz, .bz2 or .zst) or a folder of them."),
+        typer.Argument(
+            help="Texts: a file (perhaps .gz, .bz2 or .zst) or a folder of them. Or cooccurrence.bin of"
+            " Stanford's GloVe, with --vocabulary."
+        ),
     ],
     out: Out,
     words: Words,
@@ -63,6 +67,9 @@ def train(
     corpus_format: Annotated[
         str | None, typer.Option(help=f"{FORMATS_SAID}; by default what the name tells.")
     ] = None,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="vocab.txt of Stanford's GloVe, for its cooccurrence.bin.")
+    ] = None,
     format: Written = Format.WORD2VEC,
     seed: Seed = 1,
     threads: Threads = 1,
@@ -71,7 +78,8 @@ def train(
 
     The result is the same, byte for byte, with any number of threads.
     """
-    from biaslab.embeddings.training import train_on_texts
+    from biaslab.embeddings.cooccurrence import RECORDS_SUFFIX
+    from biaslab.embeddings.training import train_on_counts, train_on_texts
 
     if method == Method.GLOVE:
         model = GloveParameters(
@@ -80,6 +88,11 @@ def train(
     else:
         rate = learning_rate or Word2VecParameters.learning_rate
         model = Word2VecParameters(dimension, window, epochs or 5, rate)
+    if source.suffix == RECORDS_SUFFIX:
+        if method != Method.GLOVE:
+            raise InputError(f"{source}: counts are for --method glove; give texts to word2vec")
+        train_on_counts(source, vocabulary, model, seed, out, format, threads)
+        return
     train_on_texts(
         source,
         corpus_format or format_of(source),

@@ -21,11 +21,15 @@ __all__ = [
     "count_texts",
     "from_sparse",
     "read",
+    "read_records",
     "select_documents",
     "subtract",
     "write",
 ]
 
+RECORDS_SUFFIX = ".bin"
+"""How the files of `read_records` end."""
+_RECORD = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
 _ROOM = 1 << 28  # entries that the rows of one pass may need at most: 3 GB of address space, mostly untouched
 
 
@@ -381,3 +385,53 @@ def read(path: str | os.PathLike) -> Cooccurrence:
     return Cooccurrence(
         arrays["indptr"], arrays["indices"], arrays["counts"], int(arrays["unit"]), int(arrays["window"])
     )
+
+
+def read_records(path: str | os.PathLike, n_words: int) -> Cooccurrence:
+    """Read the co-occurrences that Stanford's GloVe counted, ``cooccurrence.bin``, shuffled or not.
+
+    Parameters
+    ----------
+    path : path-like
+        Records of two int32, the numbers of two words in ``vocab.txt`` from 1, and a float64, in any order.
+    n_words : int
+        Words of ``vocab.txt``.
+
+    Returns
+    -------
+    Cooccurrence
+        As of `from_sparse`.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or empty, its size is no multiple of 16 bytes, a record names no word, or a
+        count is not positive.
+    """
+    try:
+        size = os.stat(path).st_size
+        if size % _RECORD.itemsize or not size:
+            raise InputError(
+                f"{path}: {size:,} bytes are no records of {_RECORD.itemsize} bytes (int32, int32, float64);"
+                " get the whole cooccurrence.bin"
+            )
+        records = np.fromfile(path, _RECORD)
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file of co-occurrences; check the path") from error
+    except OSError as error:
+        raise InputError(f"{path}: not readable ({error.strerror})") from error
+    rows, columns, values = (records[name] for name in _RECORD.names)
+    for problem, is_bad in (
+        (
+            f"names a word outside 1 to {n_words:,}",
+            (np.minimum(rows, columns) < 1) | (np.maximum(rows, columns) > n_words),
+        ),
+        ("has a count that is not a positive number", ~(np.isfinite(values) & (values > 0))),
+    ):
+        if is_bad.any():
+            number = int(is_bad.argmax()) + 1
+            raise InputError(
+                f"{path}: record {number:,} {problem}; give the vocab.txt that it was counted with, or count"
+                " again"
+            )
+    return from_sparse(scipy.sparse.coo_array((values, (rows - 1, columns - 1)), shape=(n_words, n_words)))

@@ -1,17 +1,21 @@
-"""From texts to one file of word vectors."""
+"""From texts, or the counts of Stanford's GloVe, to one file of word vectors."""
 
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
+from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import BASELINE, cooccurrence, glove, word2vec
 from biaslab.embeddings.corpus import build_corpus
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.readers import read_documents
 from biaslab.embeddings.settings import Choice, GloveParameters, Word2VecParameters
+from biaslab.embeddings.vocabulary import read_vocabulary
 
-__all__ = ["train_on_texts"]
+__all__ = ["train_on_counts", "train_on_texts"]
 
 
 def train_on_texts(
@@ -66,5 +70,32 @@ def train_on_texts(
         W = word2vec.train(corpus.tokens, corpus.offsets, len(words), model, rng)
     else:
         counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), window, threads)
-        W = glove.train(counts, model, stream(seed, "train", BASELINE, 0), threads).W
+        W = _train_glove(counts, model, seed, threads)
     write_embedding(out, words, W, format)
+
+
+def train_on_counts(
+    counts: Path,
+    vocabulary: Path | None,
+    model: GloveParameters,
+    seed: int,
+    out: Path,
+    format: str,
+    threads: int = 1,
+) -> None:
+    """Train GloVe on ``cooccurrence.bin`` and ``vocab.txt`` of Stanford's GloVe; see `train_on_texts`.
+
+    Raises
+    ------
+    InputError
+        When the files are malformed, do not belong together, or the training diverges.
+    """
+    if vocabulary is None:
+        raise InputError(f"{counts}: has numbers instead of words; give its vocab.txt with --vocabulary")
+    words = read_vocabulary(vocabulary).words
+    x = cooccurrence.read_records(counts, len(words))
+    write_embedding(out, words, _train_glove(x, model, seed, threads), format)
+
+
+def _train_glove(x: cooccurrence.Cooccurrence, model: GloveParameters, seed: int, threads: int) -> np.ndarray:
+    return glove.train(x, model, stream(seed, "train", BASELINE, 0), threads).W

@@ -16,6 +16,8 @@ from biaslab.core.io import read_npz, read_tsv
 
 __all__ = ["Vocabulary", "read_vocabulary"]
 
+STANFORD_SUFFIX = ".txt"
+"""How the vocabularies of Stanford's GloVe end."""
 WORDS = "words"
 """The array of an ``.npz`` file that says by its digest which words its ids or rows stand for."""
 
@@ -64,7 +66,7 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
     Parameters
     ----------
     path : path-like
-        The table.
+        The table, or ``vocab.txt`` of Stanford's GloVe: rows of a word and its count without a header.
 
     Returns
     -------
@@ -77,7 +79,12 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
         When the table is missing, empty or malformed: a word missing or repeated, a count that is no positive
         integer, or counts that rise (the table was sorted again, so that its rows are no longer the ids).
     """
-    table = read_tsv(path, columns=("word", "count"), text=("word",))
+    is_stanford = Path(path).suffix == STANFORD_SUFFIX
+    table = (
+        _read_stanford(Path(path))
+        if is_stanford
+        else read_tsv(path, columns=("word", "count"), text=("word",))
+    )
     if table.empty:
         raise InputError(f"{path}: the vocabulary is empty; use a larger corpus or a smaller min_count")
     words = table["word"]
@@ -89,9 +96,7 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
         "the count is larger than the one above it; rows must keep the order of the ids": counts.diff() > 0,
     }
     for problem, bad in problems.items():
-        if bad.any():
-            line = int(bad.to_numpy().argmax()) + 2
-            raise InputError(f"{path}, line {line}: {problem}; regenerate the file")
+        _refuse(path, bad, problem, first_line=1 if is_stanford else 2)
     return Vocabulary(words.tolist(), counts.to_numpy(np.int64), str(path))
 
 
@@ -109,3 +114,24 @@ def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
             f"{path}: made with other words, or words in another order, than {name}; name two files of one"
             " corpus, or regenerate both"
         )
+
+
+def _read_stanford(path: Path) -> pd.DataFrame:
+    """Read rows of a word, a blank and a count; words may hold any other sign."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the path") from error
+    except OSError as error:
+        raise InputError(f"{path}: not readable ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text; convert the file") from error
+    rows = [line.rstrip("\r").rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
+    table = pd.DataFrame(rows, columns=["word", "count"], dtype=object)
+    return table.assign(word=table["word"].replace("", None))
+
+
+def _refuse(path: str | os.PathLike, bad: pd.Series, problem: str, first_line: int) -> None:
+    if bad.any():
+        line = int(bad.to_numpy().argmax()) + first_line
+        raise InputError(f"{path}, line {line}: {problem}; regenerate the file")

@@ -1,0 +1,160 @@
+"""What the tools of Stanford's GloVe write: co-occurrences as records, and a vocabulary without a header."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings import glove
+from biaslab.embeddings.cooccurrence import read_records
+from biaslab.embeddings.formats import read_embedding
+from biaslab.embeddings.glove import GloveParameters, train
+from biaslab.embeddings.vocabulary import read_vocabulary
+from naive import embeddings as naive
+from refusals import assert_file_refused
+
+RECORD = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
+WORDS = ["the", "of", "été", "2004", "<unk>", "a\u00a0b", *(f"word{i}" for i in range(54))]
+
+
+def symmetric_records(n_words=60, n=1000, seed=3):
+    """Return distinct records of a symmetric matrix in random order, the words numbered from 1."""
+    rng = np.random.default_rng(seed)
+    pairs = rng.permutation(np.stack(np.triu_indices(n_words), axis=1))[: n // 2]
+    values = rng.zipf(1.5, len(pairs)).clip(max=1000) / rng.integers(1, 11, len(pairs))
+    records = [(i + 1, j + 1, x) for (i, j), x in zip(pairs.tolist(), values.tolist(), strict=True)]
+    records += [(j, i, x) for i, j, x in records if i != j]
+    return np.array([records[k] for k in rng.permutation(len(records))], RECORD)
+
+
+@pytest.fixture
+def files(tmp_path):
+    symmetric_records().tofile(tmp_path / "cooccurrence.bin")
+    rows = [f"{word} {1000 - i}\n" for i, word in enumerate(WORDS)]
+    (tmp_path / "vocab.txt").write_text("".join(rows), encoding="utf-8")
+    return tmp_path
+
+
+def call(monkeypatch, capsys, *arguments):
+    """Call a command as a user does; return its code and its last line."""
+    monkeypatch.setattr(sys, "argv", ["biaslab", "embeddings", "train", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    streams = capsys.readouterr()
+    return ended.value.code, (streams.err.splitlines() or [""])[-1]
+
+
+def test_records_are_the_entries_of_the_matrix(files):
+    x = read_records(files / "cooccurrence.bin", len(WORDS))
+    dense = np.zeros((len(WORDS), len(WORDS)))
+    for i, j, value in symmetric_records():
+        dense[i - 1, j - 1] = value
+    found = np.zeros_like(dense)
+    found[x.rows(), x.indices] = x.counts / x.unit
+    np.testing.assert_array_equal(found, dense)
+
+
+def test_the_vocabulary_has_no_header(files):
+    vocabulary = read_vocabulary(files / "vocab.txt")
+    assert vocabulary.words == WORDS
+    assert vocabulary.counts[:2].tolist() == [1000, 999]
+
+
+def test_the_loss_is_that_of_the_published_algorithm(tmp_path):
+    """A literal trainer visits the records in random order, as the C program does after its shuffle.
+
+    The first epoch depends on the order of the records by some 4% in so small a matrix; those after it agree.
+    """
+    n_words, parameters = 300, GloveParameters(dimension=5, epochs=3, x_max=10)
+    records = symmetric_records(n_words, 16_000)
+    records.tofile(tmp_path / "cooccurrence.bin")
+    x = read_records(tmp_path / "cooccurrence.bin", n_words)
+    ours, theirs = [], []
+    for seed in range(2):
+        ours.append(train(x, parameters, stream(seed)).loss)
+        order = stream(seed, "order").permutation(records).tolist()
+        visited = [(i - 1, j - 1, value) for i, j, value in order]
+        first = glove.initial_parameters(n_words, 5, 7, stream(seed, "other"))
+        start = glove.embedding_of(*first, 5, np.empty(0))
+        w, u, b, c = (getattr(start, name).astype(float) for name in ("W", "U", "b", "c"))
+        sums = {name: np.ones_like(array) for name, array in zip("wubc", (w, u, b, c), strict=True)}
+        theirs.append([naive.glove_epoch(visited, w, u, b, c, sums, 10, 0.75, 0.05) for _ in range(3)])
+    ours, theirs = np.mean(ours, axis=0), np.mean(theirs, axis=0)
+    assert theirs[-1] < 0.9 * theirs[0]
+    np.testing.assert_allclose(ours[1:], theirs[1:], rtol=0.005)
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=0.1)
+
+
+def test_the_command_trains_on_them_to_the_same_bytes_with_any_threads(files, monkeypatch, capsys):
+    written = []
+    for threads in (1, 2):
+        out = files / f"vectors-{threads}.txt"
+        options = ["--vocabulary", files / "vocab.txt", "--dimension", 5, "--epochs", 2, "--threads", threads]
+        assert call(monkeypatch, capsys, files / "cooccurrence.bin", *options, "--out", out)[0] == 0
+        written.append(out.read_bytes())
+    assert written[0] == written[1]
+    assert read_embedding(out)[0] == WORDS
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "problem"),
+    [
+        ("cut.bin", ["--vocabulary", "vocab.txt"], "cut.bin: 100 bytes are no records of 16"),
+        ("cooccurrence.bin", [], "cooccurrence.bin: has numbers instead of words; give its"),
+        ("cooccurrence.bin", ["--method", "word2vec"], "give texts to word2vec"),
+        ("cooccurrence.bin", ["--vocabulary", "few.txt"], "names a word outside 1 to 9;"),
+        ("absent.bin", ["--vocabulary", "vocab.txt"], "no such file of co-occurrences"),
+    ],
+)
+def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, capsys, source, options, problem):
+    monkeypatch.chdir(files)
+    (files / "cut.bin").write_bytes((files / "cooccurrence.bin").read_bytes()[:100])
+    (files / "few.txt").write_text("".join(f"{word} 1\n" for word in WORDS[:9]), encoding="utf-8")
+    code, line = call(monkeypatch, capsys, source, *options, "--out", "vectors.txt")
+    assert code == 2
+    assert problem in line
+    assert not (files / "vectors.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("records", "problem"),
+    [
+        ([], "0 bytes are no records of 16 bytes"),
+        ([(1, 2, 0.5), (0, 1, 1)], "record 2 names a word outside 1 to 3"),
+        ([(1, 4, 0.5)], "record 1 names a word outside 1 to 3"),
+        ([(1, 2, 0)], "record 1 has a count that is not a positive number"),
+        ([(1, 2, np.nan)], "record 1 has a count that is not a positive number"),
+    ],
+)
+def test_malformed_records_are_refused(tmp_path, records, problem):
+    content = np.array(records, RECORD).tobytes()
+    assert_file_refused(tmp_path / "x.bin", content, problem, lambda path: read_records(path, 3))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "the vocabulary is empty"),
+        (b"the 5\nof\n", "line 2: the word is missing"),
+        (b"the 5\nof x\n", "line 2: the count is not a positive whole number"),
+        (b"the 5\nthe 4\n", "line 2: the word stands there for the second time"),
+        (b"the 5\nof 6\n", "line 2: the count is larger than the one above it"),
+        (b"th\xff 5\n", "not UTF-8 text"),
+    ],
+)
+def test_malformed_vocabularies_are_refused(tmp_path, content, problem):
+    assert_file_refused(tmp_path / "vocab.txt", content, problem, read_vocabulary)
+
+
+def test_vectors_that_the_last_update_broke_are_no_result(files, monkeypatch):
+    def broken(rows, *others):
+        rows[0, 0] = np.nan
+        others[-1][:] = 0.1
+
+    monkeypatch.setattr(glove, "train_epoch", broken)
+    x = read_records(files / "cooccurrence.bin", len(WORDS))
+    with pytest.raises(InputError, match="diverged in the last epoch; choose a lower learning_rate"):
+        train(x, GloveParameters(dimension=5, epochs=1), stream(1))
