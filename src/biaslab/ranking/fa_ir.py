@@ -1,8 +1,8 @@
 """FA*IR (Zehlike et al. 2017): fewest protected candidates in every prefix, as algorithm and as test.
 
-F(x; k) is the chance of x protected candidates or fewer among k that are drawn with chance p each. A prefix of
-length k with x protected candidates passes at significance a when F(x; k) > a; the fewest that pass are m(k).
-A ranking passes when all its prefixes do.
+F(x; k) is the chance of x protected candidates or fewer among k that are drawn with chance p each. A prefix
+of length k with x protected candidates passes at significance a when F(x; k) > a; the fewest that pass are
+m(k). A ranking passes when all its prefixes do.
 
 - *Failure probability*: the chance that a ranking of drawn candidates does not pass.
 - *Adjusted significance*: many prefixes are tested, so that a ranking fails with a greater chance than a.
