@@ -118,8 +118,8 @@ def _stay(results: Path, _: Mapping[str, Claim]) -> None:
 
 
 NULLS = {
-    "all testers as ADF": (_alike("adf"), "^adf-(order-)?table[47]-", ""),
-    "all testers as AEQUITAS": (_alike("aequitas"), "^adf-(order-)?table[47]-", ""),
+    "all testers as ADF": (_alike("adf"), "^adf-(order-)?table[47]-(?!.*paper)", ""),
+    "all testers as AEQUITAS": (_alike("aequitas"), "^adf-(order-)?table[47]-(?!.*paper)", ""),
     "no global phase": (_search_nothing, "^adf-table6-.*-adf$", ""),
     "no retraining": (_retrain_nothing, "^adf-(retrained-|retraining-improves|order-improvement)", ""),
     "the greater class": (_majority, "^adf-table3-", ""),

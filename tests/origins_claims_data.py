@@ -52,7 +52,7 @@ def _do_nothing(results: Path, claims: Mapping[str, Claim]) -> None:
 
 _OF_THE_CORPUS = (
     r"t[23]-.*|s51-.*|s52-trainings-vary-weat[12]|s55-(astronomy|hers)-rarest|s52-simplewiki-weat2-insignificant"
-    r"|s54-word2vec-baseline"
+    r"|s54-word2vec-baseline|s54-removed-share|s55-reversing-share|own-simplewiki-weat1-significant"
 )
 """What the corpus, the seeds and GloVe itself give, whatever influence functions can do."""
 NULLS = {"removals do nothing": (_do_nothing, "", _OF_THE_CORPUS)}

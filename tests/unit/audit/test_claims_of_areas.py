@@ -142,7 +142,7 @@ def where(query: str, **columns: object) -> Callable[[pd.DataFrame], pd.DataFram
         rows = table.eval(query)
         for column, value in columns.items():
             new = value(table) if callable(value) else value
-            table[column] = table[column].astype(object if isinstance(new, str) else float).mask(rows, new)
+            table[column] = table[column].astype(object).mask(rows, new)
         return table.infer_objects()
 
     return change
@@ -198,17 +198,17 @@ CHANGES = [
     ("fairness_testing", "classifiers", where("n_rows > 0", data="f" * 64), "^adf-table[4-7]", ELSEWHERE),
     ("fairness_testing", "classifiers", where("n_rows > 0", n_layers=3), "^adf-table3-", ELSEWHERE),
     ("fairness_testing", "counts", where("n_seeds > 0", n_seeds=500), "^adf-table[46]-", ELSEWHERE),
-    ("fairness_testing", "local", where("hops > 0", hops=500), "^adf-table[47]-", ELSEWHERE),
+    ("fairness_testing", "local", where("hops > 0", hops=500), "^adf-table7-.*-(adf|aequitas)$", ELSEWHERE),
     ("texts", "vectors", where("dimension > 0", dimension=300), "-table(3|8|9|13|14)-", ELSEWHERE),
     ("texts", "vectors", where("n_words > 0", n_words=31_923), "-table(3|8|9|13|14)-", ELSEWHERE),
-    ("texts", "texts", where("n > 0", n_positive=100), "-table(3|8|9|13|14)-", ELSEWHERE),
+    ("texts", "texts", where("n_texts > 0", n_positive=100), "-table(3|8|9|13|14)-", ELSEWHERE),
     ("texts", "local", where("n_gradients > 0", n_gradients=5000), "-table8-.*-(local|success)-", ELSEWHERE),
     ("texts", "global", where("n_seeds > 0", n_seeds=365), "-table8-.*-(rp|asc|hf)$", ELSEWHERE),
     ("texts", "retraining", where("n_added > 0", n_added=100), "-table1[34]-", ELSEWHERE),
     *(
         ("hate_speech", "settings", where(f"setting == '{setting}'", value=value), pattern, ELSEWHERE)
         for setting, value, pattern in (
-            ("encoder_layers", 1, "^t[15]-.*(vanilla|wr|oc|soc)-(?!.*bow)"),
+            ("encoder_layers", 1, "^t[15]-(?!.*-bow)"),
             ("encoder_width", 384, "^t[15]-.*-vanilla-"),
             ("encoder_pretrained", 0, "^t[15]-.*-vanilla-"),
             ("published_schedule", 0, "^t[15]-.*-vanilla-"),
@@ -226,8 +226,8 @@ CHANGES = [
     ),
     ("hate_speech", "corpus", where("split == 'train'", n=19832), "^t[15]-", ELSEWHERE),
     # what a claim is measured on is missing
-    ("debiasing", "analogies", without("stage != 'before'"), "^analogies?-.*-hard$", NONE),
-    ("debiasing", "bias", without("stage != 'before'"), "^direct-bias-.*(hard|soft)", NONE),
+    ("debiasing", "analogies", without("stage != 'before'"), "^fig1-.*-hard$", NONE),
+    ("debiasing", "bias", without("stage != 'before'"), "^(hard|soft)-", NONE),
     (
         "debiasing",
         "benchmarks",
@@ -268,7 +268,7 @@ CHANGES = [
         FAILED,
     ),
     ("ranking", "feasibility", where("n_values == 7", n_infeasible=1), "^feasible-(det-c|det-r)", FAILED),
-    ("ranking", "feasibility", where("n_values > 3", n_infeasible=0), "^feasible-det-greedy$", FAILED),
+    ("ranking", "feasibility", where("n_values > 3", n_infeasible=0), "^feasible-det-greedy$", FAILED | OPEN),
     (
         "hate_speech",
         "importance",
@@ -286,8 +286,7 @@ CHANGES = [
     ids=[f"{name}-{file}-{number}" for number, (name, file, *_) in enumerate(CHANGES)],
 )
 def test_a_change_of_a_result_changes_the_verdict(copied, published, name, file, change, pattern, allowed):
-    counted = {n for n in effects_of(name) if claims_of(name)[n].counts_as != "none"}
-    about = [n for n in sorted(counted) if re.search(pattern, n)]
+    about = [n for n in sorted(effects_of(name)) if re.search(pattern, n)]
     claims = with_gates(name, about)
     before = measured(name, published[name], claims)["verdict"]
     assert not set(before[about]) <= allowed
@@ -308,7 +307,7 @@ def test_where_nothing_happens_no_effect_is_reproduced(copied, name, null):
     write, effects, met = MADE[name].NULLS[null]
     write(results, claims_of(name))
     found = measured(name, results).loc[sorted(effects_of(name)), "verdict"]
-    of_null = [n for n in found.index if re.search(effects, n) and claims_of(name)[n].counts_as != "none"]
+    of_null = [n for n in found.index if re.search(effects, n)]
     assert of_null
     reached = {n for n in of_null if found[n] in REACHED and not re.fullmatch(met, n)}
     assert reached == set()
