@@ -1,15 +1,24 @@
 """Made-up results of debiasing that meet the paper's claims, and twins of them in which nothing happens."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from biaslab.audit.claims import Claim
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.analogies import ONCE
 from debiasing_data import STAGES, puzzles, similarities, write_results
 
+SETUPS = ("w2vnews",)
+PRESERVED = {
+    *("abstract-queen", "analogy-male-female-hard", "grandmother-hard", "babysit-nearer-hard"),
+    *("ovarian-cancer-hard", "ovarian-cancer-puzzle-hard"),
+}
+"""What debiasing keeps: doing nothing keeps it, too."""
+UNMET = dict.fromkeys([*PRESERVED, "fig2-msr-hard-authors"], "inconclusive")
 SHE = [
     "homemaker",
     "nurse",
@@ -103,8 +112,14 @@ SIMILARITIES = {
 }
 
 
-def write_published(folder: Path) -> None:
+def is_as_printed(claim: Claim) -> bool:
+    """Return whether the made results have what the paper prints."""
+    return claim.counts_as != "none"
+
+
+def write_published(results: Path, _: Mapping[str, Claim] = {}) -> None:
     """Write results of an embedding in which every claim that can be measured holds, if a null does not."""
+    folder = results / "debiasing/w2vnews"
     write_results(folder, authors=True)
     made = {
         "vocabulary": pd.DataFrame({"word": [f"word{i}" for i in range(N_WORDS)] + ["Ann"], "filtered": 1}),
@@ -124,8 +139,9 @@ def write_published(folder: Path) -> None:
         write_tsv(folder / f"{name}.tsv", table)
 
 
-def do_nothing(folder: Path) -> None:
+def do_nothing(results: Path, _: Mapping[str, Claim] = {}) -> None:
     """Make every stage what it was before, as a method of debiasing does that does nothing."""
+    folder = results / "debiasing/w2vnews"
     for name in (
         "bias",
         "puzzles",
@@ -144,8 +160,9 @@ def do_nothing(folder: Path) -> None:
     write_tsv(folder / "lambda_path.tsv", path.assign(direct_bias=path["direct_bias"].iloc[0]))
 
 
-def leave_to_chance(folder: Path) -> None:
+def leave_to_chance(results: Path, _: Mapping[str, Claim] = {}) -> None:
     """Make the numbers before debiasing those of an embedding without bias, structure or separation."""
+    folder = results / "debiasing/w2vnews"
     subspace = read_tsv(folder / "subspace.tsv")
     write_tsv(folder / "subspace.tsv", subspace.assign(share=subspace["unit_mean"]))
     axes = read_tsv(folder / "axes.tsv")
@@ -247,3 +264,15 @@ def _axes() -> pd.DataFrame:
 def _folds() -> pd.DataFrame:
     scores = 0.627 + 0.0968 * np.resize([1, -1], 10)
     return pd.DataFrame({"fold": range(1, 11), "F": scores, "n_specific_found": 400, "n_seeds": 218})
+
+
+_LATER = "-(hard|soft)(-|$)|^lambda-large$|^observation1"
+_OF_LISTS = (
+    r"observation1-.*|fig3-collapse|lambda-large|occupations|svm-seeds|vocabulary-filter"
+    r"|not-parallel|fig1-order-.*|.*-before-others"
+)
+"""What holds by construction, what the lists and the file are, and what chance has, too."""
+NULLS = {
+    "debiasing does nothing": (do_nothing, _LATER, "analogies-judged-hard"),
+    "no bias before": (leave_to_chance, "^(?!.*(hard|soft))", _OF_LISTS),
+}

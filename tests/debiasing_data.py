@@ -50,10 +50,6 @@ def write_results(folder: Path, seed: int = 1, *, authors: bool = False) -> None
         "benchmarks": _benchmarks((*STAGES, "hard_authors") if authors else STAGES),
         "lambda_path": _lambda_path(),
         "methods": _methods(),
-        "professions": _professions(),
-        "lost_words": pd.DataFrame(
-            {"list": ["defining", "defining", "occupations"], "word": ["Mary", "John", "NA"]}
-        ),
     }.items():
         write_tsv(folder / f"{name}.tsv", table)
 
@@ -239,12 +235,3 @@ def _methods() -> pd.DataFrame:
         for measure in ("cluster_accuracy", "classifier_accuracy")
     ]
     return pd.DataFrame(rows, columns=["method", "measure", "value", "ci_low", "ci_high", "n"])
-
-
-def _professions() -> pd.DataFrame:
-    rows = [
-        (method, f"word{i}", (i - 5) / 10, i / 10)
-        for method in ("none", "hard", "soft", "double_hard", "inlp")
-        for i in range(11)
-    ]
-    return pd.DataFrame(rows, columns=["method", "word", "bias", "share"])

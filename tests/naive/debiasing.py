@@ -122,18 +122,6 @@ def neighbour_share(vectors, row, bias, candidates, k):
     return sum(1 for c in nearest if bias[c] > 0) / len(nearest)
 
 
-def sembias_answer(pairs, vector_of, direction):
-    """Return the place of the pair whose difference has the greatest cosine with a direction."""
-    best, place = -2.0, None
-    for i, (male, female) in enumerate(pairs):
-        difference = [a - b for a, b in zip(vector_of[male], vector_of[female], strict=True)]
-        length = math.sqrt(sum(x * x for x in difference)) * math.sqrt(sum(x * x for x in direction))
-        cosine = sum(x * y for x, y in zip(difference, direction, strict=True)) / length if length else 0.0
-        if cosine > best:
-            best, place = cosine, i
-    return place
-
-
 def intersection_of_nullspaces(weights):
     """Return the projection onto the vectors orthogonal to all weights, by Gram-Schmidt."""
     d, basis = len(weights[0]), []

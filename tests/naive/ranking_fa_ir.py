@@ -1,67 +1,47 @@
 """Slow, literal oracles of FA*IR (Zehlike et al. 2017): every possible ranking is written out.
 
-Shares and significances are fractions, so that nothing is rounded. A pool is (candidates, protected ones).
+Shares and significances are fractions, so that nothing is rounded.
 """
 
 import itertools
 import math
-from fractions import Fraction
 
 from naive.ranking import ranking_key
 
 
-def chance_of_at_most(x, k, p=None, pool=None):
+def chance_of_at_most(x, k, p):
     """F(x; k): at most x protected candidates among k that are drawn."""
-    if pool is None:
-        return sum(math.comb(k, i) * p**i * (1 - p) ** (k - i) for i in range(x + 1))
-    n, n_protected = pool
-    ways = sum(math.comb(n_protected, i) * math.comb(n - n_protected, k - i) for i in range(min(x, k) + 1))
-    return Fraction(ways, math.comb(n, k))
+    return sum(math.comb(k, i) * p**i * (1 - p) ** (k - i) for i in range(x + 1))
 
 
-def fewest(k, alpha, p=None, pool=None):
+def fewest(k, alpha, p):
     """m(k): the fewest protected candidates that pass in a prefix of length k."""
-    return next(x for x in range(k + 1) if chance_of_at_most(x, k, p, pool) > alpha)
+    return next(x for x in range(k + 1) if chance_of_at_most(x, k, p) > alpha)
 
 
-def drawn_rankings(k, p=None, pool=None):
+def drawn_rankings(k, p):
     """Every ranking of k places (True: protected) with its chance."""
     for ranking in itertools.product([False, True], repeat=k):
-        chance, left = Fraction(1), list(pool) if pool else None
-        for is_protected in ranking:
-            share = p if pool is None else Fraction(left[1], left[0])
-            chance *= share if is_protected else 1 - share
-            if pool:
-                left = [left[0] - 1, left[1] - is_protected]
-            if not chance:
-                break
-        if chance:
-            yield ranking, chance
+        yield ranking, math.prod(p if is_protected else 1 - p for is_protected in ranking)
 
 
 def passes(ranking, minima):
     return all(sum(ranking[: i + 1]) >= m for i, m in enumerate(minima))
 
 
-def failure_probability(minima, p=None, pool=None):
-    return sum(
-        chance for ranking, chance in drawn_rankings(len(minima), p, pool) if not passes(ranking, minima)
-    )
+def failure_probability(minima, p):
+    return sum(chance for ranking, chance in drawn_rankings(len(minima), p) if not passes(ranking, minima))
 
 
-def statistic(ranking, p=None, pool=None):
+def statistic(ranking, p):
     """The chance of the least likely prefix: of as few protected candidates or fewer."""
-    return min(chance_of_at_most(sum(ranking[:k]), k, p, pool) for k in range(1, len(ranking) + 1))
+    return min(chance_of_at_most(sum(ranking[:k]), k, p) for k in range(1, len(ranking) + 1))
 
 
-def p_value(ranking, p=None, pool=None):
+def p_value(ranking, p):
     """The chance of a ranking whose least likely prefix is as unlikely."""
-    observed = statistic(ranking, p, pool)
-    return sum(
-        chance
-        for other, chance in drawn_rankings(len(ranking), p, pool)
-        if statistic(other, p, pool) <= observed
-    )
+    observed = statistic(ranking, p)
+    return sum(chance for other, chance in drawn_rankings(len(ranking), p) if statistic(other, p) <= observed)
 
 
 def rank_by_fa_ir(scores, is_protected, minima):

@@ -42,7 +42,7 @@ CASES = [
     "ranking/test_batches.py::test_same_bytes_with_any_number_of_threads",
     "ranking/test_exposure.py::test_unknown_candidates_keep_their_places",
     "ranking/test_exposure.py::test_measure_is_its_oracle[fa_ir_pass-False]",
-    "ranking/test_reranking.py::test_every_list_is_ranked_and_measured_as_the_oracles_do",
+    "ranking/test_reranking.py::test_every_list_is_ranked_as_the_oracle_does",
     "text/test_neighbours.py::test_neighbours_are_those_of_the_definition[4]",
     "text/test_recurrent.py::test_gradients_equal_finite_differences[gru-shape1]",
     "text/test_recurrent.py::test_logits_equal_the_cells_number_by_number[lstm-shape1]",

@@ -27,7 +27,6 @@ rule measure_debiasing:
                 "similarities",
                 "vocabulary",
                 "settings",
-                "lost_words",
             ],
         ),
     resources:
@@ -118,11 +117,10 @@ rule compare_methods:
     input:
         DEBIASING.benchmark_files(),
         lists=DEBIASING.word_lists,
-        sembias=DEBIASING.sembias,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
     output:
-        tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["methods", "professions"]),
+        out="results/debiasing/{embedding}/methods.tsv",
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),

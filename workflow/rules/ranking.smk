@@ -38,8 +38,7 @@ rule compare_rankings:
 
 rule find_counterexamples:
     output:
-        summary="results/ranking/enumeration.tsv",
-        found="results/ranking/counterexamples.tsv",
+        out="results/ranking/enumeration.tsv",
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),

@@ -21,11 +21,6 @@ With = Annotated[
     typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
 ]
 SCHEMA = "workflow/schemas/claims.schema.yaml"
-Codecheck = Annotated[
-    Path | None,
-    typer.Option(help="Also write codecheck.yml here: the files behind the claims, with their SHA-256."),
-    To.FILE,
-]
 _WIDTH = 160  # characters a line where there is no terminal
 
 app = typer.Typer(
@@ -82,11 +77,9 @@ def measure(
         bool,
         typer.Option("--freeze", help="Freeze what decides the verdicts; changes show in the page."),
     ] = False,
-    codecheck: Codecheck = None,
 ) -> None:
     """Measure a registry on .tsv, .json and .parquet files; write RESULTS/audit with the page audit.html."""
     from biaslab.audit import own
-    from biaslab.audit.codecheck import write_codecheck
     from biaslab.core.errors import InputError
 
     schema = _root() / SCHEMA
@@ -101,9 +94,6 @@ def measure(
         return
     own.measure_registry(folder, results, schema, setup or (), typer.echo)
     typer.echo(f"wrote {results / 'audit/audit.html'}")
-    if codecheck is not None:
-        n_files = write_codecheck(results, codecheck, folder / own.PAPER)
-        typer.echo(f"wrote {codecheck}: a manifest of {n_files} files")
 
 
 @app.command("crate")
@@ -117,18 +107,14 @@ def crate(
             help="Results too large to pack, a pattern such as 'origins/*/bias_gradient/*'; may be repeated."
         ),
     ] = None,
-    codecheck: Codecheck = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
-    from biaslab.audit.codecheck import write_codecheck
     from biaslab.run.crate.writing import write_crate
     from biaslab.run.root import repository
 
     kinds = [kind.value for kind in more or ()]
     for notice in write_crate(results, out, repository(), kinds, leave_out or ()):
         typer.echo(f"biaslab: {notice}", err=True)
-    if codecheck is not None:
-        typer.echo(f"wrote {codecheck}: a manifest of {write_codecheck(results, codecheck)} files")
 
 
 def _root() -> Path:

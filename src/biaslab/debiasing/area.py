@@ -70,13 +70,8 @@ def check(given: Given) -> Iterator[str]:
                 f"debiasing.embeddings: '{embedding}' is neither a registered dataset nor a setup"
                 f" (setups: {', '.join(setups)}){near}"
             )
-    sembias = section["comparison"]["sembias"]
-    named = [
-        *((key, section[key]) for key in LISTS),
-        *([("comparison.sembias", sembias)] if sembias else []),
-    ]
-    for key, file in named:
-        if problem := not_found(file, given.root):
+    for key in LISTS:
+        if problem := not_found(section[key], given.root):
             yield f"debiasing.{key}: {problem}"
     for weat in section["weats"]:
         if problem := unknown_test(weat, section["word_sets"], "debiasing.word_sets"):
@@ -108,5 +103,5 @@ AREA = Area(
     ITEMS,
     ("embedding", "test"),
     steps=STEPS,
-    removed=("debiasing.document_lambdas",),
+    removed=("debiasing.document_lambdas", "debiasing.comparison.sembias"),
 )

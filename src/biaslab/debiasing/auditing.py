@@ -87,11 +87,10 @@ def read_own(
 
 
 def audit(
-    file: Path, lists: Sequence[Path], tests: Sequence[WordSets], settings: Settings, method: str
+    file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[WordSets], method: str
 ) -> Audited:
-    """Measure an embedding as it is, along random directions, and debiased by a method."""
-    experiment, ids = read_own(file, lists, settings)
-    embedding = experiment.embedding
+    """Measure an embedding, as `read_own` read it, along random directions, and debiased by a method."""
+    embedding, settings = experiment.embedding, experiment.settings
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
         raise InputError(

@@ -43,7 +43,7 @@ def audit_embeddings(
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.errors import InputError
     from biaslab.debiasing import auditing
-    from biaslab.debiasing.embedding_ranks import rank_embeddings
+    from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests
     from biaslab.debiasing.report.audited import answer
 
     check_answer(out)
@@ -51,11 +51,13 @@ def audit_embeddings(
         raise InputError(f"{twice}: is there twice; give each embedding once")
     several = len(embeddings) > 1
     tests, files = _read_tests(weat, every_measure=several), _located(*vars(lists).values())
-    of_words, found = [test for test in tests if test.measure == WEAT], []
+    of_words, found, words = [test for test in tests if test.measure == WEAT], [], []
     for file in embeddings:
         _say(f"Measuring {file}")
-        found.append(auditing.audit(file, files, of_words, how, method))
-    ranked = rank_embeddings(embeddings, tests, how.seed) if several else None
+        experiment, ids = auditing.read_own(file, files, how)
+        found.append(auditing.audit(file, experiment, ids, of_words, method))
+        words.append(words_of_tests(experiment.embedding, ids, tests))
+    ranked = rank_embeddings(embeddings, words, tests, how.seed) if several else None
     typer.echo(write_answer(answer(auditing.compare(found), method, ranked), out))
 
 

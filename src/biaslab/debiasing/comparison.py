@@ -17,6 +17,7 @@ import pandas as pd
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WordSets, in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.debiasing.benchmarks import (
@@ -27,7 +28,7 @@ from biaslab.debiasing.benchmarks import (
     score_pairs,
 )
 from biaslab.debiasing.columns import COLUMNS
-from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment, write_tables
+from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods.asking import debias
@@ -38,7 +39,6 @@ from biaslab.debiasing.remaining.contract import Case, Found
 from biaslab.debiasing.remaining.extremes import extreme_words
 from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
 from biaslab.debiasing.remaining.registry import MEASURES
-from biaslab.debiasing.remaining.sembias import read_sembias
 from biaslab.debiasing.settings import Settings, Sizes
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
@@ -62,19 +62,17 @@ def write_comparison(
     sizes: Sizes,
     pairs: dict[str, Path],
     questions: dict[str, Path],
-    tables: list[Path],
+    out: Path,
     word_sets: list[Path] = (),
-    sembias: list[Path] = (),
 ) -> None:
-    """Compare the methods, and write the tables."""
+    """Compare the methods, and write the table."""
     for name in methods:
         find_method(name)
     experiment = read_experiment(embedding, lists, settings, penalty)
     tests = [read_word_sets(file) for file in word_sets]
-    questions_of_pairs = [question for file in sembias for question in read_sembias(file)]
-    by_method, professions = compare_methods(
+    table = compare_methods(
         experiment,
-        make_case(experiment, sizes, questions_of_pairs),
+        make_case(experiment, sizes),
         methods,
         tests,
         Benchmarks(
@@ -83,14 +81,11 @@ def write_comparison(
         ),
         sizes.random_directions,
     )
-    write_tables(tables, {"methods": by_method, "professions": professions})
+    write_tsv(out, table)
 
 
-def make_case(
-    experiment: Experiment, sizes: Sizes, sembias: Sequence[tuple[tuple[str, str], ...]] = ()
-) -> Case:
+def make_case(experiment: Experiment, sizes: Sizes) -> Case:
     """Choose the words that are looked at."""
-    she, he = experiment.lists.defining.rows[0][:2]
     return Case(
         bias=experiment.bias,
         neutral=experiment.neutral,
@@ -98,9 +93,6 @@ def make_case(
         clustered=extreme_words(experiment.bias, experiment.neutral, sizes.clustered),
         classified=extreme_words(experiment.bias, experiment.neutral, sizes.classified),
         neighbours=sizes.neighbours,
-        ends=(she, he),
-        ids=experiment.ids,
-        questions=sembias,
         seed=experiment.settings.seed,
     )
 
@@ -112,12 +104,12 @@ def compare_methods(
     tests: Sequence[WordSets],
     benchmarks: Benchmarks,
     draws: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Debias by every registered method and by none, and measure: tables `methods` and `professions`.
+) -> pd.DataFrame:
+    """Debias by every registered method and by none, and measure: the table `methods`.
 
     With 0 `draws` there are no rows of `CHANCE`.
     """
-    rows, shares = [], []
+    rows = []
     for name in dict.fromkeys([NONE.name, *methods]):
         vectors = debias(name, experiment)
         found = [
@@ -128,10 +120,8 @@ def compare_methods(
             *_measure_quality(experiment, vectors, benchmarks),
         ]
         rows += [(name, *number) for number in found]
-        shares.append(_profession_table(experiment, case, vectors).assign(method=name))
     rows += [(kind, *number) for kind in CHANCE for number in measure_chance(experiment, case, kind, draws)]
-    table = pd.DataFrame(rows, columns=COLUMNS["methods"]).round(DIGITS)
-    return table, pd.concat(shares, ignore_index=True)[list(COLUMNS["professions"])].round(DIGITS)
+    return pd.DataFrame(rows, columns=COLUMNS["methods"]).round(DIGITS)
 
 
 def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Found]:
@@ -210,13 +200,3 @@ def _measure_quality(experiment: Experiment, vectors: np.ndarray, benchmarks: Be
         yield Found(name, score, math.nan, math.nan, known)
     moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1)
     yield Found("moved", float(moved.mean()), math.nan, math.nan, len(moved))
-
-
-def _profession_table(experiment: Experiment, case: Case, vectors: np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "word": [experiment.words[row] for row in case.professions],
-            "bias": case.bias[case.professions],
-            "share": profession_shares(case, vectors),
-        }
-    )

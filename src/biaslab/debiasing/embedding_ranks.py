@@ -22,7 +22,8 @@ from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import central_interval
-from biaslab.embeddings.unit import read_unit_embedding
+from biaslab.embeddings.letter_case import AnyCase
+from biaslab.embeddings.unit import UnitEmbedding
 
 N_DRAWS = 1000
 """Tests whose words are drawn again."""
@@ -43,19 +44,34 @@ class Ranked:
     left_out: Mapping[str, str]  # why a test ranks nothing
 
 
-def rank_embeddings(files: Sequence[Path], tests: Sequence[WordSets], seed: int) -> Ranked:
+class TestWords(NamedTuple):
+    """The words of the tests that an embedding has."""
+
+    vectors: dict[str, np.ndarray]  # of length one
+    rounding: float
+
+
+def words_of_tests(embedding: UnitEmbedding, ids: AnyCase, tests: Sequence[WordSets]) -> TestWords:
+    """Return the words of the tests that an embedding has, in any case of letters."""
+    words = {word for test in tests for of in test.sets.values() for word in of}
+    vectors = {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
+    return TestWords(vectors, embedding.rounding)
+
+
+def rank_embeddings(
+    files: Sequence[Path], words: Sequence[TestWords], tests: Sequence[WordSets], seed: int
+) -> Ranked:
     """Measure embeddings by tests, each with its measure, and rank them, the least biased first.
 
-    A test that one of the embeddings has too few words for, or no value, is left out; without any, nothing
-    is ranked.
+    `words` come from `words_of_tests`. A test that one of the embeddings has too few words for, or no value,
+    is left out; without any, nothing is ranked.
     """
-    names, read = names_of(files), [_read_words(file, tests) for file in files]
-    known = [words.vectors for words in read]
+    names, known = names_of(files), [of.vectors for of in words]
     common, tables, ranks, lost, left_out = [], [], [], {}, {}
     for test in tests:
         try:
             shared = _common(test, files, known)
-            values = _measure(shared, read, names, seed)
+            values = _measure(shared, words, names, seed)
         except InputError as error:
             left_out[test.name] = str(error)
             continue
@@ -86,7 +102,7 @@ def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(_RANKING, columns, strict=True)))
 
 
-def _measure(test: WordSets, known: "Sequence[_TestWords]", names: Sequence[str], seed: int) -> np.ndarray:
+def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], seed: int) -> np.ndarray:
     """Return a measure of every embedding with the words as they are and as drawn, (n, 1 + `N_DRAWS`)."""
     words = [word for of in test.sets.values() for word in of]
     indices = in_vocabulary(test, {word: row for row, word in enumerate(words)})
@@ -107,22 +123,6 @@ def _draw(weat: WeatIndices, rng: np.random.Generator) -> WeatIndices:
     return dataclasses.replace(
         weat, **{k: rng.choice(getattr(weat, k), len(getattr(weat, k))) for k in "STAB"}
     )
-
-
-class _TestWords(NamedTuple):
-    """The words of the tests that an embedding has."""
-
-    vectors: dict[str, np.ndarray]  # of length one
-    rounding: float
-
-
-def _read_words(file: Path, tests: Sequence[WordSets]) -> _TestWords:
-    """Read the words of the tests that an embedding has, in any case of letters."""
-    embedding = read_unit_embedding(file)
-    ids = embedding.ids()
-    words = {word for test in tests for of in test.sets.values() for word in of}
-    vectors = {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
-    return _TestWords(vectors, embedding.rounding)
 
 
 def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:

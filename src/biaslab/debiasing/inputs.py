@@ -22,8 +22,6 @@ class Inputs:
         left_out = plan.units["debiasing"].left_out
         self.benchmarks = [name for name in self.section["benchmarks"] if name not in left_out]
         self.word_lists = [str(locate(self.section[key], plan.root)) for key in LISTS]
-        sembias = self.section["comparison"]["sembias"]
-        self.sembias = [str(locate(sembias, plan.root))] if sembias else []
         self.tests = [
             str(locate(self.section["word_sets"][weat], plan.root)) for weat in self.section["weats"]
         ]

@@ -16,7 +16,6 @@ ITEMS = (
     _table("direct_bias", "Direct bias before and after", "tables:direct_bias", "bias"),
     _table("indirect_bias", "Indirect bias", "tables:indirect_bias", "indirect"),
     _table("weat", "Association tests before and after", "tables:association_tests", "weat"),
-    _table("lambda_path", "The whole path of soft debiasing", "tables:lambda_path", "lambda_path"),
     _table(
         "classifier",
         "Classifier of gender-specific words",
@@ -24,7 +23,6 @@ ITEMS = (
         "classifier",
         "classifier_authors",
     ),
-    _table("lost_words", "Lost words", "tables:lost_words", "lost_words"),
     _figure(
         "figure1_occupations", "Figure 1: extreme occupations", "figures:draw_occupations", "occupations"
     ),
@@ -47,5 +45,4 @@ ITEMS = (
         "bias",
         "settings",
     ),
-    _figure("professions", "Occupations and their neighbours", "methods:draw_professions", "professions"),
 )

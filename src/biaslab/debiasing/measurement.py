@@ -11,7 +11,6 @@ from biaslab.bias.weat import effect_size, largest_effect_size, permutation_p_va
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.measures import direct_bias, pair_bias, project_words
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
@@ -127,18 +126,6 @@ def measure(
         (words[first], words[second]),
         _measure_tests(vectors, words, tests, settings, rounding),
     )
-
-
-def lost_words(lists: Lists, weats: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """Return the words that an embedding lacks of every list and every test, also where none is lacking."""
-    of_tests = {test.weat: tuple(test.lost.split(",")) if test.lost else () for test in weats.itertuples()}
-    return lists.lost | of_tests
-
-
-def lost_table(lists: Lists, weats: pd.DataFrame) -> pd.DataFrame:
-    """Lay out what `lost_words` returns."""
-    rows = [(name, word) for name, words in lost_words(lists, weats).items() for word in words]
-    return pd.DataFrame(rows, columns=COLUMNS["lost_words"])
 
 
 def _measure_tests(

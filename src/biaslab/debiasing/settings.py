@@ -73,9 +73,6 @@ class Comparison(Sizes):
         "list of the methods to compare with the embedding as it is",
         _Once,
     ] = COMPARED
-    sembias: Annotated[
-        str | None, "file with the questions of SemBias, lines of four pairs male:female separated by tabs"
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

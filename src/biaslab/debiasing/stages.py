@@ -15,7 +15,7 @@ from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.rng import stream
 from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import BEFORE, DIGITS, Experiment, cosines, read_experiment, write_tables
-from biaslab.debiasing.measurement import Measurement, lost_table, measure
+from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
@@ -54,20 +54,19 @@ def write_measures(
     experiment = read_experiment(embedding, lists, settings, penalty)
     others = [row for file in authors for row in known_words(read_words(file), experiment.ids).rows]
     scores = {word: both for file in authors for word, both in read_scores(file).items()}
-    found, before = measure_stages(experiment, [read_word_sets(file) for file in word_sets], others)
+    found = measure_stages(experiment, [read_word_sets(file) for file in word_sets], others)
     found["subspace"] = compare_subspace(experiment, draws)
     found["indirect"] = rank_indirect(experiment)
     found["occupations_authors"] = rank_scored(experiment, scores)
     found["similarities"] = compare_words(experiment)
     found["vocabulary"] = list_vocabulary(experiment)
     found["settings"] = list_settings(experiment, draws)
-    found["lost_words"] = lost_table(experiment.lists, before.weats)
     write_tables(tables, found)
 
 
 def measure_stages(
     experiment: Experiment, tests: Sequence[WordSets], other_occupations: Sequence[int] = ()
-) -> tuple[dict[str, pd.DataFrame], Measurement]:
+) -> dict[str, pd.DataFrame]:
     """Measure the bias at every stage, along the subspace found before: tables `bias`, `weat`, `occupations`.
 
     The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` is theirs.
@@ -75,21 +74,19 @@ def measure_stages(
     basis = experiment.subspace.basis
     n_words, dimension = experiment.embedding.vectors.shape
     biases = [(BEFORE, "vocabulary", n_words, n_words), (BEFORE, "dimension", dimension, n_words)]
-    weats, occupations, before = [], [], None
+    weats, occupations = [], []
     for stage, vectors in experiment.stages().items():
         found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
-        before = before or found
         biases += [(stage, *row) for row in _bias_rows(experiment, vectors, found, other_occupations)]
         weats.append(found.weats.assign(stage=stage))
         ranks = found.occupations.assign(stage=stage, rank=np.arange(1, len(found.occupations) + 1))
         occupations.append(ranks[list(COLUMNS["occupations"])])
     biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
-    tables = {
+    return {
         "bias": pd.DataFrame(biases, columns=COLUMNS["bias"]).round(DIGITS),
         "weat": _weat_table(pd.concat(weats, ignore_index=True)),
         "occupations": pd.concat(occupations, ignore_index=True).round(DIGITS),
     }
-    return tables, before
 
 
 def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:

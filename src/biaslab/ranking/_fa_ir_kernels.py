@@ -1,7 +1,6 @@
 """Compiled loops of FA*IR (Zehlike et al. 2017): chances of the fewest protected candidates in prefixes.
 
-Candidates are drawn one after the other, each protected with chance p, or, where there is a pool, as long as
-it lasts: a pool of N candidates, n of them protected, has p = (n - x) / (N - i) after x of i that were drawn.
+Candidates are drawn one after the other, each protected with chance p.
 """
 
 import numpy as np
@@ -13,16 +12,15 @@ TIE = 1e-9
 
 
 @kernel
-def draw_one(chances, i, p, pool, n_protected):
-    """Turn the chances of x protected ones of i, (k + 1,) float64, into those of x of i + 1; pool 0: none."""
+def draw_one(chances, i, p):
+    """Turn the chances of x protected ones of i, (k + 1,) float64, into those of x of i + 1."""
     for x in range(i, -1, -1):
-        one = p if pool == 0 else min(1.0, max(0.0, (n_protected - x) / (pool - i)))
-        chances[x + 1] += chances[x] * one
-        chances[x] *= 1.0 - one
+        chances[x + 1] += chances[x] * p
+        chances[x] *= 1.0 - p
 
 
 @kernel
-def fill_minima(alpha, p, pool, n_protected, minima):
+def fill_minima(alpha, p, minima):
     """Write the fewest that pass in each prefix to `minima` (k,) int32; return the chance that one has fewer.
 
     A prefix passes when the chance of as many or fewer is more than alpha.
@@ -32,8 +30,8 @@ def fill_minima(alpha, p, pool, n_protected, minima):
     free[0], passing[0] = 1.0, 1.0
     failed = 0.0
     for i in range(k):
-        draw_one(free, i, p, pool, n_protected)
-        draw_one(passing, i, p, pool, n_protected)
+        draw_one(free, i, p)
+        draw_one(passing, i, p)
         below = free[0]
         m = 0
         while below <= alpha * (1.0 + TIE) and m <= i:
@@ -47,7 +45,7 @@ def fill_minima(alpha, p, pool, n_protected, minima):
 
 
 @kernel
-def least_chance(is_protected, p, pool, n_protected):
+def least_chance(is_protected, p):
     """Return the least chance over the prefixes of a ranking (k,) bool of as few protected ones or fewer."""
     k = is_protected.size
     free = np.zeros(k + 1)
@@ -55,7 +53,7 @@ def least_chance(is_protected, p, pool, n_protected):
     least = 1.0
     count = 0
     for i in range(k):
-        draw_one(free, i, p, pool, n_protected)
+        draw_one(free, i, p)
         count += is_protected[i]
         below = 0.0
         for x in range(count + 1):
@@ -65,18 +63,17 @@ def least_chance(is_protected, p, pool, n_protected):
 
 
 @kernel
-def fill_p_values(is_protected, starts, shares, pools, n_protected, p_values):
+def fill_p_values(is_protected, starts, shares, p_values):
     """Write the chance that a drawn ranking has a prefix as unlikely as the least likely one of each list.
 
-    is_protected (P,) bool by place, list after list; starts (L + 1,) int64; shares (L,) float64; pools and
-    n_protected (L,) int64, a pool of 0 for none; p_values (L,) float64, 1 for a list
-    without places.
+    is_protected (P,) bool by place, list after list; starts (L + 1,) int64; shares (L,) float64;
+    p_values (L,) float64, 1 for a list without places.
     """
     for i in range(starts.size - 1):
         ranking = is_protected[starts[i] : starts[i + 1]]
-        least = least_chance(ranking, shares[i], pools[i], n_protected[i])
+        least = least_chance(ranking, shares[i])
         minima = np.empty(ranking.size, np.int32)
-        failed = fill_minima(least, shares[i], pools[i], n_protected[i], minima)
+        failed = fill_minima(least, shares[i], minima)
         p_values[i] = 1.0 if least >= 1.0 - TIE else min(1.0, failed)
 
 

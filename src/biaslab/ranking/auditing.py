@@ -39,7 +39,7 @@ from biaslab.ranking.measuring import (
     test_table,
     value_table,
 )
-from biaslab.ranking.pools import UNKNOWN, Pools, Settings, attention_of_places, top
+from biaslab.ranking.pools import UNKNOWN, Pools, attention_of_places, top
 from biaslab.ranking.reranking import RANKINGS
 
 
@@ -74,9 +74,7 @@ class Audit:
         return before.loc[before["is_reference"], "value"].item()
 
 
-def audit_file(
-    source: ListFile, desired: str, k: int, algorithm: str, settings: Settings, reference: str | None = None
-) -> Audit:
+def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference: str | None = None) -> Audit:
     """Measure the top k of every list of a file as it is, and re-ranked where there are scores.
 
     The order is that of the column of ranks, else of the scores, else of the file. Files in which nothing
@@ -89,7 +87,7 @@ def audit_file(
     target = choose(desired, source)
     names = RANKINGS if source.columns.score is not None else RANKINGS[:1]
     lists = source.lists
-    pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
+    pools = Pools(lists.offsets, group(lists, target, source), lists.scores)
     part = _measure(lists, pools, source, k, algorithm, names)
     counts = part.counts[part.counts["n"] > 0]
     in_top, below, n_candidates, n_places, n_unsorted = part.totals.tolist()
@@ -100,8 +98,7 @@ def audit_file(
     ]
     p_value, rates[0] = _with_tests(rates[0], counts, part.tied)
     tests, tied = part.tests, part.tied
-    for name in ("p_value", "p_value_pool"):
-        tests[f"{name}_corrected"] = holm(tests[name])
+    tests["p_value_corrected"] = holm(tests["p_value"])
     measured = [summarize(part.lists[name]).assign(ranking=name) for name in names]
     return Audit(
         counts["list"].nunique(),
@@ -183,7 +180,7 @@ def _means_over_orders(
             if name == RANKINGS[0]:
                 rankings = top(pools, pools.by_score, k)
                 n_copies = len(pools.sizes) // len(tied.lists)
-                tests = test_table([*tied.queries] * n_copies, rankings)[["p_value", "p_value_pool"]]
+                tests = test_table([*tied.queries] * n_copies, rankings)[["p_value"]]
             else:
                 rankings, tests = registry.rerank(algorithm, pools, k)[0], {}
             found = registry.measure(rankings) | {column: tests[column].to_numpy() for column in tests}

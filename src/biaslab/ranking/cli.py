@@ -51,11 +51,6 @@ Candidates = Annotated[
         help="Table with a header and one candidate a line (.csv, .tsv, .parquet); lists side by side."
     ),
 ]
-Figure = Annotated[
-    Path | None,
-    typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .tsv)."),
-    To.STEM,
-]
 Desired = Annotated[
     str,
     typer.Option(
@@ -103,12 +98,11 @@ def audit(
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.ranking.auditing import audit_file
     from biaslab.ranking.lists import ListFile
-    from biaslab.ranking.pools import Settings
     from biaslab.ranking.report.audited import answer
 
     check_answer(out)
     source = ListFile(candidates, _columns(columns, score, rank))
-    found = audit_file(source, desired, top, algorithm, Settings(), reference)
+    found = audit_file(source, desired, top, algorithm, reference)
     typer.echo(write_answer(answer(found, source, desired, top, algorithm), out))
 
 
@@ -129,41 +123,23 @@ def rerank(
     ],
     algorithm: Annotated[
         str,
-        typer.Option(
-            help="det_greedy, det_cons, det_relaxed, det_const_sort, fa_ir, hyper_fa_ir or score_only."
-        ),
+        typer.Option(help="det_greedy, det_cons, det_relaxed, det_const_sort, fa_ir or score_only."),
     ] = "det_const_sort",
     protected: Annotated[
-        str | None, typer.Option(help="fa_ir, hyper_fa_ir: the value that gets a minimum of places.")
+        str | None, typer.Option(help="fa_ir: the value that gets a minimum of places.")
     ] = None,
-    alpha: Annotated[
-        float, typer.Option(help="fa_ir, hyper_fa_ir: significance of a ranking with too few.")
-    ] = 0.1,
-    measures: Annotated[
-        Path | None, typer.Option(help="Where the measures before and after go, means first (.tsv)."), To.FILE
-    ] = None,
-    figure: Figure = None,
+    alpha: Annotated[float, typer.Option(help="fa_ir: significance of a ranking with too few.")] = 0.1,
 ) -> None:
-    """Re-rank your own lists, and measure them before and after."""
-    from biaslab.core.io import write_tsv
+    """Re-rank your own lists; audit measures them before and after."""
     from biaslab.ranking.lists import ListFile
     from biaslab.ranking.pools import Settings
-    from biaslab.ranking.report import lists as list_report
-    from biaslab.ranking.reranking import rerank_file
+    from biaslab.ranking.reranking import describe_exhausted, rerank_file
 
     source = ListFile(candidates, _columns(columns, score))
-    settings = Settings(protected=protected, alpha=alpha)
-    measured = rerank_file(source, out, desired, top, algorithm, settings)
-    if measures is not None:
-        write_tsv(measures, list_report.measure_table(measured))
-    if figure is not None:
-        list_report.write_figure(measured, figure)
-    typer.echo(list_report.summary(measured))
-    for line in list_report.absent_lines(measured):
+    n_exhausted = rerank_file(source, out, desired, top, algorithm, Settings(protected, alpha))
+    typer.echo(f"{out}: the top {top} of {len(n_exhausted):,} list{'s' if len(n_exhausted) > 1 else ''}")
+    if line := describe_exhausted(source.lists.queries, n_exhausted):
         typer.echo(f"biaslab: {line}", err=True)
-    for warning in (list_report.exhausted_line(measured), list_report.tied_line(measured)):
-        if warning:
-            typer.echo(f"biaslab: {warning}", err=True)
 
 
 def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> "Columns":

@@ -1,9 +1,8 @@
 """FA*IR (Zehlike et al. 2017): fewest protected candidates in every prefix, as algorithm and as test.
 
-F(x; k) is the chance of x protected candidates or fewer among k that are drawn with chance p each (Binomial),
-or from a pool of N candidates of which n are protected (hypergeometric; Cartier van Dissel et al. 2025). A
-prefix of length k with x protected candidates passes at significance a when F(x; k) > a; the fewest that pass
-are m(k). A ranking passes when all its prefixes do.
+F(x; k) is the chance of x protected candidates or fewer among k that are drawn with chance p each. A prefix
+of length k with x protected candidates passes at significance a when F(x; k) > a; the fewest that pass are
+m(k). A ranking passes when all its prefixes do.
 
 - *Failure probability*: the chance that a ranking of drawn candidates does not pass.
 - *Adjusted significance*: many prefixes are tested, so that a ranking fails with a greater chance than a.
@@ -35,52 +34,44 @@ class Minima(NamedTuple):
     counts: np.ndarray  # (k,) int32, of the prefixes of length 1 to k
 
 
-def minima(k: int, p: float, alpha: float, pool: int = 0, n_protected: int = 0) -> Minima:
-    """Return the fewest protected candidates that pass, each prefix at a significance of `alpha`.
-
-    `p` has no meaning where there is a pool: at least `k` candidates, of which n_protected are protected.
-    Without one, both are 0.
-    """
+def minima(k: int, p: float, alpha: float) -> Minima:
+    """Return the fewest protected candidates that pass, each prefix at a significance of `alpha`."""
     if k < 1:
         raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
     if not (0 <= p <= 1 and 0 <= alpha < 1):
         raise InputError(
             f"the share is {p:g} and alpha is {alpha:g}; give a share from 0 to 1, alpha from 0 to below 1"
         )
-    if pool and not (k <= pool and 0 <= n_protected <= pool):
-        raise InputError(f"{k} places and {n_protected} protected candidates of {pool}; none may be more")
     counts = np.empty(k, np.int32)
-    failure = _fa_ir_kernels.fill_minima(float(alpha), float(p), int(pool), int(n_protected), counts)
+    failure = _fa_ir_kernels.fill_minima(float(alpha), float(p), counts)
     return Minima(alpha, min(1.0, failure), counts)
 
 
 @lru_cache(_TABLES)
-def adjusted_minima(k: int, p: float, alpha: float, pool: int = 0, n_protected: int = 0) -> Minima:
+def adjusted_minima(k: int, p: float, alpha: float) -> Minima:
     """Return the fewest protected candidates at the adjusted significance; arguments as `minima`."""
-    lower, upper = (minima(k, p, a, pool, n_protected) for a in (0.0, alpha))
+    lower, upper = (minima(k, p, a) for a in (0.0, alpha))
     if upper.failure <= alpha:
         return upper
     while upper.counts.sum() - lower.counts.sum() > 1 and upper.alpha - lower.alpha > 1e-15:
-        middle = minima(k, p, (lower.alpha + upper.alpha) / 2, pool, n_protected)
+        middle = minima(k, p, (lower.alpha + upper.alpha) / 2)
         lower, upper = (middle, upper) if middle.failure < alpha else (lower, middle)
     return lower if alpha - lower.failure <= upper.failure - alpha else upper
 
 
-def p_values(rankings: Rankings, protected: np.ndarray, finite: bool) -> np.ndarray:
+def p_values(rankings: Rankings, protected: np.ndarray) -> np.ndarray:
     """Return the p-value of each ranking: that one value has too few places in its top.
 
-    `protected` (n_lists,) is the group of that value in each list, from ``Groups.of_value``; `finite`,
-    whether to draw from the candidates of the list instead of with the desired share of the value. Candidates
+    `protected` (n_lists,) is the group of that value in each list, from ``Groups.of_value``. Candidates
     whose value is unknown are passed over; NaN for a list that lacks the group or has no place with a known
     value.
     """
-    groups = rankings.pools.groups
     known = rankings.groups != UNKNOWN
     of_places = protected[rankings.lists[known]]
-    shares, pool, n_protected = _draws(groups, protected, finite)
+    shares = _shares(rankings.pools.groups, protected)
     found = np.empty(len(rankings.n_known))
     _fa_ir_kernels.fill_p_values(
-        rankings.groups[known] == of_places, starts_of(rankings.n_known), shares, pool, n_protected, found
+        rankings.groups[known] == of_places, starts_of(rankings.n_known), shares, found
     )
     return np.where((protected == UNKNOWN) | (rankings.n_known == 0), np.nan, found)
 
@@ -88,22 +79,26 @@ def p_values(rankings: Rankings, protected: np.ndarray, finite: bool) -> np.ndar
 def passes(rankings: Rankings) -> np.ndarray:
     """Return 1 where the protected value has no significantly few places, else 0; NaN as `p_values`."""
     settings = rankings.pools.settings
-    found = p_values(rankings, rankings.pools.groups.of_value(settings.protected), finite=False)
+    found = p_values(rankings, rankings.pools.groups.of_value(settings.protected))
     return np.where(np.isnan(found), np.nan, found > settings.alpha)
 
 
-def rank_pools(pools: Pools, n_places: np.ndarray, finite: bool) -> tuple[np.ndarray, np.ndarray]:
+def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Re-rank lists by FA*IR; candidates whose value is unknown are left out.
 
     Each place goes to the best candidate left, but to the best protected one where the prefix would otherwise
-    have fewer than the adjusted minimum. A list has no more places than candidates with a known value;
-    `finite` is as in `p_values`. Return the candidates, list after list, and the places of each list at which
-    the minimum was missed, because no protected candidate was left.
+    have fewer than the adjusted minimum. A list has no more places than candidates with a known value. Return
+    the candidates, list after list, and the places of each list at which the minimum was missed, because no
+    protected candidate was left.
     """
     groups, settings = pools.groups, pools.settings
     protected = groups.of_value(settings.protected)
-    draws = zip(n_places.tolist(), *(x.tolist() for x in _draws(groups, protected, finite)), strict=True)
-    tables = [adjusted_minima(k, p, settings.alpha, pool, n).counts for k, p, pool, n in draws if k]
+    shares = _shares(groups, protected).tolist()
+    tables = [
+        adjusted_minima(k, p, settings.alpha).counts
+        for k, p in zip(n_places.tolist(), shares, strict=True)
+        if k
+    ]
     known = pools.by_score[groups.rows[pools.by_score] != UNKNOWN]
     lists = pools.lists[known]
     is_other = groups.rows[known] != protected[lists]
@@ -122,11 +117,9 @@ def rank_pools(pools: Pools, n_places: np.ndarray, finite: bool) -> tuple[np.nda
     return chosen, exhausted
 
 
-def _draws(groups: Groups, protected: np.ndarray, finite: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what to draw from in each list: the share of a group, the pool and the group's candidates."""
+def _shares(groups: Groups, protected: np.ndarray) -> np.ndarray:
+    """Return the desired share of a group in each list, 0 where the list lacks it."""
     there = protected != UNKNOWN
-    if not finite:
-        none = np.zeros(len(protected), np.int64)
-        return np.where(there, groups.desired[protected], 0.0) if there.any() else none + 0.0, none, none
-    counts = np.where(there, groups.counts[protected], 0) if there.any() else np.zeros_like(protected)
-    return np.zeros(len(protected)), groups.known, counts
+    shares = np.zeros(len(protected))
+    shares[there] = groups.desired[protected[there]]
+    return shares

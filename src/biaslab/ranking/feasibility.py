@@ -28,7 +28,7 @@ that here, too, feasible up to k = b is feasible for every k.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -72,66 +72,30 @@ def search(numerators: tuple[int, ...], algorithm: str) -> Search:
     return _search_greedy(numerators, algorithm)
 
 
-def search_all(algorithm: str, max_values: int, max_denominator: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Search all distributions over 2 to `max_values` values: tables `enumeration` and `counterexamples`."""
+def search_all(algorithm: str, max_values: int, max_denominator: int) -> pd.DataFrame:
+    """Search all distributions over 2 to `max_values` values: rows of the table `enumeration`."""
     if max_values < 2 or max_denominator < max_values:
         raise InputError(
             f"{algorithm}: no shares of {max_values} values have denominators up to {max_denominator}; "
             "search 2 values or more, and denominators up to their number or more"
         )
-    summary, found = [], []
+    rows = []
     for n_values in range(2, max_values + 1):
-        n_distributions = n_states = n_infeasible = 0
-        for denominator in range(n_values, max_denominator + 1):
-            for numerators in distributions(n_values, denominator):
-                result = search(numerators, algorithm)
-                n_distributions += 1
-                n_states += result.n_states
-                if result.violation:
-                    n_infeasible += 1
-                    found.append((algorithm, *_counterexample(numerators, result.violation)))
-        counts = n_distributions, n_states, n_infeasible
-        summary.append((algorithm, n_values, max_denominator, *counts))
-    columns = list(COLUMNS["counterexamples"])
-    table = pd.DataFrame(found, columns=columns).sort_values(columns[:5], ignore_index=True)
-    return pd.DataFrame(summary, columns=COLUMNS["enumeration"]), table
+        denominators = range(n_values, max_denominator + 1)
+        results = [search(p, algorithm) for b in denominators for p in distributions(n_values, b)]
+        n_states = sum(result.n_states for result in results)
+        n_infeasible = sum(result.violation != () for result in results)
+        rows.append((algorithm, n_values, max_denominator, len(results), n_states, n_infeasible))
+    return pd.DataFrame(rows, columns=COLUMNS["enumeration"])
 
 
-def write_search(
-    summary: Path,
-    found: Path,
-    say: Callable[[str], None],
-    limit: tuple[int, ...] = (6, 18),
-    sort_limit: tuple[int, ...] = (4, 12),
-) -> None:
-    """Search for counterexamples to every algorithm, write the two tables, and say the smallest.
+def write_search(out: Path, limit: tuple[int, ...] = (6, 18), sort_limit: tuple[int, ...] = (4, 12)) -> None:
+    """Search for distributions that an algorithm violates, and write how many there are.
 
     Limits are the most values and the greatest denominator; DetConstSort, which takes longer, has its own.
     """
     limits = dict.fromkeys(FAIR, limit) | {"det_const_sort": sort_limit}
-    searched = [search_all(name, *one) for name, one in limits.items()]
-    counts, counterexamples = (pd.concat(tables, ignore_index=True) for tables in zip(*searched, strict=True))
-    write_tsv(summary, counts)
-    write_tsv(found, counterexamples)
-    if len(counterexamples):
-        say(describe(counterexamples.iloc[0]))
-
-
-def describe(counterexample: pd.Series) -> str:
-    """Say in words what a row of the counterexamples shows."""
-    row = counterexample
-    return (
-        f"{row['algorithm']} with {row['n_values']} values, shares {row['numerators']} over "
-        f"{row['denominator']}: scores that give the first {row['k']} places to the values {row['ranking']} "
-        f"leave value {row['value']} with {row['count']} of them, and it must have {row['floor']}"
-    )
-
-
-def _counterexample(numerators: tuple[int, ...], ranking: tuple[int, ...]) -> tuple:
-    b, k = sum(numerators), len(ranking)
-    value = next(a for a, n in enumerate(numerators) if ranking.count(a) < k * n // b)
-    texts = (" ".join(map(str, numbers)) for numbers in (numerators, ranking))
-    return (len(numerators), b, k, *texts, value, ranking.count(value), k * numerators[value] // b)
+    write_tsv(out, pd.concat([search_all(name, *one) for name, one in limits.items()], ignore_index=True))
 
 
 def qualified_values(

@@ -7,10 +7,7 @@ _table, _figure = item_makers("ranking", "ranking")
 
 ITEMS = (
     _table("simulation", "Measures of the simulation", "tables:simulation", "simulation"),
-    _table("feasibility", "Infeasible lists", "tables:feasibility", "feasibility"),
     _table("differences", "Differences between the algorithms", "tables:differences", "differences"),
-    _table("enumeration", "Search for infeasible rankings", "tables:enumeration", "enumeration"),
-    _table("counterexamples", "Infeasible rankings", "tables:counterexamples", "counterexamples"),
     _table("worked_example", "Worked example of the skew", "tables:example"),
     _table("comparison", _EXPOSURE, "comparison:comparison", "comparison"),
     _figure("comparison", _EXPOSURE, "comparison:draw_comparison", "comparison"),

@@ -112,14 +112,13 @@ def list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
 
 
 def test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
-    """Return FA*IR's p-values of each value in each list, with the desired share and from the candidates."""
+    """Return FA*IR's p-value of each value in each list."""
     groups = rankings.pools.groups
-    p_values = np.full((2, len(groups.values)), np.nan)
+    p_values = np.full(len(groups.values), np.nan)
     for name in groups.names:
         chosen = groups.of_value(name)
         there = chosen != UNKNOWN
-        for row, finite in zip(p_values, (False, True), strict=True):
-            row[chosen[there]] = fa_ir.p_values(rankings, chosen, finite)[there]
+        p_values[chosen[there]] = fa_ir.p_values(rankings, chosen)[there]
     return pd.DataFrame(
         {
             "query": np.array(queries, dtype=object)[groups.lists],
@@ -127,7 +126,6 @@ def test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
             "n_places": rankings.n_known[groups.lists],
             "n_value": rankings.by_group(),
             "desired": groups.desired,
-            "p_value": p_values[0],
-            "p_value_pool": p_values[1],
+            "p_value": p_values,
         }
     )

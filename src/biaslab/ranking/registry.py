@@ -66,10 +66,7 @@ ALGORITHMS = {
     "det_cons": Algorithm("DetCons", partial(geyik.rank_pools, "det_cons")),
     "det_relaxed": Algorithm("DetRelaxed", partial(geyik.rank_pools, "det_relaxed")),
     "det_const_sort": Algorithm("DetConstSort", partial(geyik.rank_pools, "det_const_sort")),
-    "fa_ir": Algorithm("FA*IR", partial(fa_ir.rank_pools, finite=False), needs_protected=True),
-    "hyper_fa_ir": Algorithm(
-        "FA*IR, finite pool", partial(fa_ir.rank_pools, finite=True), needs_protected=True
-    ),
+    "fa_ir": Algorithm("FA*IR", fa_ir.rank_pools, needs_protected=True),
 }
 
 

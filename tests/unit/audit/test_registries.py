@@ -168,6 +168,20 @@ def test_all_that_is_printed_is_accounted_for(area):
     assert unaccounted(registry(area), printed(area)) == []
 
 
+def test_parts_of_a_statement_on_hate_speech_stand_at_one_place():
+    parts: dict[str, set] = {}
+    for one in registry("hate_speech"):
+        if one.part_of:
+            parts.setdefault(one.part_of, set()).add((one.item, one.counts_as))
+    assert [name for name, places in parts.items() if len(places) > 1] == []
+    assert not parts.keys() & {one.claim_id for one in registry("hate_speech") if not one.part_of}
+
+
+def test_identifiers_are_unique_among_all_papers():
+    names = [one.claim_id for area in AREAS for one in registry(area)]
+    assert len(set(names)) == len(names)
+
+
 @each_area
 def test_every_paper_is_described(area):
     described = read_papers([RESOURCES / f"papers/{area}.tsv"])

@@ -64,7 +64,7 @@ def files(tmp_path):
 
 def audited(files, name, tests=(TEST,), **changes):
     path = files[0].parent / (name if "." in name else f"{name}.txt")
-    return auditing.audit(path, files, list(tests), Settings(**changes), "hard")
+    return auditing.audit(path, *auditing.read_own(path, files, Settings(**changes)), list(tests), "hard")
 
 
 def test_a_planted_bias_stands_out_and_none_does_not(files):

@@ -101,13 +101,8 @@ def test_association_tests_that_cannot_be_measured_show_dashes(news):
     assert set(tables.association_tests(opened(news)).shown["Effect size"]) == {"–"}
 
 
-def test_lost_words_are_listed_by_list(area):
-    shown = tables.lost_words(opened(*(area / name for name in NAMES))).shown
-    assert list(shown["Words"]) == ["Mary, John", "NA"] * len(NAMES)
-
-
-def test_an_embedding_without_benchmarks_and_lost_words_has_tables_and_figures(news, tmp_path):
-    for name in ("benchmarks", "lost_words", "indirect"):
+def test_an_embedding_without_benchmarks_has_tables_and_figures(news, tmp_path):
+    for name in ("benchmarks", "indirect"):
         write_tsv(news / f"{name}.tsv", read_tsv(news / f"{name}.tsv").iloc[:0])
     path = read_tsv(news / "lambda_path.tsv").assign(rg65=np.nan, wordsim353=np.nan, msr=np.nan)
     write_tsv(news / "lambda_path.tsv", path)

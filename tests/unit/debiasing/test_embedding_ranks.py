@@ -9,7 +9,7 @@ import pytest
 
 from biaslab.bias.measures.registry import measure_bias
 from biaslab.bias.word_sets import WordSets, in_vocabulary
-from biaslab.debiasing.embedding_ranks import rank_embeddings
+from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests
 from biaslab.debiasing.report.ranked import ranking_lines
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
@@ -33,6 +33,12 @@ def embedding(path, lean, seed, words=WORDS):
     return path
 
 
+def ranked(files, tests):
+    units = [read_unit_embedding(file) for file in files]
+    words = [words_of_tests(unit, unit.ids(), tests) for unit in units]
+    return rank_embeddings(files, words, tests, seed=1)
+
+
 @pytest.fixture
 def files(tmp_path):
     return [
@@ -42,7 +48,7 @@ def files(tmp_path):
 
 
 def test_a_planted_bias_comes_last_and_values_are_those_of_the_measures(files):
-    found = rank_embeddings(files, [TEST, SAME], seed=1)
+    found = ranked(files, [TEST, SAME])
     assert list(found.ranking["embedding"]) == ["none.txt", "some.txt", "much.txt"]
     little, plainly = found.ranking["before_next"][:2]
     assert 0.7 < little < plainly  # a little bias is not always more than none
@@ -61,33 +67,33 @@ def test_two_embeddings_without_bias_are_not_told_apart(tmp_path):
     shares = []
     for seed in range(8):
         pair = [embedding(tmp_path / f"{seed}-{k}.txt", 0, 10 * seed + k) for k in (1, 2)]
-        shares.append(rank_embeddings(pair, [TEST], seed=1).ranking["before_next"][0])
+        shares.append(ranked(pair, [TEST]).ranking["before_next"][0])
     assert 0.5 < np.mean(shares) < 0.9
     assert sum(share >= 0.95 for share in shares) <= 2
 
 
 def test_a_measure_without_bias_at_one_ranks_by_the_distance_from_it(files):
     ect = dataclasses.replace(TEST, measure="ect")
-    found = rank_embeddings(files, [ect], seed=1).values
+    found = ranked(files, [ect]).values
     assert found["bias"].to_numpy() == pytest.approx(np.abs(found["value"] - 1))
 
 
 def test_equal_embeddings_share_a_rank(tmp_path):
     same = [embedding(tmp_path / f"{name}.txt", 0.5, 1) for name in "ab"]
-    found = rank_embeddings(same, [TEST], seed=1).ranking
+    found = ranked(same, [TEST]).ranking
     assert found["mean_rank"].tolist() == [1.5, 1.5]
     assert found["before_next"][0] == 0.5
 
 
 def test_words_that_one_lacks_are_left_out_of_all(tmp_path, files):
     few = embedding(tmp_path / "few.txt", 0.5, 1, [word for word in WORDS if word not in ("she", "job3")])
-    found = rank_embeddings([files[0], few], [TEST], seed=1)
+    found = ranked([files[0], few], [TEST])
     assert found.lost == {"jobs": ["job3", "she"]}
     unit = read_unit_embedding(files[0])
     expected = measure_bias(unit.vectors, in_vocabulary(found.tests[0], unit.ids()))
     assert found.values["value"][0] == pytest.approx(expected)
     none = embedding(tmp_path / "none2.txt", 0.5, 1, WORDS[3:])
-    found = rank_embeddings([files[0], none], [TEST], seed=1)
+    found = ranked([files[0], none], [TEST])
     assert re.search(r"share 1 of the 4 words of set 'female'.*none2.txt lacks 3", found.left_out["jobs"])
     assert found.ranking.empty
     assert found.values.empty
@@ -100,12 +106,12 @@ def test_a_test_without_a_value_in_one_embedding_is_left_out(files, tmp_path):
     rows = flat.read_text().splitlines()
     alike = rows[9].partition(" ")[2]  # of the first job
     flat.write_text("\n".join([*rows[:9], *(f"{row.partition(' ')[0]} {alike}" for row in rows[9:])]) + "\n")
-    found = rank_embeddings([files[0], flat], [TEST, dataclasses.replace(SAME, measure="ripa")], seed=1)
+    found = ranked([files[0], flat], [TEST, dataclasses.replace(SAME, measure="ripa")])
     assert "weat of flat.txt is undefined" in found.left_out["jobs"]
     assert [test.name for test in found.tests] == ["jobs_same"]
 
 
 def test_the_same_seed_gives_the_same_table(files):
-    first, second = (rank_embeddings(files, [TEST], seed=1) for _ in range(2))
+    first, second = (ranked(files, [TEST]) for _ in range(2))
     pd.testing.assert_frame_equal(first.values, second.values)
     pd.testing.assert_frame_equal(first.ranking, second.ranking)

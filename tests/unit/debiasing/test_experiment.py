@@ -4,7 +4,6 @@ import dataclasses
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 
@@ -16,6 +15,7 @@ from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Settings, read_lists
+from biaslab.debiasing.measures import direct_bias
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
@@ -83,9 +83,10 @@ def value(bias, stage, measure):
 
 
 def test_hard_debiasing_takes_the_bias_of_neutral_words_and_soft_debiasing_a_part(experiment, jobs):
-    tables, before = stages.measure_stages(experiment, [jobs], experiment.lists.occupations.rows[:2])
-    bias = tables["bias"]
-    assert value(bias, "before", "direct_bias") == pytest.approx(before.values["direct_bias"])
+    tables = stages.measure_stages(experiment, [jobs], experiment.lists.occupations.rows[:2])
+    bias, occupations = tables["bias"], experiment.embedding.vectors[experiment.lists.occupations.rows]
+    expected = direct_bias(occupations, experiment.subspace.basis)
+    assert value(bias, "before", "direct_bias") == pytest.approx(expected)
     assert 0 < value(bias, "soft", "direct_bias") < value(bias, "before", "direct_bias")
     measures = ["direct_bias", "direct_bias_authors", "pair_bias", "pair_bias_max", "equidistance_max"]
     assert [value(bias, "hard", measure) for measure in measures] == [0] * len(measures)
@@ -100,13 +101,13 @@ def test_largest_differences_are_those_of_all_neutral_words_and_pairs(experiment
     pairs = [(X[row(a)], X[row(b)]) for a, b in PAIRS[:5]]
     similarity = max(abs(w @ a - w @ b) for w in neutral for a, b in pairs)
     distance = max(abs(np.linalg.norm(w - a) - np.linalg.norm(w - b)) for w in neutral for a, b in pairs)
-    bias = stages.measure_stages(experiment, [])[0]["bias"]
+    bias = stages.measure_stages(experiment, [])["bias"]
     assert value(bias, "before", "pair_bias_max") == pytest.approx(similarity, abs=1e-6)
     assert value(bias, "before", "equidistance_max") == pytest.approx(distance, abs=1e-6)
 
 
 def test_tests_of_every_stage_name_their_missing_words(experiment, jobs):
-    weat = stages.measure_stages(experiment, [jobs])[0]["weat"]
+    weat = stages.measure_stages(experiment, [jobs])["weat"]
     assert weat["stage"].tolist() == ["before", "hard", "soft"]
     assert set(weat["missing_words"]) == {"lawyer"}
     assert set(weat["n_missing_words"]) == {1}
@@ -114,7 +115,7 @@ def test_tests_of_every_stage_name_their_missing_words(experiment, jobs):
 
 
 def test_occupations_are_ranked_in_every_stage(experiment):
-    occupations = stages.measure_stages(experiment, [])[0]["occupations"]
+    occupations = stages.measure_stages(experiment, [])["occupations"]
     first = occupations[occupations["stage"] == "before"]
     assert first["rank"].tolist() == [1, 2, 3, 4, 5, 6]
     assert first["word"].iloc[0] == "nurse"
@@ -240,7 +241,7 @@ def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder,
     assert path["direct_bias"].is_monotonic_decreasing
     assert path["moved"].is_monotonic_increasing
     assert path["direct_bias"].iloc[-1] < 1e-3
-    before = stages.measure_stages(experiment, [jobs])[0]
+    before = stages.measure_stages(experiment, [jobs])
     assert path["direct_bias"][0] == pytest.approx(value(before["bias"], "before", "direct_bias_neutral"))
     assert path["direct_bias"][1] == pytest.approx(value(before["bias"], "soft", "direct_bias_neutral"))
     assert path["jobs_effect_size"][0] == pytest.approx(before["weat"]["effect_size"][0])
@@ -282,7 +283,7 @@ def step(folder, name, files, **given):
             {"settings": MEASURING, "penalty": 0.2, "draws": 5},
             {
                 *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
-                *("similarities", "vocabulary", "settings", "lost_words"),
+                *("similarities", "vocabulary", "settings"),
             },
         ),
         (
@@ -324,7 +325,7 @@ def test_a_step_refuses_a_path_without_the_weight_of_the_stage(folder):
 
 def test_the_authors_lists_are_measured_beside_ours(folder):
     (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
-    files = "bias", "occupations_authors", "lost_words"
+    files = "bias", "occupations_authors"
     given = {"settings": MEASURING, "penalty": 0.2, "draws": 5, "authors": [str(folder / "authors.json")]}
     step(folder, "measure-debiasing", files, **given)
     bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
@@ -332,8 +333,6 @@ def test_the_authors_lists_are_measured_beside_ours(folder):
     scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
     assert scored["definitional"].to_dict() == {"nurse": 0, "doctor": 0}
     assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
-    lost = read_tsv(folder / "out/lost_words.tsv")
-    assert pd.Series({"list": "occupations", "word": "astronaut"}).isin(lost.stack().tolist()).all()
 
 
 def test_steps_of_the_workflow_take_words_as_they_are_written(folder):

@@ -16,7 +16,7 @@ from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.methods import double_hard, inlp
 from biaslab.debiasing.methods.asking import debias
 from biaslab.debiasing.methods.registry import METHODS, find_method
-from biaslab.debiasing.remaining import classifier, clusters, neighbours, sembias
+from biaslab.debiasing.remaining import classifier, clusters, neighbours
 from biaslab.debiasing.remaining.clusters import cluster_accuracy
 from biaslab.debiasing.remaining.extremes import extreme_words
 from biaslab.debiasing.report import methods as report
@@ -35,7 +35,6 @@ LISTS = {
     "occupations": {"words": OCCUPATIONS},
     "gender_specific": {"words": [word for pair in PAIRS for word in pair]},
 }
-SEMBIAS = "he:she\tword1:word2\tword3:word4\twork1:work2\nman:woman\tword1:word9\tword5:word4\twork3:work4\n"
 
 
 def vectors(linked: bool):
@@ -239,34 +238,6 @@ def test_a_correlation_of_constant_shares_is_not_a_number():
     assert np.isnan([found.value, found.ci_low, found.ci_high]).all()
 
 
-def test_sembias_counts_the_nearest_pairs(tmp_path, linked):
-    (tmp_path / "sembias.txt").write_text(SEMBIAS + "he:she\tword1:word2\tword3:missing\twork1:work2\n")
-    questions = sembias.read_sembias(tmp_path / "sembias.txt")
-    X = linked.embedding.vectors
-    direction = X[1].astype(float) - X[0]
-    counts, known = sembias.answer_sembias(X, linked.ids, questions, direction)
-    assert known == 2
-    assert sum(counts.values()) == 2
-    vector_of = dict(zip(WORDS, X.astype(float), strict=True))
-    expected = [sembias.KINDS[naive.sembias_answer(q, vector_of, direction)] for q in questions[:2]]
-    assert counts == {kind: expected.count(kind) for kind in sembias.ANSWERS}
-    assert counts["definition"] == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("he:she\tword1:word2\n", "line 1: not four pairs"),
-        ("he:she\ta:b\tc:d\te\n", "line 1: not four pairs"),
-        ("\n", "no questions"),
-    ],
-)
-def test_wrong_questions_are_refused(tmp_path, text, problem):
-    (tmp_path / "sembias.txt").write_text(text)
-    with pytest.raises(InputError, match=problem):
-        sembias.read_sembias(tmp_path / "sembias.txt")
-
-
 # --- side by side
 
 
@@ -282,7 +253,7 @@ def compared(experiment, draws=4):
 
 
 def test_what_remains_is_told_from_what_is_removed(linked, lone):
-    held, gone = compared(linked)[0], compared(lone)[0]
+    held, gone = compared(linked), compared(lone)
     for table in (held, gone):
         assert value(table, "none", "direct_bias") > 0.1
         assert value(table, "hard", "direct_bias") < 1e-6
@@ -294,18 +265,16 @@ def test_what_remains_is_told_from_what_is_removed(linked, lone):
 
 
 def test_random_directions_leave_nothing_where_words_are_noise(lone):
-    table, _ = compared(lone)
+    table = compared(lone)
     rows = table[table["method"].isin(comparison.CHANCE)]
     assert set(rows["measure"]) == {"cluster_accuracy", "classifier_accuracy", "neighbour_correlation"}
     assert (rows["ci_low"] < rows["value"]).all()
     assert (rows["value"] < 0.75).all()
-    assert comparison.CHANCE[0] not in set(compared(lone, draws=0)[0]["method"])
+    assert comparison.CHANCE[0] not in set(compared(lone, draws=0)["method"])
 
 
 def test_the_same_seed_gives_the_same_numbers(linked):
-    one, other = compared(linked), compared(linked)
-    pd.testing.assert_frame_equal(one[0], other[0])
-    pd.testing.assert_frame_equal(one[1], other[1])
+    pd.testing.assert_frame_equal(compared(linked), compared(linked))
 
 
 # --- table and figures
@@ -319,7 +288,7 @@ def test_quality_kept_is_the_mean_score_in_percent():
 
 
 def test_methods_and_measures_have_names(linked):
-    table, _ = compared(linked)
+    table = compared(linked)
     assert set(table["method"]) <= set(report.METHODS)
     assert all(report.METHODS[name] == method.title for name, method in METHODS.items())
 

@@ -15,7 +15,7 @@ from biaslab.core.errors import InputError
 from biaslab.ranking import registry
 from biaslab.ranking.auditing import audit_file, selection_rates
 from biaslab.ranking.lists import Columns, ListFile
-from biaslab.ranking.pools import Groups, Pools, Settings, top
+from biaslab.ranking.pools import Groups, Pools, top
 from biaslab.ranking.report.audited import answer
 from naive import ranking_selection as naive
 
@@ -34,7 +34,7 @@ def table_of(rng, n_lists, size=7, unknown=0.2):
 def audited(folder, table, k=3, columns=COLUMNS, **how):
     table.to_csv(folder / "in.csv", index=False)
     how = {"desired": "observed", "algorithm": "det_greedy"} | how
-    return audit_file(ListFile(folder / "in.csv", columns), k=k, settings=Settings(), **how)
+    return audit_file(ListFile(folder / "in.csv", columns), k=k, **how)
 
 
 def lists_of(table, k):

@@ -16,12 +16,6 @@ from naive import ranking_fa_ir as naive
 K = 8
 SHARES = [Fraction(1, 4), Fraction(1, 2), Fraction(7, 10)]
 ALPHAS = [Fraction(1, 100), Fraction(1, 10), Fraction(1, 8), Fraction(2, 5)]
-POOLS = [(8, 3), (11, 5), (20, 2)]
-
-
-def draws(p=None, pool=None):
-    """What to draw from, as the functions take it."""
-    return (float(p), 0, 0) if pool is None else (0.0, *pool)
 
 
 def rankings_of(is_protected, p):
@@ -41,12 +35,12 @@ def rankings_of(is_protected, p):
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize(("p", "pool"), [*((p, None) for p in SHARES), *((None, pool) for pool in POOLS)])
-def test_minima_and_failure_probability_are_those_of_all_rankings(p, pool, alpha):
-    found = fa_ir.minima(K, *(d := draws(p, pool))[:1], float(alpha), *d[1:])
-    expected = [naive.fewest(k, alpha, p, pool) for k in range(1, K + 1)]
+@pytest.mark.parametrize("p", SHARES)
+def test_minima_and_failure_probability_are_those_of_all_rankings(p, alpha):
+    found = fa_ir.minima(K, float(p), float(alpha))
+    expected = [naive.fewest(k, alpha, p) for k in range(1, K + 1)]
     assert found.counts.tolist() == expected
-    assert found.failure == pytest.approx(float(naive.failure_probability(expected, p, pool)), abs=1e-14)
+    assert found.failure == pytest.approx(float(naive.failure_probability(expected, p)), abs=1e-14)
 
 
 def test_the_last_block_of_a_table_counts():
@@ -64,28 +58,20 @@ def test_a_chance_that_equals_alpha_does_not_pass():
     assert fa_ir.minima(3, 0.5, 0.125).counts.tolist() == [0, 0, 1]  # F(0; 3) is 1/8
 
 
-@pytest.mark.parametrize(("p", "pool"), [(SHARES[0], None), (SHARES[1], None), (None, (9, 4))])
-def test_p_value_is_the_chance_of_a_ranking_as_unlikely(p, pool):
-    n_protected = 3 if pool is None else pool[1]
-    k = 6 if pool is None else pool[0]
-    all_of_them = np.array(list(itertools.product([False, True], repeat=k)))
-    if pool is not None:
-        all_of_them = all_of_them[all_of_them.sum(axis=1) == n_protected]
-    rankings, protected = rankings_of(all_of_them, float(p or 0.5))
-    found = fa_ir.p_values(rankings, protected, finite=pool is not None)
+@pytest.mark.parametrize("p", SHARES[:2])
+def test_p_value_is_the_chance_of_a_ranking_as_unlikely(p):
+    all_of_them = np.array(list(itertools.product([False, True], repeat=6)))
+    rankings, protected = rankings_of(all_of_them, float(p))
+    found = fa_ir.p_values(rankings, protected)
     chosen = range(0, len(all_of_them), 7)
-    expected = [float(naive.p_value(all_of_them[i].tolist(), p, pool)) for i in chosen]
+    expected = [float(naive.p_value(all_of_them[i].tolist(), p)) for i in chosen]
     assert_allclose(found[chosen], expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("finite", [False, True])
-def test_the_test_holds_its_level(finite):
+def test_the_test_holds_its_level():
     """Of drawn rankings no more than a share of alpha has a p-value of alpha or less."""
-    rng = stream(0, "level of fa_ir")
-    flags = np.repeat([True, False], [9, 21])[None].repeat(4000, axis=0)
-    flags = rng.permuted(flags, axis=1) if finite else rng.random((4000, 30)) < 0.3
-    rankings, protected = rankings_of(flags, 0.3)
-    found = fa_ir.p_values(rankings, protected, finite)
+    rankings, protected = rankings_of(stream(0, "level of fa_ir").random((4000, 30)) < 0.3, 0.3)
+    found = fa_ir.p_values(rankings, protected)
     for alpha in (0.01, 0.05, 0.1, 0.5):
         share = (found <= alpha).mean()
         assert alpha / 2 < share < alpha + 3 * np.sqrt(alpha * (1 - alpha) / 4000)
@@ -94,11 +80,8 @@ def test_the_test_holds_its_level(finite):
 def test_rankings_without_protected_candidates_in_front_are_found():
     flags = np.zeros((1, 40), bool)
     flags[0, 30:] = True
-    rankings, protected = rankings_of(flags, 0.25)
-    assert fa_ir.p_values(rankings, protected, finite=False)[0] < 1e-3
-    assert fa_ir.p_values(rankings, protected, finite=True)[0] < 1e-4
-    rankings, protected = rankings_of(flags[:, ::-1], 0.25)
-    assert fa_ir.p_values(rankings, protected, finite=True)[0] > 0.9
+    assert fa_ir.p_values(*rankings_of(flags, 0.25))[0] < 1e-3
+    assert fa_ir.p_values(*rankings_of(flags[:, ::-1], 0.25))[0] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -131,21 +114,18 @@ def test_adjusted_significance_of_the_authors_library(k, p, alpha, adjusted, fai
     assert found.failure == pytest.approx(failure, abs=1e-12)
 
 
-@pytest.mark.parametrize("pool", [None, (60, 20)])
-def test_adjusted_significance_is_next_to_the_one_asked_for(pool):
+def test_adjusted_significance_is_next_to_the_one_asked_for():
     for k in (5, 17, 40):
         for alpha in (0.02, 0.1, 0.3):
-            d = (0.37, 0, 0) if pool is None else (0.0, *pool)
-            found = fa_ir.adjusted_minima(k, d[0], alpha, *d[1:])
+            found = fa_ir.adjusted_minima(k, 0.37, alpha)
             assert found.alpha <= alpha
-            plain = fa_ir.minima(k, d[0], alpha, *d[1:])
+            plain = fa_ir.minima(k, 0.37, alpha)
             assert abs(found.failure - alpha) <= abs(plain.failure - alpha)
-            same = fa_ir.minima(k, d[0], found.alpha, *d[1:])
+            same = fa_ir.minima(k, 0.37, found.alpha)
             assert same.counts.tolist() == found.counts.tolist()
 
 
-@pytest.mark.parametrize("finite", [False, True])
-def test_reranking_is_the_two_queues_of_the_paper(finite):
+def test_reranking_is_the_two_queues_of_the_paper():
     rng = np.random.default_rng(3)
     for _ in range(60):
         n = int(rng.integers(3, 14))
@@ -156,16 +136,15 @@ def test_reranking_is_the_two_queues_of_the_paper(finite):
         pools = Pools(
             np.array([0, n]), rankings.pools.groups, scores, Settings(protected="protected", alpha=0.3)
         )
-        rows, exhausted = fa_ir.rank_pools(pools, np.array([k]), finite)
-        d = (0.0, n, int(is_protected.sum())) if finite else (p, 0, 0)
-        minima = fa_ir.adjusted_minima(k, d[0], 0.3, *d[1:]).counts.tolist()
+        rows, exhausted = fa_ir.rank_pools(pools, np.array([k]))
+        minima = fa_ir.adjusted_minima(k, p, 0.3).counts.tolist()
         assert (rows.tolist(), exhausted[0]) == naive.rank_by_fa_ir(scores, is_protected, minima)
 
 
 def test_a_list_without_the_protected_value_stays_by_score():
     rankings, _ = rankings_of(np.zeros((1, 6), bool), 0.5)
     pools = Pools(np.array([0, 6]), rankings.pools.groups, np.arange(6.0), Settings(protected="none"))
-    rows, exhausted = fa_ir.rank_pools(pools, np.array([6]), False)
+    rows, exhausted = fa_ir.rank_pools(pools, np.array([6]))
     assert (rows.tolist(), exhausted[0]) == ([5, 4, 3, 2, 1, 0], 0)
 
 
@@ -174,5 +153,3 @@ def test_numbers_out_of_range_are_refused():
         fa_ir.minima(0, 0.5, 0.1)
     with pytest.raises(InputError, match=r"the share is 1\.5 and alpha is 0\.1; give a share from 0 to 1"):
         fa_ir.minima(3, 1.5, 0.1)
-    with pytest.raises(InputError, match="5 places and 2 protected candidates of 4; none may be more"):
-        fa_ir.minima(5, 0.5, 0.1, 4, 2)

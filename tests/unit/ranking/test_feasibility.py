@@ -5,13 +5,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.ranking import feasibility
 from biaslab.ranking.algorithms import rerank
-from biaslab.ranking.feasibility import FAIR, distributions, search, search_all, write_search
+from biaslab.ranking.feasibility import FAIR, distributions, search, search_all
 from biaslab.ranking.measures import infeasible_index
 
 
@@ -75,34 +74,35 @@ def witness(ranking, n_values):
 
 
 def test_det_greedy_is_feasible_up_to_three_values_and_fails_from_four_on():
-    summary, found = search_all("det_greedy", 5, 10)
-    failing = summary.set_index("n_values")["n_infeasible"]
+    failing = search_all("det_greedy", 5, 10).set_index("n_values")["n_infeasible"]
     assert failing[2] == failing[3] == 0
     assert failing[4] > 0
     assert failing[5] > 0
-    smallest = found.iloc[0]
-    assert (smallest["n_values"], smallest["denominator"], smallest["k"]) == (4, 6, 3)
-    assert "4 values, shares 1 1 2 2 over 6" in feasibility.describe(smallest)
-    for row in found.itertuples():
-        numerators = tuple(map(int, row.numerators.split()))
-        ranking = tuple(map(int, row.ranking.split()))
-        scores, attributes = witness(ranking, row.n_values)
-        values = attributes[rerank(scores, attributes, shares(numerators), row.k, "det_greedy")]
-        assert tuple(values.tolist()) == ranking
-        assert infeasible_index(values, shares(numerators), row.k) == 1  # the last prefix is the first
-        assert ranking.count(row.value) == row.count < row.floor
+
+
+def test_a_violation_is_a_ranking_of_the_algorithm_whose_last_prefix_is_the_first_infeasible_one():
+    shares_of = [p for b in range(4, 9) for p in distributions(4, b)]
+    found = {p: search(p, "det_greedy").violation for p in shares_of}
+    assert next(p for p in shares_of if found[p]) == (1, 1, 2, 2)
+    assert len(found[1, 1, 2, 2]) == 3
+    for numerators, ranking in found.items():
+        if ranking:
+            k = len(ranking)
+            scores, attributes = witness(ranking, 4)
+            values = attributes[rerank(scores, attributes, shares(numerators), k, "det_greedy")]
+            assert tuple(values.tolist()) == ranking
+            assert infeasible_index(values, shares(numerators), k) == 1
 
 
 @pytest.mark.parametrize(
     ("algorithm", "limit"), [("det_cons", 12), ("det_relaxed", 12), ("det_const_sort", 9)]
 )
 def test_the_others_are_feasible_for_all_small_distributions_and_all_scores(algorithm, limit):
-    summary, found = search_all(algorithm, 4, limit)
+    summary = search_all(algorithm, 4, limit)
     assert summary["n_infeasible"].tolist() == [0, 0, 0]
     assert summary["n_distributions"].tolist() == [
         sum(len(list(distributions(m, b))) for b in range(m, limit + 1)) for m in (2, 3, 4)
     ]
-    assert found.empty
 
 
 def test_search_sees_a_list_that_moves_a_candidate_too_far_back(monkeypatch):
@@ -112,14 +112,6 @@ def test_search_sees_a_list_that_moves_a_candidate_too_far_back(monkeypatch):
     violation = search((1, 2, 3), "det_const_sort").violation
     assert violation
     assert infeasible_index(violation, shares((1, 2, 3)), len(violation)) == 1
-
-
-def test_the_step_writes_both_tables_and_says_the_smallest(tmp_path):
-    summary, out, said = tmp_path / "summary.tsv", tmp_path / "found.tsv", []
-    write_search(summary, out, said.append, (4, 7), (3, 6))
-    assert said[0].startswith("det_greedy with 4 values, shares 1 1 2 2 over 6")
-    assert pd.read_csv(summary, sep="\t")["algorithm"].unique().tolist() == list(FAIR)
-    assert pd.read_csv(out, sep="\t")["algorithm"].unique().tolist() == ["det_greedy"]
 
 
 def test_nothing_to_search_is_bad_input():

@@ -49,29 +49,6 @@ def test_simulation_table_has_a_row_for_each_algorithm(folder, units):
     assert shown["Lists at −∞"][6] == str(greedy.loc["min_skew", "n_infinite"])
 
 
-def test_counterexamples_show_the_smallest_of_each_denominator(folder, units):
-    data = read_tsv(folder / "counterexamples.tsv")
-    table = tables.counterexamples(units)
-    assert len(table.data) == len(data)
-    assert table.shown["Denominator"].tolist() == [str(d) for d in sorted(data["denominator"].unique())]
-    smallest = data.iloc[0]
-    assert table.shown["Shares times denominator"][0] == smallest["numerators"]
-    assert table.shown["Must have"][0] == str(smallest["floor"])
-
-
-def test_a_search_that_finds_nothing_gives_an_empty_table(folder, tmp_path):
-    found = read_tsv(folder / "counterexamples.tsv")
-    write_tsv(tmp_path / "ranking/counterexamples.tsv", found.iloc[:0])
-    assert tables.counterexamples([open_unit(AREA, UNIT, tmp_path)]).shown.empty
-
-
-def test_enumeration_counts_what_was_searched(units):
-    table = tables.enumeration(units)
-    greedy = table.shown[table.shown["Algorithm"] == "DetGreedy"]
-    assert greedy["|A|"].tolist() == ["2", "3", "4"]
-    assert (greedy["Infeasible"] != "0").tolist() == [False, False, True]
-
-
 def test_figure_shows_means_and_shares(folder):
     data = read_tsv(folder / "figures/simulation.tsv")
     assert set(data["measure"]) == {"infeasible_index", "infeasible", "min_skew", "max_skew", "ndkl", "ndcg"}

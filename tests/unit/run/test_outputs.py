@@ -53,17 +53,12 @@ def test_a_file_that_is_named_in_a_text_is_an_input(folder):
         check_outputs({"pairs": ["RG=shares.csv"], "out": Path("shares.csv")}, {"out": To.FILE})
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--out", "a.tsv", "--measures", "a.tsv"),
-        ("--out", "a.tsv", "--measures", "x/../a.tsv"),
-        ("--out", "a.tsv", "--figure", "a"),
-    ],
-)
-def test_two_outputs_of_one_name(folder, options):
-    assert "--out has the same name" in refused(*RERANK, *options)
-    assert os.listdir(folder) == ["list.csv"]
+@pytest.mark.parametrize("other", [{"page": "a.tsv"}, {"page": "x/../a.tsv"}, {"figure": "a"}])
+def test_two_outputs_of_one_name(folder, other):
+    values = {"out": Path("a.tsv"), "page": None, "figure": None}
+    values |= {name: Path(path) for name, path in other.items()}
+    with pytest.raises(InputError, match="has the same name"):
+        check_outputs(values, {"out": To.FILE, "page": To.FILE, "figure": To.STEM})
 
 
 @pytest.mark.parametrize(

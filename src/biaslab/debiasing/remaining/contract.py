@@ -1,6 +1,5 @@
 """What a measure of remaining bias is given, and what it returns."""
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,20 +10,17 @@ from biaslab.debiasing.remaining.extremes import ExtremeWords
 class Case(NamedTuple):
     """An embedding before debiasing, and the words that are looked at; the same for all methods."""
 
-    bias: np.ndarray  # (V,) float64: cosine of every word with the difference of `ends`, before
+    bias: np.ndarray  # (V,) float64: cosine of every word with she - he, before
     neutral: np.ndarray  # rows, (n,) int64
     professions: np.ndarray  # rows of the neutral occupations, (n,) int64
     clustered: ExtremeWords
     classified: ExtremeWords
     neighbours: int  # that are counted
-    ends: tuple[int, int]  # rows of *she* and *he*, or what the first defining set begins with
-    ids: Mapping[str, int]
-    questions: Sequence[tuple[tuple[str, str], ...]]  # of SemBias; none where the file is not given
     seed: int
 
 
 class Found(NamedTuple):
-    """One number with its 95% interval (NaN where there is none), of how many words or questions."""
+    """One number with its 95% interval (NaN where there is none), of how many words."""
 
     measure: str
     value: float

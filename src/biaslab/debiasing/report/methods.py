@@ -33,7 +33,6 @@ _GUESSED = ("cluster_accuracy", "classifier_accuracy")
 _QUALITY_RANGE = (80, 105)
 """Percent of the benchmark scores before that the figure spans, unless a method keeps less."""
 
-_ANSWERS = {f"sembias_{kind}": f"SemBias, {kind}" for kind in ("definition", "stereotype", "none")}
 _QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
 _STYLES = dict(zip(registry.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
 """Colour and marker of each method."""
@@ -89,24 +88,6 @@ def draw_methods(unit: Results, stem: Path) -> None:
         )
 
 
-def draw_professions(unit: Results, stem: Path) -> None:
-    """Draw the neighbours of occupations against their bias before, a panel a method."""
-    data = read(unit, "professions")
-    methods = [name for name in METHODS if (data["method"] == name).any()]
-    with plot.figure(plot.DOUBLE_COLUMN, 2.2) as fig:
-        panels = fig.subplots(1, len(methods), sharex=True, sharey=True, squeeze=False)[0]
-        for ax, name in zip(panels, methods, strict=True):
-            part = data[data["method"] == name]
-            ax.plot(part["bias"], 100 * part["share"], ".", color=_STYLES[name][0], markersize=2.5)
-            ax.axhline(50, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
-            ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
-            ax.set_title(METHODS[name])
-            ax.set_ylim(0, 100)
-        panels[len(methods) // 2].set_xlabel("Cosine of an occupation with she − he before")
-        panels[0].set_ylabel("Neighbours biased\nto she before (%)")
-        plot.save_with_data(fig, stem, data)
-
-
 def quality_kept(data: pd.DataFrame) -> pd.Series:
     """Return the mean benchmark score of each method in percent of that before; empty without scores."""
     scores = data[data["measure"].isin(BENCHMARKS)].pivot(index="method", columns="measure", values="value")
@@ -141,7 +122,7 @@ def _draw_panel(ax: plot.Axes, part: pd.DataFrame) -> None:
 
 
 def _measure_name(measure: str) -> str:
-    names = REMAINING | _ANSWERS | _QUALITY
+    names = REMAINING | _QUALITY
     return names.get(measure, f"Effect size of {in_words(measure.removesuffix('_effect_size'))}")
 
 

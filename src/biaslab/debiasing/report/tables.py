@@ -22,12 +22,6 @@ N_EXTREME = 20
 N_INDIRECT = 10
 """The same for the axis of indirect bias."""
 
-_PATH = {
-    "direct_bias": "DirectBias",
-    "direct_bias_refit": "DirectBias, direction found anew",
-    "moved": "Mean distance moved",
-    "constrained": "Cone binds",
-}
 _MULTIPLY = "-multiply"
 _SEEDS = {"this project's list": "classifier", "the authors' list": "classifier_authors"}
 
@@ -166,21 +160,6 @@ def association_tests(units: Sequence[Results]) -> Table:
     return Table(data, shown, "Association tests before and after debiasing", note)
 
 
-def lambda_path(units: Sequence[Results]) -> Table:
-    """Return bias and benchmark scores at each weight of soft debiasing."""
-    data = read_all(units, "lambda_path")
-    names = _PATH | BENCHMARKS
-    templates = {"Embedding": "{embedding}", "λ": "{lambda:g}"}
-    for column in data.columns.drop(["embedding", "lambda"]):
-        form = ":.1f" if column in BENCHMARKS else ":.4g" if column != "constrained" else ""
-        templates[names.get(column, column.replace("_", " "))] = f"{{{column}{form}}}"
-    note = (
-        "Soft debiasing weighs bias (λ) against the similarities of all words; the paper takes one λ. Scores"
-        " over the pairs and questions whose words are known."
-    )
-    return Table(data, text_columns(data, templates), "Soft debiasing at every weight", note)
-
-
 def classifier(units: Sequence[Results]) -> Table:
     """Return the F score of the classifier of gender-specific words (Section 5)."""
     parts = [read_all(units, name).assign(seeds=seeds) for seeds, name in _SEEDS.items()]
@@ -211,16 +190,6 @@ def classifier(units: Sequence[Results]) -> Table:
         " boundary that is learnt from all words."
     )
     return Table(data, shown, "Classifier of gender-specific words", note)
-
-
-def lost_words(units: Sequence[Results]) -> Table:
-    """Return the words of each list that an embedding lacks."""
-    data = read_all(units, "lost_words")
-    found = data.groupby(["embedding", "list"], sort=False)["word"].agg(["size", ", ".join]).reset_index()
-    shown = text_columns(
-        found, {"Embedding": "{embedding}", "List": "{list}", "Lost": "{size}", "Words": "{join}"}
-    )
-    return Table(data, shown, "Words that the embeddings lack", "They count nowhere.")
 
 
 def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

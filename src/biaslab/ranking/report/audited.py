@@ -394,7 +394,6 @@ def _tests(found: Audit, before: pd.DataFrame) -> Section:
                 "raw": (p <= SIGNIFICANT).sum(),
                 "corrected": (tests["p_value_corrected"] <= SIGNIFICANT).sum(),
                 "least": tests["p_value_corrected"].min(),
-                "pool": tests["p_value_pool_corrected"].min(),
             }
         )
     templates = {
@@ -403,7 +402,6 @@ def _tests(found: Audit, before: pd.DataFrame) -> Section:
         "p ≤ .05": "{raw:,}",
         "corrected p ≤ .05": "{corrected:,}",
         "Least corrected p": "{least:.3g}",
-        "the same, drawn from the list": "{pool:.3g}",
     }
     return Section(
         "Too few places for chance?",
@@ -414,9 +412,6 @@ def _tests(found: Audit, before: pd.DataFrame) -> Section:
             " that any is."
         ],
         table=text_columns(pd.DataFrame(rows).head(N_VALUES), templates),
-        note=(
-            "Drawn from the list: without replacement from its candidates, instead of with the desired share."
-        ),
     )
 
 

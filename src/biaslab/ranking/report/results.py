@@ -12,8 +12,6 @@ from biaslab.run.reports import Results
 
 ALGORITHM_NAMES = {name: registry.ALGORITHMS[name].title for name in ALGORITHMS}
 
-_TEXT = ("numerators", "ranking")
-
 
 def only(units: Sequence[Results]) -> Results:
     """Return the unit of the area, which has one experiment."""
@@ -25,4 +23,4 @@ def only(units: Sequence[Results]) -> Results:
 
 def read(units: Sequence[Results], name: str) -> pd.DataFrame:
     """Read one of the files `COLUMNS` of the only unit."""
-    return only(units).table(name, *COLUMNS[name], text=_TEXT)
+    return only(units).table(name, *COLUMNS[name])

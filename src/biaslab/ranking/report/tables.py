@@ -50,24 +50,6 @@ def simulation(units: Sequence[Results]) -> Table:
     )
 
 
-def feasibility(units: Sequence[Results]) -> Table:
-    """Return how many lists are infeasible, by number of values and algorithm."""
-    data = read(units, "feasibility")
-    shown = {
-        "|A|": "{n_values}",
-        "Algorithm": "{name}",
-        "Lists": "{n_lists:,}",
-        "Infeasible": "{n_infeasible:,}",
-        "Share": "{share:.5f}",
-        "95% interval": "{ci_low:.5f} to {ci_high:.5f}",
-    }
-    note = (
-        "A list is infeasible when in one of its prefixes some value has fewer candidates than floor(k p)."
-        " Intervals by Clopper and Pearson."
-    )
-    return Table(data, text_columns(_named(data), shown), "Infeasible lists in the simulation", note)
-
-
 def differences(units: Sequence[Results]) -> Table:
     """Return the differences between algorithms on the same lists."""
     data = read(units, "differences")
@@ -86,49 +68,6 @@ def differences(units: Sequence[Results]) -> Table:
     return Table(
         data, text_columns(named, shown), "Differences between the algorithms in the simulation", note
     )
-
-
-def enumeration(units: Sequence[Results]) -> Table:
-    """Return how many distributions were searched, and how many an algorithm violates for some scores."""
-    data = read(units, "enumeration")
-    shown = {
-        "Algorithm": "{name}",
-        "|A|": "{n_values}",
-        "Denominators up to": "{max_denominator}",
-        "Distributions": "{n_distributions:,}",
-        "States": "{n_states:,}",
-        "Infeasible": "{n_infeasible:,}",
-    }
-    note = (
-        "All desired distributions of rational shares with a small common denominator, and for each all"
-        " orders of scores. Infeasible: distributions for which some order leads to an infeasible ranking."
-        " A distribution without one is feasible for every length of the ranking."
-    )
-    title = "Exact search for infeasible rankings over all small distributions"
-    return Table(data, text_columns(_named(data), shown), title, note)
-
-
-def counterexamples(units: Sequence[Results]) -> Table:
-    """Return infeasible rankings: shown is the shortest for each number of values and denominator."""
-    data = read(units, "counterexamples")
-    keys = ["algorithm", "n_values", "denominator"]
-    smallest = data.sort_values([*keys, "k"], kind="stable").drop_duplicates(keys)
-    shown = {
-        "Algorithm": "{name}",
-        "|A|": "{n_values}",
-        "Denominator": "{denominator}",
-        "Shares times denominator": "{numerators}",
-        "Values of the first places": "{ranking}",
-        "Value": "{value}",
-        "Has": "{count}",
-        "Must have": "{floor}",
-    }
-    note = (
-        "Values are numbered from 0. Scores that lead the algorithm to these places leave the named value"
-        " with fewer candidates than floor(k p). The .tsv has a ranking for every distribution found."
-    )
-    title = "The smallest infeasible ranking for each number of values and denominator"
-    return Table(data, text_columns(_named(smallest), shown), title, note)
 
 
 def example(units: Sequence[Results]) -> Table:
