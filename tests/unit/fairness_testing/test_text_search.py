@@ -3,7 +3,6 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import answers, discrimination
-from biaslab.fairness_testing.text import search as search_module
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
@@ -33,12 +32,6 @@ def lists(subject):
     return subject.values.tolist(), [[c for c in row if c >= 0] for row in subject.neighbours.tolist()]
 
 
-def moves_of(search, seed):
-    mine = search.moves.seeds == seed
-    columns = (search.moves.steps, search.moves.positions, search.moves.words)
-    return list(zip(*(column[mine].tolist() for column in columns), strict=True))
-
-
 @pytest.mark.parametrize("name", STRATEGIES)
 @pytest.mark.parametrize("seed", [3, 5])
 def test_global_search_equals_the_algorithm(name, seed):
@@ -48,12 +41,11 @@ def test_global_search_equals_the_algorithm(name, seed):
     assert (search.found > 0).any()
     assert (search.found < 0).any()
     for i, x in enumerate(seeds):
-        found, final, exchanged, moves, n_queries, n_gradients = naive.global_search(
+        found, final, exchanged, n_queries, n_gradients = naive.global_search(
             name, subject.model, x.tolist(), *lists(subject), numbers[i], MAX_ITER
         )
         assert (search.found[i], search.texts.row(i).tolist()) == (found, final)
         assert (search.replaced[i], search.value[i]) == exchanged
-        assert moves_of(search, i) == moves
         assert (search.n_queries[i], search.n_gradients[i]) == (n_queries, n_gradients)
 
 
@@ -105,7 +97,6 @@ def test_global_search_depends_neither_on_batches_nor_on_the_other_seeds(monkeyp
     for field in GLOBAL:
         assert getattr(whole, field).tobytes() == getattr(cut, field).tobytes()
         assert getattr(whole, field)[order].tobytes() == getattr(some, field).tobytes()
-    assert all(moves_of(whole, seed) == moves_of(some, i) for i, seed in enumerate(order))
 
 
 @pytest.mark.parametrize("is_guided", [True, False])
@@ -148,7 +139,7 @@ def test_texts_that_cannot_move_stop(name):
     texts = Texts.of([[], [1, 2, 4], [3, 54, 55], [3, 17, 10]])
     search = run_global(subject, texts, name, draws(4, MAX_ITER))
     assert (search.found == -1).all()
-    assert len(search.moves.seeds) == search.n_gradients.sum() == 0
+    assert search.n_gradients.sum() == 0
     assert search.n_queries.tolist() == [1, 1, 5, 13]
     assert np.array_equal(search.texts.ids, texts.ids)
     local = search_locally(subject, texts, HOPS, True, draws(4, HOPS))
@@ -164,30 +155,10 @@ def test_text_stops_where_its_only_free_word_loses_its_neighbours():
     neighbours[0, 0] = 54
     subject, texts = TextSubject(model, VALUES, neighbours), Texts.of([[3, 0, 41]])
     search = run_global(subject, texts, "adf_asc", draws(1, MAX_ITER))
-    assert moves_of(search, 0) == [(0, 1, 54)]
+    assert search.texts.row(0).tolist() == [3, 54, 41]
     assert search.n_queries.tolist() == [18]
     local = search_locally(subject, texts, HOPS, True, draws(1, HOPS))
     assert local.positions[0].tolist() == [1] + [-1] * (HOPS - 1)
-
-
-@pytest.mark.parametrize("name", ["asc", "adf_asc"])
-def test_most_important_word_moves_along_the_gradient_and_as_printed_against_it(name):
-    """Both of two neighbours are off in one direction: up, which raises the loss, or down."""
-    vectors = np.zeros((60, 6), np.float32)
-    vectors[1], vectors[2] = -1, 1
-    neighbours = np.full((60, 2), -1, np.int32)
-    neighbours[0] = (1, 2)
-
-    def gradients(texts, labels):
-        return np.where(texts.ids == 0, 1.0, 0.0)[:, None] * np.ones(6)
-
-    model = AnsweringModel(lambda texts: np.tile([0.6, 0.4], (len(texts), 1)), gradients)
-    model.vectors = vectors
-    subject = TextSubject(model, VALUES, neighbours)
-    texts = Texts.of([[3, 0]])
-    assert moves_of(run_global(subject, texts, name, draws(1, 10)), 0) == [(0, 1, 2)]
-    printed = run_global(subject, texts, "adf_asc@printed", draws(1, 10))
-    assert moves_of(printed, 0) == [(0, 1, 1)]
 
 
 def test_guided_walk_takes_words_without_gradient_alike_and_alone():
@@ -251,14 +222,6 @@ def test_no_texts_are_searched():
     assert search_locally(subject, none, 3, True, draws(0, 3)).positions.shape == (0, 3)
 
 
-def test_no_perturbation_is_a_check(monkeypatch):
-    monkeypatch.setattr(search_module, "MAX_ITER", 0)
-    subject, texts = small_subject(3), random_texts(30, 3)
-    search = search_globally(subject, texts, find_strategy("rp"), draws(30, 0))
-    assert np.array_equal(search.found == 0, check(subject, texts).discriminatory)
-    assert np.array_equal(search.texts.ids, texts.ids)
-
-
 def test_wrong_arguments_are_refused():
     subject, texts = small_subject(), random_texts(3, 1)
     with pytest.raises(InputError, match="cannot walk -1 hops; give 0 or more"):
@@ -279,10 +242,6 @@ def test_rows_of_the_registry_say_what_a_strategy_takes():
     subject, seeds = small_subject(model=blind_model(2)), random_texts(30, 2)
     for strategy in STRATEGIES.values():
         search = search_globally(subject, seeds, strategy, draws(30, MAX_ITER))
-        steps = np.zeros(30, np.int64)
-        for seed in range(30):
-            steps[seed] = len({step for step, _, _ in moves_of(search, seed)})
-        if strategy.name != "adf_hf@printed":
-            assert np.array_equal(search.n_gradients, steps * strategy.n_gradients)
+        assert set(search.n_gradients) == {0, MAX_ITER * strategy.n_gradients}
         other = search_globally(subject, seeds, strategy, draws(30, MAX_ITER, seed=6))
         assert (strategy.name == "rp") == (not np.array_equal(search.texts.ids, other.texts.ids))
