@@ -238,10 +238,9 @@ def test_seeds_stay_as_they_are():
     assert np.array_equal(texts.ids, before)
 
 
-def test_rows_of_the_registry_say_what_a_strategy_takes():
+def test_only_random_words_depend_on_the_numbers_drawn():
     subject, seeds = small_subject(model=blind_model(2)), random_texts(30, 2)
     for strategy in STRATEGIES.values():
         search = search_globally(subject, seeds, strategy, draws(30, MAX_ITER))
-        assert set(search.n_gradients) == {0, MAX_ITER * strategy.n_gradients}
         other = search_globally(subject, seeds, strategy, draws(30, MAX_ITER, seed=6))
         assert (strategy.name == "rp") == (not np.array_equal(search.texts.ids, other.texts.ids))
