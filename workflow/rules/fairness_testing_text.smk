@@ -109,7 +109,7 @@ rule retrain_text_networks:
         rules.train_text_networks.output,
         rules.search_text_networks.output,
     output:
-        retraining="results/fairness_testing/text-{texts}/{network}/retraining.tsv",
+        "results/fairness_testing/text-{texts}/{network}/retraining.tsv",
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(480),
@@ -135,7 +135,7 @@ rule certify_text_networks:
         rules.train_text_networks.output,
         rules.search_text_networks.output,
     output:
-        certified="results/fairness_testing/text-{texts}/{network}/certified.tsv",
+        "results/fairness_testing/text-{texts}/{network}/certified.tsv",
     conda:
         NEURAL
     resources:
