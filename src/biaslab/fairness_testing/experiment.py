@@ -99,12 +99,13 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
 def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> pd.DataFrame:
     """Return the curves of cheap testers' local phases from the same samples, (k, d) int32 (Figure 7)."""
     task = replace(_task(case, effort, 0), seeds=starts, n_seeds=len(starts))
-    curves = [pd.DataFrame(columns=COLUMNS["curves"])]
+    curves = []
     for tester in paper_testers().values():
         if tester.search_around is not None and not tester.is_costly and len(starts):
             trail = tester.search_around(task, tester.settings(PUBLISHED, case.published_bounds))
             curves.append(_curve(case, trail).assign(tester=tester.name))
-    return _named(case, pd.concat(curves, ignore_index=True))[list(COLUMNS["curves"])]
+    table = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
+    return _named(case, table).reindex(columns=COLUMNS["curves"])
 
 
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
