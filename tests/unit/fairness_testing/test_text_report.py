@@ -63,11 +63,6 @@ def averages(results: Path, corpora=("forum",)) -> pd.DataFrame:
     return text_averages.text_averages(*(text_results.read_all(own, name) for name in FILES))
 
 
-def test_tables_show_every_corpus_by_its_name(results):
-    for stem in ("text_corpus", "text_table8", "text_averages"):
-        assert table(results, stem)["corpus"].unique().tolist() == ["forum", "talk"]
-
-
 def test_table_8_has_the_finds_of_every_strategy_and_of_both_local_phases(results, units):
     counts = text_results.read_all(units, "global").query("corpus == 'talk' and model == 'gru'")
     found = counts.query("feature == 'country' and strategy == 'adf_hf'")["n_found"]
@@ -215,13 +210,6 @@ def test_a_file_that_has_no_examples_is_refused(copy, content):
         text_tables.examples(opened(copy, ("forum",)))
 
 
-def test_examples_that_are_no_json_are_refused(copy):
-    path = copy / "fairness_testing/text-forum" / EXAMPLE
-    path.write_text("[")
-    with pytest.raises(InputError, match=re.escape(f"{path}: not readable as JSON")):
-        text_tables.examples(opened(copy, ("forum",)))
-
-
 @pytest.mark.parametrize(("name", "column"), [("global", "n_found"), ("retraining", "improvement")])
 def test_a_missing_column_is_refused(copy, name, column):
     path = copy / f"fairness_testing/text-forum/{name}.tsv"
@@ -271,8 +259,3 @@ def test_figures_hold_the_data_they_draw(results, units):
     removed = read_tsv(results / "fairness_testing/figures/text_retraining.tsv")
     control = removed.query("tester == 'none'")
     assert control["improvement"].tolist() == [13.0] * 2 * len(MODELS) * 2
-
-
-def test_a_table_on_texts_is_made_of_texts_alone(results):
-    assert not (results / "fairness_testing/tables/averages.tsv").exists()
-    assert (results / "fairness_testing/tables/text_averages.tsv").exists()
