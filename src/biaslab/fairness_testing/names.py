@@ -1,6 +1,6 @@
 """What writers and readers of the area's results call things."""
 
-PUBLISHED, PAPER = MODES = ("published", "paper")
+PUBLISHED, PAPER = "published", "paper"
 """A tester as the authors' code does it, and as the paper prints it."""
 
 TRAIN = "train"
