@@ -19,7 +19,7 @@ _spec.loader.exec_module(api)
 
 PUBLIC = {
     "embeddings.analogies": "AnalogyScore default_questions evaluate",
-    "embeddings.cooccurrence": "Cooccurrence count count_texts from_sparse read"
+    "embeddings.cooccurrence": "Cooccurrence count count_texts from_sparse read read_records"
     " select_documents subtract write",
     "embeddings.corpus": "Corpus build_corpus read_tokens tokenize write_corpus",
     "embeddings.formats": "FORMATS keyed_vectors read_embedding write_embedding",

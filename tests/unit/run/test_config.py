@@ -175,7 +175,7 @@ def test_overlays_merge_mappings_and_replace_everything_else():
         ),
         (
             "origins: {setups: {sample: {perturbations: {retrainings: -1}}}}",
-            ["perturbations.retrainings: -1 is less than 0"],
+            ["perturbations.retrainings: -1 is less than 1"],
         ),
         (
             "origins: {setups: {sample: {perturbations: {sizes: []}}}}",
