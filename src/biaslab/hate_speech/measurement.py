@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,14 +12,11 @@ from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.corpus import NEWS
 from biaslab.hate_speech.cost import count_work
 from biaslab.hate_speech.folder import Folder
-from biaslab.hate_speech.identity_metrics import functionality_table, holding, identity_table
+from biaslab.hate_speech.identity_metrics import holding, identity_table
 from biaslab.hate_speech.methods import BOW, LINEAR, VANILLA, parse_method
 from biaslab.hate_speech.metrics import measure
-from biaslab.hate_speech.probes import HATECHECK
 from biaslab.text.corpora import TRAIN
 from biaslab.text.scores import chance_probability
-
-_HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accuracy", "mean_abs_phi")
 
 
 def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
@@ -32,7 +28,6 @@ def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str
     metrics = pd.DataFrame(_metrics(folder, predictions))
     write_tsv(folder.path / "metrics.tsv", metrics)
     write_tsv(folder.path / "identity.tsv", _identity(folder, predictions))
-    write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, predictions))
     differences = [paired_differences(metrics, name) for name in (VANILLA, BOW) if name in methods]
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
     write_tsv(folder.path / "settings.tsv", _settings(folder, settings))
@@ -41,15 +36,13 @@ def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str
 def measure_encoders(
     folder: Folder, methods: Sequence[str], contexts: ContextSettings, batch_size: int
 ) -> None:
-    """Write the tables of encoders alone: their explanations, what they cost, what was held out."""
-    attributions = _together(folder.path, "attributions", methods)
-    write_tsv(folder.path / "attributions.tsv", attributions)
-    write_tsv(folder.path / "faithfulness.tsv", _together(folder.path, "faithfulness", methods))
+    """Write the tables of encoders alone: the importance of identifiers, and what trainings cost."""
+    tables = [read_tsv(folder.path / f"attributions/{name}.tsv") for name in methods]
+    filled = [table for table in tables if len(table)]
+    write_tsv(folder.path / "attributions.tsv", pd.concat(filled or tables[:1], ignore_index=True))
     parsed = [parse_method(name) for name in sorted(methods, key=lambda name: name != VANILLA)]
     cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
     write_tsv(folder.path / "cost.tsv", cost)
-    identity = _identity(folder, _predictions(folder, methods))  # identity.tsv is rounded
-    write_tsv(folder.path / "held_out.tsv", _held_out(folder, methods, identity, attributions))
 
 
 def _predictions(folder: Folder, methods: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -76,7 +69,7 @@ def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[d
     sizes = {True: len(folder.splits[TRAIN]), False: len(folder.used)}
     for method, table in predictions.items():
         for seed, name, scores in _scores(table):
-            identifiers = folder.column("identifier", NEWS) if name == NEWS else None
+            identifiers = folder.news_identifiers if name == NEWS else None
             labels = folder.tested[name].labels
             found = measure(scores, labels, identifiers)._asdict()
             found["p_chance"] = chance_probability(scores > 0, labels)
@@ -98,50 +91,3 @@ def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFr
     table = pd.concat(tables, ignore_index=True)
     names = ["method", "seed", "set"]
     return table[[*names, *(column for column in table if column not in names)]]
-
-
-def _functionalities(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the pass rates of HateCheck; without rows where it is not there."""
-    columns = ["method", "seed", "functionality", "is_hateful", "n", "passed", "rate", "ci_low", "ci_high"]
-    tables = [pd.DataFrame(columns=columns)]
-    for method, predicted in predictions.items():
-        for seed, name, scores in _scores(predicted):
-            if name == HATECHECK:
-                found = functionality_table(
-                    scores, folder.tested[name].labels, folder.column("functionality", name)
-                )
-                tables.append(found.assign(method=method, seed=seed))
-    return pd.concat(tables[1:] or tables, ignore_index=True)[columns]
-
-
-def _together(path: Path, kind: str, methods: Sequence[str]) -> pd.DataFrame:
-    """Return the tables of a kind of all methods, one below the other."""
-    tables = [read_tsv(path / f"{kind}/{name}.tsv") for name in methods]
-    filled = [table for table in tables if len(table)]
-    return pd.concat(filled or tables[:1], ignore_index=True)
-
-
-def _held_out(
-    folder: Folder, methods: Sequence[str], identity: pd.DataFrame, attributions: pd.DataFrame
-) -> pd.DataFrame:
-    """Return how each identifier fares where it is regularized, where others are, and where none is."""
-    parsed = {name: parse_method(name) for name in methods}
-    folds = [name for name, method in parsed.items() if method.fold is not None]
-    bases = dict.fromkeys(name.partition("@")[0] for name in folds)
-    rows = []
-    for name in [VANILLA, *bases, *folds] if folds else []:
-        fold = parsed[name].fold if name in parsed else None
-        for place, identifier in enumerate(folder.ids):
-            is_regularized = name != VANILLA and (fold is None or place % fold[1] != fold[0])
-            rows.append({"identifier": identifier, "method": name, "is_regularized": is_regularized})
-    table = pd.DataFrame(rows, columns=["identifier", "method", "is_regularized"])
-    news = identity[identity["set"] == NEWS]
-    news = news.assign(news_accuracy=1 - news["false_positive_rate"])
-    table = table.merge(
-        news[["method", "seed", "identifier", "n", "news_accuracy"]], on=["method", "identifier"]
-    )
-    phi = attributions[attributions["explanation"] == "soc"]
-    table = table.merge(
-        phi[["method", "seed", "identifier", "mean_abs_phi"]], on=["method", "seed", "identifier"], how="left"
-    )
-    return table[list(_HELD_OUT)]

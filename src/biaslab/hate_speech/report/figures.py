@@ -10,7 +10,6 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.report.names import in_order, title
-from biaslab.hate_speech.report.panels import say_nothing
 from biaslab.hate_speech.report.results import read_all
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.reports import Results
@@ -23,7 +22,6 @@ _KINDS = {
     "wr": plot.BLUE,
     "oc": plot.ORANGE,
     "soc": plot.VERMILLION,
-    "ear": plot.GREEN,
 }
 _STRENGTHS = ("o", "s", "^", "D", "v")  # marks of one kind of method with several strengths
 _REMOVAL = {"f1": "F1 on the test set (%)", "news_accuracy": "Accuracy on news (%)"}
@@ -42,7 +40,7 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
                 ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
                 ax.plot(x, 100 * part[value], marker="o", markersize=2.5, color=colour, label=corpus)
             if data[value].isna().all():
-                say_nothing(ax)
+                _say_nothing(ax)
             ax.set_xlabel("Identifiers removed")
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set_ylabel(label)
@@ -90,7 +88,7 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
 def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> None:
     """Draw every training of each method as a small mark, and their mean as a large one."""
     if not len(data[["news", "f1"]].dropna()):
-        say_nothing(ax)
+        _say_nothing(ax)
     for method, (colour, marker) in _styles(methods).items():
         part = 100 * data.loc[data["method"] == method, ["news", "f1"]].dropna()
         ax.plot(
@@ -113,3 +111,7 @@ def _styles(methods: Sequence[str]) -> dict[str, tuple[str, str]]:
         styles[method] = (_KINDS[kind], _STRENGTHS[seen[kind] % len(_STRENGTHS)])
         seen[kind] += 1
     return styles
+
+
+def _say_nothing(ax: plot.Axes) -> None:
+    ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, horizontalalignment="center")
