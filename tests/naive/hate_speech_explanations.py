@@ -163,20 +163,3 @@ def collapse_tree(word_scores, components_list, scores_list, published=True):
 
 
 # Faithfulness: DeYoung et al. 2020, Eqs. 1 and 2, for one sentence.
-
-
-def eraser(score, ids, mask, words, ranking, share, pad):
-    """Comprehensiveness and sufficiency of the top words; words are (start, end), end exclusive."""
-    whole = score(ids, mask)
-    sign = 1 if whole > 0 else -1
-
-    def probability(taken):
-        a, b = list(ids), list(mask)
-        for word in taken:
-            for i in range(*words[word]):
-                a[i], b[i] = pad, 0
-        return 1 / (1 + math.exp(-sign * score(a, b)))
-
-    top = [w for place, w in enumerate(ranking) if place < math.ceil(share * len(words))]
-    rest = [w for w in range(len(words)) if w not in top]
-    return probability([]) - probability(top), probability([]) - probability(rest)

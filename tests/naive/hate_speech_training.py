@@ -58,7 +58,7 @@ def adamw(parameters, gradients, rates, decay=0.01):
     return theta
 
 
-def early_stop(scores, countdown, in_code):
+def early_stop(scores, countdown):
     """What becomes of validations: rates relative to the first, the last one made, the best one."""
     best_f1, best, rate, rates = -1, None, 1.0, []
     for i, f1 in enumerate(scores):
@@ -68,7 +68,7 @@ def early_stop(scores, countdown, in_code):
             rate /= 2
             countdown -= 1
         rates.append(rate)
-        if countdown < 0 or (countdown == 0 and not in_code):
+        if countdown == 0:
             break
     return rates, i, best
 
@@ -81,23 +81,3 @@ def weighted_cross_entropy(logits, labels, negative_weight):
         total += weight * (math.log(sum(math.exp(float(value)) for value in z)) - float(z[label]))
         weights += weight
     return total / weights
-
-
-def attention_entropy(attentions, lengths):
-    """Attanasio et al. 2022: for every sentence the sum over layers of its tokens' mean entropy; their mean.
-
-    `attentions` is a list, for every layer, of arrays (n, heads, L, L).
-    """
-    of_sentences = []
-    for s, length in enumerate(lengths):
-        total = 0.0
-        for layer in attentions:
-            entropies = []
-            for i in range(length):
-                a = [sum(float(head[i, j]) for head in layer[s]) / len(layer[s]) for j in range(length)]
-                normalizer = sum(math.exp(value) for value in a)
-                softmax = [math.exp(value) / normalizer for value in a]
-                entropies.append(-sum(p * math.log(p) for p in softmax))
-            total += sum(entropies) / len(entropies)
-        of_sentences.append(total)
-    return sum(of_sentences) / len(of_sentences)

@@ -77,9 +77,7 @@ def _split_heads(
     return list(zip(*parts, strict=True))
 
 
-def logits(
-    model: nn.Module, ids: torch.Tensor | np.ndarray, mask: torch.Tensor | np.ndarray
-) -> torch.Tensor:
+def logits(model: nn.Module, ids: torch.Tensor | np.ndarray, mask: torch.Tensor | np.ndarray) -> torch.Tensor:
     """Return the logits of a classifier, (n, classes), as the model itself does for padded sentences, (n, L).
 
     `mask` has the tokens that are seen; the first of every sentence is.
