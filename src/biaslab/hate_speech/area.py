@@ -191,6 +191,7 @@ AREA = Area(
             "corpora.NAME.split",
             "encoder.folder",
             "training.stop",
+            "language_model.vocabulary",
             "regularization.add_itself",
             "analysis.faithful_sentences",
         )

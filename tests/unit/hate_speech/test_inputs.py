@@ -155,9 +155,9 @@ def test_the_steps_of_training_get_settings_and_contexts(inputs):
     chosen = [getattr(given.settings, key) for key in (*keys, "negative_weight")]
     assert chosen == ["published", 7, 16, 2e-5, 19, 4, 0.5]
     assert given.contexts == ContextSettings(3, 4, True)
-    found = inputs("language_model: {epochs: 4, learning_rate: 0.5, width: 6, vocabulary: encoder}")
+    found = inputs("language_model: {epochs: 4, learning_rate: 0.5, width: 6}")
     model = given_to("train-language-model", found, found.language_model).settings
-    assert (model.epochs, model.learning_rate, model.width, model.vocabulary) == (4, 0.5, 6, "encoder")
+    assert (model.epochs, model.learning_rate, model.width) == (4, 0.5, 6)
 
 
 def test_the_step_of_testing_gets_trainings_and_contexts(inputs):
