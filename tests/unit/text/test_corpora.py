@@ -78,7 +78,6 @@ def test_stormfront_labels_follow_the_rule(tmp_path, positive, labels, rows):
     assert table["label"].tolist() == labels
     assert table["row"].tolist() == rows
     assert table["text"].tolist() == [f"Sentence {name} on bakers" for name in names]
-    assert table["group"].tolist() == [name.split("_")[0] for name in names]
     assert (table["label"].dtype, table["row"].dtype) == (np.int8, np.int64)
 
 
@@ -181,24 +180,22 @@ def test_ghc_is_hateful_by_either_of_two_labels(tmp_path):
 
 def test_news_holds_no_positive(tmp_path):
     path = tmp_path / "news.jsonl"
-    path.write_bytes(
-        json_lines({"identifier": "bakers", "text": "Two bakers", "article": "x", "source": "y"})
-    )
+    path.write_bytes(json_lines({"identifier": "bakers", "text": "Two bakers", "source": "y"}))
     assert corpora.read_news(path).to_dict("records") == [
-        {"text": "Two bakers", "identifier": "bakers", "label": 0, "group": "x", "row": 0}
+        {"text": "Two bakers", "identifier": "bakers", "label": 0, "row": 0}
     ]
 
 
-def test_hatecheck_keeps_functionality_and_target(tmp_path):
+def test_hatecheck_keeps_functionalities(tmp_path):
     path = tmp_path / "cases.csv"
     path.write_text(
-        ",functionality,case_id,test_case,label_gold,target_ident\n"
-        '0,praise_nh,1,"Bakers, I like them",non-hateful,bakers\n'
-        "1,dislike_h,2,I dislike it,hateful,\n"
+        ",functionality,case_id,test_case,label_gold\n"
+        '0,praise_nh,1,"Bakers, I like them",non-hateful\n'
+        "1,dislike_h,2,I dislike it,hateful\n"
     )
     assert corpora.read_hatecheck(path).drop(columns="row").to_numpy().tolist() == [
-        ["Bakers, I like them", 0, "praise_nh", "bakers"],
-        ["I dislike it", 1, "dislike_h", ""],
+        ["Bakers, I like them", 0, "praise_nh"],
+        ["I dislike it", 1, "dislike_h"],
     ]
 
 
