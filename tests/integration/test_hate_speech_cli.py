@@ -399,7 +399,7 @@ def test_a_function_that_returns_nonsense(files, monkeypatch, capsys):
         (("audit", "other-kind", "texts.csv", *KIND, *TERMS), "other-kind: its weights lack score.weight"),
         (("audit", "encoder", "texts.csv", *KIND, *TERMS, "--device", "cuda"), "torch finds no CUDA device"),
         (("audit", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
-        (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:14: not UTF-8 text"),
+        (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:2: not UTF-8 text"),
         (("audit", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
         (
             ("explain", "my_texts:words", "a cake", "--unmask", "--language-model", "x.safetensors"),
