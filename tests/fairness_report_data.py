@@ -10,7 +10,7 @@ import pandas as pd
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.columns import COLUMNS
-from biaslab.fairness_testing.names import CONTROL, NO_RULE, SHARED, TABULAR
+from biaslab.fairness_testing.names import CONTROL, NO_RULE, TABULAR
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 
@@ -56,7 +56,7 @@ def write_results(folder: Path, classifiers: Mapping[str, list[str]]) -> None:
         n_rows, n_attributes = SIZES.get(classifier, (100, 5))
         trained = "no" if classifier in AUTHORS else "yes"
         one = [classifier, n_rows, n_attributes, 3, 0.25, 6, 0.9, trained, *digests(classifier)]
-        frames = {name: [] for name in COLUMNS if name != "pairs"}
+        frames = {name: [] for name in COLUMNS}
         frames["classifiers"].append(pd.DataFrame([one], columns=COLUMNS["classifiers"]))
         for protected in names:
             for name, rows in _setting(classifier, protected).items():
@@ -89,15 +89,15 @@ def _setting(classifier: str, protected: str) -> dict[str, list[list]]:
             for repetition in range(N_REPETITIONS):
                 k = rng.normal(1, 0.03)
                 found = [int(1000 * share * k), int(n_samples * k), int(n_samples * k * (0.1 + 0.5 * share))]
-                rows["counts"].append([tester, mode, repetition, 1000, *found, 2_500_000, 0])
+                rows["counts"].append([tester, mode, repetition, 1000, *found, 2_500_000])
                 if tester not in ("random", "symbolic"):
                     around = ["full", 40, 1000, 600 * k, 700 * share * k]
                     rows["local"].append([tester, mode, repetition, *around])
                 if tester != "random":
                     around = ["shared", 3, 100, 90 * k, 70 * share * k]
                     rows["local"].append([tester, mode, repetition, *around])
-            for start in ("own", SHARED):
-                rows["curves"] += _curve(tester, mode, start, n_samples)
+            if tester in ("aequitas", "adf") and mode == "published":
+                rows["curves"] += _curve(tester, n_samples)
     for repetition in range(N_REPETITIONS):
         for place, switch in enumerate(SWITCHES):
             k = rng.normal(1 + 0.2 * place, 0.03)
@@ -132,11 +132,11 @@ def _budgets(rng: np.random.Generator) -> list[list]:
     return rows
 
 
-def _curve(tester: str, mode: str, start: str, n_samples: int) -> list[list]:
-    """Return a curve that is straight for ADF and flattens for the others."""
+def _curve(tester: str, n_samples: int) -> list[list]:
+    """Return a curve that is straight for ADF and flattens for the other."""
     at = np.linspace(0.02, 1, 50)
     shape = at if tester == "adf" else np.sqrt(at)
     return [
-        [tester, mode, start, int(1000 * x), int(n_samples * y), int(0.4 * n_samples * y), int(2_500_000 * x)]
+        [tester, int(1000 * x), int(n_samples * y), int(0.4 * n_samples * y)]
         for x, y in zip(at, shape, strict=True)
     ]

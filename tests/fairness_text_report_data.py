@@ -4,13 +4,11 @@ import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from biaslab.core.files import write_json
-from biaslab.core.io import read_tsv, write_parquet, write_tsv
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.core.stats import share_interval
 from biaslab.fairness_testing.names import TEXT
 from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.names import EXAMPLE
@@ -21,15 +19,12 @@ MODELS = ("lstm", "gru")
 FEATURES = ("country", "religion")
 N_REPETITIONS = 3
 N_SEEDS = 60
-TERMS = ("denmark", "norway", "sweden", "finland")
 FOUND = {
     "rp": 0.1,
     "asc": 0.3,
     "adf_asc": 0.4,
     "hf": 0.5,
     "adf_hf": 0.6,
-    "adf_asc@printed": 0.35,
-    "adf_hf@printed": 0.45,
 }
 """Share of the seeds that each strategy turns in the made results."""
 NEAR = {"l0": 2.5, "l2": 5.0, "jaccard": 0.8, "bleu": 0.8, "similarity": 0.9, "perplexity": 90.0}
@@ -69,27 +64,20 @@ def write_results(folder: Path, corpora: Iterable[str], effect: float = 1.0) -> 
             for feature in FEATURES:
                 _benchmark(rows, corpus, model, feature, effect)
         for feature in ("all", *FEATURES):
-            for part, n in (("train", 900), ("validation", 100), ("test", 200), ("fuzzed", 50)):
+            for part, n in (("train", 900), ("validation", 100), ("test", 200)):
                 rows["texts"].append([part, feature, n, n // 10, 14.5, 0.93])
         rows["vectors"].append([450, 20])
         for model, feature, tester in itertools.product(MODELS, FEATURES, ("adf_asc", "asc", "hf", "adf_hf")):
             rows["pools"].append([model, feature, tester, 300])
         for name, found in rows.items():
             table = pd.DataFrame(found, columns=COLUMNS[name])
-            path = folder / f"text-{corpus}" / name
-            if name == "seeds":
-                write_parquet(path.with_suffix(".parquet"), table)
-            else:
-                write_tsv(path.with_suffix(".tsv"), table)
+            write_tsv(folder / f"text-{corpus}/{name}.tsv", table)
         write_json(folder / f"text-{corpus}" / EXAMPLE, _examples(corpus))
 
 
 def change(path: Path, query: str, **columns: object) -> None:
     """Keep the rows of a result file that meet a condition alone, and give columns other values."""
-    if path.suffix == ".parquet":
-        write_parquet(path, pd.read_parquet(path).query(query).assign(**columns))
-    else:
-        write_tsv(path, read_tsv(path).query(query).assign(**columns))
+    write_tsv(path, read_tsv(path).query(query).assign(**columns))
 
 
 def _benchmark(rows: dict[str, list], corpus: str, model: str, feature: str, effect: float) -> None:
@@ -102,10 +90,8 @@ def _benchmark(rows: dict[str, list], corpus: str, model: str, feature: str, eff
         chance = rng.random(N_SEEDS - n_raw)
         for strategy, share in FOUND.items():
             turned = chance < level + effect * (share - level)
-            found = np.concatenate([np.zeros(n_raw, int), np.where(turned, 2, -1)])
             row = [*setting, strategy, repetition]
             rows["global"].append([*row, N_SEEDS, n_raw, turned.sum(), 9000, 700])
-            rows["seeds"] += [[*row, seed, one] for seed, one in enumerate(found)]
             rows["validity"] += _near(setting, repetition, "global", strategy, "adf" in strategy, effect)
         k = 1 + repetition / 50
         for tester, n in (("rp", 1000), ("adf", 1000 + effect * 1500)):
@@ -124,25 +110,6 @@ def _benchmark(rows: dict[str, list], corpus: str, model: str, feature: str, eff
             n_added = 0 if tester in ("none", "certified") else 40
             row = [*setting, tester, rule, repetition, n_added, 300, n_removed]
             rows["retraining"].append([*row, removed, 0.88, 0.87, 0.4, 0.39])
-        methods = {"none": 19, "augmented": 12} | ({} if repetition else {"before": 20, "certified": 8})
-        for texts in ("validation", "nonfuzzed", "fuzzed"):
-            for method, n_found in methods.items():
-                rows["unseen"].append([*setting, texts, method, repetition, 100, n_found + repetition])
-        for tester in FOUND:
-            rows["invariants"].append([*setting, tester, "global", repetition, *[40] * 5, 0])
-    for place, term in enumerate(TERMS):
-        n = 20 * (place + 1)
-        flips = n * (4 - place) // 5
-        row = [n, flips, flips / n, *share_interval(flips, n)]
-        rows["words"].append([*setting, term, *row])
-        rows["flips"].append([*setting, term, *row])
-    rows["words"].append([*setting, "monaco", 1, 1, 1.0, *share_interval(1, 1)])
-    rows["words"].append([*setting, "andorra", 0, 0, None, None, None])
-    for tester, slope in (("rp", 0.1), ("adf", 0.1 + 0.15 * effect)):
-        for start in ("own", "same"):
-            for n in np.linspace(500, 20_000, 12):
-                found = int(slope * n * (1 if start == "own" else 0.9))
-                rows["curves"].append([*setting, tester, start, int(n), int(1.1 * found), found])
 
 
 def _near(setting: list, repetition: int, phase: str, tester: str, nearer: bool, effect: float) -> list:

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from biaslab.classifiers.tensorflow_bundle import masked_crc32c
-
 
 def _text(word: str) -> bytes:
     return b"X" + struct.pack("<I", len(word)) + word.encode()
@@ -51,42 +49,39 @@ def _field(number: int, value: int | bytes) -> bytes:
     return _varint(number << 3 | 2) + _varint(len(value)) + value
 
 
-def _block(items: Mapping[bytes, bytes], compression: int = 0, checksum: int | None = None) -> bytes:
-    """Write a block of a sorted table, each key by what it does not share with the one before."""
+def _block(items: Mapping[bytes, bytes], compression: int = 0) -> bytes:
+    """Write a block of a sorted table, a key by what it does not share with the one before."""
     out, before = b"", b""
     for key, value in sorted(items.items()):
         shared = next((i for i, (a, b) in enumerate(zip(key, before, strict=False)) if a != b), None)
         shared = min(len(key), len(before)) if shared is None else shared
         out += _varint(shared) + _varint(len(key) - shared) + _varint(len(value)) + key[shared:] + value
         before = key
-    out += struct.pack("<II", 0, 1) + bytes([compression])
-    return out + struct.pack("<I", masked_crc32c(out) if checksum is None else checksum)
+    return out + struct.pack("<II", 0, 1) + bytes([compression]) + bytes(4)
 
 
 def checkpoint(
     variables: Mapping[str, np.ndarray],
     *,
+    n_files: int = 1,
     dtype: int = 1,
     shard: int = 0,
     size: int | None = None,
     offset: int | None = None,
-    checksum: int | None = None,
     compression: int = 0,
-    block_checksum: int | None = None,
     magic: bytes = bytes.fromhex("57fb808b247547db"),
 ) -> tuple[bytes, bytes]:
     """Return the index and the data of a checkpoint, perhaps with something wrong in it."""
-    data, entries = b"", {b"": _field(1, 1)}
+    data, entries = b"", {b"": _field(1, n_files)}
     for name, values in variables.items():
         content = values.tobytes()
         shape = b"".join(_field(2, _field(1, length)) for length in values.shape)
         entry = _field(1, dtype) + _field(2, shape) + _field(3, shard)
         entry += _field(4, len(data) if offset is None else offset)
         entry += _field(5, len(content) if size is None else size)
-        stored = masked_crc32c(content) if checksum is None else checksum
-        entries[name.encode()] = entry + _varint(6 << 3 | 5) + struct.pack("<I", stored)
+        entries[name.encode()] = entry + _varint(6 << 3 | 5) + bytes(4)  # of a checksum
         data += content
-    block = _block(entries, compression, block_checksum)
+    block = _block(entries, compression)
     handle = _varint(0) + _varint(len(block) - 5)
     rest, index = _block({}), _block({b"zzz": handle})
     footer = _varint(len(block)) + _varint(len(rest) - 5)

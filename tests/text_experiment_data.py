@@ -79,12 +79,10 @@ def prepare(
     files: Mapping[str, Path],
     source: Source | None = None,
     features: tuple[str, ...] = FEATURES,
-    probes: Mapping[str, Path] | None = None,
 ) -> None:
     """Make the texts ready."""
     source = source or Source("table", files["texts"])
-    inputs = files["vectors"], files["terms"], features, files["sentences"], probes or {}
-    corpus.prepare(folder, source, *inputs, SEED)
+    corpus.prepare(folder, source, files["vectors"], files["terms"], features, files["sentences"], SEED)
 
 
 def run_steps(folder: Path, files: Mapping[str, Path]) -> None:

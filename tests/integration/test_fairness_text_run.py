@@ -22,7 +22,7 @@ from biaslab.text.words import split_words
 from own_fairness_texts_data import SYNONYMS, TRADES, lexicon, sentences, word_vectors, write_files
 from pages import Page
 
-FILES = ("found.html", "found.jsonl", "invariants.tsv", "summary.md", "summary.tsv", "words.tsv")
+FILES = ("found.html", "found.jsonl", "summary.tsv", "words.tsv")
 KIND = ("--label-column", "kind", "--positive", "complaint")
 
 
@@ -177,15 +177,11 @@ def test_pairs_are_what_the_classifier_says(files, model):
     assert f"{len(pairs)} of {summary.loc[0, 'n_visited']} different texts" in page
 
 
-@pytest.mark.parametrize("tester", ["rp", "asc", "adf_asc", "hf", "adf_hf", "adf_hf@printed"])
-def test_every_tester_passes_the_checks(files, tester):
+@pytest.mark.parametrize("tester", ["rp", "asc", "adf_asc", "hf", "adf_hf"])
+def test_every_tester_finds_pairs(files, tester):
     save_network()
     run("--tester", tester, **{"--model": "network.npz"})
-    checked = read_tsv("out/invariants.tsv")
-    assert checked["phase"].tolist() == ["global", "local"]
-    assert checked["n_pairs"].sum() - checked["n_duplicates"].sum() >= len(found()) > 0
-    for name in ("only_values_differ", "from_neighbours", "labels_confirmed", "l0_recounted"):
-        assert checked[name].tolist() == checked["n_pairs"].tolist()
+    assert len(found()) > 0
 
 
 def test_a_function_without_gradients_is_tested_at_random(files):
@@ -214,7 +210,6 @@ def test_the_page(files):
     shown = Path("out/found.html").read_text(encoding="utf-8")
     assert Page(shown).links == []
     assert '<mark class="exchanged">cyclists</mark>' in shown
-    assert "| Feature | Tester |" in Path("out/summary.md").read_text()
 
 
 def test_substitutes_are_near_words(files):
@@ -226,35 +221,17 @@ def test_substitutes_are_near_words(files):
     assert {old for old, _ in changes if old in near}
 
 
-def test_equal_runs_write_equal_files(files, monkeypatch):
+def test_equal_runs_write_equal_files(files):
     save_network()
     model = {"--model": "network.npz"}
     run("--threads", "1", **model, **{"--out": "one"})
     run("--threads", "2", **model, **{"--out": "two"})
-    monkeypatch.setattr("biaslab.fairness_testing.text.campaign.CHUNK_SEEDS", 5)
-    run(**model, **{"--out": "chunks"})
     assert len(found("one")) > 5
     for name in FILES:
         content = (files / "one" / name).read_bytes()
         assert (files / "two" / name).read_bytes() == content
-        assert (files / "chunks" / name).read_bytes() == content
     run("--seed", "2", **model, **{"--out": "other"})
     assert (files / "other/found.jsonl").read_bytes() != (files / "one/found.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "reason"),
-    [("--time-limit", "0", "the time limit of 0 s"), ("--sample-limit", "1", "the limit of 1 texts")],
-)
-def test_limits(files, monkeypatch, option, value, reason):
-    monkeypatch.setattr("biaslab.fairness_testing.text.campaign.CHUNK_SEEDS", 5)
-    page = run(option, value)
-    summary = read_tsv("out/summary.tsv")
-    assert summary.loc[0, "n_seeds"] == 5
-    assert summary.loc[0, "stopped"] == reason
-    assert f"5 of 24 texts with a sensitive word, stopped by {reason}" in page
-    assert f"trade: stopped by {reason}." in Path("out/summary.md").read_text()
-    assert len({pair.row for pair in found()}) == 5
 
 
 def test_fewer_seeds_and_no_walks(files):
@@ -409,15 +386,8 @@ def refused(monkeypatch, capsys, arguments):
         ({"--model": "other.npz"}, "W_ih_0"),
         ({"--model": "wide.npz"}, "take the vectors that the network was trained with"),
         ({"--model": "network"}, "network: no such folder; name a network (.npz)"),
-        ({"--model": "my_texts:carful"}, "has no 'carful'; did you mean 'careful'"),
         ({"--model": "my_texts:nan"}, "my_texts:nan returned nan, nan for the text 1: not finite"),
-        ({"--model": "my_texts:three"}, "my_texts:three returned 3 classes"),
         ({"--model": "my_texts:plain"}, "my_texts:plain has no gradients(texts, labels)"),
-        ({"--model": "my_texts:narrow"}, "gradients of 3 numbers a word, but the vectors have 6"),
-        ({"--model": "my_texts:fails"}, "my_texts:fails failed on"),
-        ({"--model": "my_torch:three"}, "my_torch:three returned 3 classes"),
-        ({"--model": "my_torch:nan"}, "my_torch:nan returned logits that are not finite"),
-        ({"--model": "my_torch:wide"}, "my_torch:wide failed on vectors of 6 numbers"),
         ({"--model": "empty"}, "config.json is missing; name the folder of a BERT"),
         ({"--masked-words": "texts.txt"}, "texts.txt:1: not a SHA-256 digest"),
         ({"--seeds": "0"}, "--seeds"),
@@ -461,15 +431,3 @@ def test_a_folder_without_torch(files, monkeypatch, capsys):
     code, error = refused(monkeypatch, capsys, options(**{"--model": "empty"}))
     assert code == 2
     assert "biaslab: empty: neural is not installed; install it" in error
-
-
-def test_an_interrupt(files, monkeypatch, capsys):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("biaslab.fairness_testing.text.campaign.search_globally", interrupted)
-    code, said = refused(monkeypatch, capsys, [*options(), "--unmask"])
-    assert code == 130
-    assert said.startswith("biaslab: interrupted; what was found so far is not written")
-    assert "\n" not in said
-    assert not Path("out").exists()

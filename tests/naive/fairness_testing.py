@@ -480,9 +480,8 @@ def aequitas_walks(label_of, starts, domain, columns, draws, settings):
                 near = [int(v + 1e-8) if j == i else v for j, v in enumerate(x)]
                 near_result = aequitas_check(label_of, near, domain, columns)
                 visits.append((number, near, near_result != [near[c] for c in columns]))
-        success = any(v != 0 for v in result) if settings.falsy_success else found
         energy = not any(v != 0 for v in result) if settings.falsy_energy else not found
-        return success, energy
+        return found, energy
 
     for number, start in enumerate(starts):
         x = [int(v) for v in start]

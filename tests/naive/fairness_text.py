@@ -65,10 +65,10 @@ def free_words(x, values, neighbours):
 def random_perturbation(x, free, neighbours, draw):
     """RP: a word and a neighbour, all alike."""
     a = free[int(draw[0] * len(free))]
-    return [(a, neighbours[x[a]][int(draw[1] * len(neighbours[x[a]]))])]
+    return a, neighbours[x[a]][int(draw[1] * len(neighbours[x[a]]))]
 
 
-def asc(x, g, h, free, neighbours, vectors, is_printed=False):
+def asc(x, g, h, free, neighbours, vectors):
     """Algorithm 5; h = None is the one-sided form."""
 
     def importance(a):
@@ -79,11 +79,9 @@ def asc(x, g, h, free, neighbours, vectors, is_printed=False):
 
     def distance(c):
         steps = [v - u for u, v in zip(vectors[x[a]], vectors[c], strict=True)]
-        if is_printed:
-            steps = [-step for step in steps]
         return math.sqrt(sum((sign(s) - sign(u)) ** 2 for s, u in zip(steps, g[a], strict=True)))
 
-    return [(a, min(neighbours[x[a]], key=distance))]
+    return a, min(neighbours[x[a]], key=distance)
 
 
 def dot(u, v):
@@ -107,26 +105,11 @@ def hf(x, g, h, free, neighbours, vectors):
             difference = hf_difference(x, g, h, a, c, vectors)
             if difference > largest:
                 best, largest = (a, c), difference
-    return [best]
-
-
-def hf_printed(x, g, h, free, neighbours, vectors):
-    """Algorithm 6, line by line."""
-    changed = list(x)
-    min_dif = 0
-    pt = sw = None
-    for a in free:
-        for c in neighbours[x[a]]:
-            dif = hf_difference(changed, g, h, a, c, vectors)
-            if dif > min_dif:
-                pt, sw = a, c
-        if pt is not None:
-            changed[pt] = sw
-    return [(a, changed[a]) for a in range(len(x)) if changed[a] != x[a]]
+    return best
 
 
 def perturbation(name, model, x, other, free, neighbours, draw):
-    """The moves of one step, and how many gradients it took."""
+    """The move of one step, and how many gradients it took."""
     if name == "rp":
         return random_perturbation(x, free, neighbours, draw), 0
     y, vectors = label(model, x), model.vectors.tolist()
@@ -136,31 +119,25 @@ def perturbation(name, model, x, other, free, neighbours, draw):
     if name == "hf":
         return hf(x, g, None, free, neighbours, vectors), 1
     h = gradients(model, other, y)
-    if name.startswith("adf_asc"):
-        return asc(x, g, h, free, neighbours, vectors, name.endswith("printed")), 2
-    return (hf_printed if name.endswith("printed") else hf)(x, g, h, free, neighbours, vectors), 2
+    return (asc if name == "adf_asc" else hf)(x, g, h, free, neighbours, vectors), 2
 
 
 def global_search(name, model, seed, values, neighbours, draws, max_iter):
-    """Algorithm 1 for one seed: when it was found, the last x and its exchange, all moves, both costs."""
-    x, moves, n_queries, n_gradients = list(seed), [], 0, 0
+    """Algorithm 1 for one seed: when it was found, the last x and its exchange, both costs."""
+    x, n_queries, n_gradients = list(seed), 0, 0
     for step in range(max_iter + 1):
         n_queries += 1 + len(list(variants(x, values)))
         pair = partner(model, x, values)
         exchanged = pair[1:] if pair else (-1, -1)
         if is_discriminatory(model, x, values):
-            return step, x, exchanged, moves, n_queries, n_gradients
+            return step, x, exchanged, n_queries, n_gradients
         free = free_words(x, values, neighbours)
         if step == max_iter or not pair or not free:
             break
-        chosen, cost = perturbation(name, model, x, pair[0], free, neighbours, draws[step])
+        (a, c), cost = perturbation(name, model, x, pair[0], free, neighbours, draws[step])
         n_gradients += cost
-        if not chosen:
-            break
-        for a, c in chosen:
-            moves.append((step, a, c))
-            x[a] = c
-    return -1, x, exchanged, moves, n_queries, n_gradients
+        x[a] = c
+    return -1, x, exchanged, n_queries, n_gradients
 
 
 def normalization(g, h, free):
@@ -211,13 +188,12 @@ def distinct_counts(texts, is_found):
 
 
 def flips(model, texts, values):
-    """By value: texts that hold it, flipped without it, texts with another value, flipped with it."""
-    counts = {v: [0, 0, 0, 0] for v in values}
+    """By value: texts that hold it, and those whose label another value in its place changes."""
+    counts = {v: [0, 0] for v in values}
     for x in texts:
         y, every = label(model, x), list(variants(x, values))
         for v in values:
-            for at, place in ((0, 1), (2, 2)):
-                mine = [variant for variant in every if variant[place] == v]
-                counts[v][at] += bool(mine)
-                counts[v][at + 1] += any(label(model, variant[0]) != y for variant in mine)
+            mine = [variant for variant in every if variant[1] == v]
+            counts[v][0] += bool(mine)
+            counts[v][1] += any(label(model, variant[0]) != y for variant in mine)
     return [counts[v] for v in values]

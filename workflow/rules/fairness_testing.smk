@@ -37,7 +37,7 @@ rule prepare_classifier:
 
 SEARCHED = expand(
     "results/fairness_testing/{{classifier}}/{name}.tsv",
-    name=["counts", "curves", "local", "ablation", "fairness", "steps", "pairs"],
+    name=["counts", "curves", "local", "ablation", "fairness", "steps"],
 )
 
 

@@ -109,10 +109,7 @@ rule retrain_text_networks:
         rules.train_text_networks.output,
         rules.search_text_networks.output,
     output:
-        expand(
-            "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
-            file=["retraining.tsv", "unseen.tsv"],
-        ),
+        "results/fairness_testing/text-{texts}/{network}/retraining.tsv",
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(480),
@@ -138,10 +135,7 @@ rule certify_text_networks:
         rules.train_text_networks.output,
         rules.search_text_networks.output,
     output:
-        expand(
-            "results/fairness_testing/text-{{texts}}/{{network}}/{file}",
-            file=["certified.tsv", "unseen_certified.tsv"],
-        ),
+        "results/fairness_testing/text-{texts}/{network}/certified.tsv",
     conda:
         NEURAL
     resources:

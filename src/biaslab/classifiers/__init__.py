@@ -2,7 +2,6 @@
 
 __all__ = [
     "adapters",
-    "domain",
     "encoding",
     "models",
     "networks",

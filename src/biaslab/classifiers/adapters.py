@@ -1,10 +1,9 @@
-"""Classifiers of the user as `models.Model`: scikit-learn's networks, torch modules, any function."""
+"""Classifiers of the user as `models.Model`: torch modules, scikit-learn's classifiers, any function."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.neural_network import MLPClassifier
 
 from biaslab.classifiers.foreign import ask, check_probabilities, classes_of, column_order, numbers
 from biaslab.classifiers.models import Model
@@ -12,14 +11,11 @@ from biaslab.classifiers.networks import Network, softmax
 from biaslab.classifiers.schema import Category
 from biaslab.core.errors import InputError
 
-__all__ = ["CallableModel", "TorchModel", "adapt", "from_sklearn"]
+__all__ = ["adapt"]
 
 if TYPE_CHECKING:
     import pandas as pd
     import torch
-
-STEP = 1.0
-"""How far a numerical gradient moves an attribute to either side: what a tester does, too."""
 
 _NAME = "the classifier"
 _BATCH = 256
@@ -38,7 +34,7 @@ def adapt(
 
     Parameters
     ----------
-    classifier : Network, MLPClassifier, torch.nn.Module, object with ``predict_proba``, or function
+    classifier : Network, torch.nn.Module, object with ``predict_proba``, or function
         A torch module returns logits; a function, probabilities, (n, k), of samples, (n, d) float64.
     n_attributes, n_classes : int
         What the data have.
@@ -53,7 +49,8 @@ def adapt(
     Returns
     -------
     Model
-        The classifier itself if it is a `Network`, else a `Network`, `TorchModel` or `CallableModel`.
+        The classifier itself if it is a `Network`. A torch module has exact gradients, any other one central
+        differences of its probabilities: two queries for each attribute.
 
     Raises
     ------
@@ -61,8 +58,6 @@ def adapt(
         When it is none of these, or it is for samples of other attributes or for other classes.
     """
     order = _order(classifier, label) if label else None
-    if isinstance(classifier, MLPClassifier):
-        classifier = from_sklearn(classifier, order)
     if isinstance(classifier, Network):
         if (classifier.n_attributes, classifier.n_classes) != (n_attributes, n_classes):
             raise InputError(
@@ -119,67 +114,11 @@ def _order(classifier: object, label: Category) -> list[int] | None:
     return order
 
 
-def from_sklearn(classifier: MLPClassifier, order: list[int] | None = None) -> Network:
-    """Return a network with the parameters of scikit-learn's.
-
-    Parameters
-    ----------
-    classifier : sklearn.neural_network.MLPClassifier
-        Fitted, with ReLU (or without hidden layers). The one output z of a binary one becomes the two logits
-        0 and z.
-    order : list of int, optional
-        Which of its classes comes first, second, …; without it they have to be 0, 1, …, k - 1.
-
-    Returns
-    -------
-    Network
-        In float32; a sample between two classes may get the other one by rounding.
-
-    Raises
-    ------
-    InputError
-        When it is not fitted, has another activation, predicts several labels, or other classes.
-    """
-    if not hasattr(classifier, "coefs_"):
-        raise InputError("the MLPClassifier is not fitted; call fit first")
-    if classifier.activation != "relu" and classifier.n_layers_ > 2:
-        raise InputError(
-            f"the MLPClassifier has the activation {classifier.activation}; only relu is supported"
-        )
-    classes = np.asarray(classifier.classes_).tolist()
-    is_binary = classifier.n_outputs_ == 1
-    if classifier.out_activation_ == "logistic" and not is_binary:
-        raise InputError("the MLPClassifier predicts several labels; train one that predicts one")
-    if order is None and classes != list(range(len(classes))):
-        raise InputError(
-            f"the MLPClassifier has the classes {classes}; train it on labels 0, 1, … in their order"
-        )
-    weights, biases = list(classifier.coefs_), list(classifier.intercepts_)
-    if is_binary:
-        weights[-1] = np.column_stack([np.zeros_like(weights[-1]), weights[-1]])
-        biases[-1] = np.append(0.0, biases[-1])
-    if order is not None:
-        weights[-1], biases[-1] = weights[-1][:, order], biases[-1][order]
-    return Network(weights, biases)
-
-
 class TorchModel:
     """A torch module that returns logits; a `models.Model`. torch is imported when this is made.
 
     How a library sums may depend on the size of the batch, so that equal samples can differ in the last bits;
-    a label changes only where two logits are equal up to rounding.
-
-    Parameters
-    ----------
-    module : torch.nn.Module
-        Takes samples, (n, d) in the type of its parameters, and returns logits, (n, k). It is put into
-        evaluation mode.
-    n_attributes, n_classes : int
-
-    Raises
-    ------
-    InputError
-        Here or later, when the module fails, or its output is not finite or has another shape.
+    a label changes only where two logits are equal up to rounding. The module is put into evaluation mode.
     """
 
     n_gradient_queries = 1
@@ -193,86 +132,20 @@ class TorchModel:
         self._place = {"dtype": like.dtype, "device": like.device}
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return the softmax of the logits, (n, k) float64; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-
-        Returns
-        -------
-        (n, k) float64
-            Probability of each class; each row sums to 1.
-
-        Raises
-        ------
-        InputError
-            When the module fails, or its output is not finite or has another shape.
-        """
+        """Return the softmax of the logits, (n, k) float64; see `models.Model`."""
         return softmax(self._logits(X))
 
     def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-
-        Returns
-        -------
-        (n,) int64
-            The most probable class of each sample, 0 to k - 1, the first of equal ones.
-
-        Raises
-        ------
-        InputError
-            When the module fails, or its output is not finite or has another shape.
-        """
+        """Return the labels; see `models.Model`."""
         return self._logits(X).argmax(axis=1)
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-
-        Returns
-        -------
-        (n,) int64 and (n, k) float64
-            Labels and probabilities.
-
-        Raises
-        ------
-        InputError
-            When the module fails, or its output is not finite or has another shape.
-        """
+        """Return labels and probabilities; see `models.Model`."""
         z = self._logits(X)
         return z.argmax(axis=1), softmax(z)
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the gradient of the cross entropy of `labels` by backpropagation; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-        labels : (n,) int64
-            The labels whose loss is differentiated, 0 to k - 1.
-
-        Returns
-        -------
-        (n, d) float32 or float64
-            ∂J/∂x, J being the cross entropy of the label (Zhang et al. 2021, Equation 1).
-
-        Raises
-        ------
-        InputError
-            When the module fails, or its output is not finite or has another shape.
-        """
+        """Return the gradient of the cross entropy of `labels` by backpropagation; see `models.Model`."""
         torch = self._torch
         inputs = torch.tensor(X, requires_grad=True, **self._place)
         targets = torch.tensor(labels, dtype=torch.int64, device=self._place["device"])
@@ -292,26 +165,10 @@ class CallableModel:
     """A function that returns probabilities; a `models.Model`.
 
     A gradient takes central differences: 2 d samples are asked about for each, which are as many queries.
-    They lie `step` beside the sample in one attribute, perhaps outside the domain.
-
-    Parameters
-    ----------
-    function : callable
-        Takes samples, (n, d) float64, and returns the probabilities of the classes, (n, k).
-    n_attributes, n_classes : int
-    step : float
-        Half the distance of the two samples of a difference. With 1, models that are constant between whole
-        numbers (trees) have a gradient, too; a smooth one's is more exact with a smaller step.
-    order : list of int, optional
-        Which column of the function's answers stands for each class; by default they are in order.
-    table_function : callable, optional
-        The same of rows of a table, for a classifier that was fitted on named columns.
-
-    Raises
-    ------
-    InputError
-        Here, when `step` is not positive; later, when the function fails, or what it returns are no
-        probabilities of so many classes.
+    They lie one unit beside the sample in one attribute, perhaps outside the domain, so that models that are
+    constant between whole numbers (trees) have a gradient, too. `order` says which column of the function's
+    answers stands for each class; `table_function` is the same of rows of a table, for a classifier that was
+    fitted on named columns.
     """
 
     def __init__(
@@ -319,35 +176,16 @@ class CallableModel:
         function: Callable[[np.ndarray], Any],
         n_attributes: int,
         n_classes: int,
-        step: float = STEP,
         order: list[int] | None = None,
         table_function: Callable[["pd.DataFrame"], Any] | None = None,
     ) -> None:
-        if not step > 0:
-            raise InputError(f"a numerical gradient with a step of {step}: give a positive one")
         self.n_attributes, self.n_classes = n_attributes, n_classes
         self.n_gradient_queries = 2 * n_attributes
-        self._function, self._step, self._order = function, step, order
+        self._function, self._order = function, order
         self._table_function = table_function
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return what the function returns, (n, k) float64; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-
-        Returns
-        -------
-        (n, k) float64
-            Probability of each class; each row sums to 1.
-
-        Raises
-        ------
-        InputError
-            When the function fails, or what it returns are no probabilities of so many classes.
-        """
+        """Return what the function returns, (n, k) float64; see `models.Model`."""
         if not len(X):
             return np.empty((0, self.n_classes))
         return self._checked(_answered(self._function, np.array(X, np.float64)), len(X))
@@ -358,22 +196,7 @@ class CallableModel:
         return self._table_function is not None
 
     def table_probabilities(self, frame: "pd.DataFrame") -> np.ndarray:
-        """Return the probabilities of the classes for rows of a table.
-
-        Parameters
-        ----------
-        frame : pandas.DataFrame
-            n rows with the columns that the classifier was fitted on.
-
-        Returns
-        -------
-        (n, k) float64
-
-        Raises
-        ------
-        InputError
-            When the classifier fails, or what it returns are no probabilities of the classes.
-        """
+        """Return the probabilities of the classes for rows of a table."""
         return self._checked(self._table_function(frame), len(frame))
 
     def _checked(self, answer: Any, n: int) -> np.ndarray:
@@ -382,74 +205,24 @@ class CallableModel:
         return p if self._order is None else p[:, self._order]
 
     def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-
-        Returns
-        -------
-        (n,) int64
-            The most probable class of each sample, 0 to k - 1, the first of equal ones.
-
-        Raises
-        ------
-        InputError
-            When the function fails, or what it returns are no probabilities of so many classes.
-        """
+        """Return the labels; see `models.Model`."""
         return self.probabilities(X).argmax(axis=1)
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-
-        Returns
-        -------
-        (n,) int64 and (n, k) float64
-            Labels and probabilities.
-
-        Raises
-        ------
-        InputError
-            When the function fails, or what it returns are no probabilities of so many classes.
-        """
+        """Return labels and probabilities; see `models.Model`."""
         p = self.probabilities(X)
         return p.argmax(axis=1), p
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the gradient of the cross entropy of `labels` by central differences; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32 or float64
-            Samples.
-        labels : (n,) int64
-            The labels whose loss is differentiated, 0 to k - 1.
-
-        Returns
-        -------
-        (n, d) float64
-            ∂J/∂x, J being the cross entropy of the label (Zhang et al. 2021, Equation 1).
-
-        Raises
-        ------
-        InputError
-            When the function fails, or what it returns are no probabilities of so many classes.
-        """
+        """Return the gradient of the cross entropy of `labels` by central differences; see `models.Model`."""
         gradients, d = np.empty(X.shape), self.n_attributes
-        steps = self._step * np.stack([np.eye(d), -np.eye(d)], axis=1)
+        steps = np.stack([np.eye(d), -np.eye(d)], axis=1)
         for begin in range(0, len(X), _BATCH):
             part = slice(begin, begin + _BATCH)
             moved = X[part, None, None].astype(np.float64) + steps  # (n, d, 2, d)
             p = self.probabilities(moved.reshape(-1, d)).reshape(-1, d, 2, self.n_classes)
             losses = -np.log(np.maximum(p[np.arange(len(p)), :, :, labels[part]], _LEAST))
-            gradients[part] = (losses[:, :, 0] - losses[:, :, 1]) / (2 * self._step)
+            gradients[part] = (losses[:, :, 0] - losses[:, :, 1]) / 2
         return gradients
 
 

@@ -8,24 +8,14 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 
-__all__ = ["Domain", "Protected"]
-
 
 @dataclass(frozen=True)
 class Domain:
-    """The Cartesian product of the attributes' valuation domains (Zhang et al. 2021, Section 2.3).
+    """The Cartesian product of the attributes' valuation domains (Zhang et al. 2021, Section 2.3)."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The d attributes.
-    low, high : (d,) int32
-        Least and greatest value of each, both inside.
-    """
-
-    names: tuple[str, ...]
-    low: np.ndarray
-    high: np.ndarray
+    names: tuple[str, ...]  # the d attributes
+    low: np.ndarray  # (d,) int32: the least value of each, inside
+    high: np.ndarray  # (d,) int32: the greatest
 
     @property
     def n_attributes(self) -> int:
@@ -33,66 +23,19 @@ class Domain:
         return len(self.names)
 
     def clip(self, X: np.ndarray) -> np.ndarray:
-        """Return samples with every value moved to the nearest in its domain (Algorithm 4).
-
-        Parameters
-        ----------
-        X : (n, d) int32
-
-        Returns
-        -------
-        (n, d) int32
-            Samples in the domain.
-        """
+        """Return samples with every value moved to the nearest in its domain (Algorithm 4)."""
         return np.clip(X, self.low, self.high)
 
     def contains(self, X: np.ndarray) -> np.ndarray:
-        """Return which samples lie in the domain.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-
-        Returns
-        -------
-        (n,) bool
-        """
+        """Return which samples lie in the domain."""
         return ((self.low <= X) & (self.high >= X)).all(axis=1)
 
     def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Return `n` samples drawn uniformly from the domain, with replacement.
-
-        Parameters
-        ----------
-        n : int
-            Number of samples.
-        rng : numpy.random.Generator
-            Source of the draws.
-
-        Returns
-        -------
-        (n, d) int32
-        """
+        """Return `n` samples drawn uniformly from the domain, with replacement."""
         return rng.integers(self.low, self.high, size=(n, self.n_attributes), endpoint=True, dtype=np.int32)
 
     def columns(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Return the columns of attributes.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Names of attributes.
-
-        Returns
-        -------
-        tuple of int
-            The column of each, in the given order.
-
-        Raises
-        ------
-        InputError
-            For a name that no attribute has, or one given twice, or none.
-        """
+        """Return the columns of attributes."""
         unknown = [name for name in names if name not in self.names]
         if unknown:
             raise InputError(f"no attribute is called '{unknown[0]}'; there are {', '.join(self.names)}")
@@ -103,81 +46,29 @@ class Domain:
 
 @dataclass(frozen=True)
 class Protected:
-    """The protected attributes that may vary within a pair of samples.
+    """The protected attributes that may vary within a pair of samples."""
 
-    Attributes
-    ----------
-    columns : tuple of int
-        Their p columns.
-    values : (m, p) int32
-        All combinations of their values, in rising order.
-    """
-
-    columns: tuple[int, ...]
-    values: np.ndarray
+    columns: tuple[int, ...]  # p of them
+    values: np.ndarray  # (m, p) int32: all combinations of their values, in rising order
 
     @classmethod
     def of(cls, domain: Domain, columns: Sequence[int]) -> "Protected":
-        """Return the attributes in `columns` with all combinations of the values in their domains.
-
-        Parameters
-        ----------
-        domain : Domain
-            Where the attributes take their values.
-        columns : sequence of int
-            Columns of the protected attributes.
-
-        Returns
-        -------
-        Protected
-            With m combinations, m being the product of the sizes of their domains.
-        """
+        """Return the attributes in `columns` with all combinations of the values in their domains."""
         ranges = [range(domain.low[c], domain.high[c] + 1) for c in columns]
         values = np.array(list(itertools.product(*ranges)), np.int32)
         return cls(tuple(columns), values.reshape(-1, len(columns)))
 
     def variants(self, X: np.ndarray) -> np.ndarray:
-        """Return every sample with every combination of protected values.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-
-        Returns
-        -------
-        (n, m, d) int32
-        """
+        """Return every sample with every combination of protected values."""
         variants = np.repeat(X[:, None, :], len(self.values), axis=1)
         variants[:, :, self.columns] = self.values
         return variants
 
     def positions(self, X: np.ndarray) -> np.ndarray:
-        """Return which combination the samples have, (n,) int64; -1 for one that is not among them.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-            Samples.
-
-        Returns
-        -------
-        (n,) int64
-            Row of `values`, or -1.
-        """
+        """Return which combination the samples have, (n,) int64; -1 for one that is not among them."""
         equal = (X[:, None, self.columns] == self.values).all(axis=2)
         return np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
 
     def others(self, n_attributes: int) -> np.ndarray:
-        """Return the columns that are not protected, in rising order.
-
-        Parameters
-        ----------
-        n_attributes : int
-            Number of all attributes, d.
-
-        Returns
-        -------
-        (d - p,) int64
-            The columns.
-        """
+        """Return the columns that are not protected, in rising order."""
         return np.setdiff1d(np.arange(n_attributes), self.columns)

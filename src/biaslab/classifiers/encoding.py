@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.schema import CLIP, REFUSE, WHITESPACE, Attribute, Integer, Schema
+from biaslab.classifiers.schema import REFUSE, WHITESPACE, Attribute, Integer, Schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import bounded_lines, check_whole, separator_hint
 
@@ -36,7 +36,7 @@ class Data:
     y : (n,) int64
         Labels, as places among the classes.
     n_outside : int
-        Rows with a value outside the domain, kept or clipped as the schema says.
+        Rows with a value outside the domain, which the schema keeps.
     n_missing : int
         Rows that were left out because a value is missing.
     lines : (n,) int64
@@ -89,7 +89,7 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
     X = np.ascontiguousarray(codes[present], np.int32)
     outside = ~schema.domain.contains(codes[present])
     return Data(
-        schema.domain.clip(X) if schema.outside == CLIP else X,
+        X,
         found.codes[present, -1].copy(),
         int(outside.sum()),
         int((~present).sum()),
@@ -272,7 +272,7 @@ def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
     encoded = "" if text == str(code) else f", encoded {code},"
     return (
         f"{field}{encoded} is outside {attribute.low} to {attribute.high}; correct the file, widen the"
-        " domain, or write outside: keep or outside: clip in the schema"
+        " domain, or write outside: keep in the schema"
     )
 
 

@@ -17,9 +17,9 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
 from biaslab.core.schema import check_schema
 
-__all__ = ["Bins", "Category", "Integer", "Schema", "load_schema"]
+__all__ = ["Schema", "load_schema"]
 
-REFUSE, KEEP, CLIP = "refuse", "keep", "clip"
+REFUSE, KEEP = "refuse", "keep"
 """What to do with a row that has a value outside its domain."""
 WHITESPACE = "whitespace"
 MAX_PROTECTED_VALUES = 1000
@@ -59,7 +59,6 @@ _KIND_KEYS = {
         "low": _NUMBER | {"description": "the least encoded value"},
         "high": _NUMBER | {"description": "the greatest encoded value"},
         "divide_by": _NUMBER | {"minimum": 1, "description": "what the number is divided by, rounding down"},
-        "offset": _NUMBER | {"description": "what is subtracted from the number first"},
         "clip": _FLAG | {"description": "whether low and high stand for all that is beyond them"},
         "coded": _CODED,
     },
@@ -121,7 +120,7 @@ _TABLE = {
             "items": _TEXT,
             "description": "texts that stand for no value; rows with one are left out",
         },
-        "outside": {"enum": [REFUSE, KEEP, CLIP], "description": "what to do with values outside the domain"},
+        "outside": {"enum": [REFUSE, KEEP], "description": "what to do with values outside the domain"},
         "protected": {
             "type": "array",
             "items": _NAME,
@@ -144,102 +143,39 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 @dataclass(frozen=True)
 class Integer:
-    """A number, which may be offset, divided and clipped: ``(number - offset) // divide_by``.
-
-    Attributes
-    ----------
-    name, column : str
-        The attribute, and its column in the file.
-    low, high : int
-        Its domain after encoding, both inside.
-    divide_by, offset : int
-    clip : bool
-        Whether `low` and `high` stand for all that is beyond them, too.
-    coded : bool
-        Whether the file already holds the encoded number.
-    """
+    """A number, which may be divided and clipped: ``number // divide_by``."""
 
     name: str
-    column: str
-    low: int
+    column: str  # of the file
+    low: int  # the domain after encoding, both ends inside
     high: int
     divide_by: int = 1
-    offset: int = 0
-    clip: bool = False
-    coded: bool = False
+    clip: bool = False  # whether `low` and `high` stand for all that is beyond them, too
+    coded: bool = False  # whether the file already holds the encoded number
 
     def code(self, text: str) -> int:
-        """Return the encoded number of a field.
+        """Return the encoded number of a field; without `clip` it may lie outside the domain.
 
-        Parameters
-        ----------
-        text : str
-            A field of the file.
-
-        Returns
-        -------
-        int
-            The encoded number; without `clip` it may lie outside the domain.
-
-        Raises
-        ------
-        ValueError
-            When it is no whole number; the message ends a sentence that begins with the field.
+        Like those of the other kinds it raises a ValueError whose message ends a sentence that begins with
+        the field.
         """
         number = _whole(text)
         if self.coded:
             return number
-        code = (number - self.offset) // self.divide_by
+        code = number // self.divide_by
         return min(max(code, self.low), self.high) if self.clip else code
 
     def clips(self, text: str) -> bool:
-        """Tell whether the number of a field is beyond the domain, and `clip` moves it to the end.
-
-        Parameters
-        ----------
-        text : str
-            The field.
-
-        Returns
-        -------
-        bool
-            Whether it is moved.
-        """
-        return (
-            self.clip
-            and not self.coded
-            and not self.low <= (_whole(text) - self.offset) // self.divide_by <= self.high
-        )
+        """Tell whether the number of a field is beyond the domain, and `clip` moves it to the end."""
+        return self.clip and not self.coded and not self.low <= _whole(text) // self.divide_by <= self.high
 
     def cell(self, code: int) -> int:
-        """Return a number of the table that is encoded so: the lowest, where it stands for several.
-
-        Parameters
-        ----------
-        code : int
-            An encoded number.
-
-        Returns
-        -------
-        int
-            A number as the file has it.
-        """
-        return code if self.coded else code * self.divide_by + self.offset
+        """Return a number of the table that is encoded so: the lowest, where it stands for several."""
+        return code if self.coded else code * self.divide_by
 
     def word(self, code: int) -> str:
-        """Return the number, or the range of numbers, that an encoded number stands for.
-
-        Parameters
-        ----------
-        code : int
-            An encoded number.
-
-        Returns
-        -------
-        str
-            Text for a table or a message.
-        """
-        first = self.offset + code * self.divide_by
+        """Return the number, or the range of numbers, that an encoded number stands for."""
+        first = code * self.divide_by
         last = first + self.divide_by - 1
         if self.clip and code in (self.low, self.high) and self.low < self.high:
             return f"up to {last}" if code == self.low else f"{first} or more"
@@ -250,28 +186,14 @@ class Integer:
 
 @dataclass(frozen=True)
 class Category:
-    """One of several values, encoded by its place.
-
-    Attributes
-    ----------
-    name, column : str
-        The attribute, and its column in the file.
-    values : tuple of str
-        Names of the values, in order.
-    codes : dict of str to int
-        What the file writes for each; several may mean one value.
-    coded : bool
-        Whether the file already holds the encoded number.
-    low : int
-        The least encoded number.
-    """
+    """One of several values, encoded by its place."""
 
     name: str
-    column: str
-    values: tuple[str, ...]
-    codes: Mapping[str, int]
-    coded: bool = False
-    low: int = 0
+    column: str  # of the file
+    values: tuple[str, ...]  # their names, in order
+    codes: Mapping[str, int]  # what the file writes for each; several may mean one value
+    coded: bool = False  # whether the file already holds the encoded number
+    low = 0
 
     @property
     def high(self) -> int:
@@ -279,23 +201,7 @@ class Category:
         return len(self.values) - 1
 
     def code(self, text: str) -> int:
-        """Return the place of a value.
-
-        Parameters
-        ----------
-        text : str
-            A field of the file.
-
-        Returns
-        -------
-        int
-            The place, 0 for the first value.
-
-        Raises
-        ------
-        ValueError
-            When it is unknown; the message ends a sentence that begins with the field.
-        """
+        """Return the place of a value, 0 for the first."""
         if self.coded:
             return _whole(text)
         if text not in self.codes:
@@ -304,57 +210,25 @@ class Category:
         return self.codes[text]
 
     def cell(self, code: int) -> str | int:
-        """Return what the table writes for a value, the first of several; whole numbers as numbers.
-
-        Parameters
-        ----------
-        code : int
-            An encoded number.
-
-        Returns
-        -------
-        str or int
-            A value as the file has it.
-        """
+        """Return what the table writes for a value, the first of several; whole numbers as numbers."""
         if self.coded:
             return code
         text = next((text for text, place in self.codes.items() if place == code), self.values[code])
         return int(text) if all(map(_DIGITS.fullmatch, self.codes)) else text
 
     def word(self, code: int) -> str:
-        """Return the name of a value.
-
-        Parameters
-        ----------
-        code : int
-            An encoded number.
-
-        Returns
-        -------
-        str
-            Text for a table or a message.
-        """
-        return self.values[code] if self.low <= code <= self.high else f"{code} (no value)"
+        """Return the name of a value."""
+        return self.values[code] if 0 <= code <= self.high else f"{code} (no value)"
 
 
 @dataclass(frozen=True)
 class Bins:
-    """A number, encoded by the bin that it lies in; the first and the last bin are open.
-
-    Attributes
-    ----------
-    name, column : str
-        The attribute, and its column in the file.
-    edges : tuple of float
-        Rising; where the second bin and each later one begin.
-    low : int
-        The least encoded number.
-    """
+    """A number, encoded by the bin that it lies in; the first and the last bin are open."""
 
     name: str
-    column: str
-    edges: tuple[float, ...]
-    low: int = 0
+    column: str  # of the file
+    edges: tuple[float, ...]  # rising; where the second bin and each later one begin
+    low = 0
 
     @property
     def high(self) -> int:
@@ -362,53 +236,15 @@ class Bins:
         return len(self.edges)
 
     def code(self, text: str) -> int:
-        """Return the bin of a number.
-
-        Parameters
-        ----------
-        text : str
-            A field of the file.
-
-        Returns
-        -------
-        int
-            The bin, 0 for the first.
-
-        Raises
-        ------
-        ValueError
-            When it is no number; the message ends a sentence that begins with the field.
-        """
+        """Return the bin of a number, 0 for the first."""
         return bisect.bisect_right(self.edges, _finite(text))
 
     def cell(self, code: int) -> float:
-        """Return a number in a bin: where it begins; of the first one, which has no beginning, one less.
-
-        Parameters
-        ----------
-        code : int
-            An encoded number.
-
-        Returns
-        -------
-        float
-            A number as the file has it.
-        """
+        """Return a number in a bin: where it begins; of the first one, which has no beginning, one less."""
         return float(self.edges[0] - 1 if code <= 0 else self.edges[min(code, self.high) - 1])
 
     def word(self, code: int) -> str:
-        """Return the numbers in a bin.
-
-        Parameters
-        ----------
-        code : int
-            An encoded number.
-
-        Returns
-        -------
-        str
-            Text for a table or a message.
-        """
+        """Return the numbers in a bin."""
         if code <= 0:
             return f"below {_plain(self.edges[0])}"
         if code >= self.high:
@@ -444,7 +280,7 @@ class Schema:
     missing : frozenset of str
         Texts that stand for no value, unless they are a value of the attribute.
     outside : str
-        `REFUSE`, `KEEP` or `CLIP`.
+        `REFUSE` or `KEEP`.
     last_line_open : bool
         Whether the whole file ends without the end of its last line; any other such file may be cut.
     """

@@ -118,5 +118,7 @@ AREA = Area(
     moved=moved_corpora("fairness_testing.text"),
     texts=("*/example.json",),
     steps=STEPS | texts.STEPS,
-    removed=tuple(f"fairness_testing.text.encoder.{key}" for key in ("layers", "epochs")),
+    removed=tuple(
+        f"fairness_testing.text.{key}" for key in ("encoder.layers", "encoder.epochs", "nonfuzzed", "fuzzed")
+    ),
 )

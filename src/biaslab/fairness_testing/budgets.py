@@ -14,11 +14,10 @@ from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case, load_cases
 from biaslab.fairness_testing.columns import COLUMNS
-from biaslab.fairness_testing.names import MODES
 from biaslab.fairness_testing.testers import trails
-from biaslab.fairness_testing.testers.contract import Part, Task, Tester
+from biaslab.fairness_testing.testers.contract import Task, Tester
 from biaslab.fairness_testing.testers.registry import TESTERS
-from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 TOGETHER = 2
 """The most protected attributes that vary together."""
@@ -66,7 +65,7 @@ def compared() -> Iterator[tuple[Tester, str]]:
     """Yield all testers but costly ones, in the modes of code and paper."""
     for tester in TESTERS.values():
         if not tester.is_costly:
-            yield from ((tester, mode) for mode in tester.modes if mode in MODES)
+            yield from ((tester, mode) for mode in tester.modes)
 
 
 def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) -> Trail:
@@ -114,9 +113,9 @@ def task_of(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
     )
 
 
-def _seed_by_seed(part: Part) -> Trail:
+def _seed_by_seed(part: Phases) -> Trail:
     """Return both phases together: what was visited from a seed comes before what was from the next one."""
-    both = part.phases.joined()
+    both = part.joined()
     return both.part(np.argsort(both.seed, kind="stable"))
 
 

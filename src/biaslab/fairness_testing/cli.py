@@ -140,16 +140,11 @@ def search_table(
             " scikit-learn classifier or a torch module, here or installed; or train."
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(help="The folder for found.tsv, changed.tsv and summary (.tsv, .md)."), To.FOLDER
-    ],
+    out: Annotated[Path, typer.Option(help="The folder for found.tsv and summary.tsv."), To.FOLDER],
     protected: ProtectedSets = None,
     tester: Annotated[
         str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
     ] = "adf",
-    mode: Annotated[
-        str, typer.Option(help="paper, as printed, or published, with the quirks of the authors' code.")
-    ] = "paper",
     campaign: Campaign = CAMPAIGN,
     exact: Annotated[bool, typer.Option(EXACT_OPTION, help=EXACT_HELP)] = False,
     threads: Threads = 1,
@@ -163,7 +158,7 @@ def search_table(
     from biaslab.fairness_testing.campaign import Plan
 
     set_threads(threads)
-    plan = Plan(**vars(campaign), tester=tester, mode=mode)
+    plan = Plan(**vars(campaign), tester=tester)
     described = load_schema(schema)
     groups = _groups(protected, described)
     if not exact:
@@ -223,17 +218,16 @@ def _search(
     import pandas as pd
 
     from biaslab.core.io import write_tsv
-    from biaslab.core.tables import write_table
     from biaslab.fairness_testing import campaign
     from biaslab.fairness_testing.auditing import no_all_clear, predict, rows_for
     from biaslab.fairness_testing.reading import describe_reading
-    from biaslab.fairness_testing.summary import show, summary_table
+    from biaslab.fairness_testing.summary import show
     from biaslab.fairness_testing.testers.subject import Subject
 
     X = table.X
     labels = model.labels(X)
     accuracy = float((labels == table.y).mean())
-    rows, found, changed = [], [], []
+    rows, found = [], []
     for names in groups:
         subject, name = Subject(model, schema.domain, schema.protect(names)), ",".join(names)
         outcome = campaign.search(subject, X, plan)
@@ -241,14 +235,10 @@ def _search(
         rows.append({"protected": name} | row)
         pairs = campaign.found_pairs(subject, outcome, schema)
         pairs.insert(0, "protected", name)
-        shares = campaign.changed_attributes(subject, outcome)
-        shares.insert(0, "protected", name)
         found.append(pairs)
-        changed.append(shares)
-    tables = [pd.concat(parts, ignore_index=True) for parts in (found, changed)]
-    for file, part in zip(("found", "changed"), tables, strict=True):
-        write_tsv(out / f"{file}.tsv", part)
-    summary = pd.DataFrame(rows)
+    samples, summary = pd.concat(found, ignore_index=True), pd.DataFrame(rows)
+    write_tsv(out / "found.tsv", samples)
+    write_tsv(out / "summary.tsv", summary)
     caveat = no_all_clear(labels, X, schema, groups)
     own_rows = rows_for(model, data, table, schema)
     if own_rows is not None:
@@ -258,8 +248,7 @@ def _search(
                 f"{caveat} The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get"
                 " another answer than the file's own numbers do, so that finding nothing is no all-clear."
             ).strip()
-    write_table(out / "summary", summary_table(summary, caveat))
-    show(str(data), table, schema, accuracy, summary, *tables, describe_reading(table, schema, groups))
+    show(str(data), table, schema, accuracy, summary, samples, describe_reading(table, schema, groups))
     if caveat:
         typer.echo(caveat)
     _check_order(labels, table, data, schema)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,23 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.encoding import decode
-from biaslab.classifiers.schema import Schema, load_schema
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.cases import Case, load_cases
 from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.first_steps import show_first_steps
 from biaslab.fairness_testing.found import save_found
-from biaslab.fairness_testing.names import FULL, OWN, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import (
-    are_discriminatory,
-    check,
-    discriminatory_share,
-    find_partners,
-)
+from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.testers.registry import paper_testers, runs
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
@@ -57,9 +49,9 @@ def search_classifier(
 ) -> None:
     """Search a classifier with every tester: the tables of `search_case`, and the samples found."""
     set_threads(threads)
-    described, searched, samples = load_schema(schema), [], {}
+    searched, samples = [], {}
     for case in load_cases(folder, schema, published_bounds):
-        tables, samples[case.attribute] = search_case(case, described, effort)
+        tables, samples[case.attribute] = search_case(case, effort)
         searched.append(tables)
     for name in searched[0]:
         together = pd.concat([tables[name] for tables in searched], ignore_index=True)
@@ -67,62 +59,53 @@ def search_classifier(
     save_found(found, samples)
 
 
-def search_case(
-    case: Case, schema: Schema, effort: Effort
-) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
+def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
     """Search a case with every tester: all tables but those of retraining, and what `count_finds` found."""
     counts, curves, found = count_finds(case, effort)
     tables = {"counts": counts, "curves": curves, "local": compare_local(case, effort)}
     tables |= {"ablation": ablate(case, effort), "fairness": estimate_fairness(case, effort)}
-    tables["steps"] = show_first_steps(case)
-    return tables | {"pairs": show_pairs(case, schema, found)}, found
+    return tables | {"steps": show_first_steps(case)}, found
 
 
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
     """Let every tester search in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
 
     Of a tester that mixes its phases, global_discriminatory is counted in the published mode alone, by a
-    search of its own. n_outside: discriminatory samples that are outside the domain, or whose partners all
-    are. The curves, cumulative, and the samples found, (n, d) int32 by tester in the mode ``published``, are
-    of the first repetition.
+    search of its own. The curves, and the samples found, (n, d) int32 by tester in the mode ``published``,
+    are of the first repetition.
     """
     protected = case.subject.protected
-    counts, curves, found = [], [], {}
+    counts, found = [], {}
     starts = case.seeds[:0]
     for tester, mode in runs():
         run, settings = {"tester": tester.name, "mode": mode}, tester.settings(mode, case.published_bounds)
-        is_wider = mode == PUBLISHED and tester.with_bounds is not None and _has_wider_bounds(case)
         for repetition in range(effort.repetitions):
             task = _task(case, effort, repetition)
             phases = collect(tester.search(task, settings))
-            row = run | {"repetition": repetition} | _count(case, phases, is_wider)
+            row = run | {"repetition": repetition} | _count(case, phases)
             if tester.search_globally:
                 alone = tester.search_globally(task, settings) if mode == PUBLISHED else None
                 row["global_discriminatory"] = (
                     trails.count(alone, protected).n_discriminatory if alone is not None else math.nan
                 )
             counts.append(row)
-            if repetition == 0:
-                curves.append(_curve(case, phases).assign(**run, start=OWN))
-                if mode == PUBLISHED:
-                    found[tester.name] = trails.distinct_discriminatory(phases.joined(), protected)
-                    if tester.is_proposed:
-                        starts = trails.distinct_discriminatory(phases.global_, protected)
-    curves += grow_from_same_seeds(case, effort, starts)
-    table = _named(case, pd.concat(curves, ignore_index=True)).reindex(columns=COLUMNS["curves"])
-    return _named(case, pd.DataFrame(counts)), table, found
+            if repetition == 0 and mode == PUBLISHED:
+                found[tester.name] = trails.distinct_discriminatory(phases.joined(), protected)
+                if tester.is_proposed:
+                    starts = trails.distinct_discriminatory(phases.global_, protected)
+    return _named(case, pd.DataFrame(counts)), grow_from_same_seeds(case, effort, starts), found
 
 
-def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> list[pd.DataFrame]:
+def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> pd.DataFrame:
     """Return the curves of cheap testers' local phases from the same samples, (k, d) int32 (Figure 7)."""
     task = replace(_task(case, effort, 0), seeds=starts, n_seeds=len(starts))
     curves = []
-    for tester, mode in runs():
-        if mode == PUBLISHED and tester.search_around is not None and not tester.is_costly and len(starts):
-            trail = tester.search_around(task, tester.settings(mode, case.published_bounds))
-            curve = _curve(case, Phases(trail.part(slice(0)), trail))
-            curves.append(curve.assign(tester=tester.name, mode=mode, start=SHARED))
-    return curves
+    for tester in paper_testers().values():
+        if tester.search_around is not None and not tester.is_costly and len(starts):
+            trail = tester.search_around(task, tester.settings(PUBLISHED, case.published_bounds))
+            curves.append(_curve(case, trail).assign(tester=tester.name))
+    table = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
+    return _named(case, table).reindex(columns=COLUMNS["curves"])
 
 
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
@@ -188,26 +171,6 @@ def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
     return _named(case, pd.DataFrame([row]))
 
 
-def show_pairs(case: Case, schema: Schema, found: Mapping[str, np.ndarray], n: int = 3) -> pd.DataFrame:
-    """Write discriminatory pairs of every tester in the words of the data, a row for each attribute."""
-    tables = []
-    for tester, samples in found.items():
-        chosen = (
-            samples[np.unique(np.linspace(0, len(samples) - 1, n).astype(int))] if len(samples) else samples
-        )
-        others, labels, other_labels = find_partners(case.subject, chosen)
-        for member, (X, of_X) in enumerate([(chosen, labels), (others, other_labels)], start=1):
-            words = decode(X, schema).assign(label=[schema.classes[label] for label in of_X])
-            words = words.assign(example=range(1, len(X) + 1)).melt(
-                ["example", "label"], var_name="attribute", ignore_index=False
-            )
-            tables.append(words.assign(tester=tester, member=member))
-    columns = list(COLUMNS["pairs"][2:])
-    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
-    order = table.sort_values(["tester", "example", "member"], kind="stable", ignore_index=True)
-    return _named(case, order[columns])
-
-
 def discriminatory_rows(case: Case, n: int) -> np.ndarray:
     """Return the first `n` seeds that are discriminatory as they are, (n, d) int32, perhaps fewer."""
     return case.seeds[check(case.subject, case.seeds).discriminatory][:n]
@@ -226,29 +189,15 @@ def _task(case: Case, effort: Effort, repetition: int) -> Task:
     )
 
 
-def _has_wider_bounds(case: Case) -> bool:
-    """Tell whether the published code enumerates protected values that the domain does not have."""
-    if case.published_bounds is None:
-        return False
-    values, (low, high) = case.subject.protected.values, case.published_bounds
-    return low < values.min() or high > values.max()
-
-
-def _count(case: Case, phases: Phases, is_wider: bool = False) -> dict[str, int]:
-    """Count a search; `is_wider`: its finds may have no partner in the domain."""
-    protected, both = case.subject.protected, phases.joined()
-    counts = trails.count(both, protected)
-    found = trails.distinct_discriminatory(both, protected)
-    inside = case.subject.domain.contains(found)
-    if is_wider:
-        inside[inside] = are_discriminatory(case.subject, found[inside])
+def _count(case: Case, phases: Phases) -> dict[str, int]:
+    protected = case.subject.protected
+    counts = trails.count(phases.joined(), protected)
     return {
         "n_seeds": len(case.seeds),
         "global_discriminatory": trails.count(phases.global_, protected).n_discriminatory,
         "n_samples": counts.n_samples,
         "n_discriminatory": counts.n_discriminatory,
         "n_queries": phases.n_queries,
-        "n_outside": int((~inside).sum()),
     }
 
 
@@ -261,28 +210,14 @@ def _count_around(case: Case, trail: Trail, n_seeds: int) -> dict[str, float]:
     }
 
 
-def _curve(case: Case, phases: Phases) -> pd.DataFrame:
-    """Return what both phases together have found after equal steps along the trail."""
-    both = phases.joined()
-    new, new_discriminatory = trails.first_visits(both, case.subject.protected)
-    places = np.unique(np.linspace(0, len(both) - 1, N_POINTS + 1).astype(int)) if len(both) else []
-    # The global phase takes all seeds before the local one begins with the first of them.
-    explored = np.concatenate([np.zeros(len(phases.global_), np.int64), _explored(phases.local.seed)])
-    return pd.DataFrame(
-        {
-            "n_seeds": explored[places],
-            "n_samples": np.cumsum(new)[places],
-            "n_discriminatory": np.cumsum(new_discriminatory)[places],
-            "n_queries": np.cumsum(both.queries)[places],
-        }
-    )
-
-
-def _explored(seeds: np.ndarray) -> np.ndarray:
-    """Return how many different seeds a trail has met up to each place, (n,) int64."""
-    first = np.zeros(len(seeds), np.int64)
-    first[np.unique(seeds, return_index=True)[1]] = 1
-    return np.cumsum(first)
+def _curve(case: Case, trail: Trail) -> pd.DataFrame:
+    """Return what a local phase has found after equal steps along its trail."""
+    new, new_discriminatory = trails.first_visits(trail, case.subject.protected)
+    explored = np.zeros(len(trail), np.int64)
+    explored[np.unique(trail.seed, return_index=True)[1]] = 1
+    columns = {"n_seeds": explored, "n_samples": new, "n_discriminatory": new_discriminatory}
+    places = np.unique(np.linspace(0, len(trail) - 1, N_POINTS + 1).astype(int)) if len(trail) else []
+    return pd.DataFrame({name: np.cumsum(column)[places] for name, column in columns.items()})
 
 
 def _named(case: Case, table: pd.DataFrame) -> pd.DataFrame:

@@ -24,11 +24,9 @@ _TABULAR_ITEMS = (
         "curves",
     ),
     _table("ablation", "What each published quirk is worth", "tables:ablation", "ablation"),
-    _table("modes", "As published and as printed", "tables:modes", "counts"),
     _figure(
         "figure7_local", "Figure 7: growth with the seeds", "figures:draw_local", "curves", caption="figure7"
     ),
-    _figure("coverage", "Discriminatory samples against model queries", "figures:draw_coverage", "curves"),
     _figure("ablation", "What each published quirk is worth", "figures:draw_ablation", "ablation"),
     _figure(
         "retraining",

@@ -1,14 +1,12 @@
 """What writers and readers of the area's results call things."""
 
-PUBLISHED, PAPER = MODES = ("published", "paper")
+PUBLISHED, PAPER = "published", "paper"
 """A tester as the authors' code does it, and as the paper prints it."""
-INFERRED = "inferred"
-"""A further mode of AEQUITAS, as the paper's Table IV suggests it."""
 
 TRAIN = "train"
 """What commands call the classifier that they train themselves."""
 
-FULL, SHARED, OWN = ("full", "shared", "own")
+FULL, SHARED = "full", "shared"
 """How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with
 the share of its samples that each of these has."""
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from biaslab.classifiers.encoding import MISSING, Data, describe_trimmed
 from biaslab.classifiers.rows import Rows
-from biaslab.classifiers.schema import CLIP, Attribute, Schema
+from biaslab.classifiers.schema import Attribute, Schema
 
 _MAX_GROUPS = 20
 
@@ -29,11 +29,10 @@ def describe_reading(
             " missing values."
         )
     if table.outside.any():
-        done = "moved to the nearest end" if schema.outside == CLIP else "kept"
         counts = _count_groups(table.outside, table.X, schema, groups)
         lines.append(
             f"{table.outside.sum():,} of {n:,} rows have a value outside the schema's domain, which is"
-            f" {done}{counts}."
+            f" kept{counts}."
         )
     if table.clipped.any():
         counts = _count_groups(table.clipped, table.X, schema, groups)

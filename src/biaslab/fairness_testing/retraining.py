@@ -26,7 +26,6 @@ from biaslab.classifiers.training import (
     Standardisation,
     Training,
     check_training_data,
-    initial_network,
     train,
 )
 from biaslab.core.errors import InputError, suggest
@@ -48,11 +47,8 @@ class Settings:
     """How a network is retrained."""
 
     share: float = Section.retraining_share  # of the found samples, drawn and added; at least one is
-    pairs: bool = True  # whether a sample's partner is added with it
     steps: int = 8000
     learning_rate: float = 0.005  # Adam's, at the first step
-    # Whether training starts from an untrained network and not from the tested one.
-    from_scratch: bool = False
 
 
 DEFAULT = Settings()
@@ -122,8 +118,7 @@ def retrain(
     rng = stream(seed, "retraining", repetition)
     samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
     labels = added_labels(label_rule, subject, samples, ensemble)
-    if settings.pairs:
-        samples, labels = with_partners(subject, samples, labels)
+    samples, labels = with_partners(subject, samples, labels)
     return _train_on(subject.model, (X, y), (samples, labels), settings, rng)
 
 
@@ -155,11 +150,7 @@ def _train_on(
     (X, y), (samples, labels) = data, added
     check_training_data(X, y, network.n_classes)
     standard = Standardisation.of(X)
-    if settings.from_scratch:
-        start = initial_network(network.n_attributes, network.n_classes, rng)
-    else:
-        start = standard.unfold(network)
-    training = Training(start)
+    training = Training(standard.unfold(network))
     inputs = standard.inputs(np.concatenate([X, samples]))
     targets = np.concatenate([y, labels]).astype(np.int64)
     batches = mixed_batches(len(X), len(samples), settings.steps, rng)

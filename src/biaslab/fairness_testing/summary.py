@@ -1,4 +1,4 @@
-"""The page that ``biaslab fairness-testing search`` prints, and its table."""
+"""The page that ``biaslab fairness-testing search`` prints."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,35 +9,7 @@ from rich.text import Text
 
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
-from biaslab.core import tables
 from biaslab.run.terminal import page_console
-
-N_CHANGED = 5
-"""Attributes to print of those changed most often; the table has them all."""
-
-_COLUMNS = {
-    "Protected": "{protected}",
-    "Tester": "{tester} {mode}",
-    "Seeds": "{n_seeds:,}",
-    "Different samples": "{n_samples:,}",
-    "Discriminatory": "{n_discriminatory:,}",
-    "Share": "{share:.1%}",
-    "Model queries": "{n_queries:,}",
-    "Share of uniform samples (95%)": "{uniform_share:.2%} [{ci_low:.2%}, {ci_high:.2%}]",
-    "Share of the data": "{data_share:.2%}",
-}
-_NOTE = (
-    "A sample is discriminatory if another protected value alone gives it another label. Samples that differ"
-    " only in protected attributes count once. The share of uniform samples estimates how discriminatory the"
-    " classifier is in its whole domain, with Clopper and Pearson's interval."
-)
-
-
-def summary_table(summary: pd.DataFrame, caveat: str = "") -> tables.Table:
-    """Return the table of a run: what was found, how fair the classifier is, and any caveat."""
-    shown = tables.text_columns(summary, _COLUMNS)
-    stopped = [f"{row.protected}: stopped by {row.stopped}." for row in summary.itertuples() if row.stopped]
-    return tables.Table(summary, shown, "Discriminatory samples", " ".join([_NOTE, *stopped, caveat]).strip())
 
 
 def show(
@@ -47,7 +19,6 @@ def show(
     accuracy: float,
     summary: pd.DataFrame,
     found: pd.DataFrame,
-    changed: pd.DataFrame,
     reading: Sequence[str] = (),
 ) -> None:
     """Print what was read, what was found, an example of it, and how fair the classifier is."""
@@ -63,7 +34,6 @@ def show(
     for row in summary.to_dict("records"):
         console.print()
         console.print(facts_table("Protected", str(row["protected"]), _facts(row)))
-        _show_changed(console, changed[changed["protected"] == row["protected"]])
         _show_example(console, found[found["protected"] == row["protected"]], schema)
 
 
@@ -79,11 +49,9 @@ def facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table
 
 
 def _facts(row: dict[str, object]) -> list[tuple[str, str]]:
-    how = f"{row['tester']} {row['mode']}".strip()
-    ended = f", stopped by {row['stopped']}" if row["stopped"] else ""
     share = f" ({row['share']:.1%})" if row["n_samples"] else ""
     return [
-        ("Search", f"{how}: {row['n_seeds']:,} seeds{ended}; {row['n_queries']:,} model queries"),
+        ("Search", f"{row['tester']}: {row['n_seeds']:,} seeds; {row['n_queries']:,} model queries"),
         ("Discriminatory", f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"),
         (
             "In the whole domain",
@@ -92,12 +60,6 @@ def _facts(row: dict[str, object]) -> list[tuple[str, str]]:
         ),
         ("In the data", f"{row['data_share']:.2%} of the rows are discriminatory"),
     ]
-
-
-def _show_changed(console: Console, changed: pd.DataFrame) -> None:
-    if len(changed):
-        shares = (f"{row.attribute} {row.share:.0%}" for row in changed.head(N_CHANGED).itertuples())
-        console.print(f"Most often changed on the way from a seed: {', '.join(shares)}")
 
 
 def _show_example(console: Console, found: pd.DataFrame, schema: Schema) -> None:

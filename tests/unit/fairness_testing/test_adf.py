@@ -14,7 +14,6 @@ from biaslab.fairness_testing.testers import adf, trails
 from biaslab.fairness_testing.testers.adf_settings import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import collect
 from fairness_data import blind, make_subject, make_task, random_network, small_domain
-from naive import classifiers as naive_classifiers
 from naive import fairness_testing as naive_fairness_testing
 
 SEED, HOPS = 3, 30
@@ -145,56 +144,6 @@ def test_trails_do_not_depend_on_calls_or_threads(settings):
         assert_equal(whole, search(network, seeds, (1,), settings, part_seeds=size))
 
 
-def test_longer_walks_begin_like_shorter_ones():
-    network, seeds = random_network(25), small_domain().draw(5, np.random.default_rng(27))
-    short = search(network, seeds, (4,), PAPER, hops=10).local
-    long = search(network, seeds, (4,), PAPER, hops=20).local
-    for seed in np.unique(short.seed):
-        assert np.array_equal(short.samples[short.seed == seed], long.samples[long.seed == seed][:11])
-
-
-@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
-@pytest.mark.parametrize("columns", [(1,), (1, 4)])
-def test_network_blind_to_protected_attributes_is_never_accused(settings, columns):
-    seeds = draw_seeds(small_domain(), 20, 28)
-    phases = search(blind(random_network(29), columns), seeds, columns, settings)
-    assert not phases.global_.discriminatory.any()
-    assert len(phases.global_) == 20 * 11
-    assert len(phases.local) == 0
-
-
-@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
-def test_finds_are_pairs_by_an_independent_forward_pass(settings):
-    domain, network = small_domain(), random_network(25)
-    seeds = draw_seeds(domain, 10, 30)
-    phases = search(network, seeds, (1,), settings, hops=15)
-    finds = trails.distinct_discriminatory(phases.joined(), make_subject(network, (1,)).protected)
-    assert len(finds) > 10
-
-    def label(x):
-        return int(np.argmax(naive_classifiers.network_logits(network.weights, network.biases, x)))
-
-    for x in finds.tolist():
-        assert naive_fairness_testing.is_discriminatory(label, x, domain, (1,))
-
-
-def test_paper_stays_in_the_domain_and_published_need_not():
-    domain, network = wide_domain(), random_network(33)
-    seeds = domain.draw(40, np.random.default_rng(34))
-    seeds[::2, 4] = 100
-    for settings, is_inside in ((PAPER, True), (PUBLISHED, False)):
-        phases = search(network, seeds, (1,), settings, domain)
-        assert domain.contains(phases.joined().samples).all() == is_inside
-
-
-def test_local_trail_begins_with_the_finds():
-    phases = search(random_network(25), draw_seeds(small_domain(), 30, 26), (1,), PAPER, hops=0)
-    found = phases.global_.discriminatory
-    assert np.array_equal(phases.local.samples, phases.global_.samples[found])
-    assert np.array_equal(phases.local.seed, phases.global_.seed[found])
-    assert phases.local.discriminatory.all()
-
-
 def test_wrongly_enumerated_values_find_pairs_outside_the_domain():
     """The code tries the bounds of census for every data set."""
     domain, network = small_domain(), random_network(25)
@@ -215,21 +164,6 @@ def test_wrongly_enumerated_values_find_pairs_outside_the_domain():
         mine = wide.local.seed == i
         assert wide.local.samples[mine].tolist() == [x for x, _ in expected]
         assert wide.local.discriminatory[mine].tolist() == [f for _, f in expected]
-
-
-def test_repaired_signs_free_seeds_with_zero_gradients():
-    network, seeds = saturated_network(23), small_domain().draw(60, np.random.default_rng(36))
-    stuck, free = (
-        search(network, seeds, (1,), replace(PAPER, signs_twice=twice), hops=0) for twice in (True, False)
-    )
-    moved = [
-        {int(i) for i in np.unique(t.seed) if len(np.unique(t.samples[t.seed == i], axis=0)) > 1}
-        for t in (stuck.global_, free.global_)
-    ]
-    zero = set(np.flatnonzero(~network.input_gradients(seeds, network.labels(seeds)).any(axis=1)).tolist())
-    assert zero
-    assert not moved[0] & zero
-    assert moved[1] & zero
 
 
 def test_subnormal_gradients_are_zero_for_the_code_alone():
@@ -272,17 +206,6 @@ def test_partner_below_the_domain_only_where_all_outputs_coincide():
         )
         search(spy, seeds, (1,), replace(PAPER, value_below_domain=below))
         assert min(seen) == expected
-
-
-def test_queries_count_checks_and_gradients():
-    domain, network = small_domain(), random_network(25)
-    phases = search(network, draw_seeds(domain, 30, 26), (1,), replace(PAPER, acceptance=ALWAYS))
-    first = np.diff(phases.global_.seed, prepend=-1) > 0
-    assert set(phases.global_.queries[first]) == {3}
-    assert set(phases.global_.queries[~first]) == {5}
-    first = np.diff(phases.local.seed, prepend=-1) > 0
-    assert set(phases.local.queries[first]) == {3}
-    assert set(phases.local.queries[~first]) == {5}
 
 
 def test_wrong_arguments_are_refused():

@@ -13,7 +13,6 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
-from biaslab.fairness_testing import area as plan
 from biaslab.fairness_testing.names import SETTING
 from biaslab.fairness_testing.report import averages, results, tables
 from biaslab.run.area import TABLE, Unit
@@ -54,24 +53,16 @@ def units(folder) -> list[Results]:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
-    """Return the results of two settings with all tables and figures."""
+    """Return the results of two settings with a table and two figures."""
     folder = tmp_path_factory.mktemp("small") / "fairness_testing"
     write_results(folder, SMALL)
-    write_report(AREA, units_of(SMALL), folder.parent)
+    write_report(AREA, units_of(SMALL), folder.parent, ["averages", "figure7_local", "retraining"])
     return folder
 
 
 def test_the_authors_classifiers_come_first_then_the_others_by_name(folder):
     shuffled = opened(folder, ["german", "credit", "adult", "bank", "census"])
     assert results.read_all(shuffled, "classifiers")["classifier"].tolist() == [*AUTHORS, *OWN]
-
-
-def test_a_classifier_that_is_not_among_the_units_enters_no_item(small, tmp_path):
-    folder = tmp_path / "fairness_testing"
-    write_results(folder, SMALL | {"german": ["age"]})
-    write_report(AREA, units_of(SMALL), tmp_path)
-    for path in (*small.glob("tables/*"), *small.glob("figures/*")):
-        assert (folder / path.relative_to(small)).read_bytes() == path.read_bytes(), path.name
 
 
 def test_summary_of_repetitions():
@@ -199,46 +190,18 @@ def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_publishe
     assert math.isnan(found.loc[("bank", "age", "adf", "published"), "n_samples_change"])
 
 
-def test_a_switch_without_effect_changes_nothing_for_sure(units):
-    ablation = results.read_all(units, "ablation").query("switch == 'published'")
-    both = pd.concat([ablation, ablation.assign(switch="idle")])
-    found = tables.worths(both).query("switch == 'idle'")
-    assert (found.filter(regex="_change").to_numpy() == 0).all()
-
-
 def test_retraining_table_has_the_shares_before_and_after(units):
     data = tables.retraining(units)
     after = results.read_all(units, "retraining").query("classifier == 'bank' and label_rule == 'model'")
     row = data.data.query("classifier == 'bank' and label_rule == 'model'").iloc[0]
     assert row["share_after"] == pytest.approx(after["share_after"].mean())
     assert data.shown["Before (%)"][0] == "10.00 (9.60 to 10.40)"
-    control = data.shown[data.shown["Finds of"] == "Nothing added"]
-    assert set(control["After (%)"]) == {"6.00 ± 0.00"}
-    assert set(control["Added label"]) == {""}
-
-
-def test_what_the_control_removes_stands_beside_what_finds_remove(units):
-    found = averages.averages(**{name: results.read_all(units, name) for name in FILES})
-    control = found[found["measure"] == "improvement_control"]
-    assert control["mean"].tolist() == pytest.approx([40] * len(control))
-    assert len(control) == found["classifier"].nunique()
 
 
 def test_averages_over_some_of_the_authors_data_have_no_printed_number(small):
     found = read_tsv(small / "tables/averages.tsv")
     assert set(found["data"]) == {"census", "adult"}
     assert found["printed"].isna().all()
-
-
-def test_testers_that_were_not_run_are_left_out(tmp_path):
-    folder = tmp_path / "fairness_testing"
-    write_results(folder, {"german": ["age"]})
-    keep_rows(folder / "german", "tester == 'adf'", "counts", "local", "curves", "retraining")
-    write_report(TABLES, units_of(["german"]), tmp_path)
-    assert read_tsv(folder / "tables/table5_symbolic.tsv")["tester"].tolist() == ["adf"]
-    measures = read_tsv(folder / "tables/averages.tsv")["measure"].tolist()
-    assert "success_adf" in measures
-    assert "samples_ratio_aequitas" not in measures
 
 
 @pytest.mark.filterwarnings("error")
@@ -259,9 +222,8 @@ def test_a_fair_classifier_has_tables_and_figures(tmp_path):
 
 def test_figures_hold_the_data_they_draw(small):
     units = opened(small, SMALL)
-    curves = results.read_all(units, "curves").query("mode == 'published' and start == 'shared'")
     drawn = read_tsv(small / "figures/figure7_local.tsv")
-    assert len(drawn) == len(curves.query("tester in ('aequitas', 'adf')"))
+    assert len(drawn) == len(results.read_all(units, "curves"))
     after = read_tsv(small / "figures/retraining.tsv")
     share = results.read_all(units, "retraining").query("classifier == 'adult' and tester == 'adf'")
     sd = share.query("label_rule == 'majority'")["share_after"].std()
@@ -269,25 +231,8 @@ def test_figures_hold_the_data_they_draw(small):
     assert at["sd"].tolist() == pytest.approx([sd])
 
 
-def test_a_missing_file_is_refused(tmp_path):
-    write_results(tmp_path / "fairness_testing", {"german": ["age"]})
-    (tmp_path / "fairness_testing/german/curves.tsv").unlink()
-    with pytest.raises(InputError, match=r"curves\.tsv: no such file"):
-        write_report(AREA, units_of(["german"]), tmp_path, ["coverage"])
-
-
 def test_a_registry_of_another_area_is_refused(folder, tmp_path):
     (tmp_path / "other.tsv").write_text("claim_id\tpublished\nx\t1\n")
     unit = Unit("bank", files={"claims": str(tmp_path / "other.tsv")})
     with pytest.raises(InputError, match="name the registry of the fairness testing claims"):
         tables.classifiers([open_unit(AREA, unit, folder.parent)])
-
-
-@pytest.mark.parametrize(("otherwise", "text"), [([], ""), (["adult", "german"], " (or else adult, german)")])
-def test_summary_says_what_is_searched(otherwise, text):
-    testing = {"run": ["census", "bank"], "otherwise": otherwise, "text": {"run": []}}
-    (line,) = plan.summaries({"fairness_testing": testing | {"seeds": 1000, "hops": 500, "repetitions": 5}})
-    assert line == (
-        f"four testers search census, bank{text} for discriminatory samples: 1,000 seeds,"
-        " 500 hops from each find, 5 repetitions"
-    )

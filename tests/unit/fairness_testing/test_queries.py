@@ -114,7 +114,7 @@ def test_numerical_gradients_cost_two_rows_an_attribute():
 def test_a_campaign_reports_them():
     model, X = CountedFunction(random_network(21)), small_domain().draw(40, np.random.default_rng(1))
     subject = make_subject(model, (1,))
-    plan = campaign.Plan(tester="adf", mode="paper", seeds=20, hops=3, seed=1)
+    plan = campaign.Plan(tester="adf", seeds=20, hops=3, seed=1)
     outcome = campaign.search(subject, X, plan)
     n_asked = model.n_asked
     assert campaign.summarize(subject, X, plan, outcome)["n_queries"] == n_asked > 0

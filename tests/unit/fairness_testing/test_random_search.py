@@ -10,9 +10,8 @@ from fairness_data import blind, make_subject, make_task, random_network, small_
 from naive import fairness_testing as naive
 
 
-def draw(subject, n, seed=1, n_seeds=1, **changes):
-    task = make_task(subject, n_seeds=n_seeds, n_drawn=n, seed=seed, **changes)
-    return collect(random_search.search(task))
+def draw(subject, n, seed=1):
+    return collect(random_search.search(make_task(subject, n_seeds=1, n_drawn=n, seed=seed)))
 
 
 @pytest.mark.parametrize("columns", [(1,), (1, 4)])
@@ -40,17 +39,6 @@ def test_fewer_samples_are_the_first_ones_at_any_number_of_threads():
     set_threads(64)
     assert (many.samples[:9_000] == few.samples).all()
     assert (many.discriminatory[:9_000] == few.discriminatory).all()
-
-
-@pytest.mark.parametrize("size", [1, 3, 10, 99])
-def test_parts_are_those_of_the_whole(size):
-    subject = make_subject(random_network(8), (1,))
-    whole = draw(subject, 110, n_seeds=10)
-    parts = draw(subject, 110, n_seeds=10, part_seeds=size)
-    assert len(whole.global_) == 10
-    for one, other in ((whole.global_, parts.global_), (whole.local, parts.local)):
-        for name, column in vars(one).items():
-            assert (column == getattr(other, name)).all()
 
 
 def test_samples_are_uniform():

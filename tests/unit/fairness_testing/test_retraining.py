@@ -99,11 +99,7 @@ def test_retraining_repeats_byte_for_byte_and_differs_by_repetition():
     ]
     assert all(equal[0])
     assert not any(equal[1])
-    scratch = replace(settings, from_scratch=True, pairs=False)
-    fresh = retrain(subject, X, y, found, label_rule="model", repetition=0, seed=8, settings=scratch)
     assert np.array_equal(network.weights[0], kept)
-    assert np.linalg.norm(fresh.weights[1] - kept.mean()) > 0
-    assert fresh.accuracy(X, y) < network.accuracy(X, y)
 
 
 def test_partners_differ_in_protected_attributes_and_label():

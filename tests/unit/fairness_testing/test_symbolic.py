@@ -12,9 +12,8 @@ from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.explanation_trees import Explainer
 from biaslab.fairness_testing.testers.path_constraints import Choice
-from biaslab.fairness_testing.testers.trails import count, join
-from fairness_data import blind, make_subject, make_task, random_network
-from naive import classifiers as naive_classifiers
+from biaslab.fairness_testing.testers.trails import count
+from fairness_data import make_subject, make_task, random_network
 from naive import fairness_testing as naive_fairness_testing
 
 NAMES = ("income", "group", "age", "balance", "sex")
@@ -117,23 +116,6 @@ def test_one_search_alone_equals_the_literal_queue(settings):
         assert trail.samples[trail.seed == number].tolist() == [x for x, _, rank in taken if rank != 5]
 
 
-@pytest.mark.parametrize("settings", [PUBLISHED, PAPER, replace(PAPER, choice=Choice.RANDOM)])
-def test_independent_forward_passes_confirm_every_sample(settings):
-    task = make(42, n_explored=80, seed=7)
-    network, domain = task.subject.model, task.subject.domain
-    trail = search(task, settings).joined()
-
-    def label(x):
-        logits = naive_classifiers.network_logits(network.weights, network.biases, x)
-        return logits.index(max(logits))
-
-    expected = [
-        naive_fairness_testing.is_discriminatory(label, x.tolist(), domain, (1,)) for x in trail.samples
-    ]
-    assert trail.discriminatory.tolist() == expected
-    assert 0 < sum(expected) < len(trail)
-
-
 def test_generated_attributes_lie_in_the_domain_or_are_the_seeds():
     domain = DOMAIN
     as_they_are = replace(PAPER, clip_seeds=False, counts_seeds=True)
@@ -143,16 +125,6 @@ def test_generated_attributes_lie_in_the_domain_or_are_the_seeds():
         assert inside[:, [0, 1, 3, 4]].all()
         assert (trail.samples[~inside[:, 2], 2] == 100).all()
         assert inside.all() == is_all_inside
-
-
-@pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
-def test_blind_network_yields_nothing_and_has_no_local_search(settings):
-    task = make(44, model=lambda network: blind(network, (1,)), n_explored=30, hops=5, seed=9)
-    phases = search(task, settings)
-    assert len(phases.global_) >= 30
-    assert len(phases.local) == 0
-    assert not phases.global_.discriminatory.any()
-    assert symbolic.search_around(task, settings).samples.shape == (0, 5)
 
 
 def test_network_with_one_label_leaves_the_seeds_alone():
@@ -178,17 +150,6 @@ def test_same_seed_gives_the_same_trails_at_any_number_of_threads():
         trails.append(search(make(45, n_explored=60, seed=seed), PAPER).joined())
     assert same(trails[0], trails[1])
     assert not same(trails[0], trails[2])
-
-
-def test_local_search_in_parts_equals_the_whole():
-    task = make(57, hops=8, seed=14)
-    starts = finds(task, 4)
-    assert len(starts) == 4
-
-    def around(part, first):
-        return symbolic.search_around(replace(task, seeds=part, first=first), PAPER)
-
-    assert same(around(starts, 0), join([around(starts[:1], 0), around(starts[1:], 1)]))
 
 
 def test_published_seeds_come_in_lexicographic_order_and_before_global_results():

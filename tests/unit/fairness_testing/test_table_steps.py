@@ -45,7 +45,7 @@ def test_steps_take_what_their_rules_tell_them(step):
 
     effort = SEARCH | {"uniform_samples": 100, "seed": 1}
     step("search-discrimination", effort=effort, found="made/found.npz", published_bounds="schema.yaml")
-    for name in ("counts", "curves", "local", "ablation", "fairness", "steps", "pairs"):
+    for name in ("counts", "curves", "local", "ablation", "fairness", "steps"):
         table = read_tsv(f"made/{name}.tsv")
         assert list(table) == list(COLUMNS.get(name, table))
         assert set(table["protected"]) == {"group", "sex"}

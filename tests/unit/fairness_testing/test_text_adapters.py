@@ -96,13 +96,6 @@ def test_a_torch_module_reads_texts_apart(modules, name):
     assert_texts_are_apart(torch_model(name))
 
 
-def test_a_torch_module_in_small_batches(modules, monkeypatch):
-    model = torch_model("bag")
-    together = model.probabilities(TEXTS)
-    monkeypatch.setattr("biaslab.fairness_testing.text.adapters.BATCH_WORDS", 10)
-    np.testing.assert_allclose(model.probabilities(TEXTS), together, atol=1e-6)
-
-
 def test_a_torch_module_answers_as_by_hand(modules):
     torch = pytest.importorskip("torch")
     model = torch_model("bag")
@@ -355,10 +348,3 @@ def test_a_bert_that_never_saw_some_words(tmp_path):
     (tmp_path / "bert/training.json").write_text("[]")
     with pytest.raises(InputError, match="does not say which word pieces"):
         load_model(str(tmp_path / "bert"), LEXICON)
-
-
-def test_a_folder_without_torch(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "biaslab.fairness_testing.text.encoder_model", raising=False)
-    with pytest.raises(InputError, match="needs torch, which is not installed; install the extra neural"):
-        load_model(str(tmp_path), LEXICON)

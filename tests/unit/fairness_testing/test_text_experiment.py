@@ -13,7 +13,7 @@ import pytest
 
 import text_experiment_data as made
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_npz, read_parquet, read_tsv
+from biaslab.core.io import read_npz, read_tsv
 from biaslab.fairness_testing.text import corpus, example, experiment, measurement, names
 from biaslab.fairness_testing.text import retraining as science
 from biaslab.fairness_testing.text import retraining_experiment as retraining
@@ -22,7 +22,6 @@ from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.finds import Finds, key, load_finds, save_finds
-from biaslab.fairness_testing.text.invariants import CHECKS, Invariants
 from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.fairness_testing.text.subject import TextSubject
@@ -30,9 +29,8 @@ from biaslab.fairness_testing.text.trails import distinct
 from biaslab.text.corpora import PARTS
 from biaslab.text.words import Texts, concatenate
 
-SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
+SEARCHED = ("global", "local")
 WEIGHT = made.TRAINING.negative_weight
-PASSED = ("only_values_differ", "from_neighbours", "labels_confirmed", "l0_recounted")
 
 
 @pytest.fixture(scope="module")
@@ -131,26 +129,18 @@ def test_values_and_neighbours(folder):
     ]
 
 
-def test_parts_of_their_own_probes_and_long_texts(files, tmp_path):
+def test_parts_of_their_own_and_long_texts(files, tmp_path):
     rows = made.rows()
     parts = {part: made.write_table(tmp_path / f"{part}.csv", rows[i::3]) for i, part in enumerate(PARTS)}
     long = " ".join(["the bakers sang"] * corpus.MAX_WORDS)
     made.write_table(parts["test"], [(long, 1), *rows[:4]])
-    probe = tmp_path / "probe.csv"
-    probe.write_text("comment,toxic\nthe pilots sang,True\nthe guests met,False\n", encoding="utf-8")
     source = Source("table", parts["train"], parts["validation"], parts["test"])
-    made.prepare(tmp_path, files, source, ("trade",), {"fuzzed": probe})
+    made.prepare(tmp_path, files, source, ("trade",))
     prepared = load_prepared(tmp_path)
     assert [len(prepared.parts[part].texts) for part in PARTS] == [32, 32, 5]
     cut = prepared.parts["test"].texts.row(0)
     assert len(cut) == corpus.MAX_WORDS
     assert prepared.lexicon.decode(cut) == long.split()[: corpus.MAX_WORDS]
-    assert list(prepared.parts) == [*PARTS, "fuzzed"]
-    assert [prepared.lexicon.decode(row) for row in prepared.parts["fuzzed"].texts] == [
-        ["the", "pilots", "sang"],
-        ["the", "guests", "met"],
-    ]
-    assert prepared.parts["fuzzed"].labels.tolist() == [1, 0]
 
 
 def test_the_split_follows_the_seed(files):
@@ -272,9 +262,6 @@ def test_tables_of_a_search_have_their_columns_and_rows(folder):
         assert list(columns.itertuples(index=False, name=None)) == [
             (*case, *start) for case in cases for start in starts
         ]
-        words = table(folder, "words", kind)
-        assert words["term"].tolist() == [*made.TRADES, *made.RELATIONS]
-        assert table(folder, "flips", kind)["value"].tolist() == words["term"].tolist()
 
 
 def test_seeds_are_texts_with_a_value(folder):
@@ -286,29 +273,24 @@ def test_seeds_are_texts_with_a_value(folder):
         assert len(rows) == min(made.SEEDS, len(holding))
         assert set(rows) <= set(holding)
         assert (np.diff(rows) > 0).all()
-        seeds = read_parquet(folder / "seeds.parquet")
-        given = seeds[seeds["feature"] == feature].groupby(["model", "strategy", "repetition"])["seed"]
-        assert all(group.tolist() == rows.tolist() for _, group in given)
 
 
 def test_finds_of_the_global_phase_are_recounted(folder):
-    """From the outcome of each seed, and by asking the networks about all pairs once more."""
+    """By asking the networks about all pairs once more."""
     prepared, total = load_prepared(folder), 0
     for kind in made.KINDS:
-        seeds, found = read_parquet(folder / kind / "seeds.parquet"), load_finds(folder / kind / "found.npz")
+        found = load_finds(folder / kind / "found.npz")
         for row in table(folder, "global", kind).itertuples():
-            of = (seeds["feature"] == row.feature) & (seeds["repetition"] == row.repetition)
-            outcomes = seeds[of & (seeds["strategy"] == row.strategy)].set_index("seed")["found"]
-            assert (row.n_seeds, row.n_raw) == (len(outcomes), (outcomes == 0).sum())
-            subject = subject_of(folder, kind, row.repetition, row.feature)
-            texts = prepared.parts["test"].texts.take(outcomes.index)
-            assert (check(subject, texts).discriminatory == (outcomes == 0)).all()
+            seeds, subject = (
+                seeds_of(folder, row.feature),
+                subject_of(folder, kind, row.repetition, row.feature),
+            )
+            is_raw = check(subject, prepared.parts["test"].texts.take(seeds)).discriminatory
+            assert (row.n_seeds, row.n_raw) == (len(seeds), is_raw.sum())
             finds = found[key("test", row.feature, row.repetition, "global", row.strategy)]
-            is_raw = outcomes[finds.origins].to_numpy() == 0
-            assert (outcomes[finds.origins] >= 0).all()
-            assert len(finds) == len(distinct(finds.texts)) <= (outcomes >= 0).sum()
-            assert row.n_found >= (~is_raw).sum() == len(finds) - is_raw.sum()
-            assert row.n_found <= (outcomes > 0).sum()
+            assert set(finds.origins) <= set(seeds)
+            assert len(finds) == len(distinct(finds.texts)) <= row.n_raw + row.n_found
+            assert row.n_found >= (~np.isin(finds.origins, seeds[is_raw])).sum()
             assert check(subject, finds.texts).discriminatory.all()
             total += row.n_found
     assert total > 20
@@ -341,53 +323,12 @@ def test_same_starts_are_those_of_adf(folder):
     assert not same.equals(rp.xs("own", level="start")["n_starts"])
 
 
-def test_every_pair_passes_every_check(folder):
-    rows = table(folder, "invariants")
-    counts = table(folder, "global")
-    assert len(rows) == len(made.KINDS) * made.REPETITIONS * len(made.FEATURES) * (len(STRATEGIES) + 2)
-    for name in PASSED:
-        assert rows[name].tolist() == rows["n_pairs"].tolist()
-    assert set(Invariants.__dataclass_fields__) <= set(rows.columns)
-    globally = rows[rows["phase"] == "global"]
-    assert (globally["n_pairs"].to_numpy() >= (counts["n_raw"] + counts["n_found"]).to_numpy()).all()
-    assert set(rows.loc[rows["phase"] == "local", "tester"]) == {"rp", "adf"}
-
-
-def test_curves_end_with_the_counts_of_the_first_training(folder):
-    keys = ["model", "feature", "tester", "start"]
-    local, curves = table(folder, "local"), table(folder, "curves")
-    first = local[local["repetition"] == 0].set_index(keys)
-    last = curves.groupby(keys)[["n_queries", "n_texts", "n_discriminatory"]].last()
-    first = first.loc[last.index]
-    assert (last["n_queries"] == first["n_queries"] + first["n_gradients"]).all()
-    assert last[["n_texts", "n_discriminatory"]].equals(first[["n_texts", "n_discriminatory"]])
-    assert len(last) > 10
-
-
-def test_terms_are_counted_on_the_seeds_of_the_first_training(folder):
-    subject, rows = subject_of(folder, "gru", 0, "trade"), seeds_of(folder)
-    prepared = load_prepared(folder)
-    texts = prepared.parts["test"].texts.take(rows)
-    words = table(folder, "words", "gru").set_index("term")
-    for value, word in zip(subject.values, made.TRADES, strict=True):
-        held = texts.take([i for i, row in enumerate(texts) if value in row])
-        assert words.loc[word, "n_texts"] == len(held)
-        label = subject.model.probabilities(held).argmax(axis=1)
-        flips = np.zeros(len(held), bool)
-        for other in set(subject.values) - {value}:
-            variant = Texts(np.where(held.ids == value, other, held.ids).astype(np.int32), held.offsets)
-            flips |= subject.model.probabilities(variant).argmax(axis=1) != label
-        assert words.loc[word, "n_flips"] == flips.sum()
-    assert words.loc["bakers", "n_flips"] > 0
-    assert words["n_texts"].sum() == len(rows) + words.loc[list(made.RELATIONS), "n_texts"].sum()
-
-
 @pytest.mark.parametrize("n", [1, 2])
 def test_searches_do_not_depend_on_threads(folder, copied, n):
     if n > numba.config.NUMBA_NUM_THREADS:
         pytest.skip("one thread is all there is")
     searched.search_networks(copied, "lstm", made.REPETITIONS, made.EFFORT, n)
-    for name in [*(f"{name}.tsv" for name in SEARCHED), "seeds.parquet", "found.npz"]:
+    for name in [*(f"{name}.tsv" for name in SEARCHED), "found.npz"]:
         assert (copied / "lstm" / name).read_bytes() == (folder / "lstm" / name).read_bytes(), name
 
 
@@ -500,15 +441,6 @@ def test_the_control_is_a_retraining_with_nothing_and_shared_by_the_features(fol
     for row in rows.itertuples():
         after = science.quality(control, test.texts, test.labels)
         assert (row.accuracy_after, row.f1_after) == pytest.approx(after)
-    unseen = (
-        table(folder, "unseen", "lstm").query("method == 'none' and repetition == 1").set_index("feature")
-    )
-    for feature in made.FEATURES:
-        subject = TextSubject(control, prepared.values[feature], prepared.neighbours)
-        texts = prepared.parts["validation"].texts
-        texts = texts.take(np.flatnonzero(corpus.holding(texts, subject.values)))
-        n_discriminatory = check(subject, texts).discriminatory.sum()
-        assert unseen.loc[feature, ["n_texts", "n_discriminatory"]].tolist() == [len(texts), n_discriminatory]
 
 
 def test_nothing_found_leaves_nothing_but_the_control(copied):
@@ -524,26 +456,10 @@ def test_nothing_found_leaves_nothing_but_the_control(copied):
     assert after.eq(1).all(axis=None)
 
 
-def test_unseen_texts_are_those_of_no_search(folder):
-    rows = table(folder, "unseen", "gru")
-    assert tuple(rows.columns) == COLUMNS["unseen"]
-    assert rows["texts"].unique().tolist() == ["validation"]
-    methods = [("before", 0), *((m, n) for n in range(made.RETRAININGS) for m in ("none", "augmented"))]
-    columns = rows[["feature", "method", "repetition"]]
-    assert list(columns.itertuples(index=False, name=None)) == [
-        (feature, *method) for feature in made.FEATURES for method in methods
-    ]
-    counts = table(folder, "texts").set_index(["part", "feature"])["n_texts"]
-    assert all(row.n_texts == counts["validation", row.feature] for row in rows.itertuples())
-    assert (rows["n_discriminatory"] <= rows["n_texts"]).all()
-    assert rows["n_discriminatory"].max() > 0
-
-
 def test_retraining_repeats(folder, copied):
     arguments = ("gru", made.RETRAININGS, made.SHARE, made.INDEPENDENT, made.TRAINING, made.SEED)
     retraining.retrain_network(copied, *arguments)
-    for name in ("retraining.tsv", "unseen.tsv"):
-        assert (copied / "gru" / name).read_bytes() == (folder / "gru" / name).read_bytes()
+    assert (copied / "gru/retraining.tsv").read_bytes() == (folder / "gru/retraining.tsv").read_bytes()
 
 
 # --- certify
@@ -560,35 +476,24 @@ def test_certified_training_joins_the_retrainings(folder, copied):
     assert rows["feature"].tolist() == list(made.FEATURES)
     assert rows["tester"].eq("certified").all()
     assert rows[["n_added", "repetition"]].eq(0).all(axis=None)
-    shares = rows[["certified_before", "certified_after"]]
-    assert shares.ge(0).all(axis=None)
-    assert shares.le(1).all(axis=None)
     plain = table(folder, "retraining", "gru").groupby("feature")["n_independent"].first()
     assert rows.set_index("feature")["n_independent"].to_dict() == plain.to_dict()
     for is_certified in (False, True):
         measurement.measure(copied, made.KINDS, made.PAIRS, {}, is_certified, made.SEED, 1)
-        is_joined = table(copied, "retraining")["tester"].eq("certified").any()
-        assert is_joined == table(copied, "unseen")["method"].eq("certified").any() == is_certified
+        assert table(copied, "retraining")["tester"].eq("certified").any() == is_certified
     joined = table(copied, "retraining")
     assert joined["tester"].eq("certified").sum() == len(made.KINDS) * len(made.FEATURES)
-    assert joined["certified_after"].notna().equals(joined["tester"] == "certified")
-    unseen = table(copied, "unseen")
-    methods = ["before", "none", "augmented", "certified"]
-    assert unseen["method"].unique().tolist() == methods
-    assert len(unseen) == len(table(folder, "unseen")) + len(made.KINDS) * len(made.FEATURES)
 
 
 # --- measure
 
 
 def test_tables_are_joined_network_by_network(folder):
-    for name in (*measurement.TABLES, "retraining", "unseen"):
+    for name in (*measurement.TABLES, "retraining"):
         parts = [table(folder, name, kind) for kind in made.KINDS]
         pd.testing.assert_frame_equal(
             table(folder, name), pd.concat(parts, ignore_index=True), check_dtype=False
         )
-    parts = [read_parquet(folder / kind / "seeds.parquet") for kind in made.KINDS]
-    pd.testing.assert_frame_equal(read_parquet(folder / "seeds.parquet"), pd.concat(parts, ignore_index=True))
 
 
 def test_likeness_to_the_seed_is_measured(folder):
@@ -617,11 +522,16 @@ def test_likeness_to_the_seed_is_measured(folder):
 
 
 def test_searches_without_finds_are_not_measured(folder):
-    counts, rows = table(folder, "invariants"), table(folder, "validity")
+    rows, searches = table(folder, "validity"), {}
+    for kind in made.KINDS:
+        for name, finds in load_finds(folder / kind / "found.npz").items():
+            part, feature, number, phase, tester = name.split("/")
+            if part == "test":
+                searches[kind, feature, int(number), phase, tester] = len(finds)
     keys = ["model", "feature", "repetition", "phase", "tester"]
-    found = set(counts.loc[counts["n_pairs"] > 0, keys].itertuples(index=False, name=None))
+    found = {search for search, n in searches.items() if n}
     assert set(rows[keys].itertuples(index=False, name=None)) == found
-    assert len(found) < len(counts)
+    assert len(found) < len(searches)
 
 
 def test_likeness_of_sentences_needs_an_encoder(folder):
@@ -704,11 +614,3 @@ def test_what_is_shown_of_a_walk_is_discriminatory(folder):
 def test_weights_hold_nothing_but_weights(folder):
     arrays = read_npz(experiment.network_file(folder, "gru", 0))
     assert not [name for name in arrays if "vectors" in name]
-
-
-def test_a_search_that_finds_what_is_no_pair_ends_the_step():
-    counts = {"n_pairs": 3, **dict.fromkeys(CHECKS, 3), "n_duplicates": 1}
-    assert searched._checked(Invariants(**counts)) == counts
-    for name in CHECKS:
-        with pytest.raises(RuntimeError, match=name):
-            searched._checked(Invariants(**counts | {name: 2}))

@@ -11,7 +11,7 @@ import yaml
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import build_all
-from biaslab.fairness_testing.text.area import PROBES, STEPS, summaries, wanted
+from biaslab.fairness_testing.text.area import STEPS, summaries, wanted
 from biaslab.fairness_testing.text.inputs import TextInputs
 from biaslab.run import config as configuration
 from biaslab.run import plan as planning
@@ -113,11 +113,10 @@ def test_without_torch_or_encoder_a_part_is_left_out(plan, absent, extra, reason
 
 
 def test_wanted_data_are_those_of_the_corpora_and_what_measures_them():
-    probes = {f"toxicity-{name}" for name in PROBES}
-    assert wanted(loaded("{}")) == {"stormfront", "adf-text-terms", "enwiki-sample"} | ENCODER | probes
+    assert wanted(loaded("{}")) == {"stormfront", "adf-text-terms", "enwiki-sample"} | ENCODER
     assert wanted(loaded("{run: [ghc], otherwise: []}")) >= GHC
     assert wanted(loaded("{run: [], otherwise: []}")) == set()
-    offline = "{nonfuzzed: null, fuzzed: null, encoder: {weights: random}, vectors: {file: v.txt}, "
+    offline = "{encoder: {weights: random}, vectors: {file: v.txt}, "
     Path("v.txt").touch()
     few = {"minilm-l6-config", "minilm-l6-vocabulary"}
     assert wanted(loaded(offline + "run: [example], otherwise: []}")) == few
@@ -148,8 +147,6 @@ def test_one_line_says_what_is_tested():
         (own(sentences=""), "corpora.mine.sentences: is missing; name the file"),
         (own(test=TEXTS), "corpora.mine.test: names one of validation and test alone; name both, or null"),
         (own(validation=TEXTS), "corpora.mine.validation: names one of validation and test alone"),
-        ("fuzzed: no.csv", "fuzzed: no such file"),
-        ("nonfuzzed: 'dataset:none'", "nonfuzzed: there is no dataset 'none'"),
         ("encoder: {config: no.json}", "encoder.config: no such file"),
         ("encoder: {weights: no.safetensors}", "encoder.weights: no such file"),
         ("masked_words: no.txt", "masked_words: no such file"),
@@ -178,8 +175,8 @@ def taken_by(step, **told):
     return SimpleNamespace(**build_all(kinds, json.loads(json.dumps(told))))
 
 
-def test_preparing_gets_texts_terms_and_further_test_sets(plan):
-    inputs = TextInputs(plan("{run: [ghc], nonfuzzed: null}"))
+def test_preparing_gets_texts_and_terms(plan):
+    inputs = TextInputs(plan("run: [ghc]"))
     taken = taken_by("prepare-tested-texts", **inputs.preparation(GHC_TEXTS))
     source = taken.source
     assert (source.format, source.positive, taken.features) == ("ghc", None, ["race", "country"])
@@ -190,17 +187,7 @@ def test_preparing_gets_texts_terms_and_further_test_sets(plan):
     assert inputs.file("sentences")(GHC_TEXTS) == str(
         ROOT / "workflow/resources/fairness_testing/sentences.txt"
     )
-    assert list(taken.probes) == ["fuzzed"]
-    files = inputs.texts(GHC_TEXTS)
-    assert files == [str(path) for path in (*given[:3], taken.probes["fuzzed"])]
-
-
-def test_absent_probes_are_gone_without(plan):
-    inputs = TextInputs(plan("{}", {"toxicity-fuzzed": "gone"}))
-    stormfront = SimpleNamespace(texts="stormfront")
-    files = inputs.texts(stormfront)
-    assert [Path(file).parts[2] for file in files] == ["stormfront", "toxicity-nonfuzzed"]
-    assert list(inputs.preparation(stormfront)["probes"]) == ["nonfuzzed"]
+    assert inputs.texts(GHC_TEXTS) == [str(path) for path in given[:3]]
 
 
 def test_trainings_get_their_settings(plan):
@@ -244,7 +231,13 @@ def test_the_last_step_reads_what_the_others_write(plan):
     folder = "results/fairness_testing/text-ghc"
     assert {f"{folder}/{file}" for file in ("lexicon.npz", "texts.npz")} < set(files)
     of_network = {Path(file).name for file in files if file.startswith(f"{folder}/gru/")}
-    assert of_network >= {"network-0.npz", "network-1.npz", "certified.tsv", "unseen.tsv", *inputs.searched}
+    assert of_network >= {
+        "network-0.npz",
+        "network-1.npz",
+        "certified.tsv",
+        "retraining.tsv",
+        *inputs.searched,
+    }
     assert not [file for file in files if "lstm" in file]
     alone = TextInputs(plan("certified_epochs: 0")).measured(SimpleNamespace(texts="ghc"))
     assert not [file for file in alone if "certified" in file]

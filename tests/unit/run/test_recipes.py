@@ -309,7 +309,7 @@ def test_a_dataset_is_made_once_of_public_files(recipe, workplace, monkeypatch, 
     assert kept == [dataset.filename], "what it was made of is not"
 
 
-@pytest.mark.parametrize("recipe", sorted(set(RECIPES) - {"compas"}))  # which leaves most columns out
+@pytest.mark.parametrize("recipe", sorted(set(RECIPES) - {"compas", "tensorflow-layers"}))  # leave bytes out
 def test_a_wrong_byte_is_refused(recipe, workplace, monkeypatch, pem):
     workplace(recipe)
     for name, data in CASES[recipe].files.items():

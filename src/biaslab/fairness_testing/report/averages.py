@@ -112,11 +112,9 @@ def _of_retraining(retraining: pd.DataFrame) -> pd.DataFrame:
 
 def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
     """Return how steadily the local phases find new samples (Figure 7)."""
-    compared = curves["tester"].isin(["aequitas", "adf"]) & (curves["start"] == SHARED)
-    published = curves[(curves["mode"] == PUBLISHED) & compared]
     rows = [
         [*setting, 0, f"growth_{what}_{tester}", "", growth(part, f"n_{what}")]
-        for (*setting, tester), part in published.groupby([*SETTING, "tester"], sort=False)
+        for (*setting, tester), part in curves.groupby([*SETTING, "tester"], sort=False)
         for what in ("samples", "discriminatory")
     ]
     return pd.DataFrame(rows, columns=[*_REPETITION, "measure", "label_rule", "value"])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core import plotting as plot
-from biaslab.fairness_testing.names import NO_RULE, OWN, PAPER, PUBLISHED, SETTING, SHARED
+from biaslab.fairness_testing.names import NO_RULE, PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
     TESTER_NAMES,
@@ -20,12 +20,6 @@ from biaslab.fairness_testing.report.results import (
 from biaslab.fairness_testing.report.tables import switch_name, worths
 from biaslab.run.reports import Results
 
-_TESTERS = {
-    "random": (plot.GREY, ":"),
-    "aequitas": (plot.BLUE, "--"),
-    "symbolic": (plot.ORANGE, "-."),
-    "adf": (plot.VERMILLION, "-"),
-}
 _LINES = {
     "n_samples": ("Samples", plot.BLUE),
     "n_discriminatory": ("Discriminatory samples", plot.VERMILLION),
@@ -46,8 +40,7 @@ _ROW = 0.3  # height of a switch of the ablation
 
 def draw_local(units: Sequence[Results], stem: Path) -> None:
     """Draw the samples against the seeds explored, AEQUITAS beside ADF, from the same seeds (Figure 7)."""
-    curves = _published_curves(units, SHARED)
-    data = curves[curves["tester"].isin(["aequitas", "adf"])]
+    data = read_all(units, "curves")
     settings = _settings(data)
     with plot.figure(plot.DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
         axes = _grid(fig, 2 * len(settings), 4)
@@ -65,40 +58,11 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
-def draw_coverage(units: Sequence[Results], stem: Path) -> None:
-    """Draw the discriminatory samples found against the model queries, a line a tester, a panel a setting."""
-    curves = _published_curves(units, OWN)
-    data = curves[(curves["n_discriminatory"] > 0) & (curves["n_queries"] > 0)]
-    settings = _settings(curves)
-    n_columns = min(len(settings), 3 if len(settings) <= 6 else 4)
-    with plot.figure(
-        plot.DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND
-    ) as fig:
-        axes = _grid(fig, len(settings), n_columns, sharex=True, sharey=True)
-        for ax, setting in zip(axes, settings, strict=True):
-            for tester, (colour, line) in _TESTERS.items():
-                part = _of(data, setting, tester=tester)
-                ax.plot(
-                    part["n_queries"],
-                    part["n_discriminatory"],
-                    color=colour,
-                    linestyle=line,
-                    label=TESTER_NAMES[tester],
-                )
-            if len(data):
-                ax.set(xscale="log", yscale="log")
-            ax.set_title(_name(setting))
-            ax.grid(visible=True)
-        _label_outer(axes, n_columns, "Model queries", "Discriminatory samples")
-        plot.legend_below(fig, axes[0], len(_TESTERS))
-        plot.save_with_data(fig, stem, data)
-
-
 def draw_ablation(units: Sequence[Results], stem: Path) -> None:
     """Draw how the discriminatory samples change with each switch, a panel a tester, a mark a setting."""
     data = worths(read_all(units, "ablation"))
     data = data[data["switch"] != PUBLISHED]
-    testers = [tester for tester in _TESTERS if (data["tester"] == tester).any()]
+    testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
     rows = [data.loc[data["tester"] == tester, "switch"].nunique() for tester in testers]
     settings = _settings(data)
     with plot.figure(plot.DOUBLE_COLUMN, _ROW * (sum(rows) + 2 * len(rows)) + 2 * _LEGEND) as fig:
@@ -142,11 +106,6 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
         plot.legend_below(fig, axes[0], len(rules) + 2)
         plot.save_with_data(fig, stem, data)
-
-
-def _published_curves(units: Sequence[Results], start: str) -> pd.DataFrame:
-    curves = read_all(units, "curves")
-    return curves[(curves["mode"] == PUBLISHED) & (curves["start"] == start)]
 
 
 def _draw_switches(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:

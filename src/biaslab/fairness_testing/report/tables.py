@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
-from biaslab.fairness_testing.names import FULL, INFERRED, PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
@@ -19,7 +19,7 @@ from biaslab.fairness_testing.report.results import (
 )
 from biaslab.run.reports import Results
 
-MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper", INFERRED: "as Table IV suggests"}
+MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper"}
 SWITCH_NAMES = {
     PUBLISHED: "code as published",
     "clip_seeds": "seeds clipped at once",
@@ -283,32 +283,6 @@ def worths(data: pd.DataFrame) -> pd.DataFrame:
 def switch_name(switch: str) -> str:
     """Return what people call a switch of the ablation, by what the paper's side of it does."""
     return SWITCH_NAMES.get(switch, switch.replace("_", " "))
-
-
-def modes(units: Sequence[Results]) -> Table:
-    """Return every tester as the authors' code does it beside what the paper prints."""
-    counts = read_all(units, "counts")
-    values = ["global_discriminatory", "n_samples", "n_discriminatory", "n_outside", "n_queries"]
-    # Random search has no switches.
-    chosen = counts[counts["tester"] != "random"]
-    data = summarize(chosen, [*SETTING, "tester", "mode"], values)
-    named = data.assign(mode=data["mode"].map(MODE_NAMES))
-    shown = {
-        "Mode": "{mode}",
-        "Global phase": "{global_discriminatory:±,.0f}",
-        "Samples (#GDiff)": "{n_samples:±,.0f}",
-        "Discriminatory (#ID)": "{n_discriminatory:±,.0f}",
-        "of these outside the domain": "{n_outside:±,.0f}",
-        "Model queries": "{n_queries:±,.0f}",
-    }
-    note = (
-        "As the authors' code does it, and as the paper prints it; AEQUITAS also as its numbers in Table IV"
-        " suggest: a hop counts as a success by the truth of the protected value that the check returns. "
-        + _SAMPLES
-        + _REPETITIONS
-    )
-    title = "Testers as published and as printed"
-    return Table(data, _show(named, shown), title, note)
 
 
 def _counts(units: Sequence[Results], testers: Sequence[str], values: Sequence[str]) -> pd.DataFrame:

@@ -10,23 +10,12 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.fairness_testing.report import text_results as results
-from biaslab.fairness_testing.report.results import short_count, summarize
-from biaslab.fairness_testing.report.text_tables import top_terms
-from biaslab.fairness_testing.text.names import CONTROL, OWN, SAME
+from biaslab.fairness_testing.report.results import summarize
+from biaslab.fairness_testing.text.names import CONTROL
 from biaslab.run.reports import Results
 
-N_TERMS = 12
-"""Terms to draw of a network and feature."""
-
 _COLOURS = {"rp": plot.GREY, "adf": plot.VERMILLION}
-_LINES = {
-    ("rp", OWN): ("-", "RP"),
-    ("rp", SAME): ("--", "RP from the texts that ADF starts from"),
-    ("adf", OWN): ("-", "ADF"),
-}
-_NETWORKS = {"lstm": (plot.BLUE, "o"), "gru": (plot.VERMILLION, "s")}
 _ROW, _PANEL, _LEGEND = 0.15, 0.6, 0.4  # heights in inches: of a row, of the rest of a panel, of a legend
-_HEIGHT = 1.6  # height of a panel with curves
 
 
 def draw_nearness(units: Sequence[Results], stem: Path) -> None:
@@ -50,62 +39,6 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
             ax.set_title(results.METRIC_NAMES[metric])
         _explain(fig, axes)
         plot.save_with_data(fig, stem, data)
-
-
-def draw_coverage(units: Sequence[Results], stem: Path) -> None:
-    """Draw the discriminatory texts of the local phases against the model queries, a panel a benchmark.
-
-    Gradients count as queries; ADF starts from its own finds, which are the texts that others may start from.
-    """
-    data = results.read_all(units, "curves")
-    settings = _settings(data)
-    n_columns = _columns(len(settings))
-    n_rows = max(1, math.ceil(len(settings) / n_columns))
-    with plot.figure(plot.DOUBLE_COLUMN, _HEIGHT * n_rows + _LEGEND) as fig:
-        axes = fig.subplots(n_rows, n_columns, squeeze=False).ravel()
-        for ax, setting in zip(axes, settings, strict=False):
-            part = _of(data, setting)
-            for (tester, start), (line, label) in _LINES.items():
-                own = part[(part["tester"] == tester) & (part["start"] == start)]
-                if len(own):
-                    x, y = own["n_queries"], own["n_discriminatory"]
-                    ax.plot(x, y, color=_COLOURS[tester], linestyle=line, label=label)
-            ax.set_title(", ".join(_named(setting)))
-            ax.set_xlim(left=0)
-            ax.set_ylim(bottom=0)
-            ax.xaxis.set_major_formatter(short_count)
-            ax.yaxis.set_major_formatter(short_count)
-            ax.locator_params(axis="x", nbins=5)
-            ax.grid(visible=True)
-        for ax in axes[max(len(settings) - n_columns, 0) : len(settings)]:
-            ax.set_xlabel("Model queries and gradients")
-        for ax in axes[::n_columns]:
-            ax.set_ylabel("Discriminatory texts")
-        _hide(axes[len(settings) :])
-        _explain(fig, axes[: len(settings)])
-        plot.save_with_data(fig, stem, data)
-
-
-def draw_terms(units: Sequence[Results], stem: Path) -> None:
-    """Draw how often the values of a feature change the label by being replaced, a panel a feature."""
-    words = results.read_all(units, "words")
-    named = top_terms(words, N_TERMS)[["corpus", "feature", "term"]].drop_duplicates()
-    data = words[words["n_texts"] > 0].merge(named, on=["corpus", "feature", "term"])
-    data = results.with_masks(units, _worst_first(data), "term")
-    groups = list(data.groupby(["corpus", "feature"], sort=False))
-    rows = {key: list(dict.fromkeys(part["place"])) for key, part in groups}
-    with _panels(len(groups), max(map(len, rows.values()), default=0)) as (fig, axes):
-        for ax, (key, part) in zip(axes, groups, strict=False):
-            for place, (network, (colour, marker)) in enumerate(_networks(part).items()):
-                own = part[part["model"] == network]
-                y = [rows[key].index(p) + 0.24 * place - 0.12 for p in own["place"]]
-                _draw_shares(ax, own, y, colour, network.upper(), marker)
-            _name_rows(ax, part.drop_duplicates("place")["term"].tolist())
-            ax.set_title(", ".join(key))
-            ax.set_xlim(-3, 103)
-            ax.set_xlabel("Texts whose label changes (%)")
-        _explain(fig, axes)
-        plot.save_with_data(fig, stem, data.drop(columns="place"))
 
 
 def draw_retraining(units: Sequence[Results], stem: Path) -> None:
@@ -143,7 +76,8 @@ def _panels(n: int, n_rows: int, sharey: bool = False) -> Iterator[tuple[plot.Fi
     n_lines = max(1, math.ceil(n / n_columns))
     with plot.figure(plot.DOUBLE_COLUMN, (_ROW * max(n_rows, 3) + _PANEL) * n_lines + _LEGEND) as fig:
         axes = fig.subplots(n_lines, n_columns, squeeze=False, sharey=sharey).ravel()
-        _hide(axes[n:])
+        for ax in axes[n:]:
+            ax.set_axis_off()
         yield fig, axes[:n]
 
 
@@ -151,31 +85,11 @@ def _draw_means(
     ax: plot.Axes, data: pd.DataFrame, value: str, y: Sequence[float], colour: str, label: str
 ) -> None:
     """Draw means with their intervals over the repetitions, one in each row."""
-    ends = data[[f"{value}_ci_low", f"{value}_ci_high"]].to_numpy(float).T
-    _draw_marks(ax, data[value].to_numpy(float), ends, y, colour, label, "o")
-
-
-def _draw_shares(
-    ax: plot.Axes, data: pd.DataFrame, y: Sequence[float], colour: str, label: str, marker: str
-) -> None:
-    """Draw shares in percent with their intervals over the texts, one in each row."""
-    ends = 100 * data[["ci_low", "ci_high"]].to_numpy(float).T
-    _draw_marks(ax, 100 * data["share"].to_numpy(float), ends, y, colour, label, marker)
-
-
-def _draw_marks(
-    ax: plot.Axes,
-    x: "np.ndarray",
-    ends: "np.ndarray",
-    y: Sequence[float],
-    colour: str,
-    label: str,
-    marker: str,
-) -> None:
+    x, ends = data[value].to_numpy(float), data[[f"{value}_ci_low", f"{value}_ci_high"]].to_numpy(float).T
     if len(x):
         lengths = np.nan_to_num(np.abs(ends - x))
         ax.errorbar(
-            x, y, xerr=lengths, linestyle="", marker=marker, markersize=2.8, color=colour, elinewidth=0.7,
+            x, y, xerr=lengths, linestyle="", marker="o", markersize=2.8, color=colour, elinewidth=0.7,
             label=label,
         )  # fmt: skip
 
@@ -209,31 +123,9 @@ def _explain(fig: plot.Figure, axes: Sequence[plot.Axes]) -> None:
         fig.text(0.5, 0.5, "not measured", horizontalalignment="center")
 
 
-def _worst_first(data: pd.DataFrame) -> pd.DataFrame:
-    """Sort the terms of each corpus and feature as `top_terms` does, by the mean over the networks."""
-    group = ["corpus", "feature"]
-    mean = data.groupby([*group, "term"])["ci_low"].transform("mean")
-    number = data.groupby(group, sort=False).ngroup()
-    ordered = data.assign(group=number, mean=mean).sort_values(
-        ["group", "mean", "term"], ascending=[True, False, True], kind="stable"
-    )
-    return ordered.assign(place=pd.factorize(ordered["term"])[0]).drop(columns=["group", "mean"])
-
-
-def _networks(data: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Return colour and marker of each network, those of the paper first."""
-    there = set(data["model"])
-    return {name: style for name, style in _NETWORKS.items() if name in there}
-
-
 def _columns(n: int) -> int:
     """Return how many of n panels stand side by side: three, or two where these fill the rows better."""
     return max(1, min(n, 2 if n in (2, 4) else 3))
-
-
-def _hide(axes: Sequence[plot.Axes]) -> None:
-    for ax in axes:
-        ax.set_axis_off()
 
 
 def _settings(data: pd.DataFrame) -> list[tuple[str, ...]]:

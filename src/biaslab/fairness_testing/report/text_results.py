@@ -61,12 +61,6 @@ def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
     return data[["corpus", *COLUMNS[name]]]
 
 
-def read_seeds(units: Sequence[Results]) -> pd.DataFrame:
-    """Read what became of each seed (seeds.parquet) of several corpora, as `read_all` does."""
-    parts = [unit.parquet("seeds", list(COLUMNS["seeds"])).assign(corpus=corpus_of(unit)) for unit in units]
-    return pd.concat(parts, ignore_index=True)[["corpus", *COLUMNS["seeds"]]]
-
-
 def read_examples(units: Sequence[Results]) -> list[dict[str, Any]]:
     """Read the examples of several corpora."""
     files = [unit.folder / EXAMPLE for unit in units]
@@ -81,13 +75,6 @@ def corpus_of(unit: Results) -> str:
 def masker(unit: Results) -> Callable[[str], str]:
     """Return what masks the words of a corpus that must not be shown; nothing where its option says so."""
     return text_masker(None if unit.option("unmask") else unit.file("masked_words"))
-
-
-def with_masks(units: Sequence[Results], data: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a table whose `column` has words that must not be shown masked, by the rules of each corpus."""
-    masks = {corpus_of(unit): masker(unit) for unit in units}
-    masked = [masks[corpus](word) for corpus, word in zip(data["corpus"], data[column], strict=True)]
-    return data.assign(**{column: masked})
 
 
 def with_calls(data: pd.DataFrame) -> pd.DataFrame:

@@ -1,12 +1,10 @@
 """The tables on texts, of all corpora together (Zhang et al. 2021)."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from biaslab.core.stats import mean_interval
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report import text_results as results
@@ -15,25 +13,8 @@ from biaslab.fairness_testing.report.text_averages import MEASURES, text_average
 from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
 from biaslab.run.reports import Results
 
-N_TERMS = 15
-"""Terms to show for a classifier and feature."""
 N_WANTED = 5000
 """Discriminatory texts whose cost is told, as in Table XI."""
-COMPARED = (
-    ("adf_asc", "asc"),
-    ("adf_hf", "hf"),
-    ("adf_asc", "rp"),
-    ("adf_hf", "rp"),
-    ("asc", "rp"),
-    ("hf", "rp"),
-    ("hf", "asc"),
-    ("adf_hf", "adf_asc"),
-    ("adf_asc@printed", "adf_asc"),
-    ("adf_hf@printed", "adf_hf"),
-)
-"""Global strategies to compare with each other: the first less the second."""
-
-_PAPER = ("rp", "asc", "adf_asc", "hf", "adf_hf")
 _BENCHMARK = {"Corpus": "{corpus}", "Network": "{network}", "Feature": "{feature}"}
 _REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _DISTINCT = "Equal texts count once."
@@ -100,7 +81,7 @@ def found(units: Sequence[Results]) -> Table:
     values = [str(name) for name in wide]
     data = summarize(wide.reset_index(), results.BENCHMARK, values)
     shown = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
-    shown |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies if name in _PAPER}
+    shown |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies}
     for tester, title in results.TESTER_NAMES.items():
         shown |= {
             f"Local {title}": f"{{local_{tester}:±,.0f}}",
@@ -112,64 +93,6 @@ def found(units: Sequence[Results]) -> Table:
         f" RP, or of ADF_ASC. {_DISTINCT} Success: discriminatory ones among the different texts visited."
     )
     return Table(data, _show(data, shown), "Discriminatory texts", note + _REPETITIONS)
-
-
-def strategies(units: Sequence[Results]) -> Table:
-    """Return how the global strategies compare with each other, over repetitions and over seeds."""
-    data = compare_strategies(results.read_all(units, "global"), results.read_seeds(units))
-    texts = data.assign(
-        name=data["strategy"].map(results.STRATEGY_NAMES),
-        other=data["against"].map(results.STRATEGY_NAMES),
-    )
-    shown = _BENCHMARK | {
-        "Strategy": "{name}",
-        "Against": "{other}",
-        "Finds": "{n_found:,.1f}",
-        "of the other": "{n_found_against:,.1f}",
-        "Ratio": "{ratio:.2f}",
-        "Difference": "{difference:±+,.1f}",
-        "Seeds": "{n_seeds:,.0f}",
-        "Only this one": "{only_strategy:.1f}",
-        "Only the other": "{only_against:.1f}",
-        "Difference by 1,000 seeds": "{per_1000:±+.1f}",
-    }
-    note = (
-        "Finds: different discriminatory texts made of seeds that are not discriminatory; ratio of the means."
-        " Difference of the finds ± half of its 95% interval over the repetitions, which are paired. Only"
-        " this one: seeds that it turns and the other does not, on average of a repetition; difference by"
-        " 1,000 such seeds, with its interval over the seeds, each averaged over its repetitions (Student's"
-        " t)."
-    )
-    return Table(data, _show(texts, shown), "Global strategies against each other", note)
-
-
-def compare_strategies(globally: pd.DataFrame, seeds: pd.DataFrame) -> pd.DataFrame:
-    """Compare global strategies by benchmark: paired over the repetitions, and over the seeds.
-
-    n_seeds: those that are not discriminatory as they are, in any repetition. only_strategy, only_against:
-    seeds that one alone turns, mean over the repetitions; per_1000: the difference by 1,000 seeds. Pairs of
-    which one was not run are left out.
-    """
-    rows = []
-    for key, part in globally.groupby(results.BENCHMARK, sort=False):
-        counts = part.pivot(index="repetition", columns="strategy", values="n_found")
-        own = seeds[(seeds[results.BENCHMARK] == list(key)).all(axis=1) & (seeds["found"] != 0)]
-        turned = (
-            own.assign(turned=own["found"] > 0)
-            .set_index(["repetition", "seed", "strategy"])["turned"]
-            .unstack("strategy")
-        )
-        for a, b in COMPARED:
-            if {a, b} <= set(counts) and {a, b} <= set(turned):
-                means = counts[[a, b]].mean()
-                of_means = means[a] / means[b] if means[b] > 0 else math.nan
-                change = (counts[a] - counts[b]).dropna()
-                row = [*key, a, b, *means, of_means, change.mean(), *mean_interval(change)]
-                rows.append([*row, *_over_seeds(turned[[a, b]].dropna().astype(float))])
-    columns = ["strategy", "against", "n_found", "n_found_against", "ratio"]
-    columns += ["difference", "difference_ci_low", "difference_ci_high"]
-    columns += ["n_seeds", "only_strategy", "only_against", "per_1000", "per_1000_ci_low", "per_1000_ci_high"]
-    return pd.DataFrame(rows, columns=[*results.BENCHMARK, *columns])
 
 
 def nearness(units: Sequence[Results]) -> Table:
@@ -227,70 +150,6 @@ def retraining_by_strategy(units: Sequence[Results]) -> Table:
     """Return what retraining removes by the strategy whose finds are added (Table XIV)."""
     testers = ("asc", "adf_asc", "hf", "adf_hf", CONTROL)
     return _trainings(units, testers, "Discrimination removed by retraining, by strategy")
-
-
-def terms(units: Sequence[Results]) -> Table:
-    """Return the values of each feature that change most labels by being replaced."""
-    data = results.with_masks(units, top_terms(results.read_all(units, "words"), N_TERMS), "term")
-    percent = data.assign(**{name: 100 * data[name] for name in ("share", "ci_low", "ci_high")})
-    shown = _BENCHMARK | {
-        "Value": "{term}",
-        "Texts with it": "{n_texts:,.0f}",
-        "Label changes": "{n_flips:,.0f}",
-        "Share (%)": "{share:.1f} ({ci_low:.1f} to {ci_high:.1f})",
-    }
-    note = (
-        f"The {N_TERMS} values whose share has the highest lower end, of those that texts hold: texts in"
-        " which some other value instead of this one gives another label, with Clopper and Pearson's 95%"
-        " interval."
-    ) + _mask_note(units)
-    return Table(data, _show(percent, shown), "Values whose replacement changes the label", note)
-
-
-def top_terms(words: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Return the values of words.tsv that surely change most labels, at most n of a benchmark.
-
-    Sorted by the lower end of the interval, then by the share, then by the value itself: a value that a
-    single text holds is not taken for the worst.
-    """
-    sorted_ = words[words["n_texts"] > 0].sort_values(
-        ["ci_low", "share", "term"], ascending=[False, False, True], kind="stable"
-    )
-    top = sorted_.groupby(results.BENCHMARK, sort=False).head(n)
-    places = (
-        words.drop_duplicates(results.BENCHMARK)[results.BENCHMARK]
-        .reset_index(drop=True)
-        .reset_index(names="place")
-    )
-    placed = top.merge(places, on=results.BENCHMARK).sort_values("place", kind="stable")
-    return placed.drop(columns="place").reset_index(drop=True)
-
-
-def unseen(units: Sequence[Results]) -> Table:
-    """Return how many texts that were never searched are discriminatory, before and after training again."""
-    names = {
-        "before": "Before",
-        CONTROL: "Nothing added",
-        "augmented": "Retrained with ADF_ASC",
-        CERTIFIED: "Certified training",
-    }
-    all_ = results.read_all(units, "unseen")
-    data = results.in_order(
-        results.in_order(all_, "method", list(names)), "texts", list(all_["texts"].unique())
-    )
-    data = data.assign(share=ratio(data["n_discriminatory"], data["n_texts"]))
-    wide = summarize(data, [*results.BENCHMARK, "texts", "method"], ["n_texts", "n_discriminatory", "share"])
-    percent = _scaled(wide, ["share"]).assign(name=wide["method"].map(names))
-    shown = _BENCHMARK | {
-        "Texts": "{texts}",
-        "Network is": "{name}",
-        "Texts with a value": "{n_texts:,.0f}",
-        "Discriminatory": "{n_discriminatory:±,.1f}",
-        "Share (%)": "{share:±.1f}",
-    }
-    note = "Texts with a value of the feature, as they were written: none is made by a search."
-    title = "Discriminatory texts among those never searched"
-    return Table(wide, _show(percent, shown), title, note + _REPETITIONS)
 
 
 def average_table(units: Sequence[Results]) -> Table:
@@ -388,14 +247,6 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
         " say which label the added texts get."
     )
     return Table(data, _show(percent, shown), title, note + _REPETITIONS)
-
-
-def _over_seeds(turned: pd.DataFrame) -> list[float]:
-    """Return how many seeds there are and one strategy alone turns, and the paired difference by 1,000."""
-    a, b = (turned[name] for name in turned)
-    only = [((x > y).groupby("repetition").sum()).mean() for x, y in ((a, b), (b, a))]
-    by_seed = (a - b).groupby("seed").mean()
-    return [len(by_seed), *only, *(1000 * x for x in (by_seed.mean(), *mean_interval(by_seed)))]
 
 
 def _by_metric(validity: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

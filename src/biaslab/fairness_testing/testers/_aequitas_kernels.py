@@ -34,7 +34,6 @@ class Rules(NamedTuple):
     values: np.ndarray  # (m, p) int32: the combinations of their values
     metropolis: bool
     falsy_energy: bool
-    falsy_success: bool
 
 
 class Stand(NamedTuple):
@@ -131,7 +130,7 @@ def take_visits(walk, stand, end, labels, rules):
     protected values, and the own one.
     """
     samples, discriminatory, draws, probabilities, directions = walk
-    low, high, columns, values, metropolis, falsy_energy, falsy_success = rules
+    low, high, columns, values, metropolis, falsy_energy = rules
     first, here, here_energy, success = stand
     visit = first
     x = np.empty(samples.shape[1], np.int32)
@@ -143,12 +142,11 @@ def take_visits(walk, stand, end, labels, rules):
             if np.any(x != samples[visit]):
                 break
         partner = first_partner(labels[visit - first])
-        falsy = is_falsy(samples[visit], partner, columns, values)
         discriminatory[visit] = partner >= 0
         if visit > 0:
-            success = not falsy if falsy_success else partner >= 0
+            success = partner >= 0
             learn(attribute, direction, success, probabilities, directions)
-        energy = falsy if falsy_energy else partner < 0
+        energy = is_falsy(samples[visit], partner, columns, values) if falsy_energy else partner < 0
         if visit == 0 or not metropolis or accepts(energy, here_energy, draws[visit - 1, 3]):
             here, here_energy = visit, energy
         visit += 1

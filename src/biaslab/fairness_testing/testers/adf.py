@@ -6,11 +6,11 @@ from dataclasses import replace
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import adf_global, adf_local, two_phases
 from biaslab.fairness_testing.testers.adf_settings import PAPER, PUBLISHED, Settings
-from biaslab.fairness_testing.testers.contract import Part, Task, Tester, collect
-from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.contract import Task, Tester, collect
+from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 
-def search(task: Task, settings: Settings) -> Iterator[Part]:
+def search(task: Task, settings: Settings) -> Iterator[Phases]:
     """Search from rows of the data, with 1000 hops in the paper; see `two_phases.search`."""
     algorithm = two_phases.Algorithm("adf", settings.max_iter, adf_global.generate, adf_local.generate)
     yield from two_phases.search(task, algorithm, settings)

@@ -18,7 +18,7 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import _aequitas_kernels as kernels
 from biaslab.fairness_testing.testers import random_search
-from biaslab.fairness_testing.testers.contract import Part, Task, Tester
+from biaslab.fairness_testing.testers.contract import Task, Tester
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
@@ -31,7 +31,7 @@ class Settings:
     """Where the published code and the paper differ.
 
     The check of the code returns the first protected value that gets another label, or the sample's own where
-    none does. Taken for a truth value, as two of the switches do, it says whether that value is other than 0.
+    none does. Taken for a truth value, as `falsy_energy` does, it says whether that value is other than 0.
     """
 
     # Whether a walk goes on from the new sample by the Metropolis rule of ``scipy.optimize.basinhopping``
@@ -41,9 +41,6 @@ class Settings:
     # Whether the energy in that rule is 1 where the check returns 0, and 0 elsewhere, as in the code.
     # What was meant: 0 for a discriminatory sample, otherwise 1.
     falsy_energy: bool
-    # Whether a hop makes its attribute and direction likelier where the check does not return 0, instead
-    # of where the sample is discriminatory. Neither the code nor the paper says so; see `INFERRED`.
-    falsy_success: bool
     # Whether the protected attributes are perturbed like the others, as in the code. In the paper, the
     # distribution is one over the attributes that are not protected.
     perturb_protected: bool
@@ -56,21 +53,11 @@ class Settings:
     negative_neighbours: bool
 
 
-PUBLISHED = Settings(
-    metropolis=True, falsy_energy=True, falsy_success=False, perturb_protected=True, negative_neighbours=True
-)
-PAPER = Settings(
-    metropolis=False,
-    falsy_energy=False,
-    falsy_success=False,
-    perturb_protected=False,
-    negative_neighbours=False,
-)
-INFERRED = replace(PUBLISHED, falsy_success=True)
-"""The published code with its mistake about the energy made about success, too: nearer to Table IV."""
+PUBLISHED = Settings(metropolis=True, falsy_energy=True, perturb_protected=True, negative_neighbours=True)
+PAPER = Settings(metropolis=False, falsy_energy=False, perturb_protected=False, negative_neighbours=False)
 
 
-def search(task: Task, settings: Settings) -> Iterator[Part]:
+def search(task: Task, settings: Settings) -> Iterator[Phases]:
     """Search for discriminatory samples: among uniform ones, then around those found.
 
     It cannot be cut, as the walks learn from each other. The code of the authors starts no walk from a find
@@ -81,7 +68,7 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
     global_ = random_search.visit(task.subject, X)
     numbers = np.flatnonzero(global_.discriminatory).astype(np.int32)
     local = search_around(replace(task, seeds=X[numbers]), settings)
-    yield Part(Phases(global_, replace(local, seed=numbers[local.seed])), task.n_seeds, X)
+    yield Phases(global_, replace(local, seed=numbers[local.seed]))
 
 
 def search_around(task: Task, settings: Settings) -> Trail:
@@ -109,7 +96,7 @@ def search_around(task: Task, settings: Settings) -> Trail:
 TESTER = Tester(
     name="aequitas",
     title="AEQUITAS",
-    modes={names.PUBLISHED: PUBLISHED, names.PAPER: PAPER, names.INFERRED: INFERRED},
+    modes={names.PUBLISHED: PUBLISHED, names.PAPER: PAPER},
     search=search,
     search_around=search_around,
     draws_seeds=True,
@@ -128,7 +115,7 @@ def _perturbed_evenly(subject: Subject, settings: Settings) -> np.ndarray:
 
 def _rules(subject: Subject, settings: Settings) -> kernels.Rules:
     domain, protected = subject.domain, subject.protected
-    switches = settings.metropolis, settings.falsy_energy, settings.falsy_success
+    switches = settings.metropolis, settings.falsy_energy
     return kernels.Rules(domain.low, domain.high, np.array(protected.columns), protected.values, *switches)
 
 

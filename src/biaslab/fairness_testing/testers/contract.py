@@ -38,27 +38,16 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Part:
-    """What a tester tried from some seeds."""
-
-    phases: Phases
-    n_seeds: int
-    # The samples that these seeds are, (n_seeds, d) int32, in the order of their numbers; None where a tester
-    # does not keep to the numbers.
-    starts: np.ndarray | None
-
-
-@dataclass(frozen=True)
 class Tester:
     """One row of the registry."""
 
     name: str  # in files and on the command line
     title: str  # what people call it
-    # Its settings by mode; a tester with one mode has no switches and is the same in all.
+    # Its settings by mode; a tester with one mode has no switches and is the same in both.
     modes: Mapping[str, Any]
-    # Yields the `Part` s of a search; one that cannot be cut yields one. Seeds searched in parts give the
-    # same trails as all at once.
-    search: Callable[[Task, Any], Iterator[Part]]
+    # Yields what was tried from some seeds after the other; a search that cannot be cut yields once. Seeds
+    # searched in parts give the same trails as all at once.
+    search: Callable[[Task, Any], Iterator[Phases]]
     # The local phase alone, from given seeds which it numbers from 0 on; None without such a phase.
     search_around: Callable[[Task, Any], Trail] | None = None
     # The global phase alone, of a tester that mixes its phases; None where the one in `Phases` is the same.
@@ -93,8 +82,8 @@ class Tester:
         return settings
 
 
-def collect(parts: Iterable[Part]) -> Phases:
+def collect(parts: Iterable[Phases]) -> Phases:
     """Return what all parts of a search tried, as if they were one."""
-    phases = [part.phases for part in parts]
-    global_, local = ([getattr(part, name) for part in phases] for name in ("global_", "local"))
-    return Phases(join(global_), join(local), sum(part.n_idle for part in phases))
+    parts = list(parts)
+    global_, local = ([getattr(part, name) for part in parts] for name in ("global_", "local"))
+    return Phases(join(global_), join(local), sum(part.n_idle for part in parts))

@@ -14,10 +14,10 @@ from biaslab.classifiers.models import Model
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.adf_global import farthest
-from biaslab.fairness_testing.testers.contract import Part, Task, Tester, collect
+from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import Check, check
 from biaslab.fairness_testing.testers.subject import Subject
-from biaslab.fairness_testing.testers.trails import Trail
+from biaslab.fairness_testing.testers.trails import Phases, Trail
 from biaslab.fairness_testing.testers.two_phases import Finds
 from biaslab.fairness_testing.testers.visits import Visits
 
@@ -48,7 +48,7 @@ class Settings:
     own_partner: bool = False
 
 
-def search(task: Task, settings: Settings) -> Iterator[Part]:
+def search(task: Task, settings: Settings) -> Iterator[Phases]:
     """Search from rows of the data, with 1000 hops in the paper; see `two_phases.search`."""
     algorithm = two_phases.Algorithm("eidig", MAX_ITER, find_globally, walk)
     yield from two_phases.search(task, algorithm, settings)

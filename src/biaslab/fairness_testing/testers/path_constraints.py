@@ -25,8 +25,6 @@ class Choice(StrEnum):
     """The one nearest to the value that the sample has."""
     LEAST = "least"
     """The one nearest to zero; the solver Z3 mostly answers so."""
-    RANDOM = "random"
-    """Any, equally likely."""
 
 
 class Problem(NamedTuple):
@@ -69,9 +67,7 @@ def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray
     return low, high
 
 
-def solve(
-    constraints: Path, x: np.ndarray, domain: Domain, choice: Choice, rng: np.random.Generator
-) -> np.ndarray | None:
+def solve(constraints: Path, x: np.ndarray, domain: Domain, choice: Choice) -> np.ndarray | None:
     """Return a sample that fulfils all constraints within the domain, otherwise equal to `x`; or None."""
     low, high = intervals(constraints, domain)
     mentioned = np.unique(constraints.attributes)
@@ -79,8 +75,5 @@ def solve(
     if (low > high).any():
         return None
     solution = x.copy()
-    if choice is Choice.RANDOM:
-        solution[mentioned] = rng.integers(low, high, endpoint=True)
-    else:
-        solution[mentioned] = np.clip(x[mentioned] if choice is Choice.NEAREST else 0, low, high)
+    solution[mentioned] = np.clip(x[mentioned] if choice is Choice.NEAREST else 0, low, high)
     return solution

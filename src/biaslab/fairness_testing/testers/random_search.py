@@ -1,7 +1,6 @@
 """Uniform sampling of the domain: THEMIS (Zhang et al. 2021, Section 4.3), and the fairness it estimates."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -9,29 +8,19 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.fairness_testing import names
-from biaslab.fairness_testing.testers.contract import Part, Task, Tester
+from biaslab.fairness_testing.testers.contract import Task, Tester
 from biaslab.fairness_testing.testers.discrimination import are_discriminatory
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 
-def search(task: Task, settings: None = None) -> Iterator[Part]:
+def search(task: Task, settings: None = None) -> Iterator[Phases]:
     """Check samples drawn uniformly from the domain, with replacement.
 
-    At least one is drawn; the samples of fewer are the first of those of more, and a part of the seeds gets
-    the same part of them. Every sample has a number of its own. As many as there are seeds count as the
-    global phase.
+    Every sample has a number of its own. As many as there are seeds count as the global phase.
     """
-    rng = stream(task.seed, "random search")
-    size, n_before = task.part_seeds or task.n_seeds, 0
-    for begin in range(0, task.n_seeds, size):
-        end = min(begin + size, task.n_seeds)
-        n = end * task.n_drawn // task.n_seeds - n_before
-        trail = visit(task.subject, draw(task.subject, n, rng))
-        trail = replace(trail, seed=trail.seed + np.int32(n_before))
-        n_global = max(0, task.n_seeds - n_before)
-        yield Part(Phases(trail.part(slice(n_global)), trail.part(slice(n_global, None))), end - begin, None)
-        n_before += n
+    trail = visit(task.subject, draw(task.subject, task.n_drawn, stream(task.seed, "random search")))
+    yield Phases(trail.part(slice(task.n_seeds)), trail.part(slice(task.n_seeds, None)))
 
 
 TESTER = Tester(

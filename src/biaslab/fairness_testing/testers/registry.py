@@ -1,7 +1,6 @@
 """The testers. A new one costs its module, a row here, and an oracle among the tests."""
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.fairness_testing.names import MODES
 from biaslab.fairness_testing.testers import adf, aequitas, eidig, random_search, symbolic
 from biaslab.fairness_testing.testers.contract import Tester
 
@@ -34,6 +33,5 @@ def paper_testers() -> dict[str, Tester]:
 
 
 def runs() -> list[tuple[Tester, str]]:
-    """Return the paper's testers by mode: first the modes of code and paper, then what others do not have."""
-    every = [(tester, mode) for tester in paper_testers().values() for mode in tester.modes]
-    return sorted(every, key=lambda run: not (run[0].has_switches and run[1] in MODES))
+    """Return the paper's testers in each of their modes."""
+    return [(tester, mode) for tester in paper_testers().values() for mode in tester.modes]

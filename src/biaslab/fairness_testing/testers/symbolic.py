@@ -18,7 +18,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import names
-from biaslab.fairness_testing.testers.contract import Part, Task, Tester
+from biaslab.fairness_testing.testers.contract import Task, Tester
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.explanation_trees import Explainer, Path
 from biaslab.fairness_testing.testers.path_constraints import Choice, global_problems, local_problems, solve
@@ -70,7 +70,7 @@ PAPER = Settings(
 """As the paper describes."""
 
 
-def search(task: Task, settings: Settings) -> Iterator[Part]:
+def search(task: Task, settings: Settings) -> Iterator[Phases]:
     """Search globally and locally at a time (Table V).
 
     It cannot be cut, as all results wait in one queue. It explores `Task.n_explored` different samples
@@ -83,7 +83,7 @@ def search(task: Task, settings: Settings) -> Iterator[Part]:
     visits, n_idle = explorer.collect(walk, task.n_explored, settings.counts_seeds)
     local = [visit for visit in visits if visit.origin == LOCAL]
     global_ = [visit for visit in visits if visit.origin != LOCAL]
-    yield Part(Phases(explorer.trail(global_), explorer.trail(local), n_idle), task.n_seeds, None)
+    yield Phases(explorer.trail(global_), explorer.trail(local), n_idle)
 
 
 def search_globally(task: Task, settings: Settings) -> Trail:
@@ -97,12 +97,11 @@ def search_around(task: Task, settings: Settings) -> Trail:
     """Search locally alone, around each seed by itself (Table VII).
 
     There is no search around seeds that are not discriminatory. Around the others, so many different samples
-    are explored as there are hops, the seed not counted. Seeds searched in parts give the same trail as all
-    at once.
+    are explored as there are hops, the seed not counted.
     """
     explorer = _Explorer.of(task, settings)
     trails = [empty(task.subject.domain.n_attributes)]
-    for number, x in enumerate(explorer.rows(task.seeds), start=task.first):
+    for number, x in enumerate(explorer.rows(task.seeds)):
         walk = explorer.walk(x[None], {LOCAL}, (task.seed, "symbolic", "local", number), number)
         trails.append(explorer.trail(explorer.collect(walk, task.hops, counts_seeds=False)[0]))
     return join(trails)
@@ -199,7 +198,7 @@ class _Explorer:
             rng = stream(*ids, next(steps))
             number = next(numbers) if candidate.origin == SEED else candidate.seed
             visit, path = self._explore(candidate, number, rng)
-            for rank, child in self._children(visit, path, searches, solved, rng):
+            for rank, child in self._children(visit, path, searches, solved):
                 queues.put(rank, child)
             yield visit
 
@@ -249,7 +248,6 @@ class _Explorer:
         path: Path,
         searches: Collection[int],
         solved: set[bytes],
-        rng: np.random.Generator,
     ) -> Iterator[tuple[float, _Candidate]]:
         """Yield new samples with their ranks; paths join `solved` and are not solved again."""
         x = np.array(visit.x, np.int32)
@@ -265,7 +263,7 @@ class _Explorer:
                 if key in solved:
                     continue
                 solved.add(key)
-                child = solve(problem.constraints, x, self.subject.domain, self.settings.choice, rng)
+                child = solve(problem.constraints, x, self.subject.domain, self.settings.choice)
                 if child is not None:
                     yield problem.rank, _Candidate(tuple(child.tolist()), origin, visit.seed)
 

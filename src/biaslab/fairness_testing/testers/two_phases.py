@@ -8,7 +8,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.testers.contract import Part, Task
+from biaslab.fairness_testing.testers.contract import Task
 from biaslab.fairness_testing.testers.discrimination import Check, check
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail
@@ -36,7 +36,7 @@ class Algorithm:
     walk: Callable[[Subject, Finds, np.ndarray, Any], Trail]
 
 
-def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
+def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Phases]:
     """Search for discriminatory samples from rows of the data; the trails have what was checked, by seed.
 
     Each seed has its own random streams: however seeds are cut into parts, the trails are the same, one after
@@ -46,7 +46,7 @@ def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Part]:
     """
     _check_task(task)
     for part in task.parts():
-        yield Part(_search_part(part, algorithm, settings), part.n_seeds, part.seeds)
+        yield _search_part(part, algorithm, settings)
 
 
 def move_until_found(

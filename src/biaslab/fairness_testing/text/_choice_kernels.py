@@ -65,12 +65,11 @@ def inverse_weights(offsets, saliency, is_free):
 
 
 @kernel
-def nearest_directions(words, gradients, vectors, neighbours, direction):
+def nearest_directions(words, gradients, vectors, neighbours):
     """Return the neighbour of each word in the direction of the gradient (Algorithm 5, line 3), (n,) int32.
 
-    It minimises ||sign(direction · (c - x_a)) - sign(g_a)||, the first of equal ones. Each word x_a has a
-    neighbour at least; gradients are (n, d), vectors (V, d), neighbours (V, K). The algorithm as printed has
-    the direction -1.
+    It minimises ||sign(c - x_a) - sign(g_a)||, the first of equal ones. Each word x_a has a neighbour at
+    least; gradients are (n, d), vectors (V, d), neighbours (V, K).
     """
     chosen = np.empty(len(words), np.int32)
     for i in range(len(words)):
@@ -80,7 +79,7 @@ def nearest_directions(words, gradients, vectors, neighbours, direction):
                 break
             squares = 0.0
             for j in range(vectors.shape[1]):
-                step = direction * np.sign(vectors[c, j] - vectors[words[i], j])
+                step = np.sign(vectors[c, j] - vectors[words[i], j])
                 squares += (step - np.sign(gradients[i, j])) ** 2
             if squares < least:
                 least, chosen[i] = squares, c

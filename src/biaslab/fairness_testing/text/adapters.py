@@ -47,7 +47,9 @@ def load_model(
 
         return load_recurrent(Path(reference), lexicon.vectors)
     if Path(reference).is_dir():
-        return _load_folder(Path(reference), lexicon, device, positive)
+        from biaslab.fairness_testing.text.encoder_model import load_encoder_model
+
+        return load_encoder_model(Path(reference), lexicon, device, positive)
     module, colon, name = reference.partition(":")
     if not (module and colon and name):
         raise InputError(
@@ -266,17 +268,6 @@ class CallableTextModel:
             )
         _check_shape(gradients.shape, (m, d), self.name, "gradients")
         return _finite(gradients, self.name, "gradients").astype(np.float32)
-
-
-def _load_folder(folder: Path, lexicon: Lexicon, device: str, positive: str | None) -> TextModel:
-    try:
-        from biaslab.fairness_testing.text.encoder_model import load_encoder_model
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{folder}: reading a BERT needs {error.name}, which is not installed; install the extra neural,"
-            " as docs/installation.md says"
-        ) from error
-    return load_encoder_model(folder, lexicon, device, positive)
 
 
 def _cuts(n: int) -> Iterator[np.ndarray]:

@@ -21,8 +21,6 @@ from biaslab.run.sources import (
     source_problem,
 )
 
-PROBES = ("nonfuzzed", "fuzzed")
-"""Test sets that are the same for every corpus."""
 ENCODER = ("config", "vocabulary", "weights")
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
@@ -38,8 +36,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
         return set()
     sources = [corpora[name][key] for name in names for key in (*TEXTS, "terms")]
     encoder = [section["encoder"][part] for part in ENCODER]
-    further = [*(section[probe] for probe in PROBES), *encoder, vectors_source(config)]
-    return set(datasets_of([*sources, *further]))
+    return set(datasets_of([*sources, *encoder, vectors_source(config)]))
 
 
 def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], dict[str, Any]]:
@@ -97,9 +94,6 @@ def check(given: Given) -> Iterator[str]:
     for name in named_in(section, _NAMED):
         for part, problem in _check_corpus(corpora[name], given):
             yield f"{prefix}.corpora.{name}.{part}: {problem}"
-    for key in PROBES:
-        if problem := source_problem(section[key], given):
-            yield f"{prefix}.{key}: {problem}"
     for part in ENCODER:
         if section["encoder"][part] != RANDOM and (
             problem := source_problem(section["encoder"][part], given)

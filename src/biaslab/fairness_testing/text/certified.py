@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import torch
 from torch.nn.functional import softplus
 
@@ -24,22 +23,8 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels
-from biaslab.text.scores import precision_recall_f1
 from biaslab.text.words import Texts
 
-COLUMNS = (
-    "epoch",
-    "kappa",
-    "epsilon",
-    "loss",
-    "validation_loss",
-    "validation_f1",
-    "validation_certified",
-    "is_kept",
-)
-"""Columns of a history, one row for each epoch."""
-ROUNDING = 1e-4
-"""What a bound must clear: a network answers in float32, bounds are computed in float64."""
 WINDOW = 8
 """Batches whose texts are sorted by length, so that a batch has texts of about one length."""
 
@@ -59,10 +44,6 @@ class CertifiedSettings:
     clip: float = 1.0  # largest norm of a gradient
     negative_weight: float = 1.0  # weight of a negative text in the loss, where a positive one has 1
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.ramp < 1:
-            raise InputError(f"ramp {self.ramp}: no epoch is left after it; give a number from 0 to below 1")
-
     def reached(self, epoch: int) -> float:
         """Return how far κ and ε have risen in an epoch (from 0), above 0 and up to 1."""
         return min(1.0, (epoch + 1) / (int(self.ramp * self.epochs) + 1))
@@ -71,71 +52,35 @@ class CertifiedSettings:
 @without_onednn()
 def train_certified(
     start: Recurrent,
-    texts: Texts,
-    labels: np.ndarray,
+    train: Labelled,
+    validation: Labelled,
     is_value: np.ndarray,
     values: np.ndarray,
     settings: CertifiedSettings,
     seed: int,
-    validation: Labelled | None = None,
-) -> tuple[Recurrent, pd.DataFrame]:
+) -> Recurrent:
     """Train a network whose label must not depend on which value of a feature a sensitive word is.
 
     `start` may be trained or not, and is not changed; `is_value`, (V,) bool, marks the values, (k,) int32.
-    The network of the epoch with the least loss on the validation texts, at full κ and ε, is kept; without
-    them the last one.
-
-    The history has `COLUMNS`: the mean of the loss that was trained, at this epoch's κ and ε; on the
-    validation texts the loss at full κ and ε, F1 of the positive class and the share that is certified
-    (`certified_share`; NaN where no text holds a value); which epoch is kept.
+    The network of the epoch with the least loss on the validation texts, at full κ and ε, is kept.
 
     From then on torch computes with one thread in this process, so that results have the same bytes.
     """
     make_deterministic(1)  # lasts: no kernel of numba runs below, the first of which gives torch all threads
-    train = _checked(start, texts, labels)
-    validation = validation and _checked(start, *validation)
+    train, validation = (_checked(start, *part) for part in (train, validation))
     network = _Network(start, torch.float32)
     # Fused, its square roots are exact; those of MKL depend on the maker of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     full = _Objective(network, is_value, values, settings, 1.0)
-    rows, best, kept = [], np.inf, None
+    best, kept = np.inf, None
     for epoch in range(settings.epochs):
         objective = _Objective(network, is_value, values, settings, settings.reached(epoch))
-        batches = _batches(texts.lengths, settings.batch, stream(seed, "certified training", epoch))
-        row = {"epoch": epoch + 1, "kappa": objective.kappa, "epsilon": objective.epsilon}
-        row["loss"] = _take_steps(network, optimizer, objective, train, batches, settings.clip)
-        model = network.trained(start)
-        if validation:
-            row |= _validate(model, full, *validation, settings.batch)
-        loss = row.get("validation_loss", -epoch)
+        batches = _batches(train[0].lengths, settings.batch, stream(seed, "certified training", epoch))
+        _take_steps(network, optimizer, objective, train, batches, settings.clip)
+        loss = _validation_loss(full, *validation, settings.batch)
         if objective.epsilon == 1 and loss < best:
-            best, kept = loss, (epoch, model)
-        rows.append(row)
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return kept[1], table.assign(is_kept=table.index == kept[0])
-
-
-def margin_bounds(
-    model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray, batch: int = 512
-) -> np.ndarray:
-    """Return bounds, (n, 2), of O_1 - O_0, the logits' difference, over all values of all sensitive words."""
-    network = _Network(model, torch.float64)
-    found = np.empty((len(texts), 2))
-    order = np.argsort(texts.lengths, kind="stable")
-    with torch.no_grad():
-        for first in range(0, len(texts), batch):
-            rows = order[first : first + batch]
-            found[rows] = network.bounds(texts.take(rows), is_value, values, 1.0).numpy()
-    return found
-
-
-def certified_share(model: Recurrent, texts: Texts, is_value: np.ndarray, values: np.ndarray) -> float:
-    """Return the share of the texts with a sensitive word whose label no value can change, provably."""
-    rows = np.flatnonzero(have_marked(texts, is_value[texts.ids]))
-    if not len(rows):
-        return float("nan")
-    lower, upper = margin_bounds(model, texts.take(rows), is_value, values).T
-    return float(np.mean((lower > ROUNDING) | (upper < -ROUNDING)))
+            best, kept = loss, network.trained(start)
+    return kept
 
 
 class _Network(torch.nn.Module):
@@ -230,11 +175,11 @@ class _Objective:
 
     def __call__(self, texts: Texts, labels: np.ndarray) -> torch.Tensor:
         """Return the mean loss."""
-        losses, weights, _ = self.losses(texts, labels)
+        losses, weights = self.losses(texts, labels)
         return losses.sum() / weights.sum()
 
-    def losses(self, texts: Texts, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return each text's weighted loss, its weight, and the network's O_1 - O_0, (n,)."""
+    def losses(self, texts: Texts, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return each text's weighted loss, and its weight, (n,)."""
         network = self._network
         signs = torch.from_numpy(2.0 * labels - 1).to(network.vectors.dtype)
         weights = torch.where(signs > 0, torch.ones_like(signs), self._negative_weight)
@@ -247,7 +192,7 @@ class _Objective:
             least = torch.where(signs[own] > 0, bounds[:, 0], -bounds[:, 1])
             worst = weights[own] * softplus(-least)
             losses = losses.index_add(0, own, self.kappa * (worst - losses[own]))
-        return losses, weights, margins
+        return losses, weights
 
 
 def _lstm_step(
@@ -328,42 +273,27 @@ def _take_steps(
     train: Labelled,
     batches: Iterable[np.ndarray],
     clip: float,
-) -> float:
-    """Take one step of the optimizer for each batch; return the mean loss."""
+) -> None:
+    """Take one step of the optimizer for each batch."""
     texts, labels = train
-    losses = []
     for batch in batches:
         loss = objective(texts.take(batch), labels[batch])
-        losses.append(loss.item())
-        if not np.isfinite(losses[-1]):
+        if not np.isfinite(loss.item()):
             raise InputError("certified training diverged; lower the learning rate")
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), clip)
         optimizer.step()
-    return float(np.mean(losses))
 
 
-def _validate(
-    model: Recurrent,
-    objective: "_Objective",
-    texts: Texts,
-    labels: np.ndarray,
-    batch: int,
-) -> dict[str, float]:
+def _validation_loss(objective: "_Objective", texts: Texts, labels: np.ndarray, batch: int) -> float:
     order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
-    is_positive = np.empty(len(texts), bool)
     with torch.no_grad():
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
-            losses, weights, margins = objective.losses(texts.take(rows), labels[rows])
+            losses, weights = objective.losses(texts.take(rows), labels[rows])
             loss, weight = loss + losses.sum().item(), weight + weights.sum().item()
-            is_positive[rows] = (margins > 0).numpy()
-    return {
-        "validation_loss": loss / weight,
-        "validation_f1": precision_recall_f1(is_positive, labels)[2],
-        "validation_certified": certified_share(model, texts, objective.is_value, objective.values),
-    }
+    return loss / weight
 
 
 def _checked(start: Recurrent, texts: Texts, labels: np.ndarray) -> Labelled:

@@ -59,8 +59,8 @@ def audit_texts(
     out: Annotated[
         Path,
         typer.Option(
-            help="The folder for found.html, words.tsv, invariants.tsv, summary (.tsv, .md) and found.jsonl,"
-            " which holds all words as they are."
+            help="The folder for found.html, words.tsv, summary.tsv and found.jsonl, which holds all words as"
+            " they are."
         ),
         To.FOLDER,
     ],
@@ -132,11 +132,7 @@ def audit_texts(
     if model not in _TRAINED:
         facts.append(_accuracy(classifier, own, labels))
     facts += [_reading(classifier, own), *_one_label(classifier, own)]
-    try:
-        results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
-    except KeyboardInterrupt:
-        _say("interrupted; what was found so far is not written (--time-limit ends a search with its finds)")
-        raise
+    results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
     title = f"{data.name} by {Path(model).name}"
     summary.write(out, title, results, mask)
     summary.show(title, facts, results, mask)
@@ -292,14 +288,6 @@ def _test(
 
     subject = campaign.subject_of(classifier, own.lexicon, values)
     outcome = campaign.search(subject, own.texts, plan, feature)
-    return FeatureResult(
-        feature,
-        campaign.summarize(outcome, plan),
-        campaign.found_pairs(subject, own, outcome, feature),
-        campaign.invariant_table(subject, outcome),
-        campaign.term_table(subject, own, outcome),
-    )
-
-
-def _say(line: str) -> None:
-    typer.echo(f"biaslab: {line}", err=True)
+    pairs = campaign.found_pairs(subject, own, outcome, feature)
+    summary, terms = campaign.summarize(outcome, plan, len(pairs)), campaign.term_table(subject, own, outcome)
+    return FeatureResult(feature, summary, pairs, terms)

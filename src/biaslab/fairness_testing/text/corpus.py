@@ -12,7 +12,6 @@ from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
-from biaslab.text import corpora
 from biaslab.text.corpora import PARTS, TEST, TRAIN, Source
 from biaslab.text.labelled import read_texts
 from biaslab.text.neighbours import nearest_words
@@ -42,7 +41,7 @@ class Prepared:
     """A corpus made ready."""
 
     lexicon: Lexicon
-    parts: dict[str, Labelled]  # `PARTS`, and the further test sets
+    parts: dict[str, Labelled]  # by `PARTS`
     values: dict[str, np.ndarray]  # ids of each feature's values, (k,) int32
     neighbours: np.ndarray  # (V, K) int32, see `nearest_words`; no value of any feature is one
     sentences: Texts  # the neutral ones on which the search is shown
@@ -55,16 +54,13 @@ def prepare(
     terms: Path,
     features: Sequence[str],
     sentences: Path,
-    probes: Mapping[str, Path],
     seed: int,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus."""
     known = read_features(terms, features)
     values = {name: known[name] for name in features}
-    tables = read_parts(source, seed, say) | {
-        name: corpora.read_toxicity(file) for name, file in probes.items()
-    }
+    tables = read_parts(source, seed, say)
     words = {name: _words(table["text"], name, say) for name, table in tables.items()}
     words[SENTENCES] = _words(read_texts(sentences)["text"], SENTENCES, say)
     given = Lexicon.load(vectors)

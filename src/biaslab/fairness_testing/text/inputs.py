@@ -4,15 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from biaslab.fairness_testing.names import NEURAL, TEXT, TEXT_PREFIX
-from biaslab.fairness_testing.text.area import ENCODER, PROBES, RANDOM, corpora_in, vectors_source
+from biaslab.fairness_testing.text.area import ENCODER, RANDOM, corpora_in, vectors_source
 from biaslab.run.corpora import TEXTS
-from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of, setups_of
 from biaslab.run.steps import part
 
-_SEARCHED = ("global", "local", "curves", "words", "flips", "invariants")
-_RETRAINED, _CERTIFIED = ("retraining", "unseen"), ("certified", "unseen_certified")
 _FOLDER = "results/fairness_testing/text-"
 
 
@@ -35,12 +32,11 @@ class TextInputs:
 
     # --- the files of steps
 
-    searched = (*(f"{name}.tsv" for name in _SEARCHED), "seeds.parquet", "found.npz")
+    searched = ("global.tsv", "local.tsv", "found.npz")
     """What a search of one network writes."""
 
     joined = (
-        *(f"{name}.tsv" for name in ("models", *_SEARCHED, *_RETRAINED, "validity", "pools")),
-        "seeds.parquet",
+        *(f"{name}.tsv" for name in ("models", "global", "local", "retraining", "validity", "pools")),
         "example.json",
     )
     """The results of all networks of a corpus."""
@@ -51,8 +47,8 @@ class TextInputs:
 
     def measured(self, wildcards: Any) -> list[str]:
         """Return what the last step on a corpus reads."""
-        tables = [*_RETRAINED, *(_CERTIFIED if self.is_certified else ())]
-        of_each = [*self.weights(), *self.searched, "models.tsv", *(f"{name}.tsv" for name in tables)]
+        retrained = ["retraining.tsv", *(["certified.tsv"] if self.is_certified else ())]
+        of_each = [*self.weights(), *self.searched, "models.tsv", *retrained]
         folder = f"{_FOLDER}{wildcards.texts}"
         found = [f"{folder}/{model}/{file}" for model in self.models for file in of_each]
         return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *found]
@@ -100,15 +96,15 @@ class TextInputs:
         return named
 
     def texts(self, wildcards: Any) -> list[str]:
-        """Return the files that the texts of a corpus, and the further test sets, are read from."""
-        return [*self._texts(wildcards.texts).values(), *self._probes().values()]
+        """Return the files that the texts of a corpus are read from."""
+        return list(self._texts(wildcards.texts).values())
 
     def preparation(self, wildcards: Any) -> dict[str, Any]:
-        """Return how a corpus is read, and the further test sets."""
+        """Return how a corpus is read."""
         corpus = self.known[wildcards.texts]
         train, *others = self._texts(wildcards.texts).items()
         source = part(corpus, "format", "positive") | {"train": train[1]} | dict(others)
-        return {"source": source, "features": corpus["features"], "probes": self._probes()}
+        return {"source": source, "features": corpus["features"]}
 
     def training(self, wildcards: Any) -> dict[str, Any]:
         """Return how networks are trained."""
@@ -132,14 +128,6 @@ class TextInputs:
     def _texts(self, corpus: str) -> dict[str, str]:
         sources = self.known[corpus]
         return {key: self._file(sources[key]) for key in TEXTS if sources[key]}
-
-    def _probes(self) -> dict[str, str]:
-        sources = {name: self.section[name] for name in PROBES}
-        return {
-            name: self._file(source)
-            for name, source in sources.items()
-            if source and dataset_name(source) not in self.plan.absent
-        }
 
     def _file(self, source: str) -> str:
         return file_of(source, self.plan.registry, self.plan.root)

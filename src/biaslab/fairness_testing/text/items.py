@@ -9,13 +9,6 @@ TEXT_ITEMS = (
     _table("text_corpus", "Texts", "text_tables:corpora", "texts"),
     _table("text_table3_models", "Table 3: networks that read texts", "text_tables:models", "models"),
     _table("text_table8", "Table 8: discriminatory texts", "text_tables:found", "global", "local"),
-    _table(
-        "text_strategies",
-        "Global strategies against each other",
-        "text_tables:strategies",
-        "global",
-        "seeds.parquet",
-    ),
     _table("text_table9", "Table 9: how near the texts are", "text_tables:nearness", "validity"),
     _table("text_table11", "Table 11: cost in model queries", "text_tables:cost", "local"),
     _table(
@@ -33,8 +26,6 @@ TEXT_ITEMS = (
         "validity",
         "retraining",
     ),
-    _table("text_words", "Values whose replacement changes the label", "text_tables:terms", "words"),
-    _table("text_unseen", "Texts never searched", "text_tables:unseen", "unseen"),
     _table(
         "text_figure4_example",
         "Figure 4: sentences through the search",
@@ -42,10 +33,6 @@ TEXT_ITEMS = (
         "example.json",
     ),
     _figure("text_figure8", "Figure 8: how near the texts are", "text_figures:draw_nearness", "validity"),
-    _figure(
-        "text_coverage", "Discriminatory texts against model queries", "text_figures:draw_coverage", "curves"
-    ),
-    _figure("text_terms", "Values whose replacement changes the label", "text_figures:draw_terms", "words"),
     _figure(
         "text_retraining",
         "Discrimination that training again removes",

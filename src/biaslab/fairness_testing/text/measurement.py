@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from biaslab.core.files import write_text
-from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import Prepared, load_prepared
@@ -19,7 +19,7 @@ from biaslab.fairness_testing.text.retraining_experiment import found_texts
 from biaslab.fairness_testing.text.search_experiment import RETRAINED
 from biaslab.text.corpora import TEST, TRAIN
 
-TABLES = ("models", "global", "local", "curves", "words", "flips", "invariants")
+TABLES = ("models", "global", "local")
 """The tables of each network that are joined as they are."""
 _TEXT_COLUMNS = ("label_rule",)
 
@@ -98,10 +98,7 @@ def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
     for name in TABLES:
         tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
         write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
-    for name, certified in (("retraining", "certified"), ("unseen", "unseen_certified")):
-        parts = (name, certified) if is_certified else (name,)
-        files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
-        tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
-        write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
-    seeds = [read_parquet(folder / kind / "seeds.parquet") for kind in models]
-    write_parquet(folder / "seeds.parquet", pd.concat(seeds, ignore_index=True))
+    parts = ("retraining", "certified") if is_certified else ("retraining",)
+    files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
+    tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
+    write_tsv(folder / "retraining.tsv", pd.concat(tables, ignore_index=True))

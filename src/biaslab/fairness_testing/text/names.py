@@ -9,8 +9,6 @@ PROPOSED = "adf_asc"
 """The strategy whose finds ADF's local phase starts from (Section 5.2, footnote 9)."""
 CERTIFIED = "certified"
 """A training of retraining.tsv that adds no finds of a strategy, as does `CONTROL`."""
-BEFORE, AUGMENTED = "before", "augmented"
-"""Methods in unseen.tsv, besides `CERTIFIED` and `CONTROL`: no training, and one with finds of ADF_ASC."""
 OWN, SAME = "own", "same"
 """Where a local phase starts: from the tester's own finds, as in Table VIII, or from those of ADF."""
 

@@ -1,7 +1,6 @@
 """What retraining makes of a network that was searched (Tables XIII and XIV), and certified training."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +15,11 @@ from biaslab.fairness_testing.text.corpus import (
     TRAIN,
     Labelled,
     Prepared,
-    holding,
     load_prepared,
 )
-from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.experiment import seed_of
 from biaslab.fairness_testing.text.finds import Finds, key, load_finds
-from biaslab.fairness_testing.text.names import AUGMENTED, BEFORE, CERTIFIED, CONTROL, PROPOSED
+from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
 from biaslab.fairness_testing.text.search_experiment import (
     ADF,
     GLOBAL,
@@ -32,7 +29,6 @@ from biaslab.fairness_testing.text.search_experiment import (
     cases,
 )
 from biaslab.fairness_testing.text.trails import distinct
-from biaslab.text.recurrent import Recurrent
 from biaslab.text.recurrent_training import TrainingSettings
 from biaslab.text.words import Texts, concatenate
 
@@ -50,7 +46,7 @@ def retrain_network(
     training: TrainingSettings,
     seed: int,
 ) -> None:
-    """Retrain the first training of a network with what was found: ``retraining.tsv`` and ``unseen.tsv``.
+    """Retrain the first training of a network with what was found: ``retraining.tsv``.
 
     The proposed tester's texts are labelled by the majority, and in `N_OTHERS` retraining also by the other
     rules; the other testers' by the majority, in as many. Each found text is added together with its partner
@@ -60,11 +56,10 @@ def retrain_network(
     retraining has other texts, and a seed of its own.
     """
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
-    rows, unseen, controls = [], [], {}
+    rows, controls = [], {}
     train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
     for case in cases(folder, kind, 1, prepared):
         independent = _independent(found, case, n_independent, seed)
-        unseen.append(_unseen(case, prepared, case.subject.model, BEFORE, 0))
         for number in range(retrainings):
             of_seed = seed_of(seed, f"{kind} retraining", number)
             for tester, rule, texts, labels in _additions(case, prepared, found, share, number, seed):
@@ -77,41 +72,31 @@ def retrain_network(
                 columns = {"model": kind, "feature": case.feature, "tester": tester, "label_rule": rule}
                 measured = science.outcome(case.subject, network, independent, test)
                 rows.append(columns | {"repetition": number, "n_added": len(texts)} | measured)
-                if (tester, rule) in ((CONTROL, ""), (PROPOSED, science.MAJORITY)):
-                    method = CONTROL if tester == CONTROL else AUGMENTED
-                    unseen.append(_unseen(case, prepared, network, method, number))
     write_tsv(folder / kind / "retraining.tsv", pd.DataFrame(rows))
-    write_tsv(folder / kind / "unseen.tsv", pd.concat(unseen, ignore_index=True))
 
 
 def certify_network(
     folder: Path, kind: str, epochs: int, n_independent: int | None, negative_weight: float, seed: int
 ) -> None:
-    """Train a network certifiably for each feature: ``certified.tsv`` and ``unseen_certified.tsv``."""
-    from biaslab.fairness_testing.text.certified import CertifiedSettings, certified_share, train_certified
+    """Train a network certifiably for each feature: ``certified.tsv``."""
+    from biaslab.fairness_testing.text.certified import CertifiedSettings, train_certified
     from biaslab.text.devices import make_deterministic
 
     make_deterministic(1)
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
     settings = CertifiedSettings(epochs=epochs, negative_weight=negative_weight)
     train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
-    rows, unseen = [], []
+    rows = []
     for case in cases(folder, kind, 1, prepared):
         subject = case.subject
         of_seed = seed_of(seed, f"{kind} certified {case.feature}", 0)
         protected = (subject.is_value, subject.values)
-        network, _ = train_certified(subject.model, *train, *protected, settings, of_seed, validation)
+        network = train_certified(subject.model, train, validation, *protected, settings, of_seed)
         independent = _independent(found, case, n_independent, seed)
         columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
         measured = science.outcome(subject, network, independent, test)
-        shares = {
-            "certified_before": certified_share(subject.model, test[0], *protected),
-            "certified_after": certified_share(network, test[0], *protected),
-        }
-        rows.append(columns | {"repetition": 0, "n_added": 0} | measured | shares)
-        unseen.append(_unseen(case, prepared, network, CERTIFIED, 0))
+        rows.append(columns | {"repetition": 0, "n_added": 0} | measured)
     write_tsv(folder / kind / "certified.tsv", pd.DataFrame(rows))
-    write_tsv(folder / kind / "unseen_certified.tsv", pd.concat(unseen, ignore_index=True))
 
 
 def _additions(
@@ -148,18 +133,6 @@ def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int
         concatenate([finds.partners for finds in both]),
     )
     return joined.take(distinct(joined.texts))
-
-
-def _unseen(case: Case, prepared: Prepared, network: Recurrent, method: str, number: int) -> pd.DataFrame:
-    """Return rows of unseen.tsv: texts with a term that no search began with, how many are discriminatory."""
-    subject, rows = replace(case.subject, model=network), []
-    for name, part in prepared.parts.items():
-        if name not in (TRAIN, TEST):
-            texts = part.texts.take(np.flatnonzero(holding(part.texts, subject.values)))
-            n = int(check(subject, texts).discriminatory.sum())
-            columns = {"model": case.kind, "feature": case.feature, "texts": name, "method": method}
-            rows.append(columns | {"repetition": number, "n_texts": len(texts), "n_discriminatory": n})
-    return pd.DataFrame(rows)
 
 
 def _pair(part: Labelled) -> tuple[Texts, np.ndarray]:

@@ -4,29 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import _choice_kernels as kernels
 from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text._trail_kernels import replay
-from biaslab.fairness_testing.text.discrimination import check, exchange
+from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.strategies import Step, Strategy, largest_components, random_neighbours
 from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.words import Texts
 
 MAX_ITER = 10
 """Perturbations of a seed in the paper."""
-
-
-@dataclass(frozen=True)
-class Moves:
-    """Replaced words, in the order in which they were replaced; those of one step by rising position."""
-
-    seeds: np.ndarray  # (q,) int64: whose text
-    steps: np.ndarray  # (q,) int64: in which perturbation of it, from 0 on
-    positions: np.ndarray  # (q,) int64: which of its words
-    words: np.ndarray  # (q,) int32: by which word
 
 
 @dataclass(frozen=True)
@@ -39,14 +30,8 @@ class GlobalSearch:
     texts: Texts  # what the seeds became
     replaced: np.ndarray  # (n,) int32: the word that makes the partner x' by being replaced; -1 for none
     value: np.ndarray  # (n,) int32: by which
-    moves: Moves  # all perturbations, step by step
     n_queries: np.ndarray  # (n,) int64: texts whose probabilities were asked for
     n_gradients: np.ndarray  # (n,) int64: texts whose gradients were asked for
-
-    @property
-    def partners(self) -> Texts:
-        """The partners x' of `texts`."""
-        return exchange(self.texts, self.replaced, self.value)
 
 
 @dataclass(frozen=True)
@@ -98,7 +83,6 @@ def search_globally(
     found = np.full(n, -1, np.int8)
     replaced, value = np.full((2, n), -1, np.int32)
     n_queries, n_gradients = np.zeros((2, n), np.int64)
-    moves = []
     left = np.arange(n)
     for step in range(MAX_ITER + 1):
         at = check(subject, texts.take(left))
@@ -110,14 +94,10 @@ def search_globally(
         if step == MAX_ITER or not len(going):
             break
         left, now, partners = left[going], at.texts.take(going), at.partners.take(going)
-        rows, positions, words = _perturb(
-            subject, strategy, now, partners, at.labels[going], draws[left, step]
-        )
+        positions, words = _perturb(subject, strategy, now, partners, at.labels[going], draws[left, step])
         n_gradients[left] += strategy.n_gradients
-        moves.append((left[rows], np.full(len(rows), step), positions, words))
-        texts.ids[texts.offsets[left[rows]] + positions] = words
-        left = np.unique(left[rows])
-    return GlobalSearch(found, texts, replaced, value, _joined(moves), n_queries, n_gradients)
+        texts.ids[texts.offsets[left] + positions] = words
+    return GlobalSearch(found, texts, replaced, value, n_queries, n_gradients)
 
 
 def _perturb(
@@ -127,9 +107,9 @@ def _perturb(
     partners: Texts,
     labels: np.ndarray,
     numbers: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows of texts whose words are replaced, their positions, and by which words, (q,) each."""
-    rows, positions, words = [], [], []
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which word of each text is replaced, and by which, (n,) each."""
+    positions, words = [], []
     for some in answers.batches(texts.lengths, answers.WORDS // 2):
         x, g, h = answers.part(texts, some), None, None
         if strategy.is_two_sided:
@@ -137,17 +117,9 @@ def _perturb(
         elif strategy.needs_gradient:
             g = answers.gradients(subject.model, x, labels[some])
         places, chosen = strategy.choose(Step(subject, x, subject.free(x), g, h, numbers[some]))
-        of = np.searchsorted(x.offsets, places, side="right") - 1
-        rows.append(some.start + of)
-        positions.append(places - x.offsets[of])
+        positions.append(places - x.offsets[:-1])
         words.append(chosen)
-    return np.concatenate(rows), np.concatenate(positions), np.concatenate(words)
-
-
-def _joined(moves: list[tuple[np.ndarray, ...]]) -> Moves:
-    nothing = (np.empty(0, np.int64),) * 3
-    columns = zip((*nothing, np.empty(0, np.int32)), *moves, strict=True)
-    return Moves(*(np.concatenate(column) for column in columns))
+    return np.concatenate(positions), np.concatenate(words)
 
 
 def search_locally(
@@ -168,7 +140,7 @@ def search_locally(
     at = check(subject, texts)
     n_queries, n_gradients = at.n_queries.copy(), np.zeros(n, np.int64)
     left = np.arange(n)
-    for hop in range(hops):
+    for hop in tqdm(range(hops), desc="hops", leave=False, disable=None):
         going = np.flatnonzero(have_marked(at.texts, subject.free(at.texts)) & (at.replaced >= 0))
         if not len(going):
             break

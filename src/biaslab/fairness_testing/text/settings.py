@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from biaslab.core.settings import Count, Field, Natural, Share
-from biaslab.text.settings import EncoderSource, Masking, NegativeWeight, RecurrentTraining, ToxicComments
+from biaslab.text.settings import EncoderSource, Masking, NegativeWeight, RecurrentTraining
 
 _Names = tuple[Annotated[str, "the name of a corpus"], ...]
 _Several = Annotated[int, Field(ge=2)]
@@ -61,7 +61,7 @@ EXAMPLE = Corpus(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section(Masking, ToxicComments):
+class Section(Masking):
     """Recurrent networks that read texts, and the texts on which they are tested (Zhang et al. 2021)."""
 
     run: Annotated[

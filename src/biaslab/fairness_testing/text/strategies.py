@@ -1,12 +1,12 @@
 """The ways of perturbing texts in the global phase. A new one costs a function, a row, and an oracle.
 
 Algorithms 5 and 6, both with the gradients of x and x' and, as the methods that they come from have it, with
-x's alone; as printed; and random words (RP).
+x's alone; and random words (RP). As printed, line 3 of Algorithm 5 goes against the gradient, and Algorithm 6
+replaces every word by its last neighbour with an effect.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -34,8 +34,8 @@ class Strategy:
 
     name: str  # in files and on the command line
     title: str  # what people call it
-    # Returns which words are replaced, (q,) int64 indexes of `Step.texts.ids` in rising order, and by which,
-    # (q,) int32.
+    # Returns which word of each text is replaced, (n,) int64 indexes of `Step.texts.ids`, and by which, (n,)
+    # int32.
     choose: Callable[[Step], tuple[np.ndarray, np.ndarray]]
     needs_gradient: bool = True  # whether it takes g
     is_two_sided: bool = False  # whether it takes g', too
@@ -66,17 +66,16 @@ def perturb_randomly(step: Step) -> tuple[np.ndarray, np.ndarray]:
     return places, random_neighbours(step.subject, step.texts, places, which)
 
 
-def perturb_most_important(step: Step, direction: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def perturb_most_important(step: Step) -> tuple[np.ndarray, np.ndarray]:
     """Replace the most important word along the gradient (Algorithm 5, with Equation 5 where g' is taken).
 
-    The direction 1 raises the loss, "to push the sample towards the classification boundary"; -1 has line 3
-    as printed, with sign(x_a - c), which goes the other way.
+    It raises the loss, "to push the sample towards the classification boundary".
     """
     importance = largest_components(step.g if step.h is None else step.g.astype(np.float64) - step.h)
     a = kernels.first_maxima(step.texts.offsets, importance, step.is_free)
     subject = step.subject
     words = kernels.nearest_directions(
-        step.texts.ids[a], step.g[a], subject.model.vectors, subject.neighbours, direction
+        step.texts.ids[a], step.g[a], subject.model.vectors, subject.neighbours
     )
     return a, words
 
@@ -92,17 +91,6 @@ def perturb_most_effective(step: Step) -> tuple[np.ndarray, np.ndarray]:
     )
     a, place = best // effects.shape[1], best % effects.shape[1]
     return a, step.subject.neighbours[step.texts.ids[a], place]
-
-
-def perturb_every_word(step: Step) -> tuple[np.ndarray, np.ndarray]:
-    """Replace every free word by its last neighbour with an effect (Algorithm 6 as printed).
-
-    It never raises min_dif above 0, and replaces inside the loop over the words.
-    """
-    has_effect = _effects(step) > 0
-    a = np.flatnonzero(has_effect.any(axis=1))
-    last = has_effect.shape[1] - 1 - has_effect[a, ::-1].argmax(axis=1)
-    return a, step.subject.neighbours[step.texts.ids[a], last]
 
 
 def _effects(step: Step) -> np.ndarray:
@@ -125,13 +113,6 @@ STRATEGIES: dict[str, Strategy] = {
         Strategy("adf_asc", "ADF_ASC", perturb_most_important, is_two_sided=True),
         Strategy("hf", "HF", perturb_most_effective),
         Strategy("adf_hf", "ADF_HF", perturb_most_effective, is_two_sided=True),
-        Strategy(
-            "adf_asc@printed",
-            "ADF_ASC as printed",
-            partial(perturb_most_important, direction=-1),
-            is_two_sided=True,
-        ),
-        Strategy("adf_hf@printed", "ADF_HF as printed", perturb_every_word, is_two_sided=True),
     )
 }
 """Every strategy by its name."""

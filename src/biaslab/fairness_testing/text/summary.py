@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 from rich.text import Text
 
-from biaslab.core import tables
 from biaslab.core.files import write_text
 from biaslab.core.io import write_tsv
 from biaslab.fairness_testing.summary import facts_table
@@ -21,24 +20,6 @@ N_PRINTED, N_ON_PAGE = 2, 200
 N_TERMS = 10
 """Sensitive words of a feature that the page shows; the table has them all."""
 
-_COLUMNS = {
-    "Feature": "{feature}",
-    "Tester": "{tester}",
-    "Seeds": "{n_seeds:,}",
-    "Discriminatory as they are (95%)": "{n_raw:,}: {raw_share:.1%} [{ci_low:.1%}, {ci_high:.1%}]",
-    "Found from the others": "{n_found:,}",
-    "Different texts visited": "{n_visited:,}",
-    "Discriminatory": "{n_discriminatory:,}",
-    "Share": "{share:.1%}",
-    "Model queries": "{n_queries:,}",
-    "Gradients": "{n_gradients:,}",
-}
-_NOTE = (
-    "A text is discriminatory if the classifier gives it another label once a sensitive word in it is"
-    " replaced, wherever it occurs, by another value of the same feature. Seeds are texts with a sensitive"
-    " word, with Clopper and Pearson's interval of their share. Equal texts count once."
-)
-
 
 @dataclass(frozen=True)
 class FeatureResult:
@@ -47,26 +28,17 @@ class FeatureResult:
     feature: str
     summary: dict[str, object]
     pairs: list[Pair]
-    invariants: pd.DataFrame
     terms: pd.DataFrame
 
 
 def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -> None:
-    """Write found.jsonl (whose words are not masked), summary, invariants.tsv, words.tsv and found.html."""
+    """Write found.jsonl (whose words are not masked), summary.tsv, words.tsv and found.html."""
     write_pairs(out / "found.jsonl", [pair for result in results for pair in result.pairs])
-    tables.write_table(out / "summary", summary_table(results))
-    write_tsv(out / "invariants.tsv", _by_feature(results, "invariants"))
-    terms = _by_feature(results, "terms")
+    write_tsv(out / "summary.tsv", pd.DataFrame([{"feature": r.feature, **r.summary} for r in results]))
+    parts = [result.terms.assign(feature=result.feature) for result in results]
+    terms = pd.concat(parts, ignore_index=True)[["feature", *parts[0].columns.drop("feature")]]
     write_tsv(out / "words.tsv", terms.assign(term=[mask(term) for term in terms["term"]]))
     write_text(out / "found.html", display.to_html(title, [_section(r, mask) for r in results], mask))
-
-
-def summary_table(results: Sequence[FeatureResult]) -> tables.Table:
-    """Return the table of a run, a row a feature."""
-    data = pd.DataFrame([{"feature": result.feature, **result.summary} for result in results])
-    stopped = [f"{row.feature}: stopped by {row.stopped}." for row in data.itertuples() if row.stopped]
-    shown = tables.text_columns(data, _COLUMNS)
-    return tables.Table(data, shown, "Discriminatory texts", " ".join([_NOTE, *stopped]))
 
 
 def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mask: Mask) -> None:
@@ -97,12 +69,11 @@ def _examples(pairs: Sequence[Pair]) -> list[Pair]:
 
 def _facts(result: FeatureResult, mask: Mask) -> list[tuple[str, str]]:
     row = result.summary
-    ended = f", stopped by {row['stopped']}" if row["stopped"] else ""
     facts = [
         (
             "Search",
             f"{row['tester']}: {row['n_seeds']:,} of {row['n_mentioning']:,} texts with a sensitive"
-            f" word{ended}; {row['n_queries']:,} model queries, {row['n_gradients']:,} gradients",
+            f" word; {row['n_queries']:,} model queries, {row['n_gradients']:,} gradients",
         ),
         (
             "As they are",
@@ -132,10 +103,3 @@ def _section(result: FeatureResult, mask: Mask) -> Section:
         pairs,
         len(result.pairs) - len(pairs),
     )
-
-
-def _by_feature(results: Sequence[FeatureResult], name: str) -> pd.DataFrame:
-    """Return the tables of all features as one, with a column feature."""
-    parts = [getattr(result, name).assign(feature=result.feature) for result in results]
-    table = pd.concat(parts, ignore_index=True)
-    return table[["feature", *(column for column in table.columns if column != "feature")]]

@@ -1,16 +1,12 @@
 """What searches found: their different texts, what these cost, and where a local phase starts."""
 
 import numpy as np
-import pandas as pd
 
 from biaslab.fairness_testing.text._trail_kernels import hash_texts, number_sorted
 from biaslab.fairness_testing.text.discrimination import exchange
 from biaslab.fairness_testing.text.finds import Finds
 from biaslab.fairness_testing.text.search import GlobalSearch, LocalSearch
 from biaslab.text.words import Texts
-
-N_POINTS = 40
-"""Points of a curve."""
 
 
 def number_texts(texts: Texts) -> np.ndarray:
@@ -56,28 +52,8 @@ def global_finds(search: GlobalSearch) -> Finds:
 
 def local_finds(search: LocalSearch) -> Finds:
     """Return the pairs that walks visited, each text once, in the order of the first visits, by start."""
-    visits = all_local_finds(search)
-    return visits.take(distinct(visits.texts))
-
-
-def all_local_finds(search: LocalSearch) -> Finds:
-    """Return the pairs of all visits to discriminatory texts, walk by walk, by start."""
     is_found = search.discriminatory
     texts = search.texts().take(np.flatnonzero(is_found[search.is_visit]))
     rows = np.nonzero(is_found)[0]
-    return Finds(rows, texts, exchange(texts, search.replaced[is_found], search.value[is_found]))
-
-
-def curve(search: LocalSearch, n_points: int = N_POINTS) -> pd.DataFrame:
-    """Return what a local phase had found after some of its walks, in the order of their starts."""
-    n = len(search.starts)
-    numbers = number_texts(search.texts())
-    walks = np.nonzero(search.is_visit)[0]
-    found = np.flatnonzero(search.discriminatory[search.is_visit])
-    first_found = found[np.unique(numbers[found], return_index=True)[1]]
-    new = np.bincount(walks[numbers == np.arange(len(numbers))], minlength=n)
-    new_found = np.bincount(walks[first_found], minlength=n)
-    columns = (search.n_queries + search.n_gradients, new, new_found)
-    at = np.unique(np.linspace(0, n - 1, n_points).round().astype(np.int64)) if n else np.empty(0, np.int64)
-    names = ("n_queries", "n_texts", "n_discriminatory")
-    return pd.DataFrame({name: np.cumsum(c)[at] for name, c in zip(names, columns, strict=True)})
+    visits = Finds(rows, texts, exchange(texts, search.replaced[is_found], search.value[is_found]))
+    return visits.take(distinct(texts))
