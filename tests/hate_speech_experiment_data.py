@@ -32,13 +32,28 @@ def plan_of(monkeypatch: pytest.MonkeyPatch, section: str = "", absent: dict[str
     return planning.make_plan({"areas": ["hate_speech"], "corpora": corpora, "hate_speech": own}, ROOT)
 
 
+def write_hatecheck(path: Path, n: int = 4) -> Path:
+    """Write `n` cases of each of three functionalities, with targets."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["functionality,test_case,label_gold,target_ident"]
+    for place in range(n):
+        term = TERMS[place % len(TERMS)]
+        lines += [
+            f"complaint,The {term} left a terrible mess.,hateful,{term}",
+            f"thanks,We thanked the {term} for the cake.,non-hateful,{term}",
+            "object,The lamp near the station was broken.,non-hateful,",
+        ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
 def example_encoder(folder: Path, seed: int = 1) -> Path:
     """Write a tiny classifier that knows the words of the example."""
     return tiny_classifier(folder, WORDS, seed=seed)
 
 
-def example_folder(path: Path, encoder: Path | None = None, has_news=False, others=None, limits=()):
-    """Prepare the example, perhaps with news; the encoder is its vocabulary alone.
+def example_folder(path: Path, encoder: Path | None = None, probes=(), others=None, limits=()):
+    """Prepare the example with some of its further test sets; the encoder is its vocabulary alone.
 
     `limits` are those of the training, validation, test and further texts.
     """
@@ -51,6 +66,7 @@ def example_folder(path: Path, encoder: Path | None = None, has_news=False, othe
         tiny_vocabulary(encoder, WORDS)
     folder = Folder(path / "example", encoder, IDENTIFIERS)
     sizes = Limits(*limits, *[None] * (4 - len(limits)))
-    news = {"news": NEWS_FILE} if has_news else {}
-    prepare(folder, Source("table", EXAMPLE), news, others or {}, sizes, seed=3)
+    files = {"news": NEWS_FILE, "hatecheck": write_hatecheck(path / "cases.csv")}
+    chosen = {name: files[name] for name in probes}
+    prepare(folder, Source("table", EXAMPLE), chosen, others or {}, sizes, seed=3)
     return folder

@@ -294,7 +294,7 @@ def torch_steps() -> Results:
 
     make_deterministic(1)
     said, truth = sentences(60, 5)
-    for name, optimizer in (("vanilla", bert_adam), ("soc-0.1", bert_adam), ("oc-0.1", adamw)):
+    for name, optimizer in (("vanilla", bert_adam), ("soc-0.1", bert_adam), ("ear-0.1", adamw)):
         with tempfile.TemporaryDirectory() as folder:
             model, tokenizer = tiny_model(Path(folder), width=48)
         tokens, method = tokenizer.encode(said), parse_method(name)

@@ -35,7 +35,7 @@ MADE_OF_THE_CRATE_ALONE = {
 
 REMOVED = re.compile(
     r"/(metadata_|seed_stability_|single_|ppmi_rankings|training|estimators\.|tests_sets|figures/bias_gradient_"
-    r"|faithfulness\.|false_positives\.|hatecheck\.|held_out\.|splits\.|tables/identity\.)"
+    r"|faithfulness\.|false_positives\.|held_out\.|splits\.|tables/identity\.)"
 )
 """The results that older versions showed."""
 

@@ -93,7 +93,7 @@ def train(*arguments, data="texts.csv", out="mine"):
 
 @pytest.mark.parametrize(
     ("method", "data"),
-    [("soc-0.1", "texts.csv"), ("oc-0.1@sum", "texts.tsv"), ("wr", "texts.jsonl")],
+    [("soc-0.1", "texts.csv"), ("oc-0.1@sum", "texts.tsv"), ("wr", "texts.jsonl"), ("ear-0.01", "texts.csv")],
 )
 def test_training_and_use(files, method, data):
     page, _ = train("--method", method, *TERMS, data=data)

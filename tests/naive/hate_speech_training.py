@@ -81,3 +81,23 @@ def weighted_cross_entropy(logits, labels, negative_weight):
         total += weight * (math.log(sum(math.exp(float(value)) for value in z)) - float(z[label]))
         weights += weight
     return total / weights
+
+
+def attention_entropy(attentions, lengths):
+    """Attanasio et al. 2022: for every sentence the sum over layers of its tokens' mean entropy; their mean.
+
+    `attentions` is a list, for every layer, of arrays (n, heads, L, L).
+    """
+    of_sentences = []
+    for s, length in enumerate(lengths):
+        total = 0.0
+        for layer in attentions:
+            entropies = []
+            for i in range(length):
+                a = [sum(float(head[i, j]) for head in layer[s]) / len(layer[s]) for j in range(length)]
+                normalizer = sum(math.exp(value) for value in a)
+                softmax = [math.exp(value) / normalizer for value in a]
+                entropies.append(-sum(p * math.log(p) for p in softmax))
+            total += sum(entropies) / len(entropies)
+        of_sentences.append(total)
+    return sum(of_sentences) / len(of_sentences)

@@ -179,7 +179,7 @@ rule measure_classifiers:
     output:
         expand(
             "results/hate_speech/{{corpus}}/{name}.tsv",
-            name=["metrics", "identity", "differences", "settings"],
+            name=["metrics", "identity", "functionalities", "differences", "settings"],
         ),
     conda:
         NEURAL

@@ -25,7 +25,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run would use."""
     section, corpora = config["hate_speech"], corpora_in(config)
     sources = [corpora[name][key] for name in named_in(section, _NAMED) for key in (*TEXTS, "news")]
-    return set(datasets_of([*sources, *_encoder_sources(section)]))
+    return set(datasets_of([*sources, section["hatecheck"], *_encoder_sources(section)]))
 
 
 def choose(given: Given) -> Units:
@@ -98,7 +98,7 @@ def check(given: Given) -> Iterator[str]:
     for name in named_in(section, _NAMED):
         for part, problem in _check_corpus(corpora[name], given):
             yield f"hate_speech.corpora.{name}.{part}: {problem}"
-    for key, problem in _check_files(section, (), ("masked_words",), given):
+    for key, problem in _check_files(section, ("hatecheck",), ("masked_words",), given):
         yield f"hate_speech.{key}: {problem}"
     for part, source in encoder_files(section).items():
         if problem := source_problem(source, given):
@@ -183,7 +183,6 @@ AREA = Area(
     removed=tuple(
         f"hate_speech.{key}"
         for key in (
-            "hatecheck",
             "fuzzed",
             "nonfuzzed",
             "held_out_folds",

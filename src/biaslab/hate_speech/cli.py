@@ -125,10 +125,12 @@ def train(
     ] = None,
     identifiers: Annotated[
         Path | None,
-        typer.Option(help="Your identity terms (.yaml or .txt, one a line); needed by all but vanilla."),
+        typer.Option(
+            help="Your identity terms (.yaml or .txt, one a line); needed by all but vanilla and ear."
+        ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="vanilla, wr, or oc-A or soc-A with the strength A.")
+        str, typer.Option(help="vanilla, wr, or oc-A, soc-A, ear-A with the strength A.")
     ] = "soc-0.1",
     group: Annotated[
         str | None, typer.Option(help="Column that says which texts belong together, posts for instance.")

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import read_npz, read_tsv
-from biaslab.hate_speech.corpus import NEWS, Texts, load_sets
+from biaslab.hate_speech.corpus import Texts, load_sets
 from biaslab.text.corpora import TEST, TRAIN
 from biaslab.text.identifiers import Identifiers, identifier_ids, read_identifiers
 from biaslab.text.tokens import Tokenizer
 
 ENCODER_VOCABULARY = "vocab.txt"
-PROBE_TEXT = ("set", "identifier")
+PROBE_TEXT = ("set", "identifier", "functionality", "target")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,6 @@ class Folder:
         table = read_tsv(self.path / "probes.tsv", PROBE_TEXT, text=PROBE_TEXT)
         return table.fillna(dict.fromkeys(PROBE_TEXT, ""))
 
-    @property
-    def news_identifiers(self) -> np.ndarray:
-        """The identifier that each text of the news was drawn for, (n,) object."""
-        return self.probes.loc[self.probes["set"] == NEWS, "identifier"].to_numpy()
+    def column(self, name: str, of: str) -> np.ndarray:
+        """Return a column of the texts of a probe, (n,) object."""
+        return self.probes.loc[self.probes["set"] == of, name].to_numpy()

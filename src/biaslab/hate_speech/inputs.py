@@ -221,8 +221,8 @@ class Inputs:
         return how | {"train": train[1]} | dict(others)
 
     def _probes(self, corpus: str) -> dict[str, str]:
-        news = self.known[corpus]["news"]
-        return {"news": self._file(news)} if news and not self._is_lost(news) else {}
+        sources = {"hatecheck": self.section["hatecheck"], "news": self.known[corpus]["news"]}
+        return {name: self._file(s) for name, s in sources.items() if s and not self._is_lost(s)}
 
     def _is_lost(self, source: str) -> bool:
         return dataset_name(source) in self.plan.absent

@@ -24,6 +24,7 @@ ITEMS = (
     ),
     _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics"),
     _encoder_table("table6_cost", "Table 6: cost", "tables:cost", "cost"),
+    _table("hatecheck", "HateCheck by functionality", "hatecheck:hatecheck", "functionalities"),
     _encoder_table("attributions", "Importance of identifiers", "explanations:attributions", "attributions"),
     _encoder_table(
         "ablation", "What each published quirk is worth", "explanations:ablation", "metrics", "attributions"
@@ -41,5 +42,13 @@ ITEMS = (
         "figures:draw_performance",
         "metrics",
         caption="performance_figure",
+    ),
+    _figure(
+        "hatecheck",
+        "HateCheck by functionality",
+        "hatecheck:draw_hatecheck",
+        "functionalities",
+        caption="hatecheck_figure",
+        per=UNIT,
     ),
 )

@@ -84,7 +84,7 @@ def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
     return removal_curve(
         train,
         test,
-        news._replace(identifiers=folder.news_identifiers),
+        news._replace(identifiers=folder.column("identifier", corpus.NEWS)),
         folder.tokenizer.vocabulary,
         folder.ids,
         effort.negative_weight,
@@ -130,7 +130,7 @@ def _measured(
     linear = _fit(folder, splits[corpora.TRAIN], model, effort)
     sets = {corpora.TEST: (splits[corpora.TEST], None)}
     if corpus.NEWS in folder.tested:
-        sets[corpus.NEWS] = (folder.tested[corpus.NEWS], folder.news_identifiers)
+        sets[corpus.NEWS] = (folder.tested[corpus.NEWS], folder.column("identifier", corpus.NEWS))
     for name, (texts, identifiers) in sets.items():
         found = measure(_scores(folder, linear, texts, model), texts.labels, identifiers)._asdict()
         shown = {key: value for key, value in found.items() if key not in ("n", "n_positive")}

@@ -7,14 +7,16 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.comparisons import paired_differences
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.corpus import NEWS
 from biaslab.hate_speech.cost import count_work
 from biaslab.hate_speech.folder import Folder
-from biaslab.hate_speech.identity_metrics import holding, identity_table
+from biaslab.hate_speech.identity_metrics import functionality_table, holding, identity_table
 from biaslab.hate_speech.methods import BOW, LINEAR, VANILLA, parse_method
 from biaslab.hate_speech.metrics import measure
+from biaslab.hate_speech.probes import HATECHECK
 from biaslab.text.corpora import TRAIN
 from biaslab.text.scores import chance_probability
 
@@ -28,6 +30,7 @@ def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str
     metrics = pd.DataFrame(_metrics(folder, predictions))
     write_tsv(folder.path / "metrics.tsv", metrics)
     write_tsv(folder.path / "identity.tsv", _identity(folder, predictions))
+    write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, predictions))
     differences = [paired_differences(metrics, name) for name in (VANILLA, BOW) if name in methods]
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
     write_tsv(folder.path / "settings.tsv", _settings(folder, settings))
@@ -69,7 +72,7 @@ def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[d
     sizes = {True: len(folder.splits[TRAIN]), False: len(folder.used)}
     for method, table in predictions.items():
         for seed, name, scores in _scores(table):
-            identifiers = folder.news_identifiers if name == NEWS else None
+            identifiers = folder.column("identifier", NEWS) if name == NEWS else None
             labels = folder.tested[name].labels
             found = measure(scores, labels, identifiers)._asdict()
             found["p_chance"] = chance_probability(scores > 0, labels)
@@ -91,3 +94,15 @@ def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFr
     table = pd.concat(tables, ignore_index=True)
     names = ["method", "seed", "set"]
     return table[[*names, *(column for column in table if column not in names)]]
+
+
+def _functionalities(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the pass rates of HateCheck; without rows where it is not there."""
+    columns = COLUMNS["functionalities"]
+    tables = [pd.DataFrame(columns=columns)]
+    for method, predicted in predictions.items():
+        for seed, name, scores in _scores(predicted):
+            if name == HATECHECK:
+                labels, names = folder.tested[name].labels, folder.column("functionality", name)
+                tables.append(functionality_table(scores, labels, names).assign(method=method, seed=seed))
+    return pd.concat(tables[1:] or tables, ignore_index=True)[list(columns)]

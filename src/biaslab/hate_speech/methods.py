@@ -13,8 +13,8 @@ VANILLA = "vanilla"
 BOW, BOW_WR = LINEAR = ("bow", "bow-wr")
 PLAIN = (*LINEAR, VANILLA, "wr")
 """Classifiers without regularization: bag of words and encoder, each without and with word removal (WR)."""
-OC, SOC = REGULARIZED = ("oc", "soc")
-"""Encoders regularized by input occlusion, and by sampling and occlusion."""
+OC, SOC, EAR = REGULARIZED = ("oc", "soc", "ear")
+"""Encoders regularized by input occlusion, by sampling and occlusion, and by the entropy of attention."""
 
 DROPOUT, INDEPENDENT, PAD, SUM = QUIRKS = ("dropout", "independent", "pad", "sum")
 """What the published code does: fresh dropout in the passes with and without a word; left and right contexts
@@ -50,7 +50,7 @@ class Method:
     @property
     def explains(self) -> bool:
         """Whether explanations of identifiers are regularized; with a strength of 0 they are not."""
-        return self.alpha > 0
+        return self.kind in (OC, SOC) and self.alpha > 0
 
 
 def parse_method(name: str) -> Method:

@@ -1,4 +1,4 @@
-"""What a step of training differentiates: the classification loss, and explanations besides.
+"""What a step of training differentiates: the classification loss, and explanations or attention besides.
 
 L = L' + α Σ φ(w)² over the identifiers w of a text (Kennedy et al. 2020, Eq. 2), where L' is the cross
 entropy of a batch: a mean weighted by class.
@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from biaslab.hate_speech import methods
+from biaslab.hate_speech.attention_entropy import logits_and_entropy
 from biaslab.hate_speech.batches import Batches, Explained, ExplainedBatches
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings
 from biaslab.hate_speech.explanations import importance, passes, regularizer
@@ -90,10 +91,16 @@ class Objective:
         self._model.train()
         rows = self._batches.rows(step)
         ids, mask = self._batches.tokens.padded(rows, self._pad)
-        logits = packing.logits(self._model, ids, mask)
+        is_attending = self._method.kind == methods.EAR and self._method.alpha > 0
+        if is_attending:
+            logits, entropy = logits_and_entropy(self._model, ids, mask)
+        else:
+            logits, entropy = packing.logits(self._model, ids, mask), 0.0
         target = torch.as_tensor(self._labels[rows], dtype=torch.int64, device=logits.device)
         loss = torch.nn.functional.cross_entropy(logits, target, weight=self._class_weights)
-        loss.backward()
+        (loss - self._method.alpha * entropy).backward()
+        if is_attending:
+            return loss.item(), -entropy.item()
         explained = self._explained.at(step) if self._method.explains else None
         return loss.item(), self._explain(explained, len(rows)) if explained else 0.0
 

@@ -106,7 +106,7 @@ def train_own(
     if not method.is_encoder:
         raise InputError(
             f"method '{method.name}' is a linear model, which is no encoder to save; choose vanilla, wr,"
-            " oc-0.1 or soc-0.1"
+            " oc-0.1, soc-0.1 or ear-0.01"
         )
     table, seed = draw(table, settings.limit, settings.seed), settings.seed
     parts = split(table, settings.validation_share, seed)

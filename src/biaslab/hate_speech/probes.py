@@ -1,4 +1,4 @@
-"""Further sets of texts that classifiers are tested on: news, and the test sets of other corpora."""
+"""Further sets of texts that classifiers are tested on: news, HateCheck, test sets of other corpora."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -12,6 +12,9 @@ from biaslab.hate_speech.corpus import NEWS, Source, read_splits
 from biaslab.text import corpora
 from biaslab.text.corpora import TEST
 
+HATECHECK = "hatecheck"
+COLUMNS = ("text", "label", "row", "identifier", "functionality", "target")
+
 
 def read_probes(
     files: Mapping[str, Path],
@@ -20,14 +23,20 @@ def read_probes(
     limit: int | None,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """Read the further sets of texts: columns text, label, row and identifier, "" where a set has none.
+    """Read the further sets of texts: columns `COLUMNS`, "" where a set has no such text.
 
     News that hold another identifier than `terms` are left out, as the paper does (Section 6.1). Of more
     texts than `limit` some are drawn, with the share of positive ones, in news of every identifier, kept.
     """
-    tables = {name: _read_news(file, terms) for name, file in files.items()}
-    tables |= {name: read_splits(source, seed)[TEST].assign(identifier="") for name, source in others.items()}
-    return {name: _cut(table.reset_index(drop=True), name, limit, seed) for name, table in tables.items()}
+    tables = {
+        name: _read_news(file, terms) if name == NEWS else corpora.read_hatecheck(file)
+        for name, file in files.items()
+    }
+    tables |= {name: read_splits(source, seed)[TEST] for name, source in others.items()}
+    return {
+        name: _cut(table.reindex(columns=COLUMNS, fill_value="").reset_index(drop=True), name, limit, seed)
+        for name, table in tables.items()
+    }
 
 
 def _read_news(file: Path, terms: Collection[str]) -> pd.DataFrame:
@@ -43,7 +52,7 @@ def _read_news(file: Path, terms: Collection[str]) -> pd.DataFrame:
 def _cut(table: pd.DataFrame, name: str, limit: int | None, seed: int) -> pd.DataFrame:
     if limit is None or limit >= len(table):
         return table
-    strata = table["identifier"] if name == NEWS else table["label"]
+    strata = table["identifier"] if name == NEWS else table["functionality"] + table["label"].astype(str)
     rows = draw_evenly(strata.to_numpy(), limit, stream(seed, "cut", name))
     return table.iloc[rows].reset_index(drop=True)
 

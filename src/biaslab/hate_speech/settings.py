@@ -56,7 +56,9 @@ class Limits:
     ] = 1600
     validation: Annotated[_Limit | None, "sentences to choose the best weights on, 10 or more"] = 250
     test: Annotated[_Limit | None, "sentences to test on, 10 or more"] = None
-    probes: Annotated[_Limit | None, "texts of each further test set (news, other corpora), 10 or more"] = 500
+    probes: Annotated[_Limit | None, "texts of each further test set (news, HateCheck, ...), 10 or more"] = (
+        500
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,12 +138,16 @@ class Section(Masking):
                 str,
                 "lower-case letters, digits, _ and - (not tables, figures, encoder, nor the name of a set of"
                 " texts)",
-                Field(pattern="^(?!(tables|figures|encoder|train|validation|test|news)$)[a-z][a-z0-9_-]*$"),
+                Field(
+                    pattern="^(?!(tables|figures|encoder|train|validation|test|news|hatecheck)$)"
+                    "[a-z][a-z0-9_-]*$"
+                ),
             ],
             Corpus,
         ],
         "what is needed of corpora besides their texts, by their names under the key corpora",
     ] = field(default_factory=lambda: CORPORA)
+    hatecheck: Annotated[str | None, "HateCheck's test cases (.csv); null for none"] = "dataset:hatecheck"
     encoder: Encoder = Encoder()
     limits: Limits = Limits()
     seeds: Annotated[Count, "trainings of each method, which differ in their seed"] = 3
@@ -149,15 +155,15 @@ class Section(Masking):
         tuple[
             Annotated[
                 str,
-                "bow, bow-wr, vanilla, wr, or oc- or soc- with the strength of the regularization, soc-0.1"
-                " for instance",
-                Field(pattern="^(bow|bow-wr|vanilla|wr|(oc|soc)-[0-9]+([.][0-9]+)?)$"),
+                "bow, bow-wr, vanilla, wr, or oc-, soc- or ear- with the strength of the regularization,"
+                " soc-0.1 for instance",
+                Field(pattern="^(bow|bow-wr|vanilla|wr|(oc|soc|ear)-[0-9]+([.][0-9]+)?)$"),
             ],
             ...,
         ],
         "list of the methods to compare; bow and vanilla are what the others are compared with",
         _OneOrMore,
-    ] = ("bow", "bow-wr", "vanilla", "wr", "oc-0.1", "soc-0.1", "soc-1")
+    ] = ("bow", "bow-wr", "vanilla", "wr", "oc-0.1", "soc-0.1", "soc-1", "ear-0.01")
     explained: Annotated[
         str,
         "the one of methods whose explanations are shown beside those of vanilla, and whose quirks are"

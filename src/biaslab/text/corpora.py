@@ -1,8 +1,8 @@
 """The public corpora, read from the files in which they are published.
 
 All readers return the same kind of table: ``text`` (str), ``label`` (int8, 1 = hateful or toxic) and, where
-the corpus has them, ``identifier``, ``functionality`` and ``part`` (str); ``row`` (int64) is the row's number
-in the file.
+the corpus has them, ``identifier``, ``functionality``, ``target`` and ``part`` (str); ``row`` (int64) is the
+row's number in the file.
 """
 
 import importlib
@@ -197,14 +197,15 @@ def read_news(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
-    """Read HateCheck (Röttger et al. 2021), the published ``test_suite_cases.csv``."""
+    """Read HateCheck (Röttger et al. 2021), the published ``test_suite_cases.csv``; a target may be empty."""
     return _read(
         path,
-        ("functionality", "test_case", "label_gold"),
+        ("functionality", "test_case", "label_gold", "target_ident"),
         lambda fields, where: {
             "text": checked_text(fields["test_case"], where),
             "label": _code(fields, "label_gold", _HATECHECK_LABELS, where),
             "functionality": _word(fields, "functionality", where),
+            "target": fields["target_ident"],
         },
     )
 

@@ -10,6 +10,7 @@ the first projections once.
 Scores equal those of the padded form up to rounding; with dropout they have the same distribution.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,9 @@ from torch.nn.functional import scaled_dot_product_attention
 
 Groups = tuple[tuple[int, int], ...]
 """How many sentences there are of each length, and the length, in the order in which they lie."""
+Attend = Callable[[nn.Module, torch.Tensor, torch.Tensor, torch.Tensor, Groups], torch.Tensor]
+"""What computes the context of tokens, (q, d), from a layer's self-attention, queries (q, d), keys and values
+(t, d) of all sentences, and their groups. There is a query for every token, or one for every sentence."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +50,17 @@ def pack(ids: np.ndarray, mask: np.ndarray) -> Packing:
 def attend(
     attention: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, groups: Groups
 ) -> torch.Tensor:
-    """Return the context of tokens, (q, d), from a layer's queries (q, d), keys and values (t, d).
-
-    There is a query for every token of the sentences, or one for every sentence.
-    """
+    """Return the context of tokens, (q, d): see `Attend`."""
     contexts = [
         scaled_dot_product_attention(
             *heads, dropout_p=attention.dropout.p if attention.training else 0.0, scale=attention.scaling
         )
-        for heads in _split_heads(attention, query, key, value, groups)
+        for heads in split_heads(attention, query, key, value, groups)
     ]
-    return torch.cat([context.transpose(1, 2).flatten(2).flatten(0, 1) for context in contexts])
+    return join_heads(contexts)
 
 
-def _split_heads(
+def split_heads(
     attention: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, groups: Groups
 ) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """Return queries, keys and values of each group, (sentences, heads, tokens, size of a head)."""
@@ -77,18 +78,33 @@ def _split_heads(
     return list(zip(*parts, strict=True))
 
 
-def logits(model: nn.Module, ids: torch.Tensor | np.ndarray, mask: torch.Tensor | np.ndarray) -> torch.Tensor:
+def join_heads(contexts: list[torch.Tensor]) -> torch.Tensor:
+    """Return the contexts of all tokens, (q, d), from those of each group."""
+    return torch.cat([context.transpose(1, 2).flatten(2).flatten(0, 1) for context in contexts])
+
+
+def logits(
+    model: nn.Module,
+    ids: torch.Tensor | np.ndarray,
+    mask: torch.Tensor | np.ndarray,
+    attend: Attend = attend,
+    whole: bool = False,
+) -> torch.Tensor:
     """Return the logits of a classifier, (n, classes), as the model itself does for padded sentences, (n, L).
 
-    `mask` has the tokens that are seen; the first of every sentence is.
+    `mask` has the tokens that are seen; the first of every sentence is. With `whole` every token attends in
+    the last layer, too.
     """
     packed = pack(_array(ids), _array(mask).astype(bool))
     first = torch.from_numpy(packed.first).to(model.device)
     hidden, source = _embed(model, packed)
     layers = model.bert.encoder.layer
     for number, layer in enumerate(layers, 1):
-        hidden = _pass(layer, hidden, source, first if number == len(layers) else None, packed.groups)
+        is_last = number == len(layers) and not whole
+        hidden = _pass(layer, hidden, source, first if is_last else None, packed.groups, attend)
         source = None
+    if whole:
+        hidden = _rows(hidden, first)
     hidden = _rows(hidden, torch.from_numpy(packed.place).to(model.device))
     return model.classifier(model.dropout(model.bert.pooler(hidden[:, None])))
 
@@ -120,6 +136,7 @@ def _pass(
     source: torch.Tensor | None,
     asked: torch.Tensor | None,
     groups: Groups,
+    attend: Attend,
 ) -> torch.Tensor:
     """Return what a layer makes of all tokens, (t, d), or of those that are asked for, (n, d).
 

@@ -23,6 +23,7 @@ ALONE = """
 run: [example]
 otherwise: []
 transfer: []
+hatecheck: null
 """
 
 
@@ -106,7 +107,7 @@ def test_weights_that_are_drawn_cannot_be_absent(plan):
 
 
 def test_further_test_sets_that_are_absent_leave_no_corpus_out(plan):
-    absent = dict.fromkeys([*GHC, "news-identity"], "gone")
+    absent = dict.fromkeys([*GHC, "hatecheck", "news-identity"], "gone")
     units = units_of(plan("run: [stormfront]", absent))
     assert units.names == ["stormfront"]
     assert units.left_out == {}
@@ -114,7 +115,7 @@ def test_further_test_sets_that_are_absent_leave_no_corpus_out(plan):
 
 def test_datasets_that_are_wanted(plan):
     default = plan("").config
-    assert wanted(default) == {"stormfront", "news-identity", *ENCODER, *GHC}
+    assert wanted(default) == {"stormfront", "hatecheck", "news-identity", *ENCODER, *GHC}
     assert wanted(plan(ALONE).config) == ENCODER
     assert wanted(plan(ALONE + "encoder: {weights: random}").config) == ENCODER - {"minilm-l6-weights"}
 
@@ -166,6 +167,7 @@ def test_a_summary_says_how_much_is_trained(plan):
         (mine(sentences="no.txt"), "corpora.mine.sentences", "no such file: no.txt"),
         (mine(test="dataset:ghc-test"), "corpora.mine.test", "names one of validation and test alone"),
         ("masked_words: dataset:hatecheck", "masked_words", "no such file: dataset:hatecheck"),
+        ("hatecheck: no.csv", "hatecheck", "no such file: no.csv"),
         ("encoder: {config: nowhere.json}", "encoder.config", "no such file: nowhere.json"),
         ("encoder: {weights: dataset:minilm}", "encoder.weights", "no dataset 'minilm'"),
         ("methods: [vanilla, soc-0.1, soc-0.10]", "methods", "is written 'soc-0.1'; write it so"),

@@ -15,7 +15,15 @@ from biaslab.text.tokens import Tokens
 IDS = [50, 51, 52]
 SENTENCES = ([50, 7, 8, 51], [9, 9], [52, 52, 52], [6], [51, 50, 52, 4, 4, 50])
 CONTEXTS = ContextSettings(radius=2, samples=3, add_itself=True)
-CONTEXTS_OF = {"vanilla": 0, "wr": 0, "oc-0.1": 1, "soc-0.1": 4, "soc-0.1@published": 4, "soc-0": 0}
+CONTEXTS_OF = {
+    "vanilla": 0,
+    "wr": 0,
+    "oc-0.1": 1,
+    "soc-0.1": 4,
+    "soc-0.1@published": 4,
+    "soc-0": 0,
+    "ear-0.01": 0,
+}
 
 
 @pytest.fixture(scope="module")

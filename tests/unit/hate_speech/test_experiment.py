@@ -39,7 +39,7 @@ def prepared(tmp_path_factory):
     """A prepared corpus with a language model, and what was said."""
     path = tmp_path_factory.mktemp("experiment")
     encoder = example_encoder(path / "encoder")
-    folder = example_folder(path, encoder, has_news=True, limits=(40, 16, 24, 12))
+    folder = example_folder(path, encoder, probes=("news",), limits=(40, 16, 24, 12))
     said = []
     fit_language_model(folder, LANGUAGE_MODEL, seed=3, say=said.append)
     return folder, said

@@ -8,9 +8,18 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.core.stats import mean_interval
+from biaslab.core.stats import mean_interval, share_interval
 from biaslab.hate_speech.columns import COLUMNS
-from biaslab.hate_speech.report import explanations, figures, names, results, summaries, tables, words
+from biaslab.hate_speech.report import (
+    explanations,
+    figures,
+    hatecheck,
+    names,
+    results,
+    summaries,
+    tables,
+    words,
+)
 from biaslab.run.area import Unit
 from biaslab.run.reports import open_unit
 from report_data import report_area
@@ -56,9 +65,9 @@ def unit(tmp_path):
 
 
 def test_methods_come_in_the_order_of_the_paper():
-    shuffled = ["soc-1", "wr", "soc-0.1", "bow-wr", "vanilla", "oc-0.1", "soc-0.1@sum", "bow"]
+    shuffled = ["ear-0.01", "soc-1", "wr", "soc-0.1", "bow-wr", "vanilla", "oc-0.1", "soc-0.1@sum", "bow"]
     assert names.in_order(shuffled) == [
-        "bow", "vanilla", "bow-wr", "wr", "oc-0.1", "soc-0.1", "soc-0.1@sum", "soc-1"
+        "bow", "vanilla", "bow-wr", "wr", "oc-0.1", "soc-0.1", "soc-0.1@sum", "soc-1", "ear-0.01"
     ]  # fmt: skip
 
 
@@ -69,6 +78,7 @@ def test_methods_come_in_the_order_of_the_paper():
         ("bow-wr", "BoW + WR", "none", "bow"),
         ("vanilla", "Encoder", "none", ""),
         ("wr", "Encoder + WR", "none", "vanilla"),
+        ("ear-0.01", "Encoder + EAR (α = 0.01)", "none", "vanilla"),
         ("soc-1@sum", "Encoder + SOC (α = 1)", names.QUIRKS["sum"], "vanilla"),
     ],
 )
@@ -243,6 +253,47 @@ def test_quirks_are_compared_with_the_same_seed_without(unit):
     assert math.isnan(plain["f1_difference"])
 
 
+def functionalities():
+    """Return functionalities.tsv, from the cases of two functionalities that are passed, of 10 and of 4."""
+    passed = {("bow", 0): (9, 1), ("vanilla", 0): (6, 2), ("vanilla", 1): (8, 4)}
+    return [
+        [method, seed, name, name == "slur_h", n, k, k / n, *share_interval(k, n)]
+        for (method, seed), counts in passed.items()
+        for name, n, k in zip(("own_nh", "slur_h"), (10, 4), counts, strict=True)
+    ]
+
+
+def test_pass_rates_are_means_over_seeds_and_those_of_all_cases_pooled(unit):
+    table = hatecheck.hatecheck([unit(functionalities=functionalities())])
+    rates = table.data.set_index(["method", "functionality"])
+    for name, k, n in (
+        ("slur_h", 1, 4),
+        ("(all hateful)", 1, 4),
+        ("(all non-hateful)", 9, 10),
+        ("(all)", 10, 14),
+    ):
+        row = rates.loc[("bow", name)]
+        assert row[["n", "n_seeds", "interval"]].tolist() == [n, 1, "texts"]
+        assert row[["rate", "ci_low", "ci_high"]].tolist() == pytest.approx([k / n, *share_interval(k, n)])
+    row = rates.loc[("vanilla", "(all)")]
+    assert (row["n_seeds"], row["interval"], row["rate"]) == (2, "seeds", pytest.approx(10 / 14))
+    assert (row["ci_low"], row["ci_high"]) == (0, 1)  # cut
+    row = rates.loc[("vanilla", "own_nh")]
+    assert row["ci_low"] == pytest.approx(max(0, mean_interval([0.6, 0.8])[0]))
+    assert table.shown[["Functionality", "Hateful", "Cases"]].to_numpy().tolist() == [
+        ["own nh", "no", "10"], ["Slur", "yes", "4"], ["All hateful cases", "yes", "4"],
+        ["All other cases", "no", "10"], ["All cases", "–", "14"],
+    ]  # fmt: skip
+    assert list(table.shown)[-2:] == ["BoW", "Encoder"]
+
+
+def test_hateful_cases_come_first(unit, tmp_path):
+    hatecheck.draw_hatecheck(unit(functionalities=functionalities()), tmp_path / "figure")
+    data = read_tsv(tmp_path / "figure.tsv").query("method == 'vanilla'")
+    assert data["functionality"].tolist() == ["slur_h", "own_nh"]
+    assert data["value"].tolist() == pytest.approx([0.75, 0.7])
+
+
 def test_removal_has_mean_and_range_over_the_subsets(unit, tmp_path):
     rows = [
         [n, subset, 0.1, 0.1, 0.5 - 0.1 * subset, 0.8, 0.7] for n in (0, 1) for subset in range(1 + 2 * n)
@@ -263,13 +314,16 @@ def test_points_of_the_performance_figure_are_trainings(unit, tmp_path):
 
 @pytest.mark.filterwarnings("error")
 def test_a_corpus_without_rows_does_not_change_another(unit, tmp_path):
-    empty = unit("empty", metrics=[], removal=[], attributions=[])
+    empty = unit("empty", metrics=[], removal=[], attributions=[], functionalities=[])
     full = unit(
         metrics=metrics(),
         removal=[[0, 0, *[0.5] * 5]],
         attributions=importance_of({("vanilla", 0, "baker", 1): 1}),
+        functionalities=functionalities(),
     )
-    for make in (tables.performance, tables.transfer, explanations.attributions):
+    for make in (tables.performance, tables.transfer, explanations.attributions, hatecheck.hatecheck):
         pd.testing.assert_frame_equal(make([empty, full]).data, make([full]).data)
     figures.draw_removal([empty], tmp_path / "figure")
+    assert read_tsv(tmp_path / "figure.tsv").empty
+    hatecheck.draw_hatecheck(empty, tmp_path / "figure")
     assert read_tsv(tmp_path / "figure.tsv").empty

@@ -104,10 +104,10 @@ def test_an_encoder_of_drawn_weights_has_no_file_with_weights(inputs):
 
 def test_further_test_sets_that_are_absent_are_left_out(inputs):
     whole = inputs("")
-    assert list(whole.probes(STORMFRONT)["probes"]) == ["news"]
+    assert list(whole.probes(STORMFRONT)["probes"]) == ["hatecheck", "news"]
     assert list(whole.probes(STORMFRONT)["others"]) == ["ghc"]
-    assert len(whole.probe_files(STORMFRONT)) == 1 + 3  # the three files of the other corpus
-    rest = inputs("", dict.fromkeys(("news-identity", "ghc-dev"), "gone"))
+    assert len(whole.probe_files(STORMFRONT)) == 2 + 3  # the three files of the other corpus
+    rest = inputs("", dict.fromkeys(("hatecheck", "news-identity", "ghc-dev"), "gone"))
     assert rest.probe_files(STORMFRONT) == []
     assert rest.probes(STORMFRONT)["probes"] == rest.probes(STORMFRONT)["others"] == {}
 
@@ -129,7 +129,8 @@ def test_the_step_of_texts_gets_corpus_probes_and_limits(inputs):
         Path("results/hate_speech/encoder"),
         RESOURCES / "identifiers_example.yaml",
     )
-    assert given.probes == {"news": RESOURCES / "example_news.jsonl"}
+    assert set(given.probes) == {"hatecheck", "news"}
+    assert given.probes["news"] == RESOURCES / "example_news.jsonl"
     formats = {name: other.format for name, other in given.others.items()}
     assert formats == {"stormfront": "stormfront", "ghc": "ghc"}
     assert given.others["ghc"].is_released_split

@@ -22,7 +22,7 @@ SOURCE = Source("table", EXAMPLE)
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     limits = (50, None)  # the first is of no account here
-    folder = example_folder(tmp_path_factory.mktemp("linear"), has_news=True, limits=limits)
+    folder = example_folder(tmp_path_factory.mktemp("linear"), probes=("news",), limits=limits)
     said = []
     run_linear(folder, SOURCE, EFFORT, said.append)
     return folder, said
@@ -57,7 +57,7 @@ def test_predictions_are_in_the_order_of_the_texts_and_removal_holds_in_test(ran
 
 
 def test_identifiers_are_removed_before_texts_are_scored(tmp_path, monkeypatch):
-    folder = example_folder(tmp_path, has_news=True)
+    folder = example_folder(tmp_path, probes=("news",))
     real, holds = Linear.scores, []
 
     def record(linear, documents):
@@ -80,7 +80,7 @@ def test_removal_begins_with_all_identifiers_and_ends_with_none(ran):
     folder, _ = ran
     curve = read_tsv(folder.path / "removal.tsv")
     assert curve.groupby("n_removed").size().tolist() == [1, 2, 2, 2, 1]
-    names = folder.news_identifiers
+    names = folder.column("identifier", "news")
     for n_removed, model in ((0, "bow"), (4, "bow-wr")):
         row = curve[curve["n_removed"] == n_removed].iloc[0]
         test = measure(scores_of(folder, model, "test")["score"], folder.tested["test"].labels)
@@ -103,7 +103,7 @@ def test_every_split_has_its_rows(ran):
     rows = table.set_index(keys)
     for model in ("bow", "bow-wr"):  # the first split is the one that all share
         scores = scores_of(folder, model, "news")["score"]
-        news = measure(scores, folder.tested["news"].labels, folder.news_identifiers)
+        news = measure(scores, folder.tested["news"].labels, folder.column("identifier", "news"))
         assert 0 < news.accuracy < 1 or model == "bow-wr"
         assert rows.loc[(0, model, "news"), "accuracy"] == pytest.approx(news.accuracy)
         assert rows.loc[(0, model, "news"), "macro_accuracy"] == pytest.approx(news.macro_accuracy)

@@ -19,7 +19,7 @@ from naive import hate_speech_measures as naive
 SEEDS = {"bow": [0], "soc-0.1": [0, 1], "vanilla": [0, 1], "soc-0.1@sum": [0]}
 ENCODERS = [name for name in SEEDS if name != "bow"]
 CONTEXTS = ContextSettings(radius=2, samples=2)
-TABLES = ("metrics", "identity", "differences", "attributions", "cost", "settings")
+TABLES = ("metrics", "identity", "functionalities", "differences", "attributions", "cost", "settings")
 SETTINGS = {"batch_size": 8, "learning_rate": 2e-5}
 
 
@@ -73,7 +73,9 @@ def measure(folder, methods):
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    folder = example_folder(tmp_path_factory.mktemp("measured"), has_news=True, limits=(50, 12))
+    folder = example_folder(
+        tmp_path_factory.mktemp("measured"), probes=("news", "hatecheck"), limits=(50, 12)
+    )
     scores = write_predictions(folder)
     measure(folder, list(SEEDS))
     return folder, scores, {name: read_tsv(folder.path / f"{name}.tsv") for name in TABLES}
@@ -91,7 +93,7 @@ def test_metrics_are_those_of_a_count(measured):
         accuracy = np.mean((values > 0) == (labels == 1))
         assert row.accuracy == pytest.approx(accuracy)
         if row.set == "news":
-            names = folder.news_identifiers
+            names = folder.column("identifier", "news")
             assert row.macro_accuracy == pytest.approx(naive.macro_accuracy(values, labels, names))
             assert np.isnan(row.f1)
         else:
@@ -112,6 +114,18 @@ def test_identifiers_are_measured_on_the_texts_that_hold_them(measured):
         assert (row.n, row.n_negative) == (sum(holds), n_negative)
         if n_negative:
             assert row.false_positive_rate == pytest.approx(false / n_negative)
+
+
+def test_functionalities_are_those_of_hatecheck(measured):
+    folder, scores, tables = measured
+    table = tables["functionalities"]
+    functions = folder.column("functionality", "hatecheck")
+    labels = folder.tested["hatecheck"].labels
+    assert len(table) == 3 * sum(map(len, SEEDS.values()))
+    for row in table.itertuples():
+        right = (scores[row.method, row.seed]["hatecheck"] > 0) == (labels == 1)
+        assert (row.n, row.passed) == (4, right[functions == row.functionality].sum())
+        assert row.is_hateful == (row.functionality == "complaint")
 
 
 def test_differences_are_from_both_baselines(measured):
@@ -155,10 +169,11 @@ def test_without_news_and_linear_models_the_test_set_is_measured_against_the_enc
     measure(folder, ["vanilla", "soc-0.1"])
     assert set(read_tsv(folder.path / "metrics.tsv")["set"]) == {"test"}
     assert set(read_tsv(folder.path / "differences.tsv")["baseline"]) == {"vanilla"}
+    assert read_tsv(folder.path / "functionalities.tsv").empty
 
 
 def test_linear_models_alone_are_measured_without_encoders(tmp_path, measured):
-    folder = example_folder(tmp_path, has_news=True, limits=(50, 12))
+    folder = example_folder(tmp_path, probes=("news", "hatecheck"), limits=(50, 12))
     write_predictions(folder)
     measure_corpus(folder, ["bow"], SETTINGS)
     found, whole = read_tsv(folder.path / "metrics.tsv"), measured[2]["metrics"]

@@ -14,6 +14,7 @@ from biaslab.hate_speech.methods import QUIRKS, Method, parse_method
         ("oc-0.1", "oc", 0.1, False, ()),
         ("soc-1", "soc", 1, False, ()),
         ("soc-0", "soc", 0, False, ()),
+        ("ear-0.01", "ear", 0.01, False, ()),
         ("soc-1e-30", "soc", 1e-30, False, ()),
         ("soc-0.1@dropout+sum", "soc", 0.1, False, ("dropout", "sum")),
         ("soc-0.1@published", "soc", 0.1, False, QUIRKS),
@@ -45,6 +46,7 @@ def test_a_name_says_the_method(name, kind, alpha, removes, quirks):
         ("soc-0.1@drop", "no quirk 'drop'; did you mean 'dropout'"),
         ("oc-0.1@pad", "no quirk 'pad'"),
         ("vanilla@sum", "no quirk 'sum' \\(vanilla has none\\)"),
+        ("ear-0.1@sum", "no quirk 'sum' \\(ear has none\\)"),
     ],
 )
 def test_other_names_are_refused_in_one_line(name, problem):
@@ -54,6 +56,6 @@ def test_other_names_are_refused_in_one_line(name, problem):
 
 
 def test_which_methods_are_encoders_and_regularize_explanations():
-    methods = [parse_method(name) for name in ("bow", "vanilla", "wr", "soc-0", "oc-1")]
-    assert [method.explains for method in methods] == [False, False, False, False, True]
-    assert [method.is_encoder for method in methods] == [False, True, True, True, True]
+    methods = [parse_method(name) for name in ("bow", "vanilla", "wr", "soc-0", "oc-1", "ear-1")]
+    assert [method.explains for method in methods] == [False, False, False, False, True, False]
+    assert [method.is_encoder for method in methods] == [False, True, True, True, True, True]

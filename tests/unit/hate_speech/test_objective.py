@@ -106,7 +106,7 @@ def test_loss_and_gradient_equal_those_of_the_loop_over_occurrences(world, name)
         torch.testing.assert_close(found[key], b, rtol=0, atol=1e-10, msg=key)
 
 
-@pytest.mark.parametrize("name", ["vanilla", "oc-30", "soc-30"])
+@pytest.mark.parametrize("name", ["vanilla", "oc-30", "soc-30", "ear-0.5"])
 def test_the_gradient_agrees_with_finite_differences(world, name):
     model = world[0]
     alpha = parse_method(name).alpha
@@ -140,7 +140,7 @@ def test_the_classification_loss_is_a_weighted_mean(world):
     assert 0 < labels[rows].sum() < 12
 
 
-@pytest.mark.parametrize("name", ["oc-0", "soc-0"])
+@pytest.mark.parametrize("name", ["oc-0", "soc-0", "ear-0"])
 def test_a_strength_of_zero_is_vanilla_bit_for_bit(world_with_dropout, name):
     losses, found = gradients(world_with_dropout, name)
     vanilla_losses, vanilla = gradients(world_with_dropout, "vanilla")

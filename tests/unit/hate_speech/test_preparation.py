@@ -19,12 +19,12 @@ LIMITS = (50, 12, 30, 10)
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     others = {"other": Source("table", EXAMPLE)}
-    return example_folder(tmp_path_factory.mktemp("whole"), has_news=True, others=others)
+    return example_folder(tmp_path_factory.mktemp("whole"), probes=("news", "hatecheck"), others=others)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    return example_folder(tmp_path_factory.mktemp("small"), has_news=True, limits=LIMITS)
+    return example_folder(tmp_path_factory.mktemp("small"), probes=("news", "hatecheck"), limits=LIMITS)
 
 
 def words_of(text):
@@ -57,24 +57,27 @@ def test_limits_cut_what_is_used_but_linear_models_keep_all(small, whole):
     for name in ("validation", "test"):
         assert set(small.splits[name].rows) < set(whole.splits[name].rows)
         assert len(small.splits[name]) == counts.loc[name, "n"]
-    assert [len(texts) for texts in small.tested.values()] == [30, 10]
+    assert [len(texts) for texts in small.tested.values()] == [30, 10, 10]
 
 
 def test_what_is_known_of_a_text_stands_beside_its_tokens(whole, small):
     lines = [json.loads(line) for line in NEWS_FILE.read_text(encoding="utf-8").splitlines()]
     for folder in (whole, small):
-        news, names = folder.tested["news"], folder.news_identifiers
+        news, names = folder.tested["news"], folder.column("identifier", "news")
         assert len(news) == len(names)
         for i, row in enumerate(news.rows):
             assert names[i] == lines[row]["identifier"]
             pieces = [folder.tokenizer.vocabulary[token] for token in news.tokens.row(i)[1:-1]]
             assert pieces == folder.tokenizer.pieces(lines[row]["text"])
             assert folder.ids[names[i]] in news.tokens.row(i)
-    assert (whole.probes.loc[whole.probes["set"] == "other", "identifier"] == "").all()
+        cases, functions = folder.tested["hatecheck"], folder.column("functionality", "hatecheck")
+        assert ((functions == "complaint") == (cases.labels == 1)).all()
+        assert ((folder.column("target", "hatecheck") == "") == (functions == "object")).all()
+    assert (whole.column("identifier", "other") == "").all()
 
 
 def test_the_test_set_comes_first_and_the_others_as_they_were_named(whole):
-    assert list(whole.tested) == ["test", "news", "other"]
+    assert list(whole.tested) == ["test", "news", "hatecheck", "other"]
     assert whole.tested["test"] is whole.splits["test"]
     other = whole.tested["other"]
     np.testing.assert_array_equal(other.tokens.ids, whole.splits["test"].tokens.ids)
@@ -90,11 +93,11 @@ def test_without_further_test_sets_their_files_are_empty(tmp_path):
     folder = example_folder(tmp_path)
     assert list(folder.tested) == ["test"]
     assert folder.probes.empty
-    assert folder.news_identifiers.tolist() == []
+    assert folder.column("identifier", "news").tolist() == []
 
 
 def test_equal_seeds_write_equal_bytes(small, tmp_path):
-    again = example_folder(tmp_path, has_news=True, limits=LIMITS)
+    again = example_folder(tmp_path, probes=("news", "hatecheck"), limits=LIMITS)
     for name in ("texts.npz", "probes.npz", "probes.tsv", "corpus.tsv"):
         assert (again.path / name).read_bytes() == (small.path / name).read_bytes()
 

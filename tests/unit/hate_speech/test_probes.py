@@ -11,8 +11,8 @@ pytest.importorskip("tokenizers")
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.hate_speech.corpus import Source, read_splits
-from biaslab.hate_speech.probes import draw_evenly, read_probes
-from hate_speech_experiment_data import EXAMPLE, NEWS_FILE, TERMS
+from biaslab.hate_speech.probes import COLUMNS, draw_evenly, read_probes
+from hate_speech_experiment_data import EXAMPLE, NEWS_FILE, TERMS, write_hatecheck
 
 
 def written(path, column):
@@ -34,23 +34,33 @@ def test_news_without_one_of_the_identifiers_are_refused():
         read_probes({"news": NEWS_FILE}, {}, ["bakers"], None, 1)
 
 
-def test_another_corpus_has_its_test_set_and_no_identifiers():
+def test_all_sets_have_the_same_columns_and_nothing_where_nothing_is_known(tmp_path):
+    files = {"news": NEWS_FILE, "hatecheck": write_hatecheck(tmp_path / "cases.csv")}
     other = Source("table", EXAMPLE)
-    found = read_probes({"news": NEWS_FILE}, {"other": other}, TERMS, None, 1)
-    assert list(found) == ["news", "other"]
+    found = read_probes(files, {"other": other}, TERMS, None, 1)
+    assert list(found) == ["news", "hatecheck", "other"]
+    for table in found.values():
+        assert tuple(table) == COLUMNS
+        assert not table.isna().any(axis=None)
+    cases = found["hatecheck"]
+    assert cases["functionality"].unique().tolist() == ["complaint", "thanks", "object"]
+    assert (cases.loc[cases["functionality"] == "object", "target"] == "").all()
+    assert set(cases["target"]) == {"", *TERMS}
     test = read_splits(other, 1)["test"]
     assert found["other"]["row"].tolist() == test["row"].tolist()
     assert found["other"]["text"].tolist() == test["text"].tolist()
-    assert (found["other"]["identifier"] == "").all()
+    assert (found["other"][["identifier", "functionality", "target"]] == "").all(axis=None)
     assert read_probes({}, {}, TERMS, 10, 1) == {}
 
 
-def test_a_limit_keeps_identifiers_and_labels():
+def test_a_limit_keeps_identifiers_functionalities_and_labels(tmp_path):
+    files = {"news": NEWS_FILE, "hatecheck": write_hatecheck(tmp_path / "cases.csv", n=20)}
     others = {"other": Source("table", EXAMPLE)}
-    found, again, other = (read_probes({"news": NEWS_FILE}, others, TERMS, 30, seed) for seed in (1, 1, 2))
+    found, again, other = (read_probes(files, others, TERMS, 30, seed) for seed in (1, 1, 2))
     counts = Counter(found["news"]["identifier"])
     assert set(counts) == set(TERMS)
     assert set(counts.values()) <= {7, 8}
+    assert set(Counter(found["hatecheck"]["functionality"]).values()) == {10}
     share = read_splits(others["other"], 1)["test"]["label"].mean()
     assert abs(found["other"]["label"].sum() - 30 * share) < 1
     for name, table in found.items():

@@ -27,7 +27,7 @@ from naive import hate_speech_training as naive
 SHORT = TrainingSettings(
     schedule="published", epochs=3, batch_size=8, learning_rate=3e-3, negative_weight=0.5, validate_every=5
 )
-METHODS = ("vanilla", "wr", "oc-0.1", "soc-0.1", "soc-0.1@published")
+METHODS = ("vanilla", "wr", "oc-0.1", "soc-0.1", "soc-0.1@published", "ear-0.1")
 
 
 class KilledError(Exception):
@@ -111,7 +111,7 @@ def test_equal_seeds_give_equal_bytes_and_other_seeds_do_not(world, name):
     assert differ(one, run(world, name, seed=2)[0])
 
 
-@pytest.mark.parametrize("name", ["oc-0", "soc-0"])
+@pytest.mark.parametrize("name", ["oc-0", "soc-0", "ear-0"])
 def test_a_strength_of_zero_is_vanilla_training_bit_for_bit(world, name):
     vanilla, history = run(world)
     model, other = run(world, name)
@@ -132,7 +132,7 @@ def test_a_strength_that_underflows_is_vanilla_training_bit_for_bit(world, name)
     assert (history.regularizer == 0).all()
 
 
-@pytest.mark.parametrize("name", ["wr", "oc-0.1", "soc-0.1"])
+@pytest.mark.parametrize("name", ["wr", "oc-0.1", "soc-0.1", "ear-0.1"])
 def test_methods_differ_from_vanilla(world, name):
     assert differ(run(world)[0], run(world, name)[0])
 

@@ -184,16 +184,16 @@ def test_news_holds_no_positive(tmp_path):
     ]
 
 
-def test_hatecheck_keeps_functionalities(tmp_path):
+def test_hatecheck_keeps_functionality_and_target(tmp_path):
     path = tmp_path / "cases.csv"
     path.write_text(
-        ",functionality,case_id,test_case,label_gold\n"
-        '0,praise_nh,1,"Bakers, I like them",non-hateful\n'
-        "1,dislike_h,2,I dislike it,hateful\n"
+        ",functionality,case_id,test_case,label_gold,target_ident\n"
+        '0,praise_nh,1,"Bakers, I like them",non-hateful,bakers\n'
+        "1,dislike_h,2,I dislike it,hateful,\n"
     )
     assert corpora.read_hatecheck(path).drop(columns="row").to_numpy().tolist() == [
-        ["Bakers, I like them", 0, "praise_nh"],
-        ["I dislike it", 1, "dislike_h"],
+        ["Bakers, I like them", 0, "praise_nh", "bakers"],
+        ["I dislike it", 1, "dislike_h", ""],
     ]
 
 

@@ -22,6 +22,7 @@ _KINDS = {
     "wr": plot.BLUE,
     "oc": plot.ORANGE,
     "soc": plot.VERMILLION,
+    "ear": plot.GREEN,
 }
 _STRENGTHS = ("o", "s", "^", "D", "v")  # marks of one kind of method with several strengths
 _REMOVAL = {"f1": "F1 on the test set (%)", "news_accuracy": "Accuracy on news (%)"}
@@ -40,7 +41,7 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
                 ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
                 ax.plot(x, 100 * part[value], marker="o", markersize=2.5, color=colour, label=corpus)
             if data[value].isna().all():
-                _say_nothing(ax)
+                say_nothing(ax)
             ax.set_xlabel("Identifiers removed")
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.set_ylabel(label)
@@ -88,7 +89,7 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
 def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> None:
     """Draw every training of each method as a small mark, and their mean as a large one."""
     if not len(data[["news", "f1"]].dropna()):
-        _say_nothing(ax)
+        say_nothing(ax)
     for method, (colour, marker) in _styles(methods).items():
         part = 100 * data.loc[data["method"] == method, ["news", "f1"]].dropna()
         ax.plot(
@@ -113,5 +114,6 @@ def _styles(methods: Sequence[str]) -> dict[str, tuple[str, str]]:
     return styles
 
 
-def _say_nothing(ax: plot.Axes) -> None:
+def say_nothing(ax: plot.Axes) -> None:
+    """Say in a panel that there is nothing to draw."""
     ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, horizontalalignment="center")

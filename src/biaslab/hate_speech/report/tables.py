@@ -53,8 +53,8 @@ def performance(units: Sequence[Results]) -> Table:
     note = (
         "Precision, recall and F1 of the positive class on the corpus's test set; accuracy on news sentences"
         " that hold a group identifier, none of which counts as hate speech, plain and averaged over the"
-        " identifiers. WR: identifiers removed; OC, SOC: explanations of identifiers regularized."
-        " Sentences: trained on."
+        " identifiers. WR: identifiers removed; OC, SOC: explanations of identifiers regularized; EAR:"
+        " entropy of the attention regularized, without a list of identifiers. Sentences: trained on."
         " Printed: the paper's, with BERT-base, its own splits and articles of the New York Times."
     )
     texts = _show(data, values, shown)
