@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
@@ -79,3 +81,11 @@ def test_it_is_made_of_the_files_that_it_names_and_of_each_of_them(
 def test_no_two_items_write_one_file(name, plan):
     files = [file for made in plan.made(load_area(name)) for file in made.files]
     assert len(set(files)) == len(files)
+
+
+@pytest.mark.parametrize("name", AREAS)
+def test_every_figure_has_ink_on_white(name, plan, smoke_run):
+    for made in plan.made(load_area(name)):
+        if made.item.kind == FIGURE:
+            with Image.open(smoke_run / f"results/{name}/{made.stem}.png") as image:
+                assert np.ptp(np.asarray(image.convert("L"))) > 200, made.stem

@@ -107,14 +107,22 @@ def crate(
             help="Results too large to pack, a pattern such as 'origins/*/bias_gradient/*'; may be repeated."
         ),
     ] = None,
+    codecheck: Annotated[
+        Path | None,
+        typer.Option(help="Also write codecheck.yml here: the files behind the claims, with their SHA-256."),
+        To.FILE,
+    ] = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
+    from biaslab.audit.codecheck import write_codecheck
     from biaslab.run.crate.writing import write_crate
     from biaslab.run.root import repository
 
     kinds = [kind.value for kind in more or ()]
     for notice in write_crate(results, out, repository(), kinds, leave_out or ()):
         typer.echo(f"biaslab: {notice}", err=True)
+    if codecheck is not None:
+        typer.echo(f"wrote {codecheck}: a manifest of {write_codecheck(results, codecheck)} files")
 
 
 def _root() -> Path:

@@ -7,7 +7,7 @@ from biaslab.core.errors import InputError
 _STEP = "with files in between, biaslab step"
 SUCCESSORS = {
     "audit check": "use biaslab audit measure FOLDER --check",
-    "audit codecheck": "use biaslab audit crate, whose metadata name each file with its checksum",
+    "audit codecheck": "use biaslab audit crate RESULTS --codecheck codecheck.yml",
     "audit freeze": "use biaslab audit measure FOLDER --freeze",
     "audit merge": "make one part after the other: biaslab audit crate, then biaslab run --from",
     "audit resources": "every run writes results/logs/resources.tsv",

@@ -12,7 +12,7 @@ from typing import Any
 from biaslab.core.errors import InputError
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.config import drop_removed
+from biaslab.run.config import read_written
 from biaslab.run.crate.reading import Run
 from biaslab.run.datasets import FOLDER, Dataset
 from biaslab.run.extras import missing_extra, requirements
@@ -76,10 +76,8 @@ def choose(
 
     `config` is as it was written, without defaults.
     """
-    record = json.loads(json.dumps(make_plan(config, root).record()))
-    is_same_run = record == drop_removed(source.run.manifest["config"])
     records = source.run.steps if source.trusts else ()
-    more = {"is_same_run": is_same_run, "takes_rewritten": source.recheck > 0}
+    more = {"is_same_run": _is_same(source.run, config, root), "takes_rewritten": source.recheck > 0}
     jobs = planned_jobs(arguments)
 
     def choice(drawn: Sequence[Job] = ()) -> Choice:
@@ -105,6 +103,16 @@ def choose(
     for line in describe(chosen, source.name):
         say(line)
     return chosen, seed
+
+
+def _is_same(run: Run, config: Mapping[str, Any], root: Path) -> bool:
+    """Tell whether another run has a configuration, both completed with the defaults of today."""
+    try:
+        plans = [make_plan(one, root) for one in (config, read_written(run.folder / "config.json"))]
+    except InputError:
+        return False
+    mine, other = (json.dumps(plan.record(), sort_keys=True) for plan in plans)
+    return mine == other
 
 
 def describe(choice: Choice, name: str) -> list[str]:

@@ -93,6 +93,8 @@ class Choice:
             return NOTHING
         if not job.input_names().keys() <= record.inputs.keys():
             return OTHER_FILES
+        if job.settings != record.settings and not self.is_same_run:
+            return SETTINGS
         if job.code != record.code:
             return CODE
         if job.input_names().keys() != record.inputs.keys():

@@ -1,5 +1,6 @@
 """A registry of one's own, on the results of any workflow."""
 
+import hashlib
 import json
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 import yaml
 
 from biaslab.audit.claims import read_claims
+from biaslab.audit.codecheck import write_codecheck
 from biaslab.audit.own import FROZEN, freeze_registry, measure_registry, read_registry, start_registry
 from biaslab.audit.summary import read_measured
 from biaslab.core.errors import InputError
@@ -129,6 +131,16 @@ def test_a_frozen_file_that_was_edited_shows(registry, results):
     change(registry, "0.9\tbinomial", "1.5\tbinomial")
     (line,) = measured(registry, results)[1][1:]
     assert line.endswith("frozen.json itself: its sha256 is another one")
+
+
+def test_a_codecheck_has_the_files_behind_the_claims(registry, results, tmp_path):
+    measured(registry, results)
+    assert write_codecheck(results, tmp_path / "check/codecheck.yml") == 3
+    check = yaml.safe_load((tmp_path / "check/codecheck.yml").read_text(encoding="utf-8"))
+    assert check["summary"] == "7 claims: 6 reproduced, 1 inconclusive"
+    for entry in check["manifest"]:
+        path = tmp_path / "check" / entry["file"]
+        assert entry["comment"].endswith(hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.run.area import FIGURE, SUFFIXES
 
+pytestmark = pytest.mark.usefixtures("drawn")
+
 # One drawing with everything that has ever made files differ: clip paths, markers, hatches, fonts, legends.
 SCRIPT = """
 import sys

@@ -109,6 +109,9 @@ def test_results_of_rewritten_code_are_taken_and_those_of_other_settings_on_requ
     told |= {"takes_rewritten": True}
     assert rules(choose(**told).taken) == ["measure"]  # told in another way, in a run of the same settings
     assert not choose(**told, is_same_run=False).taken
+    told |= {"code": {"measure": "d" * 16}}
+    assert rules(choose(**told).taken) == ["measure"]
+    assert not choose(**told, is_same_run=False).taken, "that the code has changed excuses no other settings"
 
 
 def test_a_drawn_step_is_made_with_what_it_needs_before_all_else(choose):

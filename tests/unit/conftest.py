@@ -1,0 +1,30 @@
+"""Figures of these tests are made, but not drawn, which takes longer than all else; `drawn` draws them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from biaslab.core import plotting
+
+SAVE = plotting.save
+
+
+def save_nothing(figure: object, stem: object) -> None:
+    """Write files of two words where a figure would be drawn."""
+    Path(stem).parent.mkdir(parents=True, exist_ok=True)
+    for suffix in plotting.METADATA:
+        Path(f"{stem}.{suffix}").write_text("not drawn", encoding="utf-8")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _not_drawn() -> Iterator[None]:
+    plotting.save = save_nothing
+    yield
+    plotting.save = SAVE
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the figures of a test."""
+    monkeypatch.setattr(plotting, "save", SAVE)
