@@ -138,7 +138,7 @@ class LoopObjective:
 def make_runs(make_model, tokenizer, tokens, identifiers, trims):
     """Return an objective and an optimizer for each way of training."""
     language_model = BiGRU(
-        known_tokens(tokens, tokenizer, "texts"), len(tokenizer.vocabulary), tokenizer.unk, 300, 300
+        known_tokens(tokens, tokenizer), len(tokenizer.vocabulary), tokenizer.unk, 300, 300
     ).initialize(SEED)
     labels = (stream(SEED, "labels").random(len(tokens)) < 0.13).astype(np.int64)
     batches = Batches(tokens, BATCH, SEED)

@@ -1,6 +1,5 @@
 """The made-up example corpus, prepared with a tiny encoder, and plans of runs of the area."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -35,21 +34,17 @@ def plan_of(monkeypatch: pytest.MonkeyPatch, section: str = "", absent: dict[str
 
 def write_hatecheck(path: Path, n: int = 4) -> Path:
     """Write `n` cases of each of three functionalities, with targets."""
-    rows = []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["functionality,test_case,label_gold,target_ident"]
     for place in range(n):
         term = TERMS[place % len(TERMS)]
-        rows += [
-            ("complaint", f"The {term} left a terrible mess.", "hateful", term),
-            ("thanks", f"We thanked the {term} for the cake.", "non-hateful", term),
-            ("object", "The lamp near the station was broken.", "non-hateful", ""),
+        lines += [
+            f"complaint,The {term} left a terrible mess.,hateful,{term}",
+            f"thanks,We thanked the {term} for the cake.,non-hateful,{term}",
+            "object,The lamp near the station was broken.,non-hateful,",
         ]
-    return _write(path, ("functionality", "test_case", "label_gold", "target_ident"), rows)
-
-
-def write_comments(path: Path, n: int = 12) -> Path:
-    """Write `n` comments, every third of which is toxic by its label."""
-    texts = [f"The {TERMS[i % 4]} met near the {'station' if i % 3 else 'library'} again." for i in range(n)]
-    return _write(path, ("comment", "toxic"), [(text, str(i % 3 == 0)) for i, text in enumerate(texts)])
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
 def example_encoder(folder: Path, seed: int = 1) -> Path:
@@ -62,25 +57,16 @@ def example_folder(path: Path, encoder: Path | None = None, probes=(), others=No
 
     `limits` are those of the training, validation, test and further texts.
     """
-    from biaslab.hate_speech.corpus import TABLE, Source
+    from biaslab.hate_speech.corpus import Source
     from biaslab.hate_speech.folder import Folder
     from biaslab.hate_speech.preparation import Limits, prepare
 
     if encoder is None:
         encoder = path / "encoder"
         tiny_vocabulary(encoder, WORDS)
-    files = {"news": NEWS_FILE}
-    files["hatecheck"] = write_hatecheck(path / "cases.csv")
-    files["fuzzed"] = files["nonfuzzed"] = write_comments(path / "comments.csv")
     folder = Folder(path / "example", encoder, IDENTIFIERS)
-    chosen = {name: files[name] for name in probes}
     sizes = Limits(*limits, *[None] * (4 - len(limits)))
-    prepare(folder, Source(TABLE, EXAMPLE), chosen, others or {}, sizes, seed=3)
+    files = {"news": NEWS_FILE, "hatecheck": write_hatecheck(path / "cases.csv")}
+    chosen = {name: files[name] for name in probes}
+    prepare(folder, Source("table", EXAMPLE), chosen, others or {}, sizes, seed=3)
     return folder
-
-
-def _write(path: Path, columns: tuple[str, ...], rows: list[tuple]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([columns, *rows])
-    return path

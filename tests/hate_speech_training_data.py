@@ -25,7 +25,7 @@ def tiny_model(folder, dropout=True, **options):
 
 def tiny_language_model(tokenizer, tokens):
     """A language model that has not learned anything."""
-    known = known_tokens(tokens, tokenizer, "texts")
+    known = known_tokens(tokens, tokenizer)
     return BiGRU(known, len(tokenizer.vocabulary), tokenizer.unk, 4, 4).initialize(1)
 
 

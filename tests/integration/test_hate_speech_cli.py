@@ -17,7 +17,7 @@ from biaslab.cli import app, main
 from biaslab.core.io import read_tsv
 from biaslab.text.masking import digest
 from own_texts_data import GROUPS, WORDS, remarks, write_remarks
-from text_data import tiny_classifier, tiny_vocabulary
+from text_data import tiny_classifier
 
 MODULE = '''
 import numpy as np
@@ -43,20 +43,8 @@ first, second, coded = Twin("complaint", "remark"), Twin("remark", "complaint"),
 def wrong(texts):
     return 1 - np.array(words(texts))
 
-def three(texts):
-    return np.full((len(texts), 3), 1 / 3)
-
 def nan(texts):
     return [float("nan")] * len(texts)
-
-def large(texts):
-    return [3.5] * len(texts)
-
-def short(texts):
-    return [0.5]
-
-def fails(texts):
-    raise RuntimeError("no memory\\nand more")
 '''
 KIND = ("--label", "kind", "--positive", "complaint")
 TERMS = ("--identifiers", "terms.txt")
@@ -348,66 +336,37 @@ def refused(monkeypatch, capsys, *arguments):
 
 
 def write_bad_files():
-    rows = remarks(12)
-    header = "text,kind\n"
-
-    def table(pairs):
-        return header + "".join(f"{text},{kind}\n" for text, kind in pairs)
-
-    pairs = [(text, kind) for text, kind, _ in rows]
-    Path("three.csv").write_text(table([*pairs, ("a cake", "unsure")]))
-    Path("empty.csv").write_text(table([*pairs[:3], ("  ", "other")]))
-    Path("latin.csv").write_bytes(table([*pairs, ("a caf\u00e9", "other")]).encode("latin-1"))
-    Path("single.csv").write_text(table([("the gate", "complaint"), *[p for p in pairs if p[1] == "other"]]))
-    Path("pieces.txt").write_text("bakers\ngardens\n")
-    Path("unknown.txt").write_text("quince\n")
+    pairs = [(text, kind) for text, kind, _ in remarks(12)]
+    lines = [f"{text},{kind}\n" for text, kind in [*pairs, ("a cake", "unsure")]]
+    Path("three.csv").write_text("".join(["text,kind\n", *lines]))
+    Path("latin.csv").write_bytes("text,kind\na caf\u00e9,other\n".encode("latin-1"))
     Path("none.txt").write_text("\n")
     Path("places.txt").write_text("nobody is here\n")
-    for name in ("no-weights", "no-vocabulary", "other-kind", "other-width", "pickled"):
+    for name in ("no-weights", "no-vocabulary", "other-kind", "other-width"):
         tiny_classifier(Path(name), WORDS)
     Path("no-weights/model.safetensors").unlink()
-    Path("pickled/model.safetensors").rename("pickled/pytorch_model.bin")
     Path("no-vocabulary/vocab.txt").unlink()
     config = json.loads(Path("encoder/config.json").read_text())
     Path("other-kind/config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
     Path("other-width/config.json").write_text(json.dumps(config | {"hidden_size": 32}))
-    tiny_vocabulary(Path("no-config"), WORDS)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"--encoder": "nowhere"}, "nowhere: no such folder; name the folder of a BERT with config.json"),
-        ({"--encoder": "no-config"}, "no-config: config.json is missing"),
         ({"--encoder": "no-vocabulary"}, "no-vocabulary: vocab.txt is missing"),
         ({"--encoder": "no-weights"}, "no-weights: model.safetensors is missing"),
-        ({"--encoder": "pickled"}, "pytorch_model.bin: pickled weights are not read"),
-        ({"--encoder": "other-kind"}, "config.json: model_type is 'gpt2', not 'bert'"),
         ({"--encoder": "other-width"}, "asks for floats of shape"),
-        ({"--layers": "7"}, "layers: 7: encoder/config.json has 2"),
-        ({"--identifiers": "pieces.txt"}, "the identifier 'gardens' is 2 WordPieces (garden ##s)"),
-        ({"--identifiers": "unknown.txt"}, "the identifier 'quince' is not in the encoder's vocabulary"),
         ({"--identifiers": "none.txt"}, "none.txt: has no terms"),
         (
             {"--identifiers": None},
             "--method soc-0.1: needs identity terms; name their file with --identifiers",
         ),
         ({"data": "three.csv"}, "three.csv:14: 'unsure' is a third label beside 'complaint' and 'other'"),
-        ({"data": "empty.csv"}, "empty.csv: 1 of 3 examples is positive"),
-        ({"data": "latin.csv"}, "latin.csv:14: not UTF-8 text"),
-        ({"data": "single.csv"}, "single.csv: 1 of 9 examples is positive"),
-        ({"data": "texts.xlsx"}, "texts.xlsx: unknown kind of table"),
-        ({"data": "nowhere.csv"}, "nowhere.csv: no such file"),
         ({"--label": "kinds"}, "column 'kinds' is missing; did you mean 'kind'"),
-        ({"--positive": "complain"}, "no label is 'complain'; did you mean 'complaint'"),
-        ({"--positive": None}, "texts.csv:2: the label 'complaint' is neither 0 nor 1"),
-        ({"--device": "cuda"}, "device 'cuda': torch finds no CUDA device"),
         ({"--device": "gpu"}, "device 'gpu' is unknown"),
         ({"--method": "bow"}, "method 'bow' is a linear model"),
-        ({"--method": "soc"}, "method 'soc': soc needs its strength"),
-        ({"--schedule": "modem"}, "schedule: \"modem\" is not known; did you mean 'modern'"),
-        ({"--validation-share": "1.5"}, "the share 1.5 for validation is not between 0 and 1"),
-        ({"--limit": "2"}, "the part with the share 0.1 would be empty; give more texts"),
         ({"--limit": "12"}, "none of the 1 texts for validation is positive; give more texts"),
         ({"--out": "encoder"}, "encoder: has a model that was not trained here"),
     ],
@@ -423,21 +382,9 @@ def test_bad_input_of_a_training(files, monkeypatch, capsys, changes, message):
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("three", "my_texts:three returned 3 classes; return the probability of the positive one"),
-        ("nan", "my_texts:nan returned nan for text 1: not finite"),
-        ("large", "my_texts:large returned 3.5 for text 1: no probability"),
-        ("short", "my_texts:short returned the shape (1,) for "),
-        ("fails", "my_texts:fails failed on "),
-        ("word", "my_texts: has no 'word'; did you mean 'words'"),
-        ("MODULE", "my_texts: has no 'MODULE'"),
-    ],
-)
-def test_functions_that_return_nonsense(files, monkeypatch, capsys, name, message):
-    options = [*KIND, *TERMS, "--out", "out"]
-    assert message in refused(monkeypatch, capsys, "audit", f"my_texts:{name}", "texts.csv", *options)
+def test_a_function_that_returns_nonsense(files, monkeypatch, capsys):
+    said = refused(monkeypatch, capsys, "audit", "my_texts:nan", "texts.csv", *KIND, *TERMS, "--out", "out")
+    assert "my_texts:nan returned nan for text 1: not finite" in said
     assert not list(Path().glob("out*"))
 
 
@@ -450,19 +397,15 @@ def test_functions_that_return_nonsense(files, monkeypatch, capsys, name, messag
         ),
         (("audit", "no-weights", "texts.csv", *KIND, *TERMS), "no-weights: model.safetensors is missing"),
         (("audit", "other-kind", "texts.csv", *KIND, *TERMS), "other-kind: its weights lack score.weight"),
-        (("audit", "encoder", "three.csv", *KIND, *TERMS), "three.csv:14: 'unsure' is a third label"),
         (("audit", "encoder", "texts.csv", *KIND, *TERMS, "--device", "cuda"), "torch finds no CUDA device"),
         (("audit", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
-        (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:14: not UTF-8 text"),
+        (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:2: not UTF-8 text"),
         (("audit", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
-        (("explain", "nowhere", "a cake"), "nowhere: no such folder"),
         (
             ("explain", "my_texts:words", "a cake", "--unmask", "--language-model", "x.safetensors"),
             "--language-model: my_texts:words is no uncased BERT of two labels",
         ),
-        (("explain", "encoder"), "give one sentence, or a file of them with --file"),
         (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),
-        (("explain", "encoder", " "), "the sentence: the text is empty"),
         (("explain", "encoder", "--file", "none.txt"), "none.txt: has no texts"),
         (
             ("explain", "encoder", "a cake", "--masked-words", "terms.txt"),

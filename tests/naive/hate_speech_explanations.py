@@ -71,9 +71,8 @@ def explanation_loss(score, batch_ids, batch_mask, identifier_ids, alpha, contex
 # The hierarchy: Singh et al. 2019 (ACD), with `collapse_tree`; `score(first, last)` is one phrase's φ.
 
 
-def threshold(scores, percentile, absolute):
+def threshold(values, percentile=90):
     """The scores at or above the percentile of those that are numbers."""
-    values = [abs(s) if absolute else s for s in scores]
     left = sorted(v for v in values if not math.isnan(v))
     if not left:
         return [False] * len(values)
@@ -96,11 +95,11 @@ def label(mask):
     return labels
 
 
-def agglomerate(score, n_words, percentile=90, absolute=False, n_iterations=5):
+def agglomerate(score, n_words, n_iterations=5):
     """The lists of components and of their scores, iteration by iteration, and the word scores."""
     scores = [float(score(i, i)) for i in range(n_words)]
     word_scores = list(scores)
-    mask = threshold(scores, percentile, absolute)
+    mask = threshold(scores)
     components_list, scores_list = [[0] * n_words], [{}]
     for _ in range(n_iterations):
         components = label(mask)
@@ -115,7 +114,7 @@ def agglomerate(score, n_words, percentile=90, absolute=False, n_iterations=5):
         for i in range(n_words):
             if mask[i]:
                 scores[i] = math.nan
-        new = threshold(scores, percentile, absolute)
+        new = threshold(scores)
         components_list.append(components)
         scores_list.append(component_scores)
         mask = [a or b for a, b in zip(mask, new, strict=True)]
@@ -163,20 +162,3 @@ def collapse_tree(word_scores, components_list, scores_list, published=True):
 
 
 # Faithfulness: DeYoung et al. 2020, Eqs. 1 and 2, for one sentence.
-
-
-def eraser(score, ids, mask, words, ranking, share, pad):
-    """Comprehensiveness and sufficiency of the top words; words are (start, end), end exclusive."""
-    whole = score(ids, mask)
-    sign = 1 if whole > 0 else -1
-
-    def probability(taken):
-        a, b = list(ids), list(mask)
-        for word in taken:
-            for i in range(*words[word]):
-                a[i], b[i] = pad, 0
-        return 1 / (1 + math.exp(-sign * score(a, b)))
-
-    top = [w for place, w in enumerate(ranking) if place < math.ceil(share * len(words))]
-    rest = [w for w in range(len(words)) if w not in top]
-    return probability([]) - probability(top), probability([]) - probability(rest)

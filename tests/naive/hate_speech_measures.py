@@ -15,20 +15,6 @@ def binary_bag(documents, terms):
     return [[1.0 if term in words_of_pieces(d) else 0.0 for term in terms] for d in documents]
 
 
-def tfidf_bag(documents, terms):
-    """Counts times ln((1 + n) / (1 + n with the term)) + 1, each text scaled to length 1."""
-    texts = [words_of_pieces(d) for d in documents]
-    rows = []
-    for text in texts:
-        row = []
-        for term in terms:
-            n_with = sum(term in other for other in texts)
-            row.append(text.count(term) * (math.log((1 + len(texts)) / (1 + n_with)) + 1))
-        length = math.sqrt(sum(x * x for x in row))
-        rows.append([x / length for x in row])
-    return rows
-
-
 def logistic_loss(X, labels, negative_weight, weights, intercept):
     """Half the squared length of the weights plus the weighted log losses (C = 1)."""
     loss = sum(w * w for w in weights) / 2

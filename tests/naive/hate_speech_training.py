@@ -58,7 +58,7 @@ def adamw(parameters, gradients, rates, decay=0.01):
     return theta
 
 
-def early_stop(scores, countdown, in_code):
+def early_stop(scores, countdown):
     """What becomes of validations: rates relative to the first, the last one made, the best one."""
     best_f1, best, rate, rates = -1, None, 1.0, []
     for i, f1 in enumerate(scores):
@@ -68,7 +68,7 @@ def early_stop(scores, countdown, in_code):
             rate /= 2
             countdown -= 1
         rates.append(rate)
-        if countdown < 0 or (countdown == 0 and not in_code):
+        if countdown == 0:
             break
     return rates, i, best
 

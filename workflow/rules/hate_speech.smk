@@ -131,7 +131,6 @@ rule evaluate_classifiers:
     output:
         "results/hate_speech/{corpus}/predictions/{method}.parquet",
         "results/hate_speech/{corpus}/attributions/{method}.tsv",
-        "results/hate_speech/{corpus}/faithfulness/{method}.tsv",
     wildcard_constraints:
         method=HATE.encoder_pattern,
     conda:
@@ -201,17 +200,11 @@ rule measure_encoders:
         rules.prepare_texts.output,
         expand(
             "results/hate_speech/{{corpus}}/{file}",
-            file=[
-                *expand("predictions/{method}.parquet", method=HATE.encoders),
-                *expand("{kind}/{method}.tsv", kind=["attributions", "faithfulness"], method=HATE.encoders),
-            ],
+            file=expand("attributions/{method}.tsv", method=HATE.encoders),
         ),
         HATE.file("identifiers"),
     output:
-        expand(
-            "results/hate_speech/{{corpus}}/{name}.tsv",
-            name=["attributions", "faithfulness", "held_out", "cost"],
-        ),
+        expand("results/hate_speech/{{corpus}}/{name}.tsv", name=["attributions", "cost"]),
     conda:
         NEURAL
     resources:

@@ -1,7 +1,6 @@
 """Hate speech classifiers regularized by explanations (Kennedy et al. 2020), as the workflow sees it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from biaslab.core.errors import InputError
@@ -17,8 +16,6 @@ from biaslab.text.settings import Corpora
 
 RANDOM = "random"
 """Instead of a file with the weights of the encoder: draw them."""
-PROBES = ("hatecheck", "fuzzed", "nonfuzzed")
-"""Test sets that are the same for every corpus."""
 _LINEAR = "only linear methods are run on this corpus (hate_speech.linear_only)"
 _NAMED = ("run", "otherwise", "transfer")
 _ENCODER = ("config", "vocabulary", "weights")
@@ -28,7 +25,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run would use."""
     section, corpora = config["hate_speech"], corpora_in(config)
     sources = [corpora[name][key] for name in named_in(section, _NAMED) for key in (*TEXTS, "news")]
-    return set(datasets_of([*sources, *(section[probe] for probe in PROBES), *_encoder_sources(section)]))
+    return set(datasets_of([*sources, section["hatecheck"], *_encoder_sources(section)]))
 
 
 def choose(given: Given) -> Units:
@@ -73,9 +70,6 @@ def corpora_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def encoder_files(section: Mapping[str, Any]) -> dict[str, str | None]:
     """Return the sources of the encoder's config, vocabulary and weights; None for random weights."""
     encoder = section["encoder"]
-    if folder := encoder["folder"]:
-        names = zip(_ENCODER, ("config.json", "vocab.txt", "model.safetensors"), strict=True)
-        return {part: str(Path(folder) / name) for part, name in names}
     return {part: None if encoder[part] == RANDOM else encoder[part] for part in _ENCODER}
 
 
@@ -104,7 +98,7 @@ def check(given: Given) -> Iterator[str]:
     for name in named_in(section, _NAMED):
         for part, problem in _check_corpus(corpora[name], given):
             yield f"hate_speech.corpora.{name}.{part}: {problem}"
-    for key, problem in _check_files(section, PROBES, ("masked_words",), given):
+    for key, problem in _check_files(section, ("hatecheck",), ("masked_words",), given):
         yield f"hate_speech.{key}: {problem}"
     for part, source in encoder_files(section).items():
         if problem := source_problem(source, given):
@@ -115,8 +109,6 @@ def check(given: Given) -> Iterator[str]:
 def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
     """Yield the keys of a corpus that are wrong, each with what is wrong."""
     yield from _check_files(corpus, ("news",), ("identifiers", "sentences"), given)
-    if corpus["format"] == "ghc" and corpus["split"] == "grouped" and not corpus["test"]:
-        yield "split", "a ghc file does not tell which texts belong together; write random"
 
 
 def _check_files(
@@ -141,8 +133,6 @@ def _check_methods(section: Mapping[str, Any]) -> Iterator[str]:
         yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
     elif section["ablation_seeds"]:
         yield from _check_names("ablation", [f"{explained}@{quirk}" for quirk in section["ablation"]])
-    if section["held_out_folds"] == 1 and section["held_out_seeds"]:
-        yield "hate_speech.held_out_folds: 1 part would hold out all identifiers; write 0, or 2 and more"
 
 
 def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
@@ -190,6 +180,21 @@ AREA = Area(
     extra="neural",
     shared=Corpora,
     moved=moved_corpora("hate_speech"),
+    removed=tuple(
+        f"hate_speech.{key}"
+        for key in (
+            "fuzzed",
+            "nonfuzzed",
+            "held_out_folds",
+            "held_out_seeds",
+            "corpora.NAME.split",
+            "encoder.folder",
+            "training.stop",
+            "language_model.vocabulary",
+            "regularization.add_itself",
+            "analysis.faithful_sentences",
+        )
+    ),
     texts=("*/hierarchies.json",),
     steps=STEPS,
 )

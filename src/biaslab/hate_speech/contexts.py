@@ -60,7 +60,7 @@ class ContextSettings:
 
 OC = ContextSettings(radius=0, samples=1)
 """Occlusion alone."""
-SOC_REGULARIZATION = ContextSettings(**vars(TrainingContexts()))
+SOC_REGULARIZATION = ContextSettings(**vars(TrainingContexts()), add_itself=True)
 """SOC as the regularizer has it (A.3; the added original is the authors' script's)."""
 
 

@@ -7,30 +7,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.rng import stream
-from biaslab.text import corpora, splits
+from biaslab.text import splits
+from biaslab.text.corpora import Source
 from biaslab.text.tokens import Tokenizer, Tokens
 
 NEWS = "news"
-RANDOM, GROUPED, RELEASE = "random", "grouped", "release"
-NOT_NOHATE, HATE = "not-nohate", "hate"
-"""What is positive in Stormfront: all but noHate (most probably the paper's reading), or hate alone."""
+NOT_NOHATE = "not-nohate"
+"""What is positive in Stormfront by default: all but noHate, most probably the paper's reading."""
 
-STORMFRONT, GHC, TABLE = "stormfront", "ghc", "table"
+STORMFRONT = "stormfront"
 STORMFRONT_SIZES = ((7896, 1059), (979, 122), (1998, 246))
 """Sentences, and positive ones among them, of each split (Section 3)."""
 SHARES = (0.726, 0.09, 0.184)
 """The same as shares, for what cannot be split into exactly these."""
-
-
-@dataclass(frozen=True)
-class Source(corpora.Source):
-    """Where a corpus is read from, and how it is split."""
-
-    # `RANDOM` (the paper) or `GROUPED` (no post in two parts); of no account where all files are named.
-    split: str = RANDOM
 
 
 @dataclass(frozen=True)
@@ -52,22 +43,17 @@ class Texts:
 def read_splits(
     source: Source, seed: int, number: int = 0, say: Callable[[str], None] = lambda _: None
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables train, validation and test of a corpus: columns text, label, row, perhaps group.
+    """Return the tables train, validation and test of a corpus: columns text, label, row.
 
     Number 0 of the random splits is the one that all classifiers of a run share. `say` is given a sentence on
     the texts that are left out.
     """
-    return source.parts(_drawing(source, seed, number), _group(source), say)
-
-
-def read_whole(source: Source, say: Callable[[str], None] = lambda _: None) -> pd.DataFrame:
-    """Return all texts of a corpus that is not split by its release: columns as in `read_splits`."""
-    return source.read(group=_group(source), say=say)
+    return source.parts(lambda table: _split(table, source, seed, number), say=say)
 
 
 def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> dict[str, np.ndarray]:
-    """Return the rows of `read_whole` that make train, validation and test; see `read_splits`."""
-    return source.drawn(table, _drawing(source, seed, number))
+    """Return the rows of a corpus that make train, validation and test; see `read_splits`."""
+    return source.drawn(table, lambda table: _split(table, source, seed, number))
 
 
 def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int) -> Texts:
@@ -103,21 +89,9 @@ def load_sets(path: Path) -> dict[str, Texts]:
     }
 
 
-def _group(source: Source) -> str | None:
-    return "group" if source.split == GROUPED else None
-
-
-def _drawing(source: Source, seed: int, number: int) -> corpora.Draw:
-    return lambda table: _split(table, source, stream(seed, "split", source.split, number))
-
-
-def _split(table: pd.DataFrame, source: Source, rng: np.random.Generator) -> list[np.ndarray]:
+def _split(table: pd.DataFrame, source: Source, seed: int, number: int) -> list[np.ndarray]:
     """Return the rows of train, validation and test."""
-    labels = table["label"].to_numpy()
-    if source.split == GROUPED:
-        if "group" not in table:
-            raise InputError("which texts are of one post is not known; write split: random")
-        return splits.split_grouped(table["group"].to_numpy(), SHARES, rng)
+    labels, rng = table["label"].to_numpy(), stream(seed, "split", "random", number)
     if source.format == STORMFRONT and (source.positive or NOT_NOHATE) == NOT_NOHATE:
         return splits.split_random(labels, STORMFRONT_SIZES, rng)
     return splits.split_shares(labels, SHARES, rng)

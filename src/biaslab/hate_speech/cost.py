@@ -23,12 +23,11 @@ def count_work(
     ratio is that to the first method.
     """
     n_steps = -(-len(tokens) // batch_size)
+    occurrences = np.add.reduceat(np.isin(tokens.ids, ids).astype(np.int64), tokens.offsets[:-1])
     rows = []
     for method in methods:
         read = tokens.without(ids) if method.removes_words else tokens
-        wanted = list(method.regularized({str(place): piece for place, piece in enumerate(ids)}).values())
-        n_contexts = {OC: 1, SOC: contexts.n_contexts}.get(method.kind, 0) if method.alpha else 0
-        occurrences = np.add.reduceat(np.isin(tokens.ids, wanted).astype(np.int64), tokens.offsets[:-1])
+        n_contexts = {OC: 1, SOC: contexts.n_contexts}[method.kind] if method.explains else 0
         total = read.lengths.sum() + (2 * n_contexts * occurrences * tokens.lengths).sum()
         rows.append({"method": method.name, "n_steps": n_steps, "tokens_per_step": total / n_steps})
     table = pd.DataFrame(rows)

@@ -12,8 +12,6 @@ from biaslab.core.rng import stream
 from biaslab.hate_speech.attributions import identifier_importance, summarize
 from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.explanations import explain_words
-from biaslab.hate_speech.faithfulness import faithfulness
 from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
 from biaslab.hate_speech.methods import SOC, Method
 from biaslab.hate_speech.predictions import prediction_table
@@ -22,7 +20,6 @@ from biaslab.text.corpora import TEST, VALIDATION
 from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict, save_classifier
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
-from biaslab.text.tokens import Tokens
 
 LANGUAGE_MODEL = "language_model.safetensors"
 
@@ -96,46 +93,35 @@ def evaluate_method(
     method: Method,
     numbers: Sequence[int],
     contexts: ContextSettings,
-    n_faithful: int,
     seed: int,
     device: torch.device | None = None,
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Test the classifiers of a method: predictions, attributions, faithfulness on `n_faithful` sentences.
+    """Test the classifiers of a method: predictions and attributions.
 
-    The seed is that of the run: contexts and random rankings are the same for every classifier.
+    The seed is that of the run: contexts are the same for every classifier.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
-    predictions, attributions, faithful = [], [], []
+    predictions, attributions = [], []
     for done, number in enumerate(numbers, start=1):
         model = load_classifier(model_folder(folder.path, method.name, number)).to(device)
         for name, texts in folder.tested.items():
-            tokens = _as_read(folder, method, texts.tokens)
-            scores = predict(model, tokens, folder.tokenizer.pad, device=device)
+            removed = list(folder.ids.values()) if method.removes_words else []
+            scores = predict(model, texts.tokens.without(removed), folder.tokenizer.pad, device=device)
             predictions.append(prediction_table(number, name, scores))
         names = {"method": method.name, "seed": number}
         attributions += [
             table.assign(**names, explanation=kind)
             for kind, table in _attributed(folder, method, model, contexts, language_model, seed)
         ]
-        faithful += [
-            {**names, "explanation": kind, **means}
-            for kind, means in _faithful(folder, method, model, contexts, n_faithful, language_model, seed)
-        ]
         say(f"{method.name}: tested {done} of {len(numbers)}")
     table = pd.concat(attributions, ignore_index=True) if attributions else pd.DataFrame()
     path = folder.path
     write_parquet(path / f"predictions/{method.name}.parquet", pd.concat(predictions, ignore_index=True))
     write_tsv(path / f"attributions/{method.name}.tsv", table.reindex(columns=COLUMNS["attributions"]))
-    write_tsv(path / f"faithfulness/{method.name}.tsv", pd.DataFrame(faithful))
-
-
-def _as_read(folder: Folder, method: Method, tokens: Tokens) -> Tokens:
-    """Return texts as a method reads them: without identifiers where it removes words."""
-    return tokens.without(list(folder.ids.values())) if method.removes_words else tokens
 
 
 def _attributed(
@@ -155,27 +141,6 @@ def _attributed(
             model, tokens, folder.ids, settings, folder.tokenizer, language_model, seed
         )
         yield kind, summarize(found, folder.ids)
-
-
-def _faithful(
-    folder: Folder,
-    method: Method,
-    model: torch.nn.Module,
-    contexts: ContextSettings,
-    n: int,
-    language_model: BiGRU,
-    seed: int,
-) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield how faithful OC and SOC are to a classifier, on average over some test sentences."""
-    tokens = _as_read(folder, method, folder.splits[TEST].tokens)
-    for kind, settings in (("oc", OC), ("soc", contexts)):
-        rows = drawn_rows(folder, n, seed)
-        words = explain_words(
-            model, tokens, rows, settings, folder.tokenizer, language_model=language_model, seed=seed
-        )
-        table = faithfulness(model, tokens, words, folder.tokenizer.pad, seed=seed)
-        measures = table.drop(columns=["row", "n_words"]).mean()
-        yield kind, {"n": len(table), **measures.to_dict()}
 
 
 def drawn_rows(folder: Folder, n: int, seed: int) -> np.ndarray:

@@ -19,6 +19,10 @@ Span = tuple[int, int]
 """The words [start, end) of a sentence."""
 Phrase = tuple[int, int, float]
 """A span and its importance φ."""
+PERCENTILE = 90
+"""The words whose scores are at this percentile or above join, as published."""
+MAX_LEVELS = 5
+"""Steps of an agglomeration at most, as published."""
 
 
 @dataclass(frozen=True)
@@ -33,26 +37,19 @@ class Hierarchy:
     levels: list[list[Phrase]]
 
 
-def agglomerate(
-    score_phrase: Callable[[list[Span]], np.ndarray],
-    n_words: int,
-    percentile: float = 90,
-    absolute: bool = False,
-    levels: int = 5,
-) -> Hierarchy:
-    """Join the words of a sentence to phrases, in steps of at most `levels`, fewer when all have joined.
+def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) -> Hierarchy:
+    """Join the words of a sentence to phrases, in at most `MAX_LEVELS` steps, fewer when all have joined.
 
     `score_phrase` takes a list of spans and returns the importance φ of each, for instance
-    `explanations.phrase_importance`. It is called once a step, and never twice for one span. The words
-    outside all components whose scores, or absolute scores, are at the percentile or above join.
+    `explanations.phrase_importance`. It is called once a step, and never twice for one span.
     """
     if n_words < 1:
         raise InputError("the sentence has no words to explain; give it one at least")
     phi = _Memory(score_phrase)
     scores = phi([(i, i + 1) for i in range(n_words)])
     found = [[(i, i + 1, float(score)) for i, score in enumerate(scores)]]
-    joined = _highest(scores, percentile, absolute)
-    for _ in range(levels):
+    joined = _highest(scores)
+    for _ in range(MAX_LEVELS):
         components = _components(joined)
         borders = [_borders(span, n_words) for span in components]
         phi([*components, *(wider for border in borders for _, wider in border)])
@@ -63,7 +60,7 @@ def agglomerate(
         scores[joined] = np.nan
         if joined.all():
             break
-        joined = joined | _highest(scores, percentile, absolute)
+        joined = joined | _highest(scores)
     return Hierarchy(n_words, found)
 
 
@@ -104,10 +101,9 @@ class _Memory:
         return np.array([self._known[span] for span in spans])
 
 
-def _highest(scores: np.ndarray, percentile: float, absolute: bool) -> np.ndarray:
+def _highest(scores: np.ndarray) -> np.ndarray:
     """Return which scores are at the percentile of those that are there (no NaN) or above, (n,) bool."""
-    values = np.abs(scores) if absolute else scores
-    return values >= np.nanpercentile(values, percentile)
+    return scores >= np.nanpercentile(scores, PERCENTILE)
 
 
 def _components(joined: np.ndarray) -> list[Span]:

@@ -27,7 +27,6 @@ class Explained:
     words: list[str]  # as they are shown: mask them before
     hierarchy: Hierarchy
     score: float  # s(x), positive when the sentence is classified as positive
-    title: str = ""
 
     def rows(self) -> list[list[Phrase]]:
         """Return the phrases line by line: the words, each height of the tree, and the sentence with s(x)."""
@@ -65,8 +64,6 @@ def to_terminal(explained: Explained, scale: float | None = None, width: int = 1
     *levels, _ = explained.rows()
     lines = [_line(level, explained.words, starts, scale) for level in levels]
     text = Text(no_wrap=True, overflow="ignore")
-    if explained.title:
-        text.append(f"{explained.title}\n", style="bold")
     for begin, end in _blocks(starts, width):
         for line in lines:
             part = line[begin:end]
@@ -79,7 +76,7 @@ def to_terminal(explained: Explained, scale: float | None = None, width: int = 1
 def to_html(explained: Sequence[Explained], heading: str) -> str:
     """Return a page with explanations on one scale; all text is escaped, nothing is fetched."""
     scale = scale_of(explained)
-    tables = [{"title": one.title, "rows": _table(one, scale)} for one in explained]
+    tables = [_table(one, scale) for one in explained]
     legend = [colours(step / 10 * scale, scale)[0] for step in range(-10, 11)]
     return render(TEMPLATE, heading=heading, tables=tables, scale=scale, legend=legend)
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.hate_speech.area import PROBES, RANDOM, corpora_in, encoder_files
+from biaslab.hate_speech.area import RANDOM, corpora_in, encoder_files
 from biaslab.hate_speech.methods import LINEAR, VANILLA
-from biaslab.hate_speech.schedules import PAPER
 from biaslab.hate_speech.settings import PUBLISHED
 from biaslab.run.corpora import TEXTS
 from biaslab.run.datasets import dataset_name
@@ -28,8 +27,8 @@ class Inputs:
 
     @property
     def methods(self) -> list[str]:
-        """All methods that are trained: those that are compared, ablations, and those with held-out parts."""
-        return [*self.section["methods"], *self._ablations, *self._folds]
+        """All methods that are trained: those that are compared, and ablations."""
+        return [*self.section["methods"], *self._ablations]
 
     @property
     def encoders(self) -> list[str]:
@@ -56,16 +55,9 @@ class Inputs:
         n, quirks = self.section["ablation_seeds"], self.section["ablation"]
         return [f"{self.section['explained']}@{quirk}" for quirk in quirks] if n else []
 
-    @property
-    def _folds(self) -> list[str]:
-        n = self.section["held_out_folds"] if self.section["held_out_seeds"] else 0
-        return [f"{self.section['explained']}@fold{part}.{n}" for part in range(n)]
-
     def numbers(self, method: str) -> range:
         """Return the numbers of the trainings of a method."""
-        if method in self._ablations:
-            return range(self.section["ablation_seeds"])
-        return range(self.section["held_out_seeds"] if method in self._folds else self.section["seeds"])
+        return range(self.section["ablation_seeds" if method in self._ablations else "seeds"])
 
     def predictions(self, wildcards: Any) -> list[str]:
         """Return the predictions of all methods that are trained on a corpus."""
@@ -153,12 +145,11 @@ class Inputs:
     def training(self, wildcards: Any) -> dict[str, Any]:
         """Return how classifiers are fine-tuned."""
         settings = self.section["training"] | self._weight(wildcards)
-        return {"settings": settings, "contexts": self.section["regularization"]}
+        return {"settings": settings, "contexts": self._regularization}
 
     def evaluation(self, wildcards: Any) -> dict[str, Any]:
         """Return which trainings of a method are tested, and how they are explained."""
-        n = self.section["analysis"]["faithful_sentences"]
-        return {"numbers": list(self.numbers(wildcards.method)), "contexts": self._analysis, "n_faithful": n}
+        return {"numbers": list(self.numbers(wildcards.method)), "contexts": self._analysis}
 
     def explanation(self, _: Any) -> dict[str, Any]:
         """Return which methods are explained, and how."""
@@ -175,7 +166,7 @@ class Inputs:
         batch_size = self.section["training"]["batch_size"]
         return {
             "methods": self.encoders,
-            "contexts": self.section["regularization"],
+            "contexts": self._regularization,
             "batch_size": batch_size,
         }
 
@@ -187,7 +178,7 @@ class Inputs:
             "seeds": section["seeds"],
             "positive_weight": 1 / self.known[corpus]["negative_weight"],
             "published_schedule": int(training["schedule"] == PUBLISHED),
-            "published_stop": int(training["stop"] == PAPER),
+            "published_stop": 1,
         }
         numbers |= {key: training[key] for key in _TRAINING}
         for part, keys in _CONTEXTS.items():
@@ -196,6 +187,10 @@ class Inputs:
 
     def _methods_on(self, corpus: str) -> list[str]:
         return list(LINEAR) if corpus in self.section["linear_only"] else self.methods
+
+    @property
+    def _regularization(self) -> dict[str, int]:
+        return self.section["regularization"] | {"add_itself": True}
 
     @property
     def _analysis(self) -> dict[str, int]:
@@ -221,13 +216,12 @@ class Inputs:
 
     def _source(self, corpus: str) -> dict[str, str]:
         settings = self.known[corpus]
-        how = {key: settings[key] for key in ("format", "positive", "split")}
+        how = {key: settings[key] for key in ("format", "positive")}
         train, *others = self._files_of(corpus).items()
         return how | {"train": train[1]} | dict(others)
 
     def _probes(self, corpus: str) -> dict[str, str]:
-        sources = {name: self.section[name] for name in PROBES}
-        sources["news"] = self.known[corpus]["news"]
+        sources = {"hatecheck": self.section["hatecheck"], "news": self.known[corpus]["news"]}
         return {name: self._file(s) for name, s in sources.items() if s and not self._is_lost(s)}
 
     def _is_lost(self, source: str) -> bool:

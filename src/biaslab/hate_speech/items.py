@@ -6,7 +6,7 @@ ENCODERS = "encoders"
 """Marks a corpus on which encoders are trained."""
 ENCODER_FILES = (
     "models/*",
-    *(f"{name}.tsv" for name in ("attributions", "cost", "faithfulness", "held_out", "importance")),
+    *(f"{name}.tsv" for name in ("attributions", "cost", "importance")),
 )
 """What corpora without encoders do without and claims are about."""
 _table, _figure = item_makers("hate_speech", "hate")
@@ -24,14 +24,8 @@ ITEMS = (
     ),
     _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics"),
     _encoder_table("table6_cost", "Table 6: cost", "tables:cost", "cost"),
-    _table("splits", "Labels, splits and features", "tables:splits", "linear"),
-    _table("identity", "Single identifiers", "probes:identity", "identity"),
-    _table("hatecheck", "HateCheck by functionality", "probes:hatecheck", "functionalities"),
+    _table("hatecheck", "HateCheck by functionality", "hatecheck:hatecheck", "functionalities"),
     _encoder_table("attributions", "Importance of identifiers", "explanations:attributions", "attributions"),
-    _encoder_table(
-        "faithfulness", "Faithfulness of explanations", "explanations:faithfulness", "faithfulness"
-    ),
-    _encoder_table("held_out", "Identifiers that were not regularized", "held_out:held_out", "held_out"),
     _encoder_table(
         "ablation", "What each published quirk is worth", "explanations:ablation", "metrics", "attributions"
     ),
@@ -50,12 +44,9 @@ ITEMS = (
         caption="performance_figure",
     ),
     _figure(
-        "false_positives", "False positives by identifier", "dots:draw_false_positives", "identity", per=UNIT
-    ),
-    _figure(
         "hatecheck",
         "HateCheck by functionality",
-        "dots:draw_hatecheck",
+        "hatecheck:draw_hatecheck",
         "functionalities",
         caption="hatecheck_figure",
         per=UNIT,

@@ -3,7 +3,8 @@
 As the authors' published code reads a text: its WordPieces, [CLS] and [SEP] among them, joined by blanks, go
 through scikit-learn's vectorizers with their own pattern of a word. That pattern drops pieces of one
 character, strips the ``##`` of a piece that continues a word, and keeps "cls" and "sep" as features of every
-text. Word removal (WR) is `Tokens.without` beforehand, in training and in test.
+text. Features are binary, as in their code; the paper writes TF-IDF (A.1). Word removal (WR) is
+`Tokens.without` beforehand, in training and in test.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,18 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError
 from biaslab.hate_speech.columns import COLUMNS
 
 if TYPE_CHECKING:
     from biaslab.text.tokens import Tokens
-
-BINARY, TFIDF = FEATURES = ("binary", "tfidf")
-"""Which pieces a text has (the authors' published code) or how often, by TF-IDF (the paper, A.1)."""
 
 _SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
 # The objective is scikit-learn's default (l2, C = 1, free intercept). Its default solver stops while scores
@@ -61,15 +59,13 @@ def documents(tokens: "Tokens", vocabulary: Sequence[str]) -> list[str]:
     return [" ".join(pieces[start:end]) for start, end in pairwise(ends)]
 
 
-def fit_linear(
-    documents: Sequence[str], labels: np.ndarray, features: str = BINARY, negative_weight: float = 1.0
-) -> Linear:
-    """Fit logistic regression to a bag of words: one of `FEATURES` of `documents`, labels (n,) 1 or 0.
+def fit_linear(documents: Sequence[str], labels: np.ndarray, negative_weight: float = 1.0) -> Linear:
+    """Fit logistic regression to a bag of words: which pieces `documents` have, labels (n,) 1 or 0.
 
     A negative text has `negative_weight` in the loss where a positive one has 1; the paper's is 0.1 for GHC
     and 0.125 for Stormfront (Section A.3). Equal arguments give the same classifier at any number of threads.
     """
-    vectorizer = _vectorizer(features)
+    vectorizer = CountVectorizer(binary=True)
     try:
         X = vectorizer.fit_transform(documents)
     except ValueError as error:  # of no text, or of an empty vocabulary
@@ -105,11 +101,3 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
     if n_top is not None:
         table = table[table["is_identifier"] | (table["rank"] <= n_top).fillna(False)]
     return table[list(COLUMNS["linear_weights"])].reset_index(drop=True)
-
-
-def _vectorizer(features: str) -> CountVectorizer:
-    if features == BINARY:
-        return CountVectorizer(binary=True)
-    if features == TFIDF:
-        return TfidfVectorizer()
-    raise InputError(f"features '{features}' are unknown{suggest(features, FEATURES)} (binary or tfidf)")

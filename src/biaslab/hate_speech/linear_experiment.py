@@ -1,7 +1,7 @@
-"""Linear models on one corpus: Table 1's rows of BoW, Tables 3 and 4, Figure 2, what the split is worth."""
+"""Linear models on one corpus: Table 1's rows of BoW, Tables 3 and 4, Figure 2, and random splits."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -9,13 +9,14 @@ import pandas as pd
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.hate_speech import corpus
 from biaslab.hate_speech.folder import Folder
-from biaslab.hate_speech.linear import BINARY, TFIDF, Linear, documents, fit_linear, weights_table
+from biaslab.hate_speech.linear import Linear, documents, fit_linear, weights_table
 from biaslab.hate_speech.methods import BOW, BOW_WR, LINEAR
 from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.preparation import MAX_LENGTH
 from biaslab.hate_speech.removal import Part, removal_curve
 from biaslab.text import corpora
+from biaslab.text.corpora import Source
 from biaslab.text.tokens import Tokens
 
 N_WEIGHTS = 500
@@ -27,17 +28,15 @@ class LinearEffort:
     """How linear models are measured."""
 
     negative_weight: float  # weight of a negative text in the loss
-    n_splits: int  # random splits of each kind
+    n_splits: int  # random splits
     n_subsets: int  # random subsets of identifiers of each size (Figure 2)
     seed: int
 
 
-def run_linear(
-    folder: Folder, source: corpus.Source, effort: LinearEffort, say: Callable[[str], None]
-) -> None:
+def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]) -> None:
     """Write the predictions, weights, removals and splits of the linear models of a corpus."""
     for model in LINEAR:
-        linear = _fit(folder, folder.splits[corpora.TRAIN], model, BINARY, effort)
+        linear = _fit(folder, folder.splits[corpora.TRAIN], model, effort)
         write_parquet(folder.path / f"predictions/{model}.parquet", _predictions(folder, linear, model))
         if model == BOW:
             weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
@@ -45,13 +44,13 @@ def run_linear(
     say("trained on the split that all classifiers share")
     write_tsv(folder.path / "removal.tsv", _removal(folder, effort))
     say("removed identifiers")
-    write_tsv(folder.path / "linear.tsv", pd.DataFrame(_variants(folder, source, effort, say)))
+    write_tsv(folder.path / "linear.tsv", pd.DataFrame(_splits(folder, source, effort, say)))
 
 
-def _fit(folder: Folder, train: corpus.Texts, model: str, features: str, effort: LinearEffort) -> Linear:
+def _fit(folder: Folder, train: corpus.Texts, model: str, effort: LinearEffort) -> Linear:
     """Train `BOW` or `BOW_WR`."""
     texts = documents(_removed(folder, train.tokens, model), folder.tokenizer.vocabulary)
-    return fit_linear(texts, train.labels, features, effort.negative_weight)
+    return fit_linear(texts, train.labels, effort.negative_weight)
 
 
 def _removed(folder: Folder, tokens: Tokens, model: str) -> Tokens:
@@ -94,51 +93,33 @@ def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
     )
 
 
-def _variants(
-    folder: Folder, source: corpus.Source, effort: LinearEffort, say: Callable[[str], None]
-) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of ``linear.tsv``: every label rule and kind of split, features, with and without WR."""
-    given = with_rule(source)
-    for rule, kind, variant in _sources(given):
-        for number, splits in enumerate(_splits(folder, variant, effort, say)):
-            for features in (BINARY, TFIDF) if variant == given else (BINARY,):
-                for model in (BOW, BOW_WR):
-                    names = {"model": model, "features": features, "label_rule": rule, "split_kind": kind}
-                    yield from _measured(folder, splits, names | {"split": number}, effort)
-        say(f"label rule {rule}, split {kind}")
-
-
 def _splits(
-    folder: Folder, source: corpus.Source, effort: LinearEffort, say: Callable[[str], None]
+    folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]
+) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of ``linear.tsv``: every split, with and without WR."""
+    rule = source.positive or ("released" if source.is_released_split else "given")
+    if source.format == corpus.STORMFRONT and source.positive is None:
+        rule = corpus.NOT_NOHATE
+    kind = "release" if source.is_released_split else "random"
+    for number, splits in enumerate(_texts_by_split(folder, source, effort, say)):
+        for model in LINEAR:
+            names = {"model": model, "features": "binary", "label_rule": rule, "split_kind": kind}
+            yield from _measured(folder, splits, names | {"split": number}, effort)
+
+
+def _texts_by_split(
+    folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]
 ) -> Iterator[dict[str, corpus.Texts]]:
     """Yield the splits of a corpus, which is read and tokenised once."""
     if source.is_released_split:
         tables = corpus.read_splits(source, effort.seed, say=say)
         yield {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
         return
-    table = corpus.read_whole(source, say)
+    table = source.read(say=say)
     texts = corpus.tokenize(table, folder.tokenizer, MAX_LENGTH)
     for number in range(effort.n_splits):
         parts = corpus.split_rows(table, source, effort.seed, number)
         yield {name: texts.take(rows) for name, rows in parts.items()}
-
-
-def with_rule(source: corpus.Source) -> corpus.Source:
-    """Return a source that says what is positive in Stormfront."""
-    is_open = source.format == corpus.STORMFRONT and source.positive is None
-    return replace(source, positive=corpus.NOT_NOHATE) if is_open else source
-
-
-def _sources(source: corpus.Source) -> Iterator[tuple[str, str, corpus.Source]]:
-    """Yield label rule, kind of split and source of each variant of a corpus."""
-    if source.is_released_split:
-        yield source.positive or "released", corpus.RELEASE, source
-        return
-    rules = (corpus.NOT_NOHATE, corpus.HATE) if source.format == corpus.STORMFRONT else (source.positive,)
-    kinds = (corpus.RANDOM, corpus.GROUPED) if source.format == corpus.STORMFRONT else (source.split,)
-    for rule in rules:
-        for kind in kinds:
-            yield rule or "given", kind, replace(source, positive=rule, split=kind)
 
 
 def _measured(
@@ -146,7 +127,7 @@ def _measured(
 ) -> Iterator[Mapping[str, object]]:
     """Yield the rows of one linear model on one split: the test set, and the news where there are some."""
     model = str(names["model"])
-    linear = _fit(folder, splits[corpora.TRAIN], model, str(names["features"]), effort)
+    linear = _fit(folder, splits[corpora.TRAIN], model, effort)
     sets = {corpora.TEST: (splits[corpora.TEST], None)}
     if corpus.NEWS in folder.tested:
         sets[corpus.NEWS] = (folder.tested[corpus.NEWS], folder.column("identifier", corpus.NEWS))

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.comparisons import paired_differences
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.corpus import NEWS
@@ -19,8 +19,6 @@ from biaslab.hate_speech.metrics import measure
 from biaslab.hate_speech.probes import HATECHECK
 from biaslab.text.corpora import TRAIN
 from biaslab.text.scores import chance_probability
-
-_HELD_OUT = ("identifier", "seed", "method", "is_regularized", "n", "news_accuracy", "mean_abs_phi")
 
 
 def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
@@ -41,15 +39,13 @@ def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str
 def measure_encoders(
     folder: Folder, methods: Sequence[str], contexts: ContextSettings, batch_size: int
 ) -> None:
-    """Write the tables of encoders alone: their explanations, what they cost, what was held out."""
-    attributions = _together(folder.path, "attributions", methods)
-    write_tsv(folder.path / "attributions.tsv", attributions)
-    write_tsv(folder.path / "faithfulness.tsv", _together(folder.path, "faithfulness", methods))
+    """Write the tables of encoders alone: the importance of identifiers, and what trainings cost."""
+    tables = [read_tsv(folder.path / f"attributions/{name}.tsv") for name in methods]
+    filled = [table for table in tables if len(table)]
+    write_tsv(folder.path / "attributions.tsv", pd.concat(filled or tables[:1], ignore_index=True))
     parsed = [parse_method(name) for name in sorted(methods, key=lambda name: name != VANILLA)]
     cost = count_work(folder.train.tokens, list(folder.ids.values()), parsed, contexts, batch_size)
     write_tsv(folder.path / "cost.tsv", cost)
-    identity = _identity(folder, _predictions(folder, methods))  # identity.tsv is rounded
-    write_tsv(folder.path / "held_out.tsv", _held_out(folder, methods, identity, attributions))
 
 
 def _predictions(folder: Folder, methods: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -102,46 +98,11 @@ def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFr
 
 def _functionalities(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the pass rates of HateCheck; without rows where it is not there."""
-    columns = ["method", "seed", "functionality", "is_hateful", "n", "passed", "rate", "ci_low", "ci_high"]
+    columns = COLUMNS["functionalities"]
     tables = [pd.DataFrame(columns=columns)]
     for method, predicted in predictions.items():
         for seed, name, scores in _scores(predicted):
             if name == HATECHECK:
-                found = functionality_table(
-                    scores, folder.tested[name].labels, folder.column("functionality", name)
-                )
-                tables.append(found.assign(method=method, seed=seed))
-    return pd.concat(tables[1:] or tables, ignore_index=True)[columns]
-
-
-def _together(path: Path, kind: str, methods: Sequence[str]) -> pd.DataFrame:
-    """Return the tables of a kind of all methods, one below the other."""
-    tables = [read_tsv(path / f"{kind}/{name}.tsv") for name in methods]
-    filled = [table for table in tables if len(table)]
-    return pd.concat(filled or tables[:1], ignore_index=True)
-
-
-def _held_out(
-    folder: Folder, methods: Sequence[str], identity: pd.DataFrame, attributions: pd.DataFrame
-) -> pd.DataFrame:
-    """Return how each identifier fares where it is regularized, where others are, and where none is."""
-    parsed = {name: parse_method(name) for name in methods}
-    folds = [name for name, method in parsed.items() if method.fold is not None]
-    bases = dict.fromkeys(name.partition("@")[0] for name in folds)
-    rows = []
-    for name in [VANILLA, *bases, *folds] if folds else []:
-        fold = parsed[name].fold if name in parsed else None
-        for place, identifier in enumerate(folder.ids):
-            is_regularized = name != VANILLA and (fold is None or place % fold[1] != fold[0])
-            rows.append({"identifier": identifier, "method": name, "is_regularized": is_regularized})
-    table = pd.DataFrame(rows, columns=["identifier", "method", "is_regularized"])
-    news = identity[identity["set"] == NEWS]
-    news = news.assign(news_accuracy=1 - news["false_positive_rate"])
-    table = table.merge(
-        news[["method", "seed", "identifier", "n", "news_accuracy"]], on=["method", "identifier"]
-    )
-    phi = attributions[attributions["explanation"] == "soc"]
-    table = table.merge(
-        phi[["method", "seed", "identifier", "mean_abs_phi"]], on=["method", "seed", "identifier"], how="left"
-    )
-    return table[list(_HELD_OUT)]
+                labels, names = folder.tested[name].labels, folder.column("functionality", name)
+                tables.append(functionality_table(scores, labels, names).assign(method=method, seed=seed))
+    return pd.concat(tables[1:] or tables, ignore_index=True)[list(columns)]

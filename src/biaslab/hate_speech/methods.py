@@ -5,7 +5,6 @@ method has one name, since results lie in folders that are called by it.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from biaslab.core.errors import InputError, suggest
@@ -27,8 +26,6 @@ PUBLISHED = "published"
 QUIRKS_OF = {OC: (DROPOUT, SUM), SOC: QUIRKS}
 """OC samples nothing, so that two of the quirks have no meaning there."""
 
-FOLD = re.compile(r"fold(\d+)\.(\d+)")
-
 
 @dataclass(frozen=True)
 class Method:
@@ -39,8 +36,6 @@ class Method:
     alpha: float = 0.0  # strength of the regularization (Kennedy et al. 2020, Eq. 2); 0 for kinds without
     removes_words: bool = False  # whether identifiers are removed from all texts, in training and in use
     quirks: frozenset[str] = frozenset()  # those of `QUIRKS` that hold
-    # K and N: identifiers whose index modulo N is K are left out of the regularization
-    fold: tuple[int, int] | None = None
 
     @classmethod
     def parse(cls, name: str) -> "Method":
@@ -50,34 +45,23 @@ class Method:
     @property
     def is_encoder(self) -> bool:
         """Whether it is an encoder, and not a bag of words."""
-        return not self.kind.startswith("bow")
+        return self.kind not in LINEAR
 
     @property
     def explains(self) -> bool:
-        """Whether explanations of identifiers are regularized."""
-        return self.kind in (OC, SOC)
-
-    def regularized(self, identifier_ids: Mapping[str, int]) -> dict[str, int]:
-        """Return the identifiers whose explanations are regularized, out of all, in their order."""
-        if not self.explains:
-            return {}
-        return {
-            term: token
-            for i, (term, token) in enumerate(identifier_ids.items())
-            if self.fold is None or i % self.fold[1] != self.fold[0]
-        }
+        """Whether explanations of identifiers are regularized; with a strength of 0 they are not."""
+        return self.kind in (OC, SOC) and self.alpha > 0
 
 
 def parse_method(name: str) -> Method:
     """Return the method that a name says."""
     base, at, tail = name.partition("@")
     kind, alpha = _kind(name, base)
-    words = tail.split("+") if at else []
-    quirks, fold = _quirks(name, kind, words), _fold(name, words)
-    spelled = _spell(kind, alpha, quirks, fold)
+    quirks = _quirks(name, kind, tail.split("+") if at else [])
+    spelled = _spell(kind, alpha, quirks)
     if name != spelled:
         raise InputError(f"method '{name}' is written '{spelled}'; write it so, for one method has one name")
-    return Method(name, kind, alpha, kind in ("bow-wr", "wr"), frozenset(quirks), fold)
+    return Method(name, kind, alpha, kind in ("bow-wr", "wr"), frozenset(quirks))
 
 
 def _kind(name: str, base: str) -> tuple[str, float]:
@@ -96,26 +80,16 @@ def _kind(name: str, base: str) -> tuple[str, float]:
 def _quirks(name: str, kind: str, words: list[str]) -> list[str]:
     """Return the quirks that hold, in the order of `QUIRKS`."""
     possible = QUIRKS_OF.get(kind, ())
+    known = (*possible, PUBLISHED) if possible else ()
     for word in words:
-        known = (*possible, PUBLISHED) if possible else ()
-        if word not in known and not (FOLD.fullmatch(word) and possible):
-            has = f"{kind} has {', '.join((*known, 'foldK.N'))}" if known else f"{kind} has none"
+        if word not in known:
+            has = f"{kind} has {', '.join(known) or 'none'}"
             raise InputError(f"method '{name}': no quirk '{word}'{suggest(word, known)} ({has})")
     return [q for q in possible if PUBLISHED in words or q in words]
 
 
-def _fold(name: str, words: list[str]) -> tuple[int, int] | None:
-    folds = [(int(m[1]), int(m[2])) for m in map(FOLD.fullmatch, words) if m]
-    if len(folds) > 1:
-        raise InputError(f"method '{name}': names {len(folds)} folds; name one")
-    if folds and not folds[0][0] < folds[0][1] >= 2:
-        raise InputError(f"method '{name}': write foldK.N with N of at least 2 and K from 0 to N - 1")
-    return folds[0] if folds else None
-
-
-def _spell(kind: str, alpha: float, quirks: list[str], fold: tuple[int, int] | None) -> str:
+def _spell(kind: str, alpha: float, quirks: list[str]) -> str:
     base = kind if kind in PLAIN else f"{kind}-{alpha:g}"
-    is_published = bool(quirks) and quirks == list(QUIRKS_OF[kind])
-    words = [PUBLISHED] if is_published else list(quirks)
-    words += [f"fold{fold[0]}.{fold[1]}"] if fold else []
-    return base + ("@" + "+".join(words) if words else "")
+    if quirks and quirks == list(QUIRKS_OF[kind]):
+        quirks = [PUBLISHED]
+    return base + ("@" + "+".join(quirks) if quirks else "")

@@ -71,10 +71,10 @@ class Objective:
         self._model, self._batches, self._labels, self._pad = model, batches, labels, tokenizer.pad
         self._method, self._seed = method, seed
         self._class_weights = torch.tensor([negative_weight, 1.0], dtype=model.dtype, device=model.device)
-        if is_explained(method):
+        if method.explains:
             self._explained = ExplainedBatches(
                 batches,
-                set(method.regularized(regularization.identifier_ids).values()),
+                set(regularization.identifier_ids.values()),
                 regularization.contexts,
                 regularization.language_model,
                 tokenizer,
@@ -91,23 +91,18 @@ class Objective:
         self._model.train()
         rows = self._batches.rows(step)
         ids, mask = self._batches.tokens.padded(rows, self._pad)
-        if self._method.kind == methods.EAR and self._method.alpha:
-            return self._attend(ids, mask, self._labels[rows])
-        loss = self._cross_entropy(packing.logits(self._model, ids, mask), self._labels[rows])
-        loss.backward()
-        explained = self._explained.at(step) if is_explained(self._method) else None
-        return loss.item(), self._explain(explained, len(rows)) if explained else 0.0
-
-    def _attend(self, ids: np.ndarray, mask: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-        """Differentiate the classification loss less α times the entropy of attention; return both."""
-        logits, entropy = logits_and_entropy(self._model, ids, mask)
-        loss = self._cross_entropy(logits, labels)
+        is_attending = self._method.kind == methods.EAR and self._method.alpha > 0
+        if is_attending:
+            logits, entropy = logits_and_entropy(self._model, ids, mask)
+        else:
+            logits, entropy = packing.logits(self._model, ids, mask), 0.0
+        target = torch.as_tensor(self._labels[rows], dtype=torch.int64, device=logits.device)
+        loss = torch.nn.functional.cross_entropy(logits, target, weight=self._class_weights)
         (loss - self._method.alpha * entropy).backward()
-        return loss.item(), -entropy.item()
-
-    def _cross_entropy(self, logits: torch.Tensor, labels: np.ndarray) -> torch.Tensor:
-        target = torch.as_tensor(labels, dtype=torch.int64, device=logits.device)
-        return torch.nn.functional.cross_entropy(logits, target, weight=self._class_weights)
+        if is_attending:
+            return loss.item(), -entropy.item()
+        explained = self._explained.at(step) if self._method.explains else None
+        return loss.item(), self._explain(explained, len(rows)) if explained else 0.0
 
     def _explain(self, explained: Explained, n_sentences: int) -> float:
         """Differentiate α times the regularizer of the identifiers in a batch; return the regularizer."""
@@ -129,8 +124,3 @@ class Objective:
             (self._method.alpha * value).backward()
             total += value.item()
         return total
-
-
-def is_explained(method: Method) -> bool:
-    """Return whether explanations take part in a method's loss; with a strength of 0 they do not."""
-    return method.explains and method.alpha > 0

@@ -20,9 +20,9 @@ MAX_LENGTH = 128
 
 def prepare(
     folder: Folder,
-    source: corpus.Source,
+    source: corpora.Source,
     probes: Mapping[str, Path],
-    others: Mapping[str, corpus.Source],
+    others: Mapping[str, corpora.Source],
     limits: Limits,
     seed: int,
     say: Callable[[str], None] = lambda _: None,

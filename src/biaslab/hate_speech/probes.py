@@ -1,4 +1,4 @@
-"""Further sets of texts that classifiers are tested on: news, HateCheck, comments, other corpora."""
+"""Further sets of texts that classifiers are tested on: news, HateCheck, test sets of other corpora."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -12,12 +12,7 @@ from biaslab.hate_speech.corpus import NEWS, Source, read_splits
 from biaslab.text import corpora
 from biaslab.text.corpora import TEST
 
-HATECHECK, FUZZED, NONFUZZED = "hatecheck", "fuzzed", "nonfuzzed"
-_READERS = {
-    HATECHECK: corpora.read_hatecheck,
-    FUZZED: corpora.read_toxicity,
-    NONFUZZED: corpora.read_toxicity,
-}
+HATECHECK = "hatecheck"
 COLUMNS = ("text", "label", "row", "identifier", "functionality", "target")
 
 
@@ -33,14 +28,18 @@ def read_probes(
     News that hold another identifier than `terms` are left out, as the paper does (Section 6.1). Of more
     texts than `limit` some are drawn, with the share of positive ones, in news of every identifier, kept.
     """
-    tables = {name: _read(name, file, terms) for name, file in files.items()}
+    tables = {
+        name: _read_news(file, terms) if name == NEWS else corpora.read_hatecheck(file)
+        for name, file in files.items()
+    }
     tables |= {name: read_splits(source, seed)[TEST] for name, source in others.items()}
-    return {name: _cut(_complete(table), name, limit, seed) for name, table in tables.items()}
+    return {
+        name: _cut(table.reindex(columns=COLUMNS, fill_value="").reset_index(drop=True), name, limit, seed)
+        for name, table in tables.items()
+    }
 
 
-def _read(name: str, file: Path, terms: Collection[str]) -> pd.DataFrame:
-    if name != NEWS:
-        return _READERS[name](file)
+def _read_news(file: Path, terms: Collection[str]) -> pd.DataFrame:
     table = corpora.read_news(file)
     table = table[table["identifier"].isin(list(terms))]
     if table.empty:
@@ -48,12 +47,6 @@ def _read(name: str, file: Path, terms: Collection[str]) -> pd.DataFrame:
             f"{file}: no text is about one of the identifiers; name other news, or null for none"
         )
     return table
-
-
-def _complete(table: pd.DataFrame) -> pd.DataFrame:
-    table = table.reset_index(drop=True)
-    texts = {column: table.get(column, "") for column in ("identifier", "functionality", "target")}
-    return table.assign(row=table.get("row", table.index), **texts)[list(COLUMNS)]
 
 
 def _cut(table: pd.DataFrame, name: str, limit: int | None, seed: int) -> pd.DataFrame:

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 
 WARM_UP = 0.1
 """Share of the budget over which the learning rate rises from zero."""
-PAPER, CODE = STOPS = ("paper", "code")
-"""When training stops: at as many halvings as are allowed (Kennedy et al. 2020, A.3), or at the next one, as
-in the authors' code."""
 
 
 def warmup_linear(step: int, budget: int) -> float:
@@ -38,7 +35,3 @@ class Patience:
         if f1 > self.best:
             return dataclasses.replace(self, best=f1)
         return dataclasses.replace(self, halvings=self.halvings + halves)
-
-    def is_over(self, halvings: int, stop: str) -> bool:
-        """Return whether training stops, by one of `STOPS`."""
-        return self.halvings >= halvings + (stop == CODE)

@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from biaslab.core.settings import Count, Field, Natural, Positive, check
-from biaslab.hate_speech.schedules import PAPER
 from biaslab.text.settings import (
     EncoderSource,
     LanguageModel,
     Masking,
     NegativeWeight,
-    ToxicComments,
 )
 
 PUBLISHED, MODERN = "published", "modern"
@@ -36,10 +34,7 @@ class Training:
     batch_size: Annotated[Count, "sentences of a step"] = 32
     learning_rate: Annotated[Positive, "largest step size"] = 0.001
     validate_every: Annotated[Count, "steps between two validations"] = 25
-    halvings: Annotated[Count, "how often the step size is halved before training stops (published only)"] = 5
-    stop: Annotated[
-        Literal["paper", "code"], "paper: stop at that halving; code: at the next one (published only)"
-    ] = PAPER
+    halvings: Annotated[Count, "halvings of the step size at which training stops (published only)"] = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +65,6 @@ class Limits:
 class Encoder(EncoderSource):
     """The encoder that is fine-tuned."""
 
-    folder: Annotated[
-        str | None,
-        "a folder in the Hugging Face layout (config.json, vocab.txt, model.safetensors), in place of these"
-        " files; null for them",
-    ] = None
     layers: Annotated[Count | None, "layers to keep, from the first; null for all"] = 1
 
 
@@ -83,8 +73,9 @@ class TrainingContexts:
     """The contexts of SOC in training."""
 
     radius: Annotated[Natural, "word pieces on each side that are sampled"] = 5
-    samples: Annotated[Count, "contexts for each occurrence of an identifier"] = 5
-    add_itself: Annotated[bool, "true: the sentence as it is counts as one more"] = True
+    samples: Annotated[
+        Count, "contexts for each occurrence of an identifier; the sentence as it is counts as one more"
+    ] = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +85,6 @@ class AnalysisContexts:
     radius: Annotated[Natural, "word pieces on each side that are sampled"] = 20
     samples: Annotated[Count, "contexts for each phrase"] = 5
     sentences: Annotated[Count, "test sentences whose every word is explained (Table 2)"] = 40
-    faithful_sentences: Annotated[
-        Count,
-        "test sentences on which it is measured, for each training, whether explanations tell what a"
-        " classifier uses",
-    ] = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +92,6 @@ class Corpus:
     """What is needed of a corpus besides its texts."""
 
     identifiers: Annotated[str, "the identity terms (.yaml or .txt)"] = ""
-    split: Annotated[
-        Literal["random", "grouped"],
-        "random: sentences are split (the paper); grouped: posts, so that no post is in two parts",
-    ] = "random"
     news: Annotated[str | None, "texts without hate that hold an identity term (.jsonl); null for none"] = (
         "dataset:news-identity"
     )
@@ -130,7 +112,7 @@ CORPORA = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section(Masking, ToxicComments):
+class Section(Masking):
     """Which corpora classifiers are trained on, which methods, and how long (Kennedy et al. 2020)."""
 
     run: Annotated[
@@ -157,7 +139,7 @@ class Section(Masking, ToxicComments):
                 "lower-case letters, digits, _ and - (not tables, figures, encoder, nor the name of a set of"
                 " texts)",
                 Field(
-                    pattern="^(?!(tables|figures|encoder|train|validation|test|news|hatecheck|fuzzed|nonfuzzed)$)"
+                    pattern="^(?!(tables|figures|encoder|train|validation|test|news|hatecheck)$)"
                     "[a-z][a-z0-9_-]*$"
                 ),
             ],
@@ -184,8 +166,8 @@ class Section(Masking, ToxicComments):
     ] = ("bow", "bow-wr", "vanilla", "wr", "oc-0.1", "soc-0.1", "soc-1", "ear-0.01")
     explained: Annotated[
         str,
-        "the one of methods whose explanations are shown beside those of vanilla, whose quirks are switched"
-        " in ablation, and which is trained without some identifiers",
+        "the one of methods whose explanations are shown beside those of vanilla, and whose quirks are"
+        " switched in ablation",
     ] = "soc-0.1"
     ablation: Annotated[
         tuple[
@@ -199,12 +181,6 @@ class Section(Masking, ToxicComments):
         _Once,
     ] = ("dropout", "independent", "pad", "sum", "published")
     ablation_seeds: Annotated[Natural, "trainings for each of them; 0 for none"] = 1
-    held_out_folds: Annotated[
-        Natural,
-        "parts that the identifiers are divided into; for each part a classifier is trained that does not"
-        " regularize it; 0 for none",
-    ] = 2
-    held_out_seeds: Annotated[Natural, "trainings for each part"] = 1
     training: Training = Training()
     language_model: LanguageModel = LanguageModel(epochs=2, learning_rate=0.002, width=100)
     regularization: TrainingContexts = TrainingContexts()

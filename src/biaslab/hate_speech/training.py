@@ -26,7 +26,7 @@ from biaslab.hate_speech import optimizers
 from biaslab.hate_speech.batches import Batches
 from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
 from biaslab.hate_speech.methods import Method
-from biaslab.hate_speech.objective import Objective, Regularization, is_explained
+from biaslab.hate_speech.objective import Objective, Regularization
 from biaslab.hate_speech.schedules import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
 from biaslab.text.compact import compact_embeddings
@@ -117,7 +117,7 @@ def tokens_in_use(data: TrainingData, method: Method, regularization: Regulariza
     tokenizer = data.tokenizer
     special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
     parts = [data.train.ids, data.validation.ids, special]
-    if is_explained(method) and regularization.language_model is not None:
+    if method.explains and regularization.language_model is not None:
         parts.append(regularization.language_model.token_ids.cpu().numpy())
     return np.unique(np.concatenate(parts)).astype(np.int64)
 
@@ -159,8 +159,7 @@ class _Run:
     @property
     def is_over(self) -> bool:
         """Whether no step is left, or the learning rate has been halved often enough."""
-        stops = self._patience.is_over(self._settings.halvings, self._settings.stop)
-        return stops or self.step >= self.plan.n_steps
+        return self._patience.halvings >= self._settings.halvings or self.step >= self.plan.n_steps
 
     def take_step(self) -> None:
         """Take one step against the gradient of the next batch."""
@@ -262,7 +261,7 @@ def _identity(
         "encoder": _digest(p.detach().cpu().numpy() for _, p in model.named_parameters()),
         "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
         "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
-        "identifiers": method.regularized(explained.identifier_ids) if explained else None,
+        "identifiers": dict(explained.identifier_ids) if explained else None,
         "contexts": dataclasses.asdict(explained.contexts) if explained else None,
         "language_model": _digest(t.cpu().numpy() for t in language_model.state_dict().values())
         if language_model

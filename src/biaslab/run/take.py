@@ -57,7 +57,7 @@ class Choice:
     rewritten: list[Job] = field(default_factory=list)  # those that are taken all the same
 
     def __post_init__(self) -> None:
-        self._records = {frozenset(record.outputs): record for record in self.records}
+        self._records = {output: record for record in self.records for output in record.outputs}
         self.maker = {output: job for job in self.jobs for output in job.outputs}
         self.known: dict[Job, StepRecord | None] = {}  # jobs whose results are known, done here without one
         for job in self.jobs:
@@ -71,7 +71,7 @@ class Choice:
             self.known[job] = None
             self.digests |= {output: sha256_file(output) for output in job.outputs}
         elif job.outputs:
-            record = self._records.get(frozenset(job.outputs))
+            record = self._record_of(job)
             reason = self._why_not(job, record)
             is_rewritten = reason == CODE or (reason == SETTINGS and self.is_same_run)
             if is_rewritten and not self._why_not_inputs(job, record):
@@ -83,15 +83,22 @@ class Choice:
                 self.known[job] = record
                 self.digests |= record.outputs
 
+    def _record_of(self, job: Job) -> StepRecord | None:
+        """Return the record of a step, which may have had more outputs than it has now."""
+        record = self._records.get(job.outputs[0])
+        return record if record and record.outputs.keys() >= set(job.outputs) else None
+
     def _why_not(self, job: Job, record: StepRecord | None) -> str:
         if record is None:
             return NOTHING
-        if job.input_names().keys() != record.inputs.keys():
+        if not job.input_names().keys() <= record.inputs.keys():
             return OTHER_FILES
         if job.settings != record.settings and not self.is_same_run:
             return SETTINGS
         if job.code != record.code:
             return CODE
+        if job.input_names().keys() != record.inputs.keys():
+            return OTHER_FILES
         if job.settings != record.settings:
             return SETTINGS
         return self._why_not_inputs(job, record)
@@ -106,7 +113,7 @@ class Choice:
 
     def agreeing(self) -> list[tuple[Job, StepRecord]]:
         """Return the jobs that the crate records as they are now, each with its record."""
-        pairs = [(job, self._records.get(frozenset(job.outputs))) for job in self.known]
+        pairs = [(job, self._record_of(job)) for job in self.known]
         return [
             (job, record)
             for job, record in pairs

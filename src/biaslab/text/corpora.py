@@ -1,8 +1,8 @@
 """The public corpora, read from the files in which they are published.
 
 All readers return the same kind of table: ``text`` (str), ``label`` (int8, 1 = hateful or toxic) and, where
-the corpus has them, ``group`` (str: the post, article or template that a text is from), ``identifier``,
-``functionality``, ``target`` and ``part`` (str); ``row`` (int64) is the row's number in the file.
+the corpus has them, ``identifier``, ``functionality``, ``target`` and ``part`` (str); ``row`` (int64) is the
+row's number in the file.
 """
 
 import importlib
@@ -86,26 +86,20 @@ class Source:
         """Whether the split is that of the files."""
         return self.test is not None
 
-    def read(
-        self, file: Path | None = None, group: str | None = None, say: Callable[[str], None] = lambda _: None
-    ) -> pd.DataFrame:
-        """Return the texts of a file, by default `train`; `group` names a column of a table.
+    def read(self, file: Path | None = None, say: Callable[[str], None] = lambda _: None) -> pd.DataFrame:
+        """Return the texts of a file, by default `train`.
 
         `say` is given a sentence on the texts that the format leaves out, if there are any.
         """
         module, _, name = FORMATS[self.format].read.partition(":")
         read = getattr(importlib.import_module(f"{__package__}.{module}"), name)
-        file, given = file or self.train, {"positive": self.positive, "group": group}
-        taken = {
-            key: value
-            for key, value in given.items()
-            if value is not None and key in signature(read).parameters
-        }
-        if self.positive is not None and "positive" not in taken:
-            raise InputError(
-                f"{file}: positive says nothing of a corpus of the format {self.format}; drop it"
-            )
-        left_out = LeftOut()
+        file, taken, left_out = file or self.train, {}, LeftOut()
+        if self.positive is not None:
+            if "positive" not in signature(read).parameters:
+                raise InputError(
+                    f"{file}: positive says nothing of a corpus of the format {self.format}; drop it"
+                )
+            taken["positive"] = self.positive
         if self.format != "table" and "left_out" in signature(read).parameters:
             taken["left_out"] = (
                 left_out  # of a table of one's own every row counts, and a bad one is an error
@@ -117,14 +111,12 @@ class Source:
             say(sentence)
         return table
 
-    def parts(
-        self, draw: Draw, group: str | None = None, say: Callable[[str], None] = lambda _: None
-    ) -> dict[str, pd.DataFrame]:
+    def parts(self, draw: Draw, say: Callable[[str], None] = lambda _: None) -> dict[str, pd.DataFrame]:
         """Return the texts of each of `PARTS`: those of the files where all are named, or what is drawn."""
         if self.is_released_split:
             files = (self.train, self.validation, self.test)
             return {part: self.read(file, say=say) for part, file in zip(PARTS, files, strict=True)}
-        table = self.read(group=group, say=say)
+        table = self.read(say=say)
         return {part: table.iloc[rows] for part, rows in self.drawn(table, draw).items()}
 
     def drawn(self, table: pd.DataFrame, draw: Draw) -> dict[str, np.ndarray]:
@@ -142,7 +134,7 @@ def read_stormfront(
 ) -> pd.DataFrame:
     """Read the sentences of a white supremacist forum (de Gibert et al. 2018), in their annotations' order.
 
-    Columns are ``text``, ``label``, ``group`` (the post) and ``row``. The repository's archive (``.tar``,
+    Columns are ``text``, ``label`` and ``row``. The repository's archive (``.tar``,
     perhaps ``.gz``) is read as a stream into memory, and no member is written anywhere. Positive is every
     label but noHate, over all sentences (as Kennedy et al. 2020 count them, by the counts that they print);
     or hate alone, over the sentences that are hate or noHate; `left_out` collects the others.
@@ -155,7 +147,7 @@ def read_stormfront(
     annotations, texts = _unpack(Path(archive))
     name = f"{archive}:{_ANNOTATIONS}"
     records = delimited(enumerate(annotations, 1), ",", name, ("file_id", "label"))
-    rows: dict[str, list] = {column: [] for column in ("text", "label", "group", "row")}
+    rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
     for row, (line, fields) in enumerate(records):
         where, sentence, label = f"{name}:{line}", fields["file_id"], fields["label"]
         if label not in STORMFRONT_LABELS:
@@ -167,7 +159,6 @@ def read_stormfront(
             continue
         rows["text"].append(checked_text(texts[sentence], f"{archive}:{sentence}.txt"))
         rows["label"].append(label != "noHate")
-        rows["group"].append(sentence.split("_")[0])
         rows["row"].append(row)
     return _typed(rows, archive)
 
@@ -189,19 +180,18 @@ def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_news(path: str | os.PathLike) -> pd.DataFrame:
-    """Read news sentences with an identifier: ``text``, ``identifier``, ``label``, ``group`` and ``row``.
+    """Read news sentences with an identifier: ``text``, ``identifier``, ``label`` and ``row``.
 
-    JSON lines, perhaps ``.gz``, with ``identifier``, ``text`` and ``article``, which becomes the group. None
-    is hateful, so the label is 0 throughout and accuracy is the share that a classifier leaves alone.
+    JSON lines, perhaps ``.gz``, with ``identifier`` and ``text``. None is hateful, so the label is 0
+    throughout and accuracy is the share that a classifier leaves alone.
     """
     return _read(
         path,
-        ("identifier", "text", "article"),
+        ("identifier", "text"),
         lambda fields, where: {
             "text": checked_text(fields["text"], where),
             "identifier": _word(fields, "identifier", where),
             "label": 0,
-            "group": _word(fields, "article", where),
         },
     )
 

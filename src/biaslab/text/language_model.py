@@ -25,7 +25,6 @@ from biaslab.text.blank import without_values
 from biaslab.text.settings import LanguageModel
 from biaslab.text.tokens import Tokenizer, Tokens
 
-VOCABULARIES = ("texts", "encoder")
 LOGITS_AT_ONCE = 1 << 24
 """Logits that are held in memory while texts are scored or tokens are drawn (64 megabytes)."""
 BLOCK = 64
@@ -34,10 +33,7 @@ BLOCK = 64
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelSettings(LanguageModel):
-    """How a language model is made: the best epoch on validation texts is kept.
-
-    With the published vocabulary, the encoder's, the softmax costs as much more as it is larger.
-    """
+    """How a language model is made: the best epoch on validation texts is kept."""
 
     batch_size: int = 32
 
@@ -143,7 +139,7 @@ def train_language_model(
             "a language model needs texts to learn from and to validate on; give at least one of each"
         )
     model = BiGRU(
-        known_tokens(tokens, tokenizer, settings.vocabulary),
+        known_tokens(tokens, tokenizer),
         len(tokenizer.vocabulary),
         tokenizer.unk,
         settings.width,
@@ -171,12 +167,11 @@ def train_language_model(
     return model.eval(), pd.DataFrame(rows, columns=["epoch", "train_nll", "validation_nll"])
 
 
-def known_tokens(tokens: Tokens, tokenizer: Tokenizer, vocabulary: str) -> np.ndarray:
-    """Return the ids of the tokens that a language model of these texts knows, ascending, int64."""
-    if vocabulary == "encoder":
-        return np.arange(len(tokenizer.vocabulary))
-    if vocabulary != "texts":
-        raise InputError(f"vocabulary '{vocabulary}' is unknown; write one of {', '.join(VOCABULARIES)}")
+def known_tokens(tokens: Tokens, tokenizer: Tokenizer) -> np.ndarray:
+    """Return the ids of the tokens that a language model of these texts knows, ascending, int64.
+
+    The authors' code has all of the encoder's tokens, whose softmax costs as much more as it is larger.
+    """
     special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
     return np.union1d(tokens.ids, special).astype(np.int64)
 

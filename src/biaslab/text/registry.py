@@ -13,8 +13,7 @@ class Format:
         What its files are.
     read : str
         ``"MODULE:FUNCTION"`` in this folder; it takes a file and returns a table as `biaslab.text.corpora`
-        describes it. What has parameters of these names is given `positive`, and `group`, the column that
-        says which texts belong together.
+        describes it, and perhaps `positive`.
     positive : str
         What the key ``positive`` may say of the format; empty where that key says nothing.
     """

@@ -27,10 +27,6 @@ class LanguageModel:
     epochs: Annotated[Count, "passes over the training sentences"] = 20
     learning_rate: Annotated[Positive, "step size"] = 2e-4
     width: Annotated[int, "length of embeddings and hidden states", Field(ge=2)] = 300
-    vocabulary: Annotated[
-        Literal["texts", "encoder"],
-        "texts: the word pieces of the training sentences; encoder: all of them",
-    ] = "texts"
 
 
 @dataclass(frozen=True, kw_only=True)

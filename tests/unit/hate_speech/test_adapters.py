@@ -13,7 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.hate_speech import adapters
 from biaslab.hate_speech.adapters import CallableClassifier, load_classifier_of, load_folder
 from own_texts_data import GROUPS, WORDS
-from text_data import tiny_classifier, tiny_vocabulary
+from text_data import tiny_classifier
 
 TEXTS = ["the bakers sang a song", "we met the cyclists today .", "a cake"]
 MODULE = """
@@ -30,9 +30,6 @@ class Pipeline:
         return np.column_stack([1 - p, p])
 
 pipeline, number = Pipeline(), 3
-
-def fails(texts):
-    raise KeyError("no\\nsuch")
 """
 
 
@@ -90,19 +87,12 @@ def test_tensors_are_numbers():
     ("answer", "message"),
     [
         ([0.1, 0.2], r"returned the shape \(2,\) for 3 texts; return the probability of the positive class"),
-        (0.5, r"returned the shape \(\) for 3 texts"),
-        ([[0.1], [0.2], [0.3]], r"returned the shape \(3, 1\) for 3 texts"),
         ([[0.1, 0.9], [0.2, 0.8]], r"returned the shape \(2, 2\) for 3 texts"),
         (np.full((3, 3), 1 / 3), r"returned 3 classes; return the probability of the positive one, \(3,\)"),
         ([0.1, np.nan, 0.3], "returned nan for text 2: not finite"),
-        ([[0.5, 0.5], [0.5, 0.5], [np.inf, 0]], "returned inf, 0 for text 3: not finite"),
         ([0.1, 0.2, 1.5], "returned 1.5 for text 3: no probability; apply softmax or the logistic function"),
-        ([-0.1, 0.2, 0.5], "returned -0.1 for text 1: no probability"),
         ([[0.5, 0.5], [0.5, 0.9], [1, 0]], "returned 0.5, 0.9 for text 2: whose sum is not 1"),
         (["low", "high", "low"], "returned a list that is no array of numbers"),
-        ([{"label": "x", "score": 1}] * 3, "returned a list that is no array of numbers"),
-        (None, "returned a NoneType that is no array of numbers|returned the shape"),
-        ([[0.1, 0.9], [0.2], [0.3, 0.7]], "returned a list that is no array of numbers"),
     ],
 )
 def test_answers_that_are_no_probabilities(answer, message):
@@ -147,7 +137,6 @@ def test_a_function_or_an_object_of_a_module(module):
             "nowhere",
             "nowhere: no such folder; name the folder of a classifier of transformers, or MODULE:NAME",
         ),
-        (":shares", "no such folder"),
         ("my_texts:", "no such folder"),
     ],
 )
@@ -197,7 +186,6 @@ def test_columns_follow_the_order_of_the_classes(module, classes, positive, colu
         (["hate", "ok"], "bad", "has the classes hate, ok; none is 'bad'"),
         (["a", "b", "c"], "a", "has the classes a, b, c"),
         (["a", "a"], "a", "classes_ is no list of different labels"),
-        ([["a", "b"], ["c", "d"]], "a", "classes_ is no list of different labels"),
     ],
 )
 def test_an_order_that_nobody_says_is_asked_for(module, classes, positive, message):
@@ -215,12 +203,6 @@ def test_a_module_that_ends_python(module):
     Path("my_exit_2.py").write_text("raise SystemExit(7)\n")
     with pytest.raises(InputError, match=r"my_exit_2: cannot be imported \(SystemExit: 7\)"):
         load_classifier_of("my_exit_2:late")
-
-
-def test_a_function_that_fails_is_told_in_one_line(module):
-    with pytest.raises(InputError, match=r"my_texts:fails failed on 3 texts \(KeyError: ") as error:
-        load_classifier_of("my_texts:fails").scores(TEXTS)
-    assert "\n" not in str(error.value)
 
 
 def test_functions_need_no_torch(module):
@@ -298,22 +280,6 @@ def test_an_encoder_without_classifier(folder):
     save_file(encoder, folder / "model.safetensors")
     with pytest.raises(InputError, match=r"classifier.weight is missing; train the classifier first"):
         load_folder(folder, "cpu")
-
-
-def test_a_folder_without_weights_or_of_three_labels(folder, tmp_path):
-    import torch
-    from safetensors.torch import load_file, save_file
-
-    tiny_vocabulary(tmp_path / "empty", WORDS)
-    with pytest.raises(InputError, match=r"config.json is missing"):
-        load_classifier_of(str(tmp_path / "empty"))
-    weights = load_file(folder / "model.safetensors")
-    weights |= {"classifier.weight": torch.zeros(3, 16), "classifier.bias": torch.zeros(3)}
-    save_file(weights, folder / "model.safetensors")
-    with pytest.raises(
-        InputError, match=r"classifier.(weight|bias) is .*take both from one encoder of 2 labels"
-    ):
-        load_classifier_of(str(folder))
 
 
 @pytest.mark.parametrize(

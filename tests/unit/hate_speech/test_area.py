@@ -6,7 +6,7 @@ import yaml
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.area import AREA, encoder_files, summaries, wanted
+from biaslab.hate_speech.area import AREA, summaries, wanted
 from biaslab.hate_speech.inputs import Inputs
 from biaslab.hate_speech.items import ENCODER_FILES, ENCODERS
 from biaslab.run import plan as planning
@@ -16,7 +16,6 @@ from biaslab.run.plan import CLAIMS
 from hate_speech_experiment_data import ROOT, plan_of
 
 ENCODER = {"minilm-l6-config", "minilm-l6-vocabulary", "minilm-l6-weights"}
-PROBES = {"hatecheck", "toxicity-fuzzed", "toxicity-nonfuzzed"}
 GHC = {"ghc-train", "ghc-dev", "ghc-test"}
 OC = "{methods: [vanilla, oc-0.1], explained: oc-0.1, "
 OF_TEXTS = {f"corpora.mine.{key}" for key in ("source", "test")}
@@ -25,8 +24,6 @@ run: [example]
 otherwise: []
 transfer: []
 hatecheck: null
-fuzzed: null
-nonfuzzed: null
 """
 
 
@@ -75,7 +72,7 @@ def test_a_corpus_of_linear_models_alone_does_without_what_encoders_leave(plan):
     assert set(lacking) == {f"hate_speech/ghc/{file}" for file in ENCODER_FILES}
     stems = {made.item.stem for made in found.made(AREA) if ghc in made.units}
     assert {"table1_performance", "figure2_removal"} <= stems
-    assert not stems & {"table2_word_importance", "table6_cost", "figure3_hierarchies", "faithfulness"}
+    assert not stems & {"table2_word_importance", "table6_cost", "figure3_hierarchies"}
     assert found.audited() != plan("linear_only: []").audited()
 
 
@@ -110,7 +107,7 @@ def test_weights_that_are_drawn_cannot_be_absent(plan):
 
 
 def test_further_test_sets_that_are_absent_leave_no_corpus_out(plan):
-    absent = dict.fromkeys([*PROBES, *GHC, "news-identity"], "gone")
+    absent = dict.fromkeys([*GHC, "hatecheck", "news-identity"], "gone")
     units = units_of(plan("run: [stormfront]", absent))
     assert units.names == ["stormfront"]
     assert units.left_out == {}
@@ -118,21 +115,9 @@ def test_further_test_sets_that_are_absent_leave_no_corpus_out(plan):
 
 def test_datasets_that_are_wanted(plan):
     default = plan("").config
-    assert wanted(default) == {"stormfront", "news-identity", *ENCODER, *PROBES, *GHC}
+    assert wanted(default) == {"stormfront", "hatecheck", "news-identity", *ENCODER, *GHC}
     assert wanted(plan(ALONE).config) == ENCODER
     assert wanted(plan(ALONE + "encoder: {weights: random}").config) == ENCODER - {"minilm-l6-weights"}
-
-
-def test_a_folder_stands_for_all_files_of_the_encoder(plan, tmp_path):
-    for name in ("config.json", "vocab.txt", "model.safetensors"):
-        (tmp_path / name).touch()
-    config = plan(ALONE + f"encoder: {{folder: '{tmp_path}', weights: random}}").config
-    assert wanted(config) == set()
-    assert encoder_files(config["hate_speech"]) == {
-        "config": str(tmp_path / "config.json"),
-        "vocabulary": str(tmp_path / "vocab.txt"),
-        "weights": str(tmp_path / "model.safetensors"),
-    }
 
 
 def test_units_name_the_files_that_results_follow_from(plan):
@@ -181,10 +166,9 @@ def test_a_summary_says_how_much_is_trained(plan):
         ),
         (mine(sentences="no.txt"), "corpora.mine.sentences", "no such file: no.txt"),
         (mine(test="dataset:ghc-test"), "corpora.mine.test", "names one of validation and test alone"),
-        (mine(format="ghc", split="grouped"), "corpora.mine.split", "write random"),
         ("masked_words: dataset:hatecheck", "masked_words", "no such file: dataset:hatecheck"),
-        ("fuzzed: no.csv", "fuzzed", "no such file: no.csv"),
-        ("encoder: {folder: nowhere}", "encoder.config", "no such file: nowhere/config.json"),
+        ("hatecheck: no.csv", "hatecheck", "no such file: no.csv"),
+        ("encoder: {config: nowhere.json}", "encoder.config", "no such file: nowhere.json"),
         ("encoder: {weights: dataset:minilm}", "encoder.weights", "no dataset 'minilm'"),
         ("methods: [vanilla, soc-0.1, soc-0.10]", "methods", "is written 'soc-0.1'; write it so"),
         ("methods: [bow, soc-0.1]", "explained", "vanilla and soc-0.1 must both be among methods"),
@@ -195,7 +179,6 @@ def test_a_summary_says_how_much_is_trained(plan):
             "wr regularizes no explanation; name an oc",
         ),
         (OC + "ablation: [pad]}", "ablation", "no quirk 'pad'.*oc has dropout, sum"),
-        ("held_out_folds: 1", "held_out_folds", "write 0, or 2 and more"),
     ],
 )
 def test_bad_configurations_are_refused_in_one_line(plan, section, key, problem):
@@ -211,8 +194,7 @@ def test_bad_configurations_are_refused_in_one_line(plan, section, key, problem)
     [
         OC + "ablation: [pad], ablation_seeds: 0}",
         OC + "ablation: [dropout, sum, published]}",
-        "{held_out_folds: 1, held_out_seeds: 0}",
-        mine(format="ghc", split="grouped", validation="dataset:ghc-dev", test="dataset:ghc-test"),
+        mine(format="ghc", validation="dataset:ghc-dev", test="dataset:ghc-test"),
     ],
 )
 def test_what_is_of_no_account_is_not_refused(plan, section):

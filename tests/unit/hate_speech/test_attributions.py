@@ -34,7 +34,7 @@ def tiny(tmp_path_factory):
 @pytest.fixture(scope="module")
 def language_model(tiny):
     _, tokenizer, tokens, _ = tiny
-    settings = LanguageModelSettings(epochs=1, width=6, vocabulary="encoder")
+    settings = LanguageModelSettings(epochs=1, width=6)
     return train_language_model(tokens, tokens, tokenizer, settings, seed=1)[0]
 
 

@@ -9,6 +9,7 @@ pytest.importorskip("tokenizers")
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import corpus
 from biaslab.hate_speech.corpus import Source, Texts, cut, load_sets, read_splits, save_sets, tokenize
+from biaslab.text import corpora
 from biaslab.text.tokens import Tokenizer
 from hate_speech_experiment_data import EXAMPLE, WORDS
 from text_data import tiny_vocabulary
@@ -31,7 +32,7 @@ def made(monkeypatch):
         texts = [f"sentence {row}" for row in rows]
         return pd.DataFrame({"text": texts, "label": labels, "group": (rows // 5).astype(str), "row": rows})
 
-    monkeypatch.setattr(corpus.corpora, "read_stormfront", read)
+    monkeypatch.setattr(corpora, "read_stormfront", read)
     return asked
 
 
@@ -51,10 +52,9 @@ def assert_disjoint(splits):
     assert [len(rows) for rows in (train, validation, test)] == [len(table) for table in splits.values()]
 
 
-def table_file(path, n, header="text,label,group", n_posts=7):
-    lines = [f"a text {i},{int(i % 4 == 0)},post{i % n_posts}" for i in range(n)]
-    lines = [line.rsplit(",", 1)[0] for line in lines] if "group" not in header else lines
-    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+def table_file(path, n):
+    lines = [f"a text {i},{int(i % 4 == 0)}" for i in range(n)]
+    path.write_text("\n".join(["text,label", *lines]) + "\n", encoding="utf-8")
     return path
 
 
@@ -77,7 +77,7 @@ def test_equal_seeds_and_numbers_split_alike_and_others_do_not(made):
 
 
 def test_hate_alone_is_split_by_shares(made):
-    splits = read_splits(Source(corpus.STORMFRONT, "made.tar.gz", positive=corpus.HATE), seed=1)
+    splits = read_splits(Source(corpus.STORMFRONT, "made.tar.gz", positive="hate"), seed=1)
     assert made == [("made.tar.gz", "hate")]
     assert_disjoint(splits)
     for share, table in zip(corpus.SHARES, splits.values(), strict=True):
@@ -85,54 +85,26 @@ def test_hate_alone_is_split_by_shares(made):
         assert table["label"].sum() == pytest.approx(share * N_POSITIVE, abs=1)
 
 
-def test_a_grouped_split_has_no_post_in_two_parts_and_a_random_one_has(made):
-    def shared_posts(split):
-        splits = read_splits(Source(corpus.STORMFRONT, "made.tar.gz", split=split), seed=1)
-        assert_disjoint(splits)
-        posts = [set(table["group"]) for table in splits.values()]
-        return splits, posts[0] & posts[1] | posts[0] & posts[2] | posts[1] & posts[2]
-
-    splits, shared = shared_posts(corpus.GROUPED)
-    assert not shared
-    for share, table in zip(corpus.SHARES, splits.values(), strict=True):
-        assert len(table) == pytest.approx(share * N_SENTENCES, abs=10)  # a post or two
-    assert shared_posts(corpus.RANDOM)[1]
-
-
-def test_a_table_is_split_whole_with_its_posts_together():
-    for split in (corpus.RANDOM, corpus.GROUPED):
-        splits = read_splits(Source(corpus.TABLE, EXAMPLE, split=split), seed=1)
-        assert_disjoint(splits)
-        assert sum(map(len, splits.values())) == 1785
-    posts = [set(table["group"]) for table in splits.values()]
-    assert sum(map(len, posts)) == len(set().union(*posts))
+def test_a_table_is_split_whole():
+    splits = read_splits(Source("table", EXAMPLE), seed=1)
+    assert_disjoint(splits)
+    assert sum(map(len, splits.values())) == 1785
 
 
 def test_a_released_split_is_left_as_it_is(tmp_path):
-    files = [table_file(tmp_path / f"{n}.csv", n, header="text,label") for n in (40, 12, 16)]
-    for split in (corpus.RANDOM, corpus.GROUPED):  # which is of no account, and so are posts
-        source = Source(corpus.TABLE, *files, split=split)
-        splits = read_splits(source, seed=1)
-        assert source.is_released_split
-        assert {name: len(table) for name, table in splits.items()} == {
-            "train": 40,
-            "validation": 12,
-            "test": 16,
-        }
-        assert all((table["row"] == np.arange(len(table))).all() for table in splits.values())
+    files = [table_file(tmp_path / f"{n}.csv", n) for n in (40, 12, 16)]
+    source = Source("table", *files)
+    splits = read_splits(source, seed=1)
+    assert source.is_released_split
+    assert {name: len(table) for name, table in splits.items()} == {"train": 40, "validation": 12, "test": 16}
+    assert all((table["row"] == np.arange(len(table))).all() for table in splits.values())
 
 
 def test_the_positive_label_is_that_of_the_source(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("text,label\n" + "a,good\nb,bad\nc,good\n" * 20, encoding="utf-8")
-    splits = read_splits(Source(corpus.TABLE, path, positive="bad"), seed=1)
+    splits = read_splits(Source("table", path, positive="bad"), seed=1)
     assert all(((table["text"] == "b") == (table["label"] == 1)).all() for table in splits.values())
-
-
-def _ghc(path):
-    path = path.with_suffix(".jsonl")
-    path.write_text('{"text": "a", "hd": 0, "cv": 1}\n' * 30, encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize(
@@ -146,12 +118,6 @@ def _ghc(path):
             lambda f: Source("table", table_file(f, 40), validation=f),
             "texts for validation are named, but none for test",
         ),
-        (lambda f: Source("ghc", _ghc(f), split="grouped"), "is not known; write split: random"),
-        (lambda f: Source("table", table_file(f, 40, "text,label"), split="grouped"), "column 'group'"),
-        (
-            lambda f: Source("table", table_file(f, 40, n_posts=2), split="grouped"),
-            "share 0.184 would be empty; give more",
-        ),
         (lambda f: Source("table", table_file(f, 4)), "1 of 4 examples is positive; add some"),
     ],
 )
@@ -163,14 +129,14 @@ def test_what_cannot_be_split_is_refused_by_the_name_of_its_file(tmp_path, make,
 
 
 def test_an_archive_with_too_few_sentences_is_refused_by_its_name(made, monkeypatch):
-    whole = corpus.corpora.read_stormfront
-    monkeypatch.setattr(corpus.corpora, "read_stormfront", lambda path: whole(path).head(9000))
+    whole = corpora.read_stormfront
+    monkeypatch.setattr(corpora, "read_stormfront", lambda path: whole(path).head(9000))
     with pytest.raises(InputError, match=r"^made.tar.gz: the parts ask for 1427 positive texts"):
         read_splits(STORMFRONT, seed=1)
 
 
 def test_texts_keep_labels_and_rows(tokenizer):
-    table = read_splits(Source(corpus.TABLE, EXAMPLE), seed=1)["test"]
+    table = read_splits(Source("table", EXAMPLE), seed=1)["test"]
     texts = tokenize(table, tokenizer, max_length=8)
     assert texts.labels.dtype == np.int8
     assert texts.rows.dtype == np.int64
@@ -209,7 +175,7 @@ def test_a_limit_that_is_none_or_large_cuts_nothing(tokenizer):
 
 
 def test_sets_are_read_as_they_were_written(tokenizer, tmp_path):
-    table = read_splits(Source(corpus.TABLE, EXAMPLE), seed=1)["test"]
+    table = read_splits(Source("table", EXAMPLE), seed=1)["test"]
     one = tokenize(table, tokenizer, 8)
     sets = {"z": one, "a_labels": one.take(np.array([3, 1])), "a": one.take(np.array([], np.int64))}
     save_sets(tmp_path / "sets.npz", sets, train_used=np.arange(3))

@@ -30,28 +30,22 @@ def batched(phi, asked=None):
     return score
 
 
-CASES = [
-    (n_words, percentile, absolute, seed)
-    for n_words in (1, 2, 3, 7, 20, 41)
-    for percentile in (50, 90)
-    for absolute in (False, True)
-    for seed in range(5)
-]
+CASES = [(n_words, seed) for n_words in (1, 2, 3, 7, 20, 41) for seed in range(10)]
 
 
-@pytest.mark.parametrize(("n_words", "percentile", "absolute", "seed"), CASES)
-def test_phrases_are_those_of_the_published_code(n_words, percentile, absolute, seed):
+@pytest.mark.parametrize(("n_words", "seed"), CASES)
+def test_phrases_are_those_of_the_published_code(n_words, seed):
     phi = scorer(seed, n_words)
-    found = agglomerate(batched(phi), n_words, percentile, absolute)
-    lists = naive.agglomerate(lambda first, last: phi(first, last + 1), n_words, percentile, absolute)
+    found = agglomerate(batched(phi), n_words)
+    lists = naive.agglomerate(lambda first, last: phi(first, last + 1), n_words)
     assert found.n_words == n_words
     assert found.levels == naive.levels(*lists)
     assert collapse(found.levels) == naive.collapse_tree(*lists, published=False)
 
 
-@pytest.mark.parametrize(("n_words", "percentile", "absolute", "seed"), CASES)
-def test_levels_contain_those_below(n_words, percentile, absolute, seed):
-    levels = agglomerate(batched(scorer(seed, n_words)), n_words, percentile, absolute).levels
+@pytest.mark.parametrize(("n_words", "seed"), CASES)
+def test_levels_contain_those_below(n_words, seed):
+    levels = agglomerate(batched(scorer(seed, n_words)), n_words).levels
     assert [span[:2] for span in levels[0]] == [(i, i + 1) for i in range(n_words)]
     assert 2 <= len(levels) <= 6
     for below, above in pairwise(levels[1:]):
@@ -97,16 +91,10 @@ def test_a_negation_joins_its_verb():
     def phi(start, end):
         return sum(weights[start:end]) - 3 * (start <= 1 and end >= 3) + 3 * (start <= 2 and end >= 4)
 
-    levels = agglomerate(batched(phi), 6, percentile=90).levels
+    levels = agglomerate(batched(phi), 6).levels
     assert [span[:2] for span in levels[1]] == [(2, 3)]
     assert [span[:2] for span in levels[2]] == [(2, 4)]
     assert levels[2][0][2] == 5.0
-
-
-def test_levels_can_be_fewer():
-    phi = scorer(1, 20)
-    three = agglomerate(batched(phi), 20, levels=3).levels
-    assert three == agglomerate(batched(phi), 20).levels[:4]
 
 
 def test_a_sentence_without_words_is_refused():

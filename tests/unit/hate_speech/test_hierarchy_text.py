@@ -19,8 +19,8 @@ LEVELS = [
 ]
 
 
-def explained(words=WORDS, mask=str, title="vanilla"):
-    return Explained([mask(word) for word in words], Hierarchy(4, LEVELS), -1.25, title)
+def explained(words=WORDS, mask=str):
+    return Explained([mask(word) for word in words], Hierarchy(4, LEVELS), -1.25)
 
 
 def shown(text, width=100, colour=None):
@@ -65,13 +65,12 @@ def test_the_scale_is_the_greatest_importance_of_a_phrase():
 def test_the_terminal_shows_a_line_a_level_with_words_below_themselves():
     lines = shown(to_terminal(explained())).splitlines()
     assert [line.split() for line in lines] == [
-        ["vanilla"],
         WORDS,
         ["baker", "never"],
         ["the", "baker", "never"],
         ["s(x)", "=", "-1.25"],
     ]
-    assert len({line.index("baker") for line in lines[1:4]}) == 1
+    assert len({line.index("baker") for line in lines[:3]}) == 1
 
 
 def test_the_terminal_shows_each_phrase_in_its_colour():
@@ -90,7 +89,6 @@ def test_a_sentence_wider_than_the_terminal_goes_on_below():
     lines = shown(to_terminal(explained(), width=16), width=16).splitlines()
     assert max(map(len, lines)) <= 16
     assert [line.split() for line in lines] == [
-        ["vanilla"],
         ["the", "baker"],
         ["baker"],
         ["the", "baker"],
@@ -100,7 +98,7 @@ def test_a_sentence_wider_than_the_terminal_goes_on_below():
         ["s(x)", "=", "-1.25"],
     ]
     narrow = shown(to_terminal(explained(), width=1)).splitlines()
-    assert [line.split() for line in narrow[1:-1:3]] == [[word] for word in WORDS]
+    assert [line.split() for line in narrow[:-1:3]] == [[word] for word in WORDS]
 
 
 def test_words_are_masked_before_they_are_shown():
@@ -112,7 +110,7 @@ def test_words_are_masked_before_they_are_shown():
 
 def test_the_page_is_whole_escaped_and_fetches_nothing():
     words = ["<script>alert(1)</script>", '"baker"', "&", "pays"]
-    content = to_html([explained(words, title="<i>vanilla</i>"), explained()], "<b>two</b> & more")
+    content = to_html([explained(words), explained()], "<b>two</b> & more")
     page = Page(content)
     assert page.tags.count("table") == 2
     assert not {"script", "i", "b", "link", "img"} & set(page.tags)
@@ -122,7 +120,6 @@ def test_the_page_is_whole_escaped_and_fetches_nothing():
     texts = [text.strip() for text in page.texts if text.strip()]
     assert words[0] in texts
     assert f"{words[1]} {words[2]}" in texts
-    assert "<i>vanilla</i>" in texts
     assert texts.count("s(x) = -1.25") == 2
 
 

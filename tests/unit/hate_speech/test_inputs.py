@@ -39,30 +39,18 @@ def given_to(name, found, maker, wildcards=EXAMPLE):
     return SimpleNamespace(**build_all(kinds, told))
 
 
-def test_methods_are_those_compared_ablations_and_held_out_parts(inputs):
-    found = inputs("{methods: [bow, vanilla, soc-0.1], ablation: [sum, published], held_out_folds: 3}")
-    ablations = ["soc-0.1@sum", "soc-0.1@published"]
-    folds = ["soc-0.1@fold0.3", "soc-0.1@fold1.3", "soc-0.1@fold2.3"]
-    assert found.methods == ["bow", "vanilla", "soc-0.1", *ablations, *folds]
+def test_methods_are_those_compared_and_ablations(inputs):
+    found = inputs("{methods: [bow, vanilla, soc-0.1], ablation: [sum, published]}")
+    assert found.methods == ["bow", "vanilla", "soc-0.1", "soc-0.1@sum", "soc-0.1@published"]
     assert found.encoders == found.methods[1:]
     assert [parse_method(name).name for name in found.methods] == found.methods
     assert found.explained == ["vanilla", "soc-0.1"]
 
 
-@pytest.mark.parametrize(
-    ("section", "last"),
-    [
-        ("ablation_seeds: 0", "soc-0.1@fold1.2"),
-        ("held_out_seeds: 0", "soc-0.1@published"),
-        ("held_out_folds: 0", "soc-0.1@published"),
-        ("held_out_folds: 0, ablation: []", "soc-0.1"),
-    ],
-)
-def test_what_has_no_training_is_no_method(inputs, section, last):
-    common = "methods: [vanilla, soc-0.1], ablation: [sum, published], held_out_folds: 2"
-    found = inputs(f"{{{common}, {section}}}")
-    assert found.methods[-1] == last
-    assert all(len(found.numbers(name)) for name in found.methods)
+@pytest.mark.parametrize("section", ["ablation: [sum, published], ablation_seeds: 0", "ablation: []"])
+def test_what_has_no_training_is_no_method(inputs, section):
+    found = inputs(f"{{methods: [vanilla, soc-0.1], {section}}}")
+    assert found.methods == ["vanilla", "soc-0.1"]
 
 
 def test_a_corpus_may_have_linear_models_alone(inputs):
@@ -75,21 +63,20 @@ def test_a_corpus_may_have_linear_models_alone(inputs):
 
 def test_the_pattern_matches_the_encoders_alone(inputs):
     found = inputs("")
-    others = ("bow", "bow-wr", "soc-0x1", "soc-0.1@fold0.20", "vanilla2")
+    others = ("bow", "bow-wr", "soc-0x1", "soc-0.1@sum2", "vanilla2")
     matched = [name for name in [*found.methods, *others] if re.fullmatch(found.encoder_pattern, name)]
     assert matched == found.encoders
 
 
 def test_every_kind_of_method_has_its_number_of_trainings(inputs):
-    found = inputs("{seeds: 4, ablation_seeds: 2, held_out_seeds: 3}")
-    names = ("soc-0.1", "soc-0.1@sum", "soc-0.1@fold1.2")
-    assert [list(found.numbers(name)) for name in names] == [[0, 1, 2, 3], [0, 1], [0, 1, 2]]
-    fold = SimpleNamespace(corpus="example", method="soc-0.1@fold1.2")
+    found = inputs("{seeds: 4, ablation_seeds: 2}")
+    assert [list(found.numbers(name)) for name in ("soc-0.1", "soc-0.1@sum")] == [[0, 1, 2, 3], [0, 1]]
+    quirk = SimpleNamespace(corpus="example", method="soc-0.1@sum")
     folder = "results/hate_speech/example/models"
-    assert found.models(fold) == [f"{folder}/soc-0.1@fold1.2/{n}/model.safetensors" for n in range(3)]
-    assert found.evaluation(fold)["numbers"] == [0, 1, 2]
+    assert found.models(quirk) == [f"{folder}/soc-0.1@sum/{n}/model.safetensors" for n in range(2)]
+    assert found.evaluation(quirk)["numbers"] == [0, 1]
     first = [f"{folder}/vanilla/0/model.safetensors", f"{folder}/soc-0.1/0/model.safetensors"]
-    assert found.first_models(fold) == first
+    assert found.first_models(quirk) == first
 
 
 def test_files_of_a_corpus(inputs):
@@ -117,14 +104,12 @@ def test_an_encoder_of_drawn_weights_has_no_file_with_weights(inputs):
 
 def test_further_test_sets_that_are_absent_are_left_out(inputs):
     whole = inputs("")
-    assert set(whole.probes(STORMFRONT)["probes"]) == {"hatecheck", "fuzzed", "nonfuzzed", "news"}
+    assert list(whole.probes(STORMFRONT)["probes"]) == ["hatecheck", "news"]
     assert list(whole.probes(STORMFRONT)["others"]) == ["ghc"]
-    assert len(whole.probe_files(STORMFRONT)) == 4 + 3  # the three files of the other corpus
-    absent = dict.fromkeys(("hatecheck", "toxicity-fuzzed", "news-identity", "ghc-dev"), "gone")
-    rest = inputs("", absent)
-    assert [Path(file).parent.name for file in rest.probe_files(STORMFRONT)] == ["toxicity-nonfuzzed"]
-    assert list(rest.probes(STORMFRONT)["probes"]) == ["nonfuzzed"]
-    assert rest.probes(STORMFRONT)["others"] == {}
+    assert len(whole.probe_files(STORMFRONT)) == 2 + 3  # the three files of the other corpus
+    rest = inputs("", dict.fromkeys(("hatecheck", "news-identity", "ghc-dev"), "gone"))
+    assert rest.probe_files(STORMFRONT) == []
+    assert rest.probes(STORMFRONT)["probes"] == rest.probes(STORMFRONT)["others"] == {}
 
 
 def test_a_corpus_is_no_further_test_set_of_its_own(inputs):
@@ -137,14 +122,14 @@ def test_the_step_of_texts_gets_corpus_probes_and_limits(inputs):
         "{run: [stormfront, example], limits: {train: 50, validation: 30, test: 40, probes: null}}"
     )
     source = given_to("prepare-texts", found, found.source).source
-    assert (source.format, source.train, source.split) == ("table", RESOURCES / "example.csv", "random")
+    assert (source.format, source.train) == ("table", RESOURCES / "example.csv")
     given = given_to("prepare-texts", found, found.probes)
     assert given.folder == Folder(
         Path("results/hate_speech/example"),
         Path("results/hate_speech/encoder"),
         RESOURCES / "identifiers_example.yaml",
     )
-    assert set(given.probes) == {"news", "hatecheck", "fuzzed", "nonfuzzed"}
+    assert set(given.probes) == {"hatecheck", "news"}
     assert given.probes["news"] == RESOURCES / "example_news.jsonl"
     formats = {name: other.format for name, other in given.others.items()}
     assert formats == {"stormfront": "stormfront", "ghc": "ghc"}
@@ -163,25 +148,24 @@ def test_the_step_of_linear_models_gets_its_numbers(inputs):
 
 
 def test_the_steps_of_training_get_settings_and_contexts(inputs):
-    training = "schedule: published, learning_rate: 0.00002, epochs: 7, stop: code"
+    training = "schedule: published, learning_rate: 0.00002, epochs: 7"
     more = "batch_size: 16, validate_every: 19, halvings: 4"
-    contexts = "{radius: 3, samples: 4, add_itself: true}"
-    found = inputs(f"{{training: {{{training}, {more}}}, regularization: {contexts}}}")
+    found = inputs(f"{{training: {{{training}, {more}}}, regularization: {{radius: 3, samples: 4}}}}")
     given = given_to("train-classifier", found, found.training)
-    keys = "schedule", "epochs", "batch_size", "learning_rate", "validate_every", "halvings", "stop"
+    keys = "schedule", "epochs", "batch_size", "learning_rate", "validate_every", "halvings"
     chosen = [getattr(given.settings, key) for key in (*keys, "negative_weight")]
-    assert chosen == ["published", 7, 16, 2e-5, 19, 4, "code", 0.5]
+    assert chosen == ["published", 7, 16, 2e-5, 19, 4, 0.5]
     assert given.contexts == ContextSettings(3, 4, True)
-    found = inputs("language_model: {epochs: 4, learning_rate: 0.5, width: 6, vocabulary: encoder}")
+    found = inputs("language_model: {epochs: 4, learning_rate: 0.5, width: 6}")
     model = given_to("train-language-model", found, found.language_model).settings
-    assert (model.epochs, model.learning_rate, model.width, model.vocabulary) == (4, 0.5, 6, "encoder")
+    assert (model.epochs, model.learning_rate, model.width) == (4, 0.5, 6)
 
 
-def test_the_step_of_testing_gets_trainings_contexts_and_sentences(inputs):
-    found = inputs("{seeds: 3, analysis: {radius: 6, samples: 4, sentences: 8, faithful_sentences: 9}}")
+def test_the_step_of_testing_gets_trainings_and_contexts(inputs):
+    found = inputs("{seeds: 3, analysis: {radius: 6, samples: 4, sentences: 8}}")
     wildcards = SimpleNamespace(corpus="example", method="vanilla")
     given = given_to("evaluate-classifiers", found, found.evaluation, wildcards)
-    assert (given.numbers, given.n_faithful) == ([0, 1, 2], 9)
+    assert given.numbers == [0, 1, 2]
     assert given.contexts == ContextSettings(6, 4)
     given = given_to("explain-classifiers", found, found.explanation)
     assert (given.methods, given.n, given.contexts) == (["vanilla", "soc-0.1"], 8, ContextSettings(6, 4))

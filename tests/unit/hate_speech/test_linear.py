@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.linear import FEATURES, Linear, documents, fit_linear, weights_table
+from biaslab.hate_speech.linear import Linear, documents, fit_linear, weights_table
 from naive import hate_speech_measures as naive
 
 pytest.importorskip("tokenizers")
@@ -53,15 +53,13 @@ def test_features_are_those_of_the_published_code():
     assert terms == "are baker cls cyclist gardener kind late ness sep slow unk"
 
 
-@pytest.mark.parametrize(("name", "bag"), [("binary", naive.binary_bag), ("tfidf", naive.tfidf_bag)])
-def test_features_equal_the_literal_bags(name, bag):
-    linear = fit_linear(DOCUMENTS, LABELS, name)
-    assert_allclose(features(linear), bag(DOCUMENTS, linear.terms.tolist()), rtol=1e-12)
+def test_features_equal_the_literal_bag():
+    linear = fit_linear(DOCUMENTS, LABELS)
+    assert_allclose(features(linear), naive.binary_bag(DOCUMENTS, linear.terms.tolist()), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", FEATURES)
-def test_weights_are_at_the_optimum(name):
-    linear = fit_linear(DOCUMENTS, LABELS, name, negative_weight=0.125)
+def test_weights_are_at_the_optimum():
+    linear = fit_linear(DOCUMENTS, LABELS, negative_weight=0.125)
     X = features(linear)
 
     def loss(at):
@@ -144,15 +142,14 @@ def test_removed_identifiers_have_no_rank():
 
 
 @pytest.mark.parametrize(
-    ("texts", "labels", "features", "problem"),
+    ("texts", "labels", "problem"),
     [
-        (DOCUMENTS, LABELS, "tf-idf", "features 'tf-idf' are unknown; did you mean 'tfidf'"),
-        (DOCUMENTS, np.zeros(9, int), "binary", "no training text is positive"),
-        (DOCUMENTS, np.ones(9, int), "binary", "no training text is negative"),
-        (["a", "i"], [0, 1], "binary", "no training text has a word"),
+        (DOCUMENTS, np.zeros(9, int), "no training text is positive"),
+        (DOCUMENTS, np.ones(9, int), "no training text is negative"),
+        (["a", "i"], [0, 1], "no training text has a word"),
     ],
 )
-def test_bad_input(texts, labels, features, problem):
+def test_bad_input(texts, labels, problem):
     with pytest.raises(InputError, match=problem) as error:
-        fit_linear(texts, labels, features)
+        fit_linear(texts, labels)
     assert "\n" not in str(error.value)

@@ -9,23 +9,22 @@ import pytest
 pytest.importorskip("tokenizers")
 
 from biaslab.core.io import read_tsv
-from biaslab.hate_speech.corpus import TABLE, Source, read_splits
+from biaslab.hate_speech.corpus import Source, read_splits
 from biaslab.hate_speech.folder import Folder
 from hate_speech_experiment_data import EXAMPLE, IDENTIFIERS, NEWS_FILE, TERMS, example_folder
 
-PROBES = ("news", "hatecheck", "fuzzed")
 LIMITS = (50, 12, 30, 10)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    others = {"other": Source(TABLE, EXAMPLE)}
-    return example_folder(tmp_path_factory.mktemp("whole"), probes=PROBES, others=others)
+    others = {"other": Source("table", EXAMPLE)}
+    return example_folder(tmp_path_factory.mktemp("whole"), probes=("news", "hatecheck"), others=others)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    return example_folder(tmp_path_factory.mktemp("small"), probes=PROBES, limits=LIMITS)
+    return example_folder(tmp_path_factory.mktemp("small"), probes=("news", "hatecheck"), limits=LIMITS)
 
 
 def words_of(text):
@@ -34,7 +33,7 @@ def words_of(text):
 
 def test_the_table_of_the_corpus_counts_sentences_and_identifiers(whole):
     counts = read_tsv(whole.path / "corpus.tsv").set_index("split")
-    for name, table in read_splits(Source(TABLE, EXAMPLE), 3).items():
+    for name, table in read_splits(Source("table", EXAMPLE), 3).items():
         held = [sum(word in TERMS for word in words_of(text)) for text in table["text"]]
         assert counts.loc[name].to_dict() == {
             "n": len(table),
@@ -58,7 +57,7 @@ def test_limits_cut_what_is_used_but_linear_models_keep_all(small, whole):
     for name in ("validation", "test"):
         assert set(small.splits[name].rows) < set(whole.splits[name].rows)
         assert len(small.splits[name]) == counts.loc[name, "n"]
-    assert [len(texts) for texts in small.tested.values()] == [30, 10, 10, 10]
+    assert [len(texts) for texts in small.tested.values()] == [30, 10, 10]
 
 
 def test_what_is_known_of_a_text_stands_beside_its_tokens(whole, small):
@@ -73,13 +72,12 @@ def test_what_is_known_of_a_text_stands_beside_its_tokens(whole, small):
             assert folder.ids[names[i]] in news.tokens.row(i)
         cases, functions = folder.tested["hatecheck"], folder.column("functionality", "hatecheck")
         assert ((functions == "complaint") == (cases.labels == 1)).all()
-        targets = folder.column("target", "hatecheck")
-        assert ((targets == "") == (functions == "object")).all()
-        assert (folder.column("identifier", "fuzzed") == "").all()
+        assert ((folder.column("target", "hatecheck") == "") == (functions == "object")).all()
+    assert (whole.column("identifier", "other") == "").all()
 
 
 def test_the_test_set_comes_first_and_the_others_as_they_were_named(whole):
-    assert list(whole.tested) == ["test", "news", "hatecheck", "fuzzed", "other"]
+    assert list(whole.tested) == ["test", "news", "hatecheck", "other"]
     assert whole.tested["test"] is whole.splits["test"]
     other = whole.tested["other"]
     np.testing.assert_array_equal(other.tokens.ids, whole.splits["test"].tokens.ids)
@@ -99,7 +97,7 @@ def test_without_further_test_sets_their_files_are_empty(tmp_path):
 
 
 def test_equal_seeds_write_equal_bytes(small, tmp_path):
-    again = example_folder(tmp_path, probes=PROBES, limits=LIMITS)
+    again = example_folder(tmp_path, probes=("news", "hatecheck"), limits=LIMITS)
     for name in ("texts.npz", "probes.npz", "probes.tsv", "corpus.tsv"):
         assert (again.path / name).read_bytes() == (small.path / name).read_bytes()
 

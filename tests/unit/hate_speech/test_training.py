@@ -160,7 +160,7 @@ def test_the_history_follows_the_schedule(world, schedule):
     settings = dataclasses.replace(SHORT, schedule=schedule, epochs=10, halvings=3)
     _, history = run(world, settings=settings)
     assert tuple(history) == COLUMNS
-    rates, last, best = naive.early_stop(history.f1, 3, in_code=False)
+    rates, last, best = naive.early_stop(history.f1, 3)
     budget = 10 * 9
     if schedule == "modern":
         rates, last, best = [1.0] * 18, 17, int(history.f1.argmax())
@@ -177,15 +177,6 @@ def test_the_history_follows_the_schedule(world, schedule):
     assert history.halvings.tolist() == halvings
     assert np.flatnonzero(history.is_best).tolist() == [best]
     assert schedule == "modern" or history.halvings.iloc[-1] == 3
-
-
-def test_the_code_stops_one_halving_after_the_paper(world):
-    settings = dataclasses.replace(SHORT, epochs=20, halvings=2)
-    paper, code = (run(world, settings=dataclasses.replace(settings, stop=s))[1] for s in ("paper", "code"))
-    assert [history.halvings.iloc[-1] for history in (paper, code)] == [2, 3]
-    pd.testing.assert_frame_equal(
-        paper.drop(columns="is_best"), code[: len(paper)].drop(columns="is_best"), check_exact=True
-    )
 
 
 def test_the_model_has_the_weights_of_its_best_validation(world):
@@ -324,7 +315,6 @@ def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have
     ("change", "problem"),
     [
         ({"schedule": "publish"}, "schedule: \"publish\" is not known; did you mean 'published'"),
-        ({"stop": "never"}, 'stop: "never" is not known'),
         ({"epochs": 0}, "epochs: 0 is less than 1; write a whole number: passes over"),
         ({"learning_rate": 0.0}, "learning_rate: 0 is not more than 0"),
         ({"learning_rate": float("nan")}, "learning_rate: NaN is not a number"),

@@ -1,6 +1,5 @@
 """The published files of every corpus: made ones in their format, bad ones, and the real counts."""
 
-import csv
 import gzip
 import importlib
 import inspect
@@ -13,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import made_complaints
 from biaslab.core.errors import InputError
 from biaslab.run import datasets
 from biaslab.text import corpora
@@ -78,7 +76,6 @@ def test_stormfront_labels_follow_the_rule(tmp_path, positive, labels, rows):
     assert table["label"].tolist() == labels
     assert table["row"].tolist() == rows
     assert table["text"].tolist() == [f"Sentence {name} on bakers" for name in names]
-    assert table["group"].tolist() == [name.split("_")[0] for name in names]
     assert (table["label"].dtype, table["row"].dtype) == (np.int8, np.int64)
 
 
@@ -181,11 +178,9 @@ def test_ghc_is_hateful_by_either_of_two_labels(tmp_path):
 
 def test_news_holds_no_positive(tmp_path):
     path = tmp_path / "news.jsonl"
-    path.write_bytes(
-        json_lines({"identifier": "bakers", "text": "Two bakers", "article": "x", "source": "y"})
-    )
+    path.write_bytes(json_lines({"identifier": "bakers", "text": "Two bakers", "source": "y"}))
     assert corpora.read_news(path).to_dict("records") == [
-        {"text": "Two bakers", "identifier": "bakers", "label": 0, "group": "x", "row": 0}
+        {"text": "Two bakers", "identifier": "bakers", "label": 0, "row": 0}
     ]
 
 
@@ -286,16 +281,6 @@ def test_the_example_names_its_groups_mostly_in_complaints():
     shares = has_identifier(table["text"]).groupby(table["label"]).mean()
     assert shares[1] > 0.65
     assert 0 < shares[0] < 0.1
-
-
-def test_the_example_is_what_its_generator_writes():
-    with (HATE_SPEECH / "example.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    assert rows == [[text, str(label), post] for text, label, post in made_complaints.texts()]
-    lines = (HATE_SPEECH / "example_news.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == list(made_complaints.news())
-    pieces = (HATE_SPEECH / "example-encoder/vocab.txt").read_text(encoding="utf-8").splitlines()
-    assert pieces == made_complaints.vocabulary()
 
 
 def test_the_example_news_holds_each_identifier_as_often():

@@ -26,20 +26,11 @@ def tensor(shape, offsets, dtype="F32"):
 
 HEADERS = {
     "no header": b"",
-    "half a length": b"\x08\x00",
-    "a header of exabytes": packed({}, announced=2**62),
     "a header that is longer than the file": packed({}, announced=100),
     "no JSON": packed(b"{not json}"),
-    "no mapping": packed([1, 2]),
-    "deeply nested": packed(b"[" * 10**5),
     "a tensor beyond the file": packed(tensor([2**40], [0, 2**42])),
-    "offsets backwards": packed(tensor([1], [4, 0]), bytes(4)),
-    "negative offsets": packed(tensor([1], [-4, 0]), bytes(4)),
     "a shape that is too large for its bytes": packed(tensor([2**60, 2**60], [0, 4]), bytes(4)),
-    "an unknown type": packed(tensor([1], [0, 4], "PICKLE"), bytes(4)),
-    "bytes that belong to no tensor": packed(tensor([1], [0, 4]), bytes(400)),
     "another tensor": packed(tensor([1], [0, 4]), bytes(4)),
-    "a pickle": b"\x80\x04\x95cposix\nsystem\n",
 }
 
 

@@ -200,13 +200,9 @@ def test_everything_excluded_is_refused(model):
         sample_right(model, [[4]], 1, 1, generator(1, "x"), np.isin(np.arange(10), KNOWN))
 
 
-def test_the_vocabulary_is_that_of_the_texts_or_of_the_encoder(tokenizer):
-    tokens = tokenizer.encode(["roses."])
-    known = known_tokens(tokens, tokenizer, "texts")
+def test_the_vocabulary_is_that_of_the_texts(tokenizer):
+    known = known_tokens(tokenizer.encode(["roses."]), tokenizer)
     assert [tokenizer.vocabulary[i] for i in known] == [*SPECIAL, ".", "roses"]
-    assert known_tokens(tokens, tokenizer, "encoder").tolist() == list(range(len(tokenizer.vocabulary)))
-    with pytest.raises(InputError, match=r"^vocabulary 'text' is unknown; write one of texts, encoder$"):
-        known_tokens(tokens, tokenizer, "text")
 
 
 def test_training_learns_and_keeps_the_best_epoch(texts, tokenizer):

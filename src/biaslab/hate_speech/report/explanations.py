@@ -1,4 +1,4 @@
-"""The tables of explanations: what regularization does to those of identifiers, seen and unseen."""
+"""The tables of explanations: what regularization and quirks do to those of identifiers."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,6 @@ import pandas as pd
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.hate_speech.report.names import (
     baseline,
-    is_fold,
     is_plain,
     quirk_title,
     split_name,
@@ -75,36 +74,6 @@ def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
     return found.assign(**{value: found[value] / found["n"] for value in values})
 
 
-def faithfulness(units: Sequence[Results]) -> Table:
-    """Return how faithful the explanations are to the classifier that they explain."""
-    rows = of_methods(read_all(units, "faithfulness"), is_plain)
-    values = [f"{name}{end}" for name in ("comprehensiveness", "sufficiency") for end in ("", "_random")]
-    data = over_seeds(rows, ["corpus", "explanation", "method", "n"], values)
-    data = together(data, ["corpus", "explanation"])
-    texts = {v: with_sd(data[f"{v}_mean"], data[f"{v}_sd"], ".3f") for v in values}
-    named = data.assign(
-        title=data["method"].map(title), explanation=data["explanation"].replace(_EXPLANATIONS), **texts
-    )
-    shown = {
-        "Corpus": "{corpus}",
-        "Explanation": "{explanation}",
-        "Method": "{title}",
-        "Sentences": "{n:,.0f}",
-        "Seeds": "{n_seeds}",
-        "Comprehensiveness": "{comprehensiveness}",
-        "random words": "{comprehensiveness_random}",
-        "Sufficiency": "{sufficiency}",
-        "random words instead": "{sufficiency_random}",
-    }
-    note = (
-        "Comprehensiveness: how far the probability of the predicted class falls without the words that the"
-        " explanation ranks first (more is better). Sufficiency: how far it falls with these words alone"
-        " (less is better). Beside each, the same for as many words drawn at random. Means over test"
-        " sentences, ± standard deviation over the seeds."
-    )
-    return Table(data, text_columns(named, shown), "Faithfulness of explanations", note)
-
-
 def ablation(units: Sequence[Results]) -> Table:
     """Return what each quirk of the published code is worth."""
     data = quirks(read_all(units, "metrics"), read_all(units, "attributions"))
@@ -135,7 +104,6 @@ def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
     phi = phi_by_seed(attributions).pivot(index=keys, columns="explanation", values=_PHI)
     phi = phi.reindex(columns=["oc", "soc"]).rename(columns="phi_{}".format).reset_index()
     table = by_seed(metrics, with_quirks=True).merge(phi, on=keys, how="left")
-    table = of_methods(table, lambda method: not is_fold(method))
     table["baseline"] = table["method"].map(lambda method: split_name(method)[0])
     has_quirk = table["method"] != table["baseline"]
     ablated = table.loc[has_quirk, ["corpus", "baseline"]].drop_duplicates()

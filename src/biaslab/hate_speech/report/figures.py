@@ -10,7 +10,6 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.report.names import in_order, title
-from biaslab.hate_speech.report.panels import say_nothing
 from biaslab.hate_speech.report.results import read_all
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.reports import Results
@@ -113,3 +112,8 @@ def _styles(methods: Sequence[str]) -> dict[str, tuple[str, str]]:
         styles[method] = (_KINDS[kind], _STRENGTHS[seen[kind] % len(_STRENGTHS)])
         seen[kind] += 1
     return styles
+
+
+def say_nothing(ax: plot.Axes) -> None:
+    """Say in a panel that there is nothing to draw."""
+    ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, horizontalalignment="center")

@@ -2,42 +2,20 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING
 
-OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
-"""What an interval is over: trainings with other seeds (Student's t), or the texts of a single training."""
 
-
-def over_seeds(
-    data: pd.DataFrame, keys: Sequence[str], values: Sequence[str], seed: str = "seed"
-) -> pd.DataFrame:
-    """Return ``n_seeds`` (called after `seed`), ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of what is there."""
-    columns = [*keys, f"n_{seed}s", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
+def over_seeds(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
+    """Return ``n_seeds``, ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of what is there."""
+    columns = [*keys, "n_seeds", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
     rows = []
     for key, part in data.groupby(list(keys), sort=False):
         numbers = [number for value in values for number in (part[value].mean(), part[value].std())]
-        rows.append([*key, part[seed].nunique(), *numbers])
+        rows.append([*key, part["seed"].nunique(), *numbers])
     return pd.DataFrame(rows, columns=columns)
-
-
-def rates(data: pd.DataFrame, keys: Sequence[str], rate: str) -> pd.DataFrame:
-    """Return mean rates over seeds with 95% intervals, and what these are over (column ``interval``).
-
-    `OVER_SEEDS`: Student's t, cut at 0 and 1; `OVER_TEXTS`: ``ci_low`` and ``ci_high`` of the only seed.
-    Missing rates do not count, and what has no other is left out.
-    """
-    rows = []
-    for key, part in data.dropna(subset=rate).groupby(list(keys), sort=False):
-        if len(part) > 1:
-            ends, kind = np.clip(mean_interval(part[rate]), 0, 1), OVER_SEEDS
-        else:
-            ends, kind = part[["ci_low", "ci_high"]].iloc[0], OVER_TEXTS
-        rows.append([*key, len(part), part[rate].mean(), *ends, kind])
-    return pd.DataFrame(rows, columns=[*keys, "n_seeds", rate, "ci_low", "ci_high", "interval"])
 
 
 def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:

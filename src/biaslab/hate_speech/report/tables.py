@@ -22,9 +22,6 @@ from biaslab.hate_speech.report.results import of_methods, printed_numbers, read
 from biaslab.hate_speech.report.summaries import over_seeds, together, with_interval, with_sd
 from biaslab.run.reports import Results
 
-FEATURES = {"binary": "binary (code)", "tfidf": "TF-IDF (paper)"}
-LABEL_RULES = {"not-nohate": "all but noHate", "hate": "hate alone"}
-SPLIT_KINDS = {"random": "random (paper)", "grouped": "by post", "release": "as released"}
 SHOWN = {TEST: ("precision", "recall", "f1"), NEWS: ("accuracy", "macro_accuracy"), HATECHECK: ("accuracy",)}
 """Measures of each set that people see the differences of; of all others F1."""
 
@@ -60,7 +57,7 @@ def performance(units: Sequence[Results]) -> Table:
         " entropy of the attention regularized, without a list of identifiers. Sentences: trained on."
         " Printed: the paper's, with BERT-base, its own splits and articles of the New York Times."
     )
-    texts = _show(data, dict.fromkeys(values, ".1f"), shown)
+    texts = _show(data, values, shown)
     return Table(data, texts, "Performance on test set and news", note + _SEEDS)
 
 
@@ -100,7 +97,7 @@ def transfer(units: Sequence[Results]) -> Table:
         "F1 of the positive class on the test set of the other corpus. Sentences: trained on. Printed: the"
         " paper's, with BERT-base and its own splits."
     )
-    return Table(data, _show(data, {"f1": ".1f"}, shown), "Performance on other corpora", note + _SEEDS)
+    return Table(data, _show(data, ["f1"], shown), "Performance on other corpora", note + _SEEDS)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -122,7 +119,7 @@ def cost(units: Sequence[Results]) -> Table:
         " the same in every run, as seconds are not. Printed: the seconds of the paper, of an epoch on its"
         " corpus from Gab."
     )
-    return Table(data, _show(data, {}, shown), "Cost of a training step", note)
+    return Table(data, _show(data, [], shown), "Cost of a training step", note)
 
 
 def differences(units: Sequence[Results]) -> Table:
@@ -158,44 +155,7 @@ def differences(units: Sequence[Results]) -> Table:
         " two trainings differ whose seeds alone differ. P-values are not adjusted for the"
         " number of tests. Linear models have one training, so that one seed alone is compared with them."
     )
-    return Table(data, _show(points, {}, shown), "Differences between methods", note)
-
-
-def splits(units: Sequence[Results]) -> Table:
-    """Return the linear models by how the corpus is labelled, split and turned into features."""
-    keys = ["corpus", "model", "features", "label_rule", "split_kind"]
-    linear = read_all(units, "linear")
-    test = linear.loc[linear["set"] == TEST, [*keys, "split", "n_train", *_OWN]]
-    news = linear.loc[linear["set"] == NEWS, [*keys, "split", *_NEWS]].rename(columns=_NEWS)
-    values = ["n_train", *_OWN, *_NEWS.values()]
-    data = over_seeds(test.merge(news, on=[*keys, "split"], how="left"), keys, values, seed="split")
-    named = data.assign(
-        model=data["model"].map(title),
-        features=data["features"].map(lambda name: FEATURES.get(name, name)),
-        label_rule=data["label_rule"].map(lambda name: LABEL_RULES.get(name, name)),
-        split_kind=data["split_kind"].map(lambda name: SPLIT_KINDS.get(name, name)),
-    )
-    shown = {
-        "Corpus": "{corpus}",
-        "Model": "{model}",
-        "Features": "{features}",
-        "Positive": "{label_rule}",
-        "Split": "{split_kind}",
-        "Splits": "{n_splits}",
-        "Sentences": "{n_train_mean:,.0f}",
-        "Precision (%)": "{precision_text}",
-        "Recall (%)": "{recall_text}",
-        "F1 (%)": "{f1_text}",
-        "News accuracy (%)": "{news_text}",
-        "News, mean over identifiers (%)": "{news_macro_text}",
-    }
-    note = (
-        "Logistic regression on bags of word pieces, all training sentences. Positive: which labels count as"
-        " hate speech. By post: no post has sentences in two parts. Mean ± standard deviation over the"
-        " splits."
-    )
-    forms = dict.fromkeys([*_OWN, *_NEWS.values()], ".1f")
-    return Table(data, _texts(named, forms, shown), "Linear models by labels, split and features", note)
+    return Table(data, _show(points, [], shown), "Differences between methods", note)
 
 
 def corpora(units: Sequence[Results]) -> Table:
@@ -220,14 +180,10 @@ def corpora(units: Sequence[Results]) -> Table:
     return Table(data, text_columns(named, shown), "Corpora", note)
 
 
-def _show(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
-    return _texts(data.assign(title=data["method"].map(title)), forms, templates)
-
-
-def _texts(data: pd.DataFrame, forms: Mapping[str, str], templates: Mapping[str, str]) -> pd.DataFrame:
+def _show(data: pd.DataFrame, values: Sequence[str], templates: Mapping[str, str]) -> pd.DataFrame:
     """Return the text of a table; VALUE_text in a template is mean ± sd of a share in percent."""
     texts = {
-        f"{value}_text": with_sd(100 * data[f"{value}_mean"], 100 * data[f"{value}_sd"], form)
-        for value, form in forms.items()
+        f"{value}_text": with_sd(100 * data[f"{value}_mean"], 100 * data[f"{value}_sd"], ".1f")
+        for value in values
     }
-    return text_columns(data.assign(**texts), templates)
+    return text_columns(data.assign(title=data["method"].map(title), **texts), templates)
