@@ -22,7 +22,7 @@ for area in filter(PLAN.has, PLAN.areas):
                     area=area.name,
                     units=PLAN.described(area, made),
                     results="results/",
-                    only=list(dict.fromkeys(one.item.stem for one in made)),
+                    only=[one.stem for one in made],
                 ),
             message:
                 f"write the tables and figures of {area.name.replace('_', ' ')}"

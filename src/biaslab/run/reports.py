@@ -82,17 +82,19 @@ def write_report(
 ) -> list[str]:
     """Write the tables and figures of an area, by default all; return their paths without suffix.
 
-    Tables show the units in their order. The paths are relative to the area's folder in `results`.
+    Tables show the units in their order. The paths are relative to the area's folder in `results`. `only`
+    names items by their stems, or single tables and figures by their paths.
     """
     if not units:
         raise InputError(f"there is no unit to report on; name what was run of the area {area.name}")
+    made = expand(area.items, units)
     known = [item.stem for item in area.items]
     for stem in only:
-        if stem not in known:
+        if stem not in (*known, *(one.stem for one in made)):
             raise InputError(f"there is no item '{stem}' (known: {', '.join(known)}){suggest(stem, known)}")
     opened = {unit.name: open_unit(area, unit, results) for unit in units}
     out = results / area.name
-    made = [m for m in expand(area.items, units) if not only or m.item.stem in only]
+    made = [one for one in made if not only or {one.stem, one.item.stem} & set(only)]
     for number, one in enumerate(made, start=1):
         began = time.monotonic()
         _write(one, opened, out)

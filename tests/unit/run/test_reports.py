@@ -76,6 +76,13 @@ def test_single_items_can_be_written(results):
     assert "no item 'lin' (known: shares, line); did you mean" in refusal(AREA, UNITS, results, only=["lin"])
 
 
+def test_a_path_names_one_of_two_items_that_have_the_same_stem(results):
+    figure = Item("shares", FIGURE, "Figure 2", "made_for_a_test:draw", ("shares.tsv",), TEST)
+    both = replace(AREA, items=(ITEMS[0], figure))
+    for path in ("tables/shares", "one/figures/shares_t"):
+        assert write_report(both, UNITS, results, only=[path]) == [path]
+
+
 def test_a_figure_whose_function_writes_nothing_is_an_error(results):
     empty = Item("empty", FIGURE, "Figure 2", "made_for_a_test:draw_nothing", (), UNIT)
     message = refusal(replace(AREA, items=(empty,)), UNITS, results)
