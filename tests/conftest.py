@@ -19,7 +19,7 @@ load_profile()
 HERE = Path(__file__).parent
 LONGEST = (
     "workflow/test_smoke.py",
-    "docs/test_commands.py",
+    "docs/test_consoles.py",
     "workflow/test_kill.py",
     "workflow/test_nyt.py",
     "workflow/test_installed.py",
