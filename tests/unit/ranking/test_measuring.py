@@ -13,6 +13,7 @@ from biaslab.core.stats import mean_interval
 from biaslab.ranking import registry
 from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import Columns, ListFile
+from biaslab.ranking.measures import MEASURES
 from biaslab.ranking.measuring import (
     count_unsorted,
     list_table,
@@ -22,6 +23,7 @@ from biaslab.ranking.measuring import (
     value_table,
 )
 from biaslab.ranking.pools import Pools, top
+from naive import ranking as naive_ranking
 from naive import ranking_exposure, ranking_fa_ir
 
 COLUMNS = Columns("score", ("sex",), "query", rank="place")
@@ -70,6 +72,8 @@ def test_every_list_is_measured_in_its_own_order(tmp_path):
         for name in ("exposure_ratio", "awrf", "disparate_treatment", "disparate_impact"):
             expected = getattr(ranking_exposure, name)(*arguments)
             assert_allclose(found.lists[name][i], expected, rtol=1e-12, err_msg=name)
+        expected = naive_ranking.ranking_measures(arguments[1], values, *arguments[2:])
+        assert_allclose(found.lists[list(MEASURES)].iloc[i].astype(float), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_without_a_column_of_places_the_order_of_the_file_counts(tmp_path):
