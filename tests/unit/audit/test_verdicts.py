@@ -27,7 +27,10 @@ def verdict(fields, *found, null=-9.0, doubts=()):
         ({"kind": "at_least", "tolerance": 0.0}, 2.0, ("reproduced", "2 is at least 2")),
         ({"kind": "at_least", "tolerance": 0.0}, 1.9, ("not_reproduced", "1.9 is not at least 2")),
         ({"kind": "at_least"}, 1.5, ("reproduced", "1.5 is at least 2 (tolerance 0.5)")),
+        ({"kind": "at_least"}, 1.4, ("not_reproduced", "1.4 is not at least 2 (tolerance 0.5)")),
         ({"kind": "at_most", "tolerance": 0.0}, 2.1, ("not_reproduced", "2.1 is not at most 2")),
+        ({"kind": "at_most"}, 2.5, ("reproduced", "2.5 is at most 2 (tolerance 0.5)")),
+        ({"kind": "at_most"}, 2.6, ("not_reproduced", "2.6 is not at most 2 (tolerance 0.5)")),
     ],
 )
 def test_a_number_without_an_interval(fields, number, expected):
