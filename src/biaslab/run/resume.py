@@ -248,8 +248,9 @@ def take(
 
 
 def _as_now(job: Job, record: StepRecord) -> StepRecord:
-    """Return what is recorded of a step with the code and the settings that it has now."""
-    return replace(record, code=job.code, settings=job.settings)
+    """Return what is recorded of a step with the code, the settings and the inputs that it has now."""
+    inputs = {name: record.inputs[name] for name in job.input_names()}
+    return replace(record, code=job.code, settings=job.settings, inputs=inputs)
 
 
 def _bound(n: int) -> float:

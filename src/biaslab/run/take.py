@@ -91,14 +91,14 @@ class Choice:
     def _why_not(self, job: Job, record: StepRecord | None) -> str:
         if record is None:
             return NOTHING
-        if not job.input_names().keys() <= record.inputs.keys():
+        names, known = job.input_names().keys(), record.inputs.keys()
+        reads_less = names < known and job.code != record.code and self.is_same_run
+        if names != known and not reads_less:
             return OTHER_FILES
         if job.settings != record.settings and not self.is_same_run:
             return SETTINGS
         if job.code != record.code:
             return CODE
-        if job.input_names().keys() != record.inputs.keys():
-            return OTHER_FILES
         if job.settings != record.settings:
             return SETTINGS
         return self._why_not_inputs(job, record)

@@ -42,12 +42,13 @@ def choose(tmp_path, monkeypatch):
         inputs, outputs = STEPS[rule]
         return StepRecord(rule, code, ("s",), {i: sum_of(i) for i in inputs}, {o: digest(o) for o in outputs})
 
-    def run(code=None, settings=None, more=None, without=(), done=(), **options):
+    def run(code=None, settings=None, more=None, less=None, without=(), done=(), **options):
         records = [record(rule) for rule in STEPS if STEPS[rule][1] and rule not in without]
         jobs = []
         for rule, (inputs, outputs) in STEPS.items():
             now = [f"'{(code or {}).get(rule, 'c' * 16)}'", (settings or {}).get(rule, "s")]
             files = (*inputs, *(more or {}).get(rule, ()))
+            files = tuple(file for file in files if file not in (less or {}).get(rule, ()))
             jobs.append(Job(rule, files, tuple(outputs), rule in done, "", {"rule": rule, "params": now}))
         return Choice(jobs, records, lambda file: file in (BIAS, TABLE, CLAIMS), **options)
 
@@ -112,6 +113,14 @@ def test_results_of_rewritten_code_are_taken_and_those_of_other_settings_on_requ
     told |= {"code": {"measure": "d" * 16}}
     assert rules(choose(**told).taken) == ["measure"]
     assert not choose(**told, is_same_run=False).taken, "that the code has changed excuses no other settings"
+
+
+def test_a_step_that_reads_fewer_files_is_taken_where_its_code_alone_has_changed(choose):
+    read = {"less": {"measure": (VECTORS,)}}
+    rewritten = read | {"code": {"measure": "d" * 16}}
+    assert rules(choose(**rewritten).taken) == ["measure"]
+    assert not choose(**rewritten, is_same_run=False).taken, "fewer files by other settings"
+    assert not choose(**read).taken
 
 
 def test_a_drawn_step_is_made_with_what_it_needs_before_all_else(choose):
