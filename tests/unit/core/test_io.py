@@ -124,7 +124,8 @@ def test_the_command_ends_with_one_line(tmp_path, interrupted):
     arguments = [
         "biaslab",
         "embeddings",
-        "collect-losses",
+        "convert",
+        "--format=glove",
         str(tmp_path / "x/b.npz"),
         "--out",
         str(tmp_path / "o"),
