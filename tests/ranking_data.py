@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from biaslab.ranking.comparison import write_comparison
+from biaslab.core.io import write_tsv
+from biaslab.ranking.comparison import compare
 from biaslab.ranking.feasibility import write_search
 from biaslab.ranking.simulation import write_simulation
 from biaslab.run.area import Unit
@@ -14,7 +15,7 @@ UNIT = Unit("ranking", files={"claims": str(CLAIMS / "ranking.tsv")})
 def write_results(folder: Path) -> None:
     """Write every file that tables, figures and claims read."""
     simulate_small(folder, [2, 4])
-    write_comparison([2, 4], 6, 10, 10, 1, folder / "comparison.tsv")
+    write_tsv(folder / "comparison.tsv", compare([2, 4], 6, 10, 10, 1))
     write_search(folder / "enumeration.tsv", (4, 8), (2, 4))
 
 

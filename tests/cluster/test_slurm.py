@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PROFILE = "workflow/profiles/slurm"
 SLURM = ["--workflow-profile", PROFILE, "--latency-wait", 10, "--slurm-init-seconds-before-status-checks", 3]
 AREA = "areas: [ranking]\nranking: {distributions: 100}\n"
-FIRST = {"simulate_ranking", "compare_rankings", "find_counterexamples"}
+FIRST = {"simulate_ranking", "compare_rankings"}
 STEPS = {*FIRST, "report_ranking", "measure_claims", "write_manifest"}
 """The steps of the area that a cluster runs, and those of them that wait for none."""
 

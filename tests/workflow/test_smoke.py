@@ -162,7 +162,7 @@ def copy(smoke_run) -> Path:
 @pytest.mark.slow
 def test_with_other_threads_and_without_forks_steps_write_the_same_bytes(snakemake, smoke_run, copy):
     """A step of every kind: each kernel that shares its work out, and each library that is imported once."""
-    one_thread = ["count_cooccurrences", "estimate_differential_bias", "predict_sets", "simulate_ranking"]
+    one_thread = ["count_cooccurrences", "attribute_documents", "predict_removals", "simulate_ranking"]
     threads = ["train_baseline=2", *(f"{rule}=1" for rule in one_thread)]
     for name in MADE_AGAIN:
         (copy / name).unlink()

@@ -14,6 +14,7 @@ rule measure_debiasing:
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
         authors=DEBIASING.authors_lists("occupations"),
+        seeds=DEBIASING.authors_lists("seeds"),
     output:
         tables=expand(
             "results/debiasing/{{embedding}}/{name}.tsv",
@@ -27,6 +28,11 @@ rule measure_debiasing:
                 "similarities",
                 "vocabulary",
                 "settings",
+                "classifier",
+                "classifier_authors",
+                "axes",
+                "analogies",
+                "puzzles",
             ],
         ),
     resources:
@@ -37,55 +43,12 @@ rule measure_debiasing:
             settings=part(BIASES, "components", "strictness", "permutations") | {"seed": config["seed"]},
             penalty=BIASES["lambda"],
             draws=BIASES["random_draws"],
+            analogies=BIASES["analogies"],
         ),
     message:
-        "{wildcards.embedding}: measure the bias before and after debiasing"
+        "{wildcards.embedding}: measure bias, words and analogies before and after debiasing"
     shell:
         step("debiasing.measure-debiasing")
-
-
-rule classify_words:
-    input:
-        lists=DEBIASING.word_lists,
-        embedding=DEBIASING.embedding,
-        authors=DEBIASING.authors_lists("seeds"),
-    output:
-        tables=expand(
-            "results/debiasing/{{embedding}}/{name}.tsv",
-            name=["classifier", "classifier_authors", "axes"],
-        ),
-    resources:
-        mem_mb=LIMITS.memory(1500),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(
-            settings=part(BIASES, "components") | {"seed": config["seed"]},
-        ),
-    message:
-        "{wildcards.embedding}: tell gender-specific words from neutral ones"
-    shell:
-        step("debiasing.classify-words")
-
-
-rule generate_analogies:
-    input:
-        lists=DEBIASING.word_lists,
-        embedding=DEBIASING.embedding,
-    output:
-        tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["analogies", "puzzles"]),
-    resources:
-        mem_mb=LIMITS.memory(1500),
-        runtime=LIMITS.minutes(60),
-    params:
-        given=given(
-            settings=part(BIASES, "components"),
-            penalty=BIASES["lambda"],
-            count=BIASES["analogies"],
-        ),
-    message:
-        "{wildcards.embedding}: generate analogies before and after debiasing"
-    shell:
-        step("debiasing.generate-analogies")
 
 
 rule score_benchmarks:

@@ -121,7 +121,7 @@ rule train_classifier:
         step("hate-speech.train-classifier")
 
 
-rule evaluate_classifiers:
+rule evaluate_encoders:
     input:
         rules.prepare_encoder.output,
         rules.prepare_texts.output,
@@ -129,21 +129,26 @@ rule evaluate_classifiers:
         HATE.models,
         HATE.file("identifiers"),
     output:
-        "results/hate_speech/{corpus}/predictions/{method}.parquet",
-        "results/hate_speech/{corpus}/attributions/{method}.tsv",
-    wildcard_constraints:
-        method=HATE.encoder_pattern,
+        expand(
+            "results/hate_speech/{{corpus}}/{file}",
+            file=[
+                *expand("predictions/{method}.parquet", method=HATE.encoders),
+                *expand("attributions/{method}.tsv", method=HATE.encoders),
+                "attributions.tsv",
+                "cost.tsv",
+            ],
+        ),
     conda:
         NEURAL
     resources:
         mem_mb=LIMITS.memory(4000),
-        runtime=LIMITS.minutes(240),
+        runtime=LIMITS.minutes(720),
     params:
-        given=given(HATE.folder, "method", HATE.evaluation, seed=config["seed"]),
+        given=given(HATE.folder, HATE.evaluation, seed=config["seed"]),
     message:
-        "{wildcards.corpus}: test {wildcards.method}"
+        "{wildcards.corpus}: test all classifiers that fine-tune the encoder"
     shell:
-        step("hate-speech.evaluate-classifiers")
+        step("hate-speech.evaluate-encoders")
 
 
 rule explain_classifiers:
@@ -194,35 +199,11 @@ rule measure_classifiers:
         step("hate-speech.measure-classifiers")
 
 
-rule measure_encoders:
-    input:
-        rules.prepare_encoder.output,
-        rules.prepare_texts.output,
-        expand(
-            "results/hate_speech/{{corpus}}/{file}",
-            file=expand("attributions/{method}.tsv", method=HATE.encoders),
-        ),
-        HATE.file("identifiers"),
-    output:
-        expand("results/hate_speech/{{corpus}}/{name}.tsv", name=["attributions", "cost"]),
-    conda:
-        NEURAL
-    resources:
-        mem_mb=LIMITS.memory(2000),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(HATE.folder, HATE.encoder_measurement),
-    message:
-        "{wildcards.corpus}: measure the encoders"
-    shell:
-        step("hate-speech.measure-encoders")
-
-
 rule hate_speech:
     input:
         PLAN.report_files("hate_speech"),
         expand(rules.measure_classifiers.output, corpus=HATE.corpora),
-        expand(rules.measure_encoders.output, corpus=HATE.encoder_corpora),
+        expand(rules.evaluate_encoders.output, corpus=HATE.encoder_corpora),
         HATE.histories(),
     message:
         "all tables and figures of hate speech classifiers"

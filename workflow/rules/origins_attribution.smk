@@ -1,4 +1,4 @@
-rule estimate_differential_bias:
+rule attribute_documents:
     input:
         embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
@@ -9,6 +9,7 @@ rule estimate_differential_bias:
     output:
         out="results/origins/{setup}/differential_bias/{weat}.parquet",
         by_seed="results/origins/{setup}/differential_bias/by_seed/{weat}.parquet",
+        scan="results/origins/{setup}/ppmi/{weat}.parquet",
     priority: 3  # most trainings wait for it
     threads: LIMITS.threads(8)
     resources:
@@ -17,12 +18,12 @@ rule estimate_differential_bias:
     params:
         given=given(ORIGINS.influence),
     message:
-        "{wildcards.setup}: estimate every document's differential bias of {wildcards.weat}"
+        "{wildcards.setup}: attribute {wildcards.weat} to every document"
     shell:
-        step("origins.estimate-differential-bias")
+        step("origins.attribute-documents")
 
 
-rule predict_sets:
+rule predict_removals:
     input:
         embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
@@ -32,6 +33,7 @@ rule predict_sets:
         word_sets=ORIGINS.word_sets,
     output:
         out="results/origins/{setup}/predictions.tsv",
+        ppmi="results/origins/{setup}/ppmi/sets.tsv",
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
@@ -41,26 +43,30 @@ rule predict_sets:
     message:
         "{wildcards.setup}: predict the bias after the removal of every set"
     shell:
-        step("origins.predict-sets")
+        step("origins.predict-removals")
 
 
-rule scan_ppmi:
+rule estimate_bias_gradient:
     input:
+        "results/origins/{setup}/differential_bias/{weat}.parquet",
+        embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
         corpus="results/origins/{setup}/corpus.npz",
-        documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
+        documents="results/origins/{setup}/documents.parquet",
         word_sets=ORIGINS.word_set,
     output:
-        scan="results/origins/{setup}/ppmi/{weat}.parquet",
+        pairs="results/origins/{setup}/bias_gradient/{weat}.parquet",
+        strongest="results/origins/{setup}/bias_gradient/ends/{weat}.tsv",
+        of_documents="results/origins/{setup}/bias_gradient/documents/{weat}.tsv",
     priority: 3  # most trainings wait for it
-    threads: LIMITS.threads(8)
+    threads: LIMITS.threads(2)
     resources:
-        mem_mb=LIMITS.memory(2000),
-        runtime=LIMITS.minutes(240),
+        mem_mb=LIMITS.memory(4000),
+        runtime=LIMITS.minutes(60),
     params:
-        given=given(),
+        given=given("setup", ORIGINS.influence),
     message:
-        "{wildcards.setup}: measure every document's differential bias of {wildcards.weat} by PPMI"
+        "{wildcards.setup}: estimate every co-occurrence's effect on {wildcards.weat}"
     shell:
-        step("origins.scan-ppmi")
+        step("origins.estimate-gradient")

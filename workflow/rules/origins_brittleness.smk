@@ -55,6 +55,7 @@ rule compare_flips:
     output:
         outcomes_table="results/origins/{setup}/brittleness/outcomes.tsv",
         brackets_table="results/origins/{setup}/brittleness/brackets.tsv",
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),

@@ -22,21 +22,3 @@ rule cross_fit:
         "{wildcards.setup}: predict sets by baselines that did not choose them"
     shell:
         step("origins.cross-fit")
-
-
-rule compare_cross_fitting:
-    input:
-        predictions="results/origins/{setup}/cross_fitting/predictions.tsv",
-        baseline="results/origins/{setup}/baseline.tsv",
-        observed="results/origins/{setup}/observed.tsv",
-    output:
-        out="results/origins/{setup}/cross_fitting.tsv",
-    resources:
-        mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(),
-    message:
-        "{wildcards.setup}: compare these predictions with what was observed"
-    shell:
-        step("origins.compare-cross-fitting")

@@ -40,8 +40,13 @@ rule count_cooccurrences:
 rule train_baseline:
     input:
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=ORIGINS.word_sets,
     output:
         out="results/origins/{setup}/embeddings/baseline/batch-{batch}.npz",
+        measured="results/origins/{setup}/measured/baseline/batch-{batch}.tsv",
+        answered="results/origins/{setup}/answered/baseline/batch-{batch}.tsv",
+        projected="results/origins/{setup}/projected/baseline/batch-{batch}.tsv",
     priority: 3  # most trainings wait for it
     threads: 1
     resources:
@@ -50,62 +55,23 @@ rule train_baseline:
     params:
         given=given(ORIGINS.glove, ORIGINS.batch, seed=config["seed"]),
     message:
-        "{wildcards.setup}: train baselines, batch {wildcards.batch}"
+        "{wildcards.setup}: train and measure baselines, batch {wildcards.batch}"
     shell:
-        step("embeddings.train-glove")
+        step("origins.train-embeddings")
 
 
-rule train_without_set:
+use rule train_baseline as train_without_set with:
     input:
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
+        vocabulary="results/origins/{setup}/vocabulary.tsv",
+        word_sets=ORIGINS.word_sets,
         corpus="results/origins/{setup}/corpus.npz",
         sets=ORIGINS.sets_of,
     output:
         out="results/origins/{setup}/embeddings/{set}/batch-{batch}.npz",
+        measured="results/origins/{setup}/measured/{set}/batch-{batch}.tsv",
+        answered="results/origins/{setup}/answered/{set}/batch-{batch}.tsv",
+        projected="results/origins/{setup}/projected/{set}/batch-{batch}.tsv",
     priority: 1  # many, and others wait for them
-    threads: 1
-    resources:
-        mem_mb=LIMITS.memory(3000),
-        runtime=LIMITS.minutes(720),
-    params:
-        given=given(ORIGINS.glove, ORIGINS.batch, seed=config["seed"]),
     message:
-        "{wildcards.setup}: retrain without {wildcards.set}, batch {wildcards.batch}"
-    shell:
-        step("embeddings.train-glove")
-
-
-rule answer_analogies:
-    input:
-        embeddings=["results/origins/{setup}/embeddings/{trained}/batch-{batch}.npz"],
-        vocabulary="results/origins/{setup}/vocabulary.tsv",
-    output:
-        out="results/origins/{setup}/answered/{trained}/batch-{batch}.tsv",
-    wildcard_constraints:
-        trained=rf"{BASELINE}|{PATTERN}",
-    priority: 2  # what was trained is not needed any more
-    resources:
-        mem_mb=LIMITS.memory(2000),
-        runtime=LIMITS.minutes(240),
-    params:
-        given=given(),
-    message:
-        "{wildcards.setup}: answer analogies in {wildcards.trained}, batch {wildcards.batch}"
-    shell:
-        step("embeddings.measure-analogies")
-
-
-rule measure_analogies:
-    input:
-        tables=ORIGINS.measured("answered", expansion.baseline_sets, expansion.perturbation_sets),
-    output:
-        out="results/origins/{setup}/analogies.tsv",
-    resources:
-        mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(),
-    message:
-        "{wildcards.setup}: join the answers to analogies"
-    shell:
-        step("embeddings.join-analogies")
+        "{wildcards.setup}: retrain without {wildcards.set} and measure, batch {wildcards.batch}"

@@ -7,6 +7,7 @@ rule draw_subsets:
     output:
         out="results/origins/{setup}/lds/subsets.parquet",
     priority: 3  # trainings wait for it
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),
@@ -42,7 +43,7 @@ rule retrain_subsets:
         step("origins.retrain-sets")
 
 
-use rule predict_sets as predict_subsets with:
+use rule predict_removals as predict_subsets with:
     input:
         embeddings=ORIGINS.embeddings(expansion.baseline_sets),
         cooccurrence="results/origins/{setup}/cooccurrence.npz",
@@ -52,21 +53,9 @@ use rule predict_sets as predict_subsets with:
         word_sets=ORIGINS.word_sets,
     output:
         out="results/origins/{setup}/lds/predictions.tsv",
+        ppmi="results/origins/{setup}/lds/ppmi.tsv",
     message:
         "{wildcards.setup}: predict the bias on every subset"
-
-
-use rule measure_ppmi_sets as measure_ppmi_subsets with:
-    input:
-        cooccurrence="results/origins/{setup}/cooccurrence.npz",
-        corpus="results/origins/{setup}/corpus.npz",
-        vocabulary="results/origins/{setup}/vocabulary.tsv",
-        sets="results/origins/{setup}/lds/subsets.parquet",
-        word_sets=ORIGINS.word_sets,
-    output:
-        bias="results/origins/{setup}/lds/ppmi.tsv",
-    message:
-        "{wildcards.setup}: measure the bias by PPMI on every subset"
 
 
 rule score_attributions:

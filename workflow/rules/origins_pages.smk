@@ -1,27 +1,6 @@
 from biaslab.bias.names import EFFECTS
 
 
-rule select_gradients:
-    input:
-        "results/origins/{setup}/bias_gradient/{weat}.parquet",
-        "results/origins/{setup}/differential_bias/{weat}.parquet",
-        "results/origins/{setup}/corpus.npz",
-        "results/origins/{setup}/documents.parquet",
-        "results/origins/{setup}/vocabulary.tsv",
-        word_sets=ORIGINS.word_set,
-    output:
-        out="results/origins/{setup}/bias_gradient/documents/{weat}.tsv",
-    resources:
-        mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given("setup", folder="results/origins/{setup}"),
-    message:
-        "{wildcards.setup}: select the gradients of the documents with the most influence on {wildcards.weat}"
-    shell:
-        step("origins.select-gradients")
-
-
 rule highlight_documents:
     input:
         "results/origins/{setup}/differential_bias/{weat}.parquet",

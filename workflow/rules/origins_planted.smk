@@ -18,39 +18,36 @@ rule plant_documents:
         out_corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         out_documents="results/origins/{setup}/planted/{dose}/documents.parquet",
         out_vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
+        out_cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(60),
     params:
-        given=given(PLANTED.planted, seed=config["seed"]),
+        given=given(PLANTED.planted, ORIGINS.keys("glove", "window"), seed=config["seed"]),
     message:
         "{wildcards.setup}: plant documents whose tokens are words of the tests, a share of {wildcards.dose}"
     shell:
         step("origins.plant-documents")
 
 
-use rule count_cooccurrences as count_planted with:
-    input:
-        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
-        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
-    output:
-        out="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
-    message:
-        "{wildcards.setup}: count co-occurrences with planted documents, dose {wildcards.dose}"
-
-
-use rule train_baseline as train_planted with:
+rule train_planted:
     input:
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
     output:
         out="results/origins/{setup}/planted/{dose}/embeddings/baseline/batch-{batch}.npz",
+    threads: 1
+    resources:
+        mem_mb=LIMITS.memory(3000),
+        runtime=LIMITS.minutes(720),
     params:
         given=given(ORIGINS.glove, PLANTED.batch, seed=config["seed"]),
     message:
         "{wildcards.setup}: train with planted documents, dose {wildcards.dose}, batch {wildcards.batch}"
+    shell:
+        step("embeddings.train-glove")
 
 
-use rule estimate_differential_bias as estimate_planted with:
+use rule attribute_documents as attribute_planted with:
     input:
         embeddings=PLANTED.embeddings,
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
@@ -61,21 +58,9 @@ use rule estimate_differential_bias as estimate_planted with:
     output:
         out="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
         by_seed="results/origins/{setup}/planted/{dose}/differential_bias/by_seed/{weat}.parquet",
-    message:
-        "{wildcards.setup}: estimate the differential bias of planted documents, {wildcards.weat}, dose {wildcards.dose}"
-
-
-use rule scan_ppmi as scan_planted_ppmi with:
-    input:
-        cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
-        corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
-        documents="results/origins/{setup}/planted/{dose}/documents.parquet",
-        vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
-        word_sets=ORIGINS.word_set,
-    output:
         scan="results/origins/{setup}/planted/{dose}/ppmi/{weat}.parquet",
     message:
-        "{wildcards.setup}: measure planted documents by PPMI, {wildcards.weat}, dose {wildcards.dose}"
+        "{wildcards.setup}: attribute {wildcards.weat} to planted documents, dose {wildcards.dose}"
 
 
 rule measure_recall:

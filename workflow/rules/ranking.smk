@@ -23,6 +23,7 @@ rule simulate_ranking:
 rule compare_rankings:
     output:
         out="results/ranking/comparison.tsv",
+        enumeration="results/ranking/enumeration.tsv",
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),
@@ -31,30 +32,15 @@ rule compare_rankings:
             seed=config["seed"], **part(RANKING, "attribute_values", "compared_lists", "candidates", "top")
         ),
     message:
-        "compare all re-ranking algorithms by all measures"
+        "compare all re-ranking algorithms by all measures and on all small distributions"
     shell:
         step("ranking.compare-rankings")
-
-
-rule find_counterexamples:
-    output:
-        out="results/ranking/enumeration.tsv",
-    resources:
-        mem_mb=LIMITS.memory(1000),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(),
-    message:
-        "search all small distributions for infeasible rankings"
-    shell:
-        step("ranking.find-counterexamples")
 
 
 rule ranking:
     input:
         rules.simulate_ranking.output,
         rules.compare_rankings.output,
-        rules.find_counterexamples.output,
         PLAN.report_files("ranking"),
     message:
         "all tables and figures of fairness-aware ranking"

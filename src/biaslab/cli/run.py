@@ -79,7 +79,7 @@ def run(
     from biaslab.run.config import REGISTRY, load, overlays, own_or_shipped, read_files
     from biaslab.run.datasets import load_registry
     from biaslab.run.extras import WORKFLOW, need
-    from biaslab.run.fetching import download_wanted
+    from biaslab.run.fetching import fetch_wanted
     from biaslab.run.lock import hold_folder
     from biaslab.run.plan import wanted
     from biaslab.run.root import repository
@@ -109,7 +109,7 @@ def run(
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
-            download_wanted(needed, registry, checked["datasets"], _say)
+            fetch_wanted(needed, registry, checked["datasets"], _say)
         arguments = _with_config(context.args) if works else context.args
         code, lost = _snakemake(root, files, arguments), {}
         while code == 1 and works and len(further := failures.read_lost()) > len(lost):

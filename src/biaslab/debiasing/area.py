@@ -87,8 +87,6 @@ def check(given: Given) -> Iterator[str]:
 PAPER = "Debiasing word embeddings (Bolukbasi et al. 2016)"
 STEPS = {
     "measure-debiasing": "biaslab.debiasing.stages:write_measures",
-    "classify-words": "biaslab.debiasing.classification:write_classification",
-    "generate-analogies": "biaslab.debiasing.stage_analogies:write_analogies",
     "score-benchmarks": "biaslab.debiasing.penalty_path:write_scores",
     "compare-methods": "biaslab.debiasing.comparison:write_comparison",
 }

@@ -12,24 +12,18 @@ from biaslab.debiasing.experiment import (
     HARD,
     Experiment,
     cosines,
-    read_experiment,
-    write_tables,
 )
 from biaslab.debiasing.gender_specific import classify_specific
-from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.word_lists import known_words, read_words
 
 
-def write_classification(
-    embedding: Path, lists: list[Path], settings: Settings, tables: list[Path], authors: list[Path] = ()
-) -> None:
-    """Learn the gender-specific words, and write the tables; of the authors, the list of their seeds."""
-    experiment = read_experiment(embedding, lists, settings)
+def classify_words(experiment: Experiment, authors: Sequence[Path] = ()) -> dict[str, pd.DataFrame]:
+    """Learn the gender-specific words, from our seeds and from the list of the authors' seeds."""
     classifier, axes = classify_stages(experiment, experiment.lists.specific.rows)
     theirs = classifier.iloc[:0]
     for file in authors:
         theirs, _ = classify_stages(experiment, known_words(read_words(file), experiment.ids).rows)
-    write_tables(tables, {"classifier": classifier, "classifier_authors": theirs, "axes": axes})
+    return {"classifier": classifier, "classifier_authors": theirs, "axes": axes}
 
 
 def classify_stages(

@@ -1,15 +1,13 @@
 """Analogies of one embedding before, after hard and after soft debiasing."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
 from biaslab.debiasing.columns import COLUMNS
-from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment, write_tables
-from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.experiment import DIGITS, Experiment
 
 PUZZLES = (
     ("he", "doctor", "she"),
@@ -24,15 +22,6 @@ PUZZLES = (
 )
 """The analogies that the paper solves in its text (Sections 1, 4, 6 and 7); debiasing answers
 the first one otherwise, the third stands in for the second where an embedding lacks its phrase."""
-
-
-def write_analogies(
-    embedding: Path, lists: list[Path], settings: Settings, penalty: float, count: int, tables: list[Path]
-) -> None:
-    """Generate she : x :: he : y before and after, solve the paper's puzzles, and write the tables."""
-    experiment = read_experiment(embedding, lists, settings, penalty)
-    found = {"analogies": list_analogies(experiment, count), "puzzles": solve_puzzles(experiment)}
-    write_tables(tables, found)
 
 
 def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:

@@ -13,11 +13,13 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.rng import stream
+from biaslab.debiasing.classification import classify_words
 from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import BEFORE, DIGITS, Experiment, cosines, read_experiment, write_tables
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.stage_analogies import list_analogies, solve_puzzles
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
@@ -46,11 +48,16 @@ def write_measures(
     settings: Settings,
     penalty: float,
     draws: int,
+    analogies: int,
     tables: list[Path],
     word_sets: list[Path] = (),
     authors: list[Path] = (),
+    seeds: list[Path] = (),
 ) -> None:
-    """Measure the bias before and after, and write the tables; of the authors, the list of occupations."""
+    """Measure the bias before and after, and write the tables.
+
+    `authors` are the authors' list of occupations, `seeds` that of their gender-specific words.
+    """
     experiment = read_experiment(embedding, lists, settings, penalty)
     others = [row for file in authors for row in known_words(read_words(file), experiment.ids).rows]
     scores = {word: both for file in authors for word, both in read_scores(file).items()}
@@ -61,6 +68,9 @@ def write_measures(
     found["similarities"] = compare_words(experiment)
     found["vocabulary"] = list_vocabulary(experiment)
     found["settings"] = list_settings(experiment, draws)
+    found["analogies"] = list_analogies(experiment, analogies)
+    found["puzzles"] = solve_puzzles(experiment)
+    found |= classify_words(experiment, seeds)
     write_tables(tables, found)
 
 

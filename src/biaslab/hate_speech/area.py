@@ -161,10 +161,9 @@ STEPS = {
     "train-linear": "biaslab.hate_speech.linear_experiment:run_linear",
     "train-language-model": "biaslab.hate_speech.experiment:fit_language_model",
     "train-classifier": "biaslab.hate_speech.experiment:train_method",
-    "evaluate-classifiers": "biaslab.hate_speech.experiment:evaluate_method",
+    "evaluate-encoders": "biaslab.hate_speech.experiment:evaluate_encoders",
     "explain-classifiers": "biaslab.hate_speech.explained:explain_methods",
     "measure-classifiers": "biaslab.hate_speech.measurement:measure_corpus",
-    "measure-encoders": "biaslab.hate_speech.measurement:measure_encoders",
 }
 PAPER = "Hate speech classifiers regularized by explanations (Kennedy et al. 2020)"
 AREA = Area(

@@ -13,7 +13,8 @@ from biaslab.hate_speech.attributions import identifier_importance, summarize
 from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
-from biaslab.hate_speech.methods import SOC, Method
+from biaslab.hate_speech.measurement import measure_encoders
+from biaslab.hate_speech.methods import SOC, Method, parse_method
 from biaslab.hate_speech.predictions import prediction_table
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.corpora import TEST, VALIDATION
@@ -86,6 +87,26 @@ def train_method(
     write_tsv(out / "history.tsv", history)
     for file in out.glob("checkpoint*"):
         file.unlink()
+
+
+def evaluate_encoders(
+    folder: Folder,
+    methods: list[str],
+    numbers: dict[str, list[int]],
+    contexts: ContextSettings,
+    regularization: ContextSettings,
+    batch_size: int,
+    seed: int,
+    say: Progress = lambda _: None,
+    threads: int = 1,
+) -> None:
+    """Test the trainings of methods that fine-tune the encoder, `numbers` of each, and measure these methods.
+
+    `contexts` are those that explain the classifiers, those of the `regularization` trained them.
+    """
+    for name in methods:
+        evaluate_method(folder, parse_method(name), numbers[name], contexts, seed, say=say, threads=threads)
+    measure_encoders(folder, methods, regularization, batch_size)
 
 
 def evaluate_method(

@@ -1,6 +1,5 @@
 """What the rules of the area ask for: files of a step, and what it is given, from its wildcards."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -41,11 +40,6 @@ class Inputs:
         return [name for name in self.corpora if name not in self.section["linear_only"]]
 
     @property
-    def encoder_pattern(self) -> str:
-        """A regular expression of these."""
-        return "|".join(map(re.escape, self.encoders))
-
-    @property
     def explained(self) -> list[str]:
         """The two methods whose explanations are shown side by side."""
         return [VANILLA, self.section["explained"]]
@@ -65,9 +59,13 @@ class Inputs:
         return [f"{folder}/{method}.parquet" for method in self._methods_on(wildcards.corpus)]
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the weights of all trainings of a method."""
-        folder = f"results/hate_speech/{wildcards.corpus}/models/{wildcards.method}"
-        return [f"{folder}/{number}/model.safetensors" for number in self.numbers(wildcards.method)]
+        """Return the weights of all trainings of encoders on a corpus."""
+        folder = f"results/hate_speech/{wildcards.corpus}/models"
+        return [
+            f"{folder}/{method}/{number}/model.safetensors"
+            for method in self.encoders
+            for number in self.numbers(method)
+        ]
 
     def histories(self) -> list[str]:
         """Return what all trainings of encoders have noted on the way: claims read it."""
@@ -148,8 +146,14 @@ class Inputs:
         return {"settings": settings, "contexts": self._regularization}
 
     def evaluation(self, wildcards: Any) -> dict[str, Any]:
-        """Return which trainings of a method are tested, and how they are explained."""
-        return {"numbers": list(self.numbers(wildcards.method)), "contexts": self._analysis}
+        """Return which trainings are tested, how they are explained, and how they were regularized."""
+        return {
+            "methods": self.encoders,
+            "numbers": {method: list(self.numbers(method)) for method in self.encoders},
+            "contexts": self._analysis,
+            "regularization": self._regularization,
+            "batch_size": self.section["training"]["batch_size"],
+        }
 
     def explanation(self, _: Any) -> dict[str, Any]:
         """Return which methods are explained, and how."""
@@ -160,15 +164,6 @@ class Inputs:
         """Return what is measured of all methods."""
         methods = self._methods_on(wildcards.corpus)
         return {"methods": methods, "settings": self.settings(wildcards.corpus)}
-
-    def encoder_measurement(self, _: Any) -> dict[str, Any]:
-        """Return what is measured of encoders alone."""
-        batch_size = self.section["training"]["batch_size"]
-        return {
-            "methods": self.encoders,
-            "contexts": self._regularization,
-            "batch_size": batch_size,
-        }
 
     def settings(self, corpus: str) -> dict[str, float]:
         """Return what trainings and explanations of a corpus are made with, as numbers."""

@@ -168,10 +168,14 @@ PAPER = "Origins of bias (Brunet et al. 2019)"
 READER = "biaslab.origins.report.results:Setup"
 NAMES = ("setup", "weat")
 STEPS = {
-    "measure-baseline": "biaslab.origins.baseline:write_baseline",
-    "measure-sets": "biaslab.origins.baseline:write_sets",
-    "join-sets": "biaslab.origins.baseline:join_sets",
-    "select-sets": "biaslab.origins.sets.selection:write_sets",
+    "attribute-documents": "biaslab.origins.stages:attribute_documents",
+    "estimate-gradient": "biaslab.origins.stages:estimate_gradient",
+    "measure-baselines": "biaslab.origins.stages:measure_baselines",
+    "predict-removals": "biaslab.origins.stages:predict_removals",
+    "plant-documents": "biaslab.origins.stages:plant_and_count",
+    "train-embeddings": "biaslab.origins.stages:train_and_measure",
+    "evaluate-retrainings": "biaslab.origins.stages:evaluate_retrainings",
+    "select-sets": "biaslab.origins.stages:select_all_sets",
 }
 AREA = Area(
     "origins",

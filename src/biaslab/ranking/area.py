@@ -42,6 +42,5 @@ PAPER = "Fairness-aware ranking (Geyik et al. 2019)"
 STEPS = {
     "simulate-ranking": "biaslab.ranking.simulation:write_simulation",
     "compare-rankings": "biaslab.ranking.comparison:write_comparison",
-    "find-counterexamples": "biaslab.ranking.feasibility:write_search",
 }
 AREA = Area("ranking", PAPER, Section, check, wanted, choose, summaries, ITEMS, steps=STEPS)

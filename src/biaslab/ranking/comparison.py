@@ -14,6 +14,7 @@ from tqdm import tqdm
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.ranking import registry
+from biaslab.ranking.feasibility import write_search
 from biaslab.ranking.pools import Groups, Pools, Settings
 from biaslab.ranking.simulation import check_top, draw
 
@@ -39,10 +40,17 @@ def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed:
 
 
 def write_comparison(
-    attribute_values: list[int], compared_lists: int, candidates: int, top: int, seed: int, out: Path
+    attribute_values: list[int],
+    compared_lists: int,
+    candidates: int,
+    top: int,
+    seed: int,
+    out: Path,
+    enumeration: Path,
 ) -> None:
-    """Compare, and write the table."""
+    """Compare all algorithms by all measures, and search small distributions for infeasible rankings."""
     write_tsv(out, compare(attribute_values, compared_lists, candidates, top, seed))
+    write_search(enumeration)
 
 
 def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:

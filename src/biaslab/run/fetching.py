@@ -1,10 +1,11 @@
 """What there is of the registered data, what could be fetched, and what could not.
 
-``biaslab run`` downloads before the workflow is parsed, and remembers what it could not have. Parsing only
-looks.
+``biaslab run`` downloads and copies before the workflow is parsed, and remembers what it could not have.
+Parsing only looks.
 """
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,10 @@ from biaslab.run.datasets import (
     verified_copy,
 )
 from biaslab.run.download import UnreachableError
+from biaslab.run.provenance import sha256_file
 from biaslab.run.wheels import kept_wheel, wheel_file
+
+_OLD = 946_684_800  # the first second of the year 2000: older than any result
 
 THERE, ABSENT, PENDING = "there", "absent", "pending"
 
@@ -116,30 +120,47 @@ def fetch_copy(
         raise
 
 
-def download_wanted(
+def fetch_wanted(
     names: Iterable[str],
     registry: Mapping[str, Dataset],
     datasets: Mapping,
     say: Callable[[str], None],
 ) -> dict[str, str]:
-    """Download what a run would use and this machine does not have; return why the rest cannot be had.
+    """Make verified copies of what a run would use; return why the rest cannot be had.
 
-    Files that are here, in a mirror for instance, are left to the steps which copy and verify them.
+    What this machine does not have is downloaded. The age of a copy never makes a result again.
+
+    Raises
+    ------
+    InputError
+        When a file of this machine, in a mirror for instance, is not the registered one.
     """
     absent: dict[str, str] = {}
     failed: dict[str, str] = {}  # wheels and servers, each of which may hold several files
     for dataset in (registry[name] for name in sorted(names)):
+        if is_copied(dataset):
+            continue
         try:
-            if Path(verified_copy(dataset)).is_file():
-                continue
             source = resolve(dataset.name, registry, **places(dataset.name, datasets))
-            if not source.is_remote or _is_downloaded(dataset, source):
-                continue
-            _download(dataset, source, failed, say)
-            _memory(dataset).unlink(missing_ok=True)
+            if source.is_remote and not _is_downloaded(dataset, source):
+                _download(dataset, source, failed, say)
+                _memory(dataset).unlink(missing_ok=True)
         except InputError as error:
             absent[dataset.name] = str(error)
+            continue
+        if dataset.sha256 != NO_CHECKSUM:
+            copy = Path(verified_copy(dataset))
+            is_another = copy.is_file()
+            fetch_copy(dataset, registry, **places(dataset.name, datasets), say=say)
+            if not is_another:
+                os.utime(copy, (_OLD, _OLD))
     return absent
+
+
+def is_copied(dataset: Dataset) -> bool:
+    """Tell whether the copy of a dataset is there, with the registered content."""
+    copy = Path(verified_copy(dataset))
+    return copy.is_file() and sha256_file(copy) == dataset.sha256
 
 
 def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Callable[[str], None]) -> None:

@@ -12,7 +12,7 @@ from biaslab.run.area import ALL, Area, Given, Made, Unit, Units, expand, load_a
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
-from biaslab.run.fetching import ABSENT, PENDING, Status, download_wanted, source_file, status
+from biaslab.run.fetching import ABSENT, PENDING, Status, fetch_wanted, source_file, status
 from biaslab.run.taken import read_taken
 
 CLAIMS = Path("workflow/resources/claims")
@@ -185,7 +185,8 @@ def make_plan(
     """Check a configuration and decide what a run will do.
 
     `deploys`: steps run in environments of their own, which have the extras that areas need. `download`:
-    data that nobody has tried to download are downloaded now, and this function is called with progress.
+    data are copied now, those that nobody has tried to download are downloaded, and this function is called
+    with progress.
     """
     config = configuration.load(raw, root)
     registry = load_registry(root / configuration.REGISTRY)
@@ -197,9 +198,14 @@ def make_plan(
             areas.append(area)
     names = wanted(config, areas)
     states = {name: status(registry[name], registry, config["datasets"], taken.datasets) for name in names}
-    if download and (pending := [name for name in names if states[name].state == PENDING]):
-        download_wanted(pending, registry, config["datasets"], download)
-        states |= {name: status(registry[name], registry, config["datasets"]) for name in pending}
+    if download:
+        fetched = [
+            name
+            for name in names
+            if states[name].state != ABSENT and taken.datasets.get(name) != registry[name].sha256
+        ]
+        fetch_wanted(fetched, registry, config["datasets"], download)
+        states |= {name: status(registry[name], registry, config["datasets"]) for name in fetched}
     absent = {name: state.reason for name, state in states.items() if state.state == ABSENT}
     unreadable = frozenset(
         name

@@ -16,7 +16,7 @@ from biaslab.run.config import read_written
 from biaslab.run.crate.reading import Run
 from biaslab.run.datasets import FOLDER, Dataset
 from biaslab.run.extras import missing_extra, requirements
-from biaslab.run.fetching import ABSENT, download_wanted, status
+from biaslab.run.fetching import ABSENT, fetch_wanted, status
 from biaslab.run.jobs import Job, planned_jobs
 from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
 from biaslab.run.plan import make_plan
@@ -177,7 +177,7 @@ def _missing(
     """Return the steps that cannot be made, each with what is missing for it or for one before it."""
     lacking = _lacking(choice.made, root)
     fetched = {job: PurePosixPath(job.outputs[0]).parts[2] for job in choice.made if job.rule == FETCH}
-    absent = download_wanted(list(fetched.values()), registry, config["datasets"], say)
+    absent = fetch_wanted(list(fetched.values()), registry, config["datasets"], say)
     why: dict[Job, str] = {}
     for job in choice.made:
         makers = (choice.maker[file] for file in job.inputs if not choice.is_there(file))

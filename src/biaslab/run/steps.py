@@ -35,8 +35,6 @@ SHARED = {
         "count-cooccurrences": "biaslab.embeddings.counting:count_corpus",
         "train-glove": "biaslab.embeddings.retraining:train_glove",
         "train-word2vec": "biaslab.embeddings.word2vec:train_word2vec",
-        "measure-analogies": "biaslab.embeddings.analogies:write_analogies",
-        "join-analogies": "biaslab.embeddings.analogies:join_analogies",
     },
     "datasets": {"fetch-dataset": "biaslab.run.fetching:fetch_to"},
     "audit": {

@@ -84,9 +84,19 @@ class Choice:
                 self.digests |= record.outputs
 
     def _record_of(self, job: Job) -> StepRecord | None:
-        """Return the record of a step, which may have had more outputs than it has now."""
-        record = self._records.get(job.outputs[0])
-        return record if record and record.outputs.keys() >= set(job.outputs) else None
+        """Return the record of a step, which may have had more outputs than it has now.
+
+        Where other steps did its work, or a part of it, in the same run, it is one record of all of them.
+        """
+        found = [r for file in job.outputs if (r := self._records.get(file))]
+        if found and found[0].outputs.keys() >= set(job.outputs):
+            return found[0]
+        if not found or not self.is_same_run:
+            return None
+        outputs = {file: digest for record in found for file, digest in record.outputs.items()}
+        read = {file: digest for record in found for file, digest in record.inputs.items()}
+        inputs = {file: digest for file, digest in read.items() if file not in outputs}
+        return StepRecord(job.rule, "", (), inputs, outputs)
 
     def _why_not(self, job: Job, record: StepRecord | None) -> str:
         if record is None:
@@ -293,7 +303,7 @@ def settle_times(choice: Choice, fresh: Collection[str]) -> None:
     for file in fresh:
         os.utime(file, ns=(oldest, oldest))
     for job, record in choice.agreeing():
-        if not all(sha256_file(file) == record.outputs[file] for file in filter(_is_here, job.outputs)):
+        if not all(sha256_file(file) == record.outputs.get(file) for file in filter(_is_here, job.outputs)):
             continue
         newest = max((os.stat(file).st_mtime_ns for file in job.inputs if _is_here(file)), default=0)
         for output in filter(_is_here, job.outputs):

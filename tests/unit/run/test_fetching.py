@@ -1,6 +1,7 @@
 """What parsing sees of registered data, and what fetching before it leaves behind."""
 
 import hashlib
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from biaslab.run import datasets, fetching, plan
 from biaslab.run.arguments import only_looks
 from biaslab.run.datasets import Dataset, verified_copy
 from biaslab.run.download import UnreachableError
-from biaslab.run.fetching import ABSENT, PENDING, THERE, download_wanted, fetch_copy, source_file, status
+from biaslab.run.fetching import ABSENT, PENDING, THERE, fetch_copy, fetch_wanted, source_file, status
 
 ROOT = Path(__file__).parents[3]
 DATA = b"registered"
@@ -84,7 +85,7 @@ def test_what_a_mirror_has_is_there():
 
 def test_what_cannot_be_had_is_remembered_with_the_reason(net):
     said = []
-    absent = download_wanted(REGISTRY, REGISTRY, NOWHERE, said.append)
+    absent = fetch_wanted(REGISTRY, REGISTRY, NOWHERE, said.append)
     assert set(absent) == set(REGISTRY)
     assert net == ["https://example.org/archive", "some==1"], "one wheel and one server are asked once"
     assert said == ["downloading other from wheel: some==1:other.txt"]
@@ -95,23 +96,35 @@ def test_what_cannot_be_had_is_remembered_with_the_reason(net):
         assert name in found.reason
 
 
-def test_what_is_on_this_machine_is_left_to_the_steps(net):
+def test_what_is_on_this_machine_is_copied_older_than_any_result(net):
     said = []
-    assert download_wanted(REGISTRY, REGISTRY, mirror(), said.append) == {}
+    assert fetch_wanted(REGISTRY, REGISTRY, mirror(), said.append) == {}
     assert (net, said) == ([], [])
-    assert not Path("results").exists()
+    copies = [Path(verified_copy(one)) for one in REGISTRY.values()]
+    assert {copy.read_bytes() for copy in copies} == {DATA}
+    assert {copy.stat().st_mtime for copy in copies} == {946_684_800}
+
+
+def test_a_copy_of_another_version_is_replaced_and_newer_than_results(net):
+    places, copy = mirror(), Path(verified_copy(WEB))
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"of another version")
+    began = time.time()
+    assert fetch_wanted(["web"], REGISTRY, places, print) == {}
+    assert copy.read_bytes() == DATA
+    assert copy.stat().st_mtime > began - 1
 
 
 def test_a_memory_of_another_file_does_not_count(net):
-    download_wanted(["web"], REGISTRY, NOWHERE, print)
+    fetch_wanted(["web"], REGISTRY, NOWHERE, print)
     renewed = replace(WEB, sha256="0" * 64)
     assert status(renewed, {"web": renewed}, NOWHERE).state == PENDING
 
 
 def test_what_is_downloaded_is_there_copied_and_forgotten_as_absent(net, monkeypatch):
-    download_wanted(["web"], REGISTRY, NOWHERE, print)
+    fetch_wanted(["web"], REGISTRY, NOWHERE, print)
     monkeypatch.setattr(datasets, "download", _kept(DATA))
-    assert download_wanted(["web"], REGISTRY, NOWHERE, print) == {}
+    assert fetch_wanted(["web"], REGISTRY, NOWHERE, print) == {}
     assert status(WEB, REGISTRY, NOWHERE).state == THERE
     fetch_copy(WEB, REGISTRY)
     assert Path(verified_copy(WEB)).read_bytes() == DATA
@@ -123,12 +136,12 @@ def test_what_is_made_of_downloads_is_there_before_the_steps_and_what_cannot_be_
     recipe = SimpleNamespace(max_bytes=100, make=lambda files, target: target.write_bytes(made.pop()))
     monkeypatch.setattr(datasets, "RECIPES", {"stormfront": recipe})
     monkeypatch.setattr(datasets, "download", _kept(b"public"))
-    said = download_wanted(["made"], REGISTRY, NOWHERE, print)["made"]
+    said = fetch_wanted(["made"], REGISTRY, NOWHERE, print)["made"]
     assert said.startswith(
         "dataset 'made': https://example.org/archive: wrong checksum for the dataset 'made'"
     )
     assert status(MADE, REGISTRY, NOWHERE).state == ABSENT
-    assert download_wanted(["made"], REGISTRY, NOWHERE, print) == {}
+    assert fetch_wanted(["made"], REGISTRY, NOWHERE, print) == {}
     assert status(MADE, REGISTRY, NOWHERE).state == THERE
     assert fetch_copy(MADE, REGISTRY).kind == "recipe"
     assert Path(verified_copy(MADE)).read_bytes() == DATA
@@ -140,7 +153,7 @@ def test_a_wrong_download_is_absent_with_the_reason(net, monkeypatch):
         raise InputError("wrong checksum")
 
     monkeypatch.setattr(datasets, "download", wrong)
-    assert "wrong checksum" in download_wanted(["web"], REGISTRY, NOWHERE, print)["web"]
+    assert "wrong checksum" in fetch_wanted(["web"], REGISTRY, NOWHERE, print)["web"]
     assert "wrong checksum" in status(WEB, REGISTRY, NOWHERE).reason
 
 
@@ -148,7 +161,7 @@ def test_a_wrong_file_in_the_mirror_is_an_error_and_not_absent():
     places = mirror()
     Path("mirror/mine.txt").write_bytes(b"wrong")
     with pytest.raises(InputError, match="wrong checksum"):
-        fetch_copy(LOCAL, REGISTRY, mirror=Path("mirror"))
+        fetch_wanted(["mine"], REGISTRY, places, print)
     assert status(LOCAL, REGISTRY, places).state == THERE
     assert not Path(verified_copy(LOCAL)).exists()
 
@@ -173,7 +186,7 @@ def test_a_run_plans_without_what_it_could_not_download(tmp_path, monkeypatch):
         for name in names:
             fetching._remember(registry[name], f"{name}: no connection")
 
-    monkeypatch.setattr(plan, "download_wanted", fail)
+    monkeypatch.setattr(plan, "fetch_wanted", fail)
     config = {"areas": ["ranking", "fairness_testing"], "datasets": {"mirror": None}}
     notices = plan.make_plan(config, ROOT).notices
     assert not tried
@@ -181,9 +194,9 @@ def test_a_run_plans_without_what_it_could_not_download(tmp_path, monkeypatch):
     left = plan.make_plan(config, ROOT, download=print)
     assert "adf-census" in left.absent
     assert not any("to be downloaded" in notice for notice in left.notices)
-    before = list(tried)
+    tried.clear()
     plan.make_plan(config, ROOT, download=print)
-    assert tried == before, "a failure is remembered"
+    assert "adf-census" not in tried, "a failure is remembered"
 
 
 @pytest.mark.parametrize("argument", ["-n", "--dry-run", "--lint", "--dag", "--report=x.html", "-np"])

@@ -37,7 +37,7 @@ def test_time_is_cut_to_what_a_job_may_take():
 
 
 def test_all_rules_ask_within_the_limits():
-    assert len(re.findall(r"^ +runtime=", TEXT, flags=re.M)) > 50
+    assert len(re.findall(r"^ +runtime=", TEXT, flags=re.M)) > 40
     assert not re.findall(
         r"^ +(?:mem_mb|runtime)=(?!LIMITS\.(?:memory|minutes)\(\d+\),$).*", TEXT, flags=re.M
     )

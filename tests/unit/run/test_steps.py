@@ -58,7 +58,7 @@ def test_a_digest_covers_all_that_the_step_imports_and_no_other_area(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["origins.measure-baseline", "ranking.simulate-ranking", "fairness-testing.prepare-classifier"],
+    ["origins.measure-baselines", "ranking.simulate-ranking", "fairness-testing.prepare-classifier"],
 )
 def test_an_edit_of_any_covered_module_changes_the_digest(package, name):
     before = step_digest(name, package)

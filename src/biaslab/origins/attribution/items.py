@@ -6,9 +6,4 @@ from biaslab.origins.grid.analyses import Analysis
 ANALYSIS = Analysis(
     "attribution",
     results=("differential_bias/{test}.parquet", "ppmi/{test}.parquet", expansion.SETS, "predictions.tsv"),
-    steps={
-        "estimate-differential-bias": "tables:write_differential_bias",
-        "scan-ppmi": "ppmi:write_scan",
-        "predict-sets": "tables:write_predictions",
-    },
 )

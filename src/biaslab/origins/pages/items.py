@@ -4,8 +4,5 @@ from biaslab.origins.grid.analyses import Analysis
 
 ANALYSIS = Analysis(
     "pages",
-    steps={
-        "select-gradients": "highlight:write_gradients",
-        "highlight-documents": "highlight:write_extremes",
-    },
+    steps={"highlight-documents": "highlight:write_extremes"},
 )

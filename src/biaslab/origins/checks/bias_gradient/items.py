@@ -15,5 +15,4 @@ ANALYSIS = Analysis(
             TEST,
         ),
     ),
-    steps={"estimate-bias-gradient": "analysis:write_gradient", "select-pairs": "analysis:write_ends"},
 )

@@ -7,10 +7,7 @@ _LABEL, _RESULTS = "Cross-fitting", ("cross_fitting.tsv",)
 
 ANALYSIS = Analysis(
     "cross_fitting",
-    steps={
-        "cross-fit": "analysis:write_cross_fitting",
-        "compare-cross-fitting": "analysis:write_outcomes",
-    },
+    steps={"cross-fit": "analysis:write_cross_fitting"},
     results=_RESULTS,
     items=(
         Item("cross_fitting", TABLE, _LABEL, "report:overestimates", _RESULTS),

@@ -25,6 +25,5 @@ ANALYSIS = Analysis(
             UNIT,
         ),
     ),
-    steps={"select-ppmi-sets": "analysis:write_ppmi_sets"},
     retrains=_retrains,
 )

@@ -18,7 +18,6 @@ def _retrains(setup):
 
 ANALYSIS = Analysis(
     "retraining",
-    steps={"evaluate-predictions": "analysis:write_evaluation"},
     results=("observed.tsv", _PERTURBATIONS, _CORRELATION),
     items=(
         Item("table4_correlation", TABLE, "Table 4", "report:correlation", (_CORRELATION,)),

@@ -12,5 +12,4 @@ ANALYSIS = Analysis(
         Item("axis_frequency", TABLE, "Section 5.5", "report:frequency_table", (_FREQUENCY,)),
         Item("figure5_bias_axis", FIGURE, "Figure 5", "report:draw_axis", (_PROJECTIONS,), TEST),
     ),
-    steps={"project-words": "analysis:write_projections", "fit-axes": "analysis:write_axes"},
 )

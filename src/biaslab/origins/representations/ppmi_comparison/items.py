@@ -13,5 +13,4 @@ ANALYSIS = Analysis(
         Item("figure9_glove_ppmi", FIGURE, "Figure 9", "report:draw_ppmi", (_SETS, _CORRELATION), UNIT),
         Item("figure9_glove_word2vec", FIGURE, "Figure 9", "report:draw_word2vec", _WORD2VEC, UNIT),
     ),
-    steps={"compare-ppmi": "analysis:write_comparison"},
 )

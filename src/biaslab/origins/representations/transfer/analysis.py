@@ -14,9 +14,11 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, rank_correlation
+from biaslab.embeddings.analogies import write_analogies
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.attribution.counted import read_for_ppmi
 from biaslab.origins.attribution.ppmi import measure_sets
+from biaslab.origins.baseline import write_sets
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets, effect_sizes
 from biaslab.origins.sets.names import BASELINE, RANDOM
 from biaslab.origins.sets.selection import members, only_removed
@@ -42,13 +44,29 @@ def write_ppmi_sets(
     write_tsv(bias, measure_sets(x, tokens, offsets, members(removed), tests, threads))
 
 
-def write_word2vec(
-    embeddings: list[Path], vocabulary: Path, glove: Path, random_sets: Path, correlation: Path, seed: int
+def measure_word2vec(
+    embeddings: list[Path],
+    baselines: list[Path],
+    largest: list[Path],
+    vocabulary: Path,
+    word_sets: list[Path],
+    glove: Path,
+    seed: int,
+    observed: Path,
+    analogies: Path,
+    random_sets: Path,
+    correlation: Path,
 ) -> None:
-    """Compare the bias in word2vec with that in GloVe, over random tests."""
+    """Measure the bias, analogies and random tests in word2vec.
+
+    Analogies in the baselines and without the largest sets. The random tests are those of the table `glove`,
+    over which word2vec is compared with GloVe.
+    """
+    write_sets(vocabulary, word_sets, observed, embeddings)
+    write_analogies([*baselines, *largest], vocabulary, analogies)
     columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
     drawn = read_tsv(glove, columns, text=columns[3:])
-    table = compare_word2vec(embeddings, read_vocabulary(vocabulary), drawn)
+    table = compare_word2vec(baselines, read_vocabulary(vocabulary), drawn)
     write_tsv(random_sets, table)
     write_tsv(correlation, correlate_word_sets(table, "word2vec", seed))
 

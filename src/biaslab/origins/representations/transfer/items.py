@@ -15,9 +15,5 @@ ANALYSIS = Analysis(
         Item("transfer", TABLE, "Section 5.4", "report:transfer_table", (_RESPONSES,)),
         Item("figure4_transfer", FIGURE, "Figure 4", "report:draw_transfer", (_CHANGES,), TEST),
     ),
-    steps={
-        "compare-word2vec": "analysis:write_word2vec",
-        "measure-ppmi-sets": "analysis:write_ppmi_sets",
-        "compare-transfer": "analysis:write_transfer",
-    },
+    steps={"measure-word2vec": "analysis:measure_word2vec"},
 )
