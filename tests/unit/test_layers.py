@@ -23,7 +23,7 @@ BELOW = {
     "cli": {"core", "run", "audit", *LIBRARIES},
 }
 """What each part of the package may import, besides itself; the command finds areas by the list of them."""
-PLUG = {"area", "analyses", "items", "inputs", "cli", "report", "pages"}
+PLUG = {"area", "analyses", "items", "inputs", "jobs", "cli", "report", "pages"}
 """The modules and rooms of an area by which it plugs in; its science knows neither these nor the runtime."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))

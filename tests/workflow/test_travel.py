@@ -12,7 +12,7 @@ from biaslab.run.crate.contents import is_shown
 from biaslab.run.crate.reading import opened_run
 from biaslab.run.manifest import result_files
 from biaslab.run.provenance import sha256_file
-from biaslab.run.take import draw, is_shown_result
+from biaslab.run.travel import draw
 from elsewhere import Elsewhere
 
 RUN = ["run", "--preset", "smoke", "--configfile", "mine.yaml", "--cores", 2]
@@ -118,12 +118,16 @@ def test_a_killed_grid_goes_on_elsewhere_and_trains_again_only_what_is_drawn(tmp
     first.biaslab("audit", "crate", "results", "--out", "part.zip", "--with", "results")
     part = first.folder / "part.zip"
     with opened_run(part) as run:
-        steps = [step for step in run.steps if not all(map(is_shown_result, step.outputs))]
+        steps = [
+            step
+            for step in run.steps
+            if not all(is_shown(file.removeprefix("results/")) for file in step.outputs)
+        ]
         held = {name for name in GRID if run.holds(name.removeprefix("results/"))}
     lacking = set(GRID) - held
     assert lacking
     assert len(trained(held) - trained(lacking)) > 0
-    seed = next(n for n in count() if "/measured/" in min(draw(steps, 1, n)[0].outputs))
+    seed = next(n for n in count() if "/answered/smoke-" in min(draw(steps, 1, n)[0].outputs))
     drawn = [min(step.outputs) for step in draw(steps, 1, seed)]
 
     said = second.biaslab(*RUN, "--from", part, "--recheck", 1, "--recheck-seed", seed, *GRID)

@@ -1,7 +1,6 @@
 """``biaslab run``: check the configuration, download the data, then hand over to Snakemake."""
 
 import contextlib
-import dataclasses
 import enum
 import re
 import shutil
@@ -16,8 +15,7 @@ import typer
 from biaslab.run.arguments import only_looks
 
 if TYPE_CHECKING:
-    from biaslab.run.resume import Source
-    from biaslab.run.take import Choice
+    from biaslab.run.travel import Choice, Source
 
 
 class Trust(enum.StrEnum):
@@ -105,7 +103,7 @@ def run(
             remove_partial_files(Path("results"))
         chosen = None
         if source is not None:
-            chosen, files = _take(source, files, context.args, written, checked, root, registry)
+            chosen = _take(source, files, context.args, written, root, registry)
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
@@ -124,9 +122,9 @@ def run(
         if code and _is_full(Path(), Path("results")):
             _say("biaslab: the disk is full; free space, and the same command goes on from here")
         if chosen is not None and code == 0:
-            from biaslab.run.resume import describe_made
+            from biaslab.run.travel import describe_made
 
-            for line in describe_made(chosen, source.run):
+            for line in describe_made(chosen):
                 _say(f"biaslab: {line}")
         if works and code == 0 and not lost and (places := _answers(checked["areas"])):
             _say(f"biaslab: the answers: {', '.join(places)}")
@@ -164,7 +162,7 @@ def _opened(
             raise InputError("--recheck and --trust say how far another run is trusted; name it with --from")
         return None
     from biaslab.run.crate.reading import opened_run
-    from biaslab.run.resume import Source
+    from biaslab.run.travel import Source
 
     run = stack.enter_context(opened_run(path, with_steps=True))
     return Source(path.name, run, trust is Trust.DIGESTS, recheck, seed)
@@ -175,49 +173,42 @@ def _take(
     files: Sequence[Path],
     arguments: Sequence[str],
     written: dict,
-    checked: dict,
     root: Path,
     registry: dict,
-) -> tuple["Choice", list[Path]]:
-    """Take what another run has; where no step is to be run, only say what that is.
-
-    Returns the choice, and the configuration files with one of what has to be left out, if anything.
-    """
+) -> "Choice":
+    """Take what another run has; where no step is to be run, only say what that is."""
     from snakemake.cli import parse_args
 
-    from biaslab.core.errors import InputError
-    from biaslab.core.files import write_json
-    from biaslab.core.schema import merge
-    from biaslab.run import FAILED, resume
-    from biaslab.run.plan import listed
-    from biaslab.run.taken import LEFT_OUT, kept_note
+    from biaslab.run import travel
+    from biaslab.run.jobs import Job, planned_jobs
+    from biaslab.run.taken import kept_note
 
     def say(line: str) -> None:
         _say(f"biaslab: {line}")
 
+    plain = _without_force(arguments)
+    asked = set(parse_args(plain)[1].targets)
+    options = [argument for argument in plain if argument not in asked]
+
+    def wanted(targets: Sequence[str]) -> list[str]:
+        return [*targets, *options] if targets else plain
+
+    def plan(targets: Sequence[str], *more: str) -> list[Job]:
+        return planned_jobs([*_configured(root, files), *_profile(root, plain), *wanted(targets), *more])
+
     def make(targets: Sequence[str]) -> int:
-        asked = set(parse_args(arguments)[1].targets)
-        others = [argument for argument in _without_force(arguments) if argument not in asked]
-        return _snakemake(root, files, [*targets, *others])
+        return _snakemake(root, files, wanted(targets))
 
     with kept_note(Path("results")):
-        taken = resume.announce(source)
-        planned = _configured(root, files) + list(arguments)
-        chosen, seed = resume.choose(source, planned, written, root, say)
+        taken = travel.announce(source)
+        chosen, seed = travel.choose(source, plan([], "--forceall"), written, registry, root)
+        for line in travel.describe(chosen, source):
+            say(line)
         if only_looks(arguments):
             raise typer.Exit(0)
-        if lost := resume.left_out(chosen, registry, checked, root, say):
-            for reason, results in lost.items():
-                say(f"goes without {listed(results)}: {reason}")
-            write_json(LEFT_OUT, {FAILED: lost})
-            files, written = [*files, LEFT_OUT], merge(written, {FAILED: lost})
-            planned = _configured(root, files) + list(arguments)
-            chosen, _ = resume.choose(dataclasses.replace(source, seed=seed), planned, written, root, say)
-            if lost := resume.left_out(chosen, registry, checked, root, say):
-                raise InputError(f"{next(iter(lost))}; without it this cannot go on from the other run")
-        if code := resume.take(source, taken, chosen, seed, make, say):
+        if code := travel.take(source, taken, chosen, seed, plan, make, say):
             raise typer.Exit(code)
-    return chosen, files
+    return chosen
 
 
 def _configured(root: Path, configfiles: Sequence[Path]) -> list[str]:

@@ -168,14 +168,14 @@ PAPER = "Origins of bias (Brunet et al. 2019)"
 READER = "biaslab.origins.report.results:Setup"
 NAMES = ("setup", "weat")
 STEPS = {
-    "attribute-documents": "biaslab.origins.stages:attribute_documents",
-    "estimate-gradient": "biaslab.origins.stages:estimate_gradient",
-    "measure-baselines": "biaslab.origins.stages:measure_baselines",
-    "predict-removals": "biaslab.origins.stages:predict_removals",
-    "plant-documents": "biaslab.origins.stages:plant_and_count",
-    "train-embeddings": "biaslab.origins.stages:train_and_measure",
-    "evaluate-retrainings": "biaslab.origins.stages:evaluate_retrainings",
-    "select-sets": "biaslab.origins.stages:select_all_sets",
+    "attribute-documents": "biaslab.origins.jobs:attribute_documents",
+    "estimate-gradient": "biaslab.origins.jobs:estimate_gradient",
+    "measure-baselines": "biaslab.origins.jobs:measure_baselines",
+    "predict-removals": "biaslab.origins.jobs:predict_removals",
+    "plant-documents": "biaslab.origins.jobs:plant_and_count",
+    "train-embeddings": "biaslab.origins.jobs:train_and_measure",
+    "evaluate-retrainings": "biaslab.origins.jobs:evaluate_retrainings",
+    "select-sets": "biaslab.origins.jobs:select_all_sets",
 }
 AREA = Area(
     "origins",

@@ -1,20 +1,21 @@
-"""The jobs of a run as Snakemake plans them, without running any.
-
-``python -m biaslab.run.jobs FILE ...`` calls Snakemake with these arguments and writes the jobs to the file.
-"""
+"""The jobs of a run as Snakemake plans them, without running any."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.run.notes import portable
-from biaslab.run.records import code_of
+
+_PLUGIN = Path(__file__).with_name("planning")
+_STEP = re.compile(r"\bbiaslab step (\S+)")
+_UPDATED, _MISSING = "Input files updated by another job", "Missing output files"
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,19 +25,19 @@ class Job:
     rule: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    is_done: bool  # whether Snakemake sees no reason to run it
-    sha256: str  # the registered checksum of its only output, where there is one
-    note: Mapping[str, Any]  # what Snakemake notes when it is done, but times and checksums
+    command: str  # as `plain_command` returns it
+    reason: str = ""  # why Snakemake would run it
 
     @property
-    def code(self) -> str:
-        """The digest of the code of its step."""
-        return code_of(self.note["params"])[0]
+    def step(self) -> str:
+        """The name of the step that it calls; "" for none."""
+        found = _STEP.search(self.command)
+        return found[1] if found else ""
 
     @property
-    def settings(self) -> tuple[str, ...]:
-        """What else its step is told."""
-        return code_of(self.note["params"])[1]
+    def follows(self) -> bool:
+        """Whether it would make again what is there, for no other reason than that a job before it runs."""
+        return bool(self.outputs) and _UPDATED in self.reason and _MISSING not in self.reason
 
     def input_names(self) -> dict[str, str]:
         """Return its inputs by the names that they have in records."""
@@ -44,64 +45,41 @@ class Job:
 
 
 def planned_jobs(arguments: Sequence[str]) -> list[Job]:
-    """Return the jobs that arguments of Snakemake ask for, each after those that it waits for."""
+    """Return the jobs that Snakemake would run with some arguments, each after those that it waits for."""
     with tempfile.TemporaryDirectory(prefix="biaslab-jobs-") as folder:
-        out = Path(folder, "jobs.json")
-        command = [sys.executable, "-m", "biaslab.run.jobs", str(out), *arguments, "--dag"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode or not out.is_file():
+        out = Path(folder, "jobs")
+        path = os.pathsep.join([str(_PLUGIN), *filter(None, [os.environ.get("PYTHONPATH")])])
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            *arguments,
+            "--dry-run",
+            "--nolock",
+            "--logger",
+            "biaslab",
+        ]
+        environment = os.environ | {"PYTHONPATH": path, "BIASLAB_JOBS": str(out)}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode:
             said = done.stderr.strip() or done.stdout.strip()  # the latter of a dry run
             last = "".join(said.splitlines()[-1:]).removeprefix("biaslab: ")
             raise InputError(f"the run cannot be planned: {last.partition(' (if you use ')[0]}")
-        jobs = json.loads(out.read_text(encoding="utf-8"))
-    return [Job(**{**job, "inputs": tuple(job["inputs"]), "outputs": tuple(job["outputs"])}) for job in jobs]
+        lines = out.read_text(encoding="utf-8").splitlines() if out.is_file() else []
+    jobs = [json.loads(line) for line in lines]
+    return [
+        Job(
+            job["rule"],
+            tuple(job["inputs"] or ()),
+            tuple(job["outputs"] or ()),
+            plain_command(job["command"] or ""),
+            job["reason"] or "",
+        )
+        for job in jobs
+    ]
 
 
-def note_done(job: Job, checksums: Mapping[str, str], time: float) -> None:
-    """Let Snakemake know that a job was done, of inputs with these sha256, by path."""
-    from snakemake.persistence import RECORD_FORMAT_VERSION, MetadataRecord
-    from snakemake.persistence.file import FilePersistence
-
-    sums = {name: f"sha256:{digest}" for name, digest in checksums.items() if digest}
-    moment = {"starttime": time, "endtime": time, "incomplete": False}
-    version = {"record_format_version": RECORD_FORMAT_VERSION}
-    record = MetadataRecord(**job.note, **moment, **version, input_checksums=sums)
-    persistence = FilePersistence(nolock=True)
-    for output in job.outputs:
-        persistence._write_record(output, record)
-
-
-def _write_jobs(out: Path, arguments: list[str]) -> None:
-    from snakemake.cli import main
-    from snakemake.workflow import Workflow
-
-    def write(workflow: Any) -> None:  # instead of the graph in the language of Graphviz
-        workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True)
-        workflow._build_dag()
-        jobs = [_described(job, workflow) for level in workflow.dag.toposorted() for job in level]
-        out.write_text(json.dumps([vars(job) for job in jobs]), encoding="utf-8")
-
-    Workflow.printdag = write
-    main(arguments)
-
-
-def _described(job: Any, workflow: Any) -> Job:
-    noted = workflow.persistence
-    note = {
-        "rule": job.rule.name,
-        "code": noted._code(job.rule),
-        "input": [str(file) for file in noted._input(job)],
-        "log": [str(file) for file in noted._log(job)],
-        "params": noted._params(job),
-        "shellcmd": job.shellcmd,
-        "conda_env": noted._conda_env(job),
-        "software_stack_hash": noted._software_stack_hash(job),
-        "container_img_url": job.container_img_url,
-    }
-    files = (tuple(str(file) for file in some) for some in (job.input, job.output))
-    is_done = not workflow.dag.needrun(job)
-    return Job(job.rule.name, *files, is_done, job.params.get("sha256") or "", note)
-
-
-if __name__ == "__main__":
-    _write_jobs(Path(sys.argv[1]), sys.argv[2:])
+def plain_command(command: str) -> str:
+    """Return a shell command without threads, log, and where the workflow lies: they decide no result."""
+    command = re.sub(r" --threads \d+ > .* 2>&1$", "", command)
+    return re.sub(r'(?<=")[^"]*?(?=workflow/(?:resources|schemas)/)', "", command)

@@ -13,7 +13,7 @@ from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, dataset_name, load_registry, places, verified_copy
 from biaslab.run.extras import missing_extra
 from biaslab.run.fetching import ABSENT, PENDING, Status, fetch_wanted, source_file, status
-from biaslab.run.taken import read_taken
+from biaslab.run.taken import check_taken, read_taken
 
 CLAIMS = Path("workflow/resources/claims")
 _LISTED = 3  # results that a line names
@@ -225,7 +225,9 @@ def make_plan(
         for name in sorted(unreadable)
     ]
     notices += _to_download(states)
-    return Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
+    plan = Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
+    check_taken(taken, plan.record())
+    return plan
 
 
 def _lacking_of(unit: Unit, files: Collection[str]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json
+from biaslab.run.jobs import plain_command
 from biaslab.run.manifest import MANIFEST, is_inside
 from biaslab.run.notes import NOTES, RESULTS, portable, read_notes
 from biaslab.run.provenance import sha256_file
@@ -24,7 +25,6 @@ FETCH = "fetch_dataset"
 
 _CODE = re.compile("'([0-9a-f]{16})'")
 _SHA256 = re.compile("[0-9a-f]{64}")
-_NAMES_OURS = re.compile(r'(?<=")[^"]*?(?=workflow/(?:resources|schemas)/)')
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,15 @@ class StepRecord:
 
     rule: str
     code: str  # the digest of the step's code, as `biaslab.run.steps` makes it
-    settings: tuple[str, ...]  # what else it was told, as Snakemake writes its parameters
+    command: str  # as `biaslab.run.jobs.plain_command` returns it; "" in crates of older versions
     inputs: Mapping[str, str]  # by path, as `portable` writes it
     outputs: Mapping[str, str]
 
 
-def code_of(parameters: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the digest of the code among the parameters of a step, as Snakemake has them, and the rest."""
-    parameters = [_NAMES_OURS.sub("", one) for one in parameters]
+def code_of(parameters: Iterable[str]) -> str:
+    """Return the digest of the code among the parameters of a step, as Snakemake has them; "" for none."""
     codes = [found[1] for one in parameters if (found := _CODE.fullmatch(one))]
-    code = codes[0] if len(codes) == 1 else ""
-    return code, tuple(one for one in parameters if not code or one != f"'{code}'")
+    return codes[0] if len(codes) == 1 else ""
 
 
 def read_records(
@@ -113,7 +111,8 @@ def _record(
             return None
         inputs[portable(name)] = seen
     made = {output: _digest(output, folder, digests) for output in outputs}
-    return StepRecord(note["rule"], *code_of(note["params"]), inputs, made)
+    command = plain_command(note["shellcmd"] or "")
+    return StepRecord(note["rule"], code_of(note["params"]), command, inputs, made)
 
 
 def _digest(name: str, folder: Path, digests: dict[str, str]) -> str:
@@ -133,9 +132,11 @@ def parse_records(text: str, place: str) -> list[StepRecord]:
         values = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: not readable JSON ({error}); get the crate again") from error
+    if isinstance(values, list):
+        values = [_of_today(value) for value in values]
     if not isinstance(values, list) or not all(map(_is_record, values)):
         raise InputError(f"{place}: no list of records of steps; get the crate again")
-    records = [StepRecord(**{**value, "settings": tuple(value["settings"])}) for value in values]
+    records = [StepRecord(**value) for value in values]
     made: dict[str, str] = {}
     for record in records:
         for output, digest in record.outputs.items():
@@ -149,15 +150,20 @@ def parse_records(text: str, place: str) -> list[StepRecord]:
     return records
 
 
+def _of_today(value: Any) -> Any:
+    """Return a record of an older version, which has no command, as one of today."""
+    if not isinstance(value, dict) or "settings" not in value:
+        return value
+    return {key: part for key, part in value.items() if key != "settings"} | {"command": ""}
+
+
 def _is_record(value: Any) -> bool:
     """Tell whether a value has the shape of a record, and its outputs are results inside their folder."""
     if not isinstance(value, dict) or set(value) != set(StepRecord.__dataclass_fields__):
         return False
-    texts = [value["rule"], value["code"]]
-    if isinstance(value["settings"], list):
-        texts += value["settings"]
+    texts = [value["rule"], value["code"], value["command"]]
     mappings = [value["inputs"], value["outputs"]]
-    if not all(isinstance(text, str) for text in texts) or not isinstance(value["settings"], list):
+    if not all(isinstance(text, str) for text in texts):
         return False
     if not all(isinstance(mapping, dict) for mapping in mappings) or not value["outputs"]:
         return False

@@ -1,20 +1,20 @@
 """What a run has taken from another one: noted in its folder for as long as its results are there."""
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
+from biaslab.run import FAILED
 from biaslab.run.manifest import TAKEN
 from biaslab.run.records import StepRecord, parse_records, records_text
 
 _RECORDS = Path("logs/taken_records.json")
-
-LEFT_OUT = Path("results/logs/left_out.json")
-"""A configuration: the results that a run which goes on from another cannot make, by what is missing."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,22 @@ class Taken:
     environment: Mapping[str, Any] = field(default_factory=dict)  # where it was made, as its manifest says
     rewritten: tuple[str, ...] = ()  # rules whose code has changed since
     recheck: Mapping[str, Any] = field(default_factory=dict)  # what was drawn and made again, and the seed
+    config: str = ""  # the `config_digest` of the run that took it
+
+
+def config_digest(record: Mapping[str, Any]) -> str:
+    """Return the sha256 of what decides the results of a run, whatever of it has failed."""
+    decisive = {key: value for key, value in record.items() if key != FAILED}
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+
+
+def check_taken(taken: Taken, record: Mapping[str, Any]) -> None:
+    """Refuse a run beside results that were taken for another configuration: Snakemake would keep them."""
+    if taken.config and taken.config != config_digest(record):
+        raise InputError(
+            f"results/: was taken in part from {taken.source} for another configuration; name that run again"
+            " with --from, or delete results/"
+        )
 
 
 def read_taken(results: Path) -> Taken:

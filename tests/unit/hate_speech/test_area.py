@@ -221,7 +221,7 @@ def test_claims_on_trainings_that_are_left_out_are_not_measured_and_say_why(plan
 def test_the_audit_reads_every_history(tmp_path):
     """The workflow itself: what measures claims waits for what claims read."""
     jobs = planned_jobs(
-        ["--configfile", str(ROOT / "workflow/presets/smoke.yaml"), "--snakefile", str(ROOT / "Snakefile")]
+        ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(ROOT / "workflow/presets/smoke.yaml")]
     )
     (audit,) = (job for job in jobs if job.rule == "measure_claims")
     trained = {file for job in jobs if job.rule == "train_classifier" for file in job.outputs}

@@ -1,0 +1,30 @@
+"""A logger plugin of Snakemake that writes the planned jobs of a dry run, a line of JSON each, to a file."""
+
+import json
+import os
+from logging import LogRecord
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+VARIABLE = "BIASLAB_JOBS"
+_KEYS = {
+    "rule": "rule_name",
+    "inputs": "input",
+    "outputs": "output",
+    "command": "shellcmd",
+    "reason": "reason",
+}
+
+
+class LogHandler(LogHandlerBase):
+    """Appends each job that Snakemake plans to the file that the environment names."""
+
+    writes_to_stream = writes_to_file = has_filter = has_formatter = needs_rulegraph = False
+
+    def emit(self, record: LogRecord) -> None:
+        """Write a job; skip what else is logged."""
+        if getattr(record, "event", None) == LogEvent.JOB_INFO:
+            job = {key: getattr(record, name) for key, name in _KEYS.items()}
+            with open(os.environ[VARIABLE], "a", encoding="utf-8") as file:
+                file.write(json.dumps(job) + "\n")

@@ -1,0 +1,409 @@
+"""Going on from another run: which of its results are taken, and what is made here.
+
+A result is taken where this run would make it of the same files by the same command; in a run of the same
+configuration also where the command has changed. Code that has changed since is named. Snakemake then sees
+files that are there, and makes what is missing. What is shown (tables, figures, the audit) is made here in
+any case where that needs nothing else.
+"""
+
+import functools
+import os
+import random
+import secrets
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from biaslab.core.errors import InputError
+from biaslab.core.files import atomic_path
+from biaslab.run.area import load_area
+from biaslab.run.areas import AREAS
+from biaslab.run.config import read_written
+from biaslab.run.crate.contents import CONFIG, is_shown
+from biaslab.run.crate.reading import Run
+from biaslab.run.datasets import FOLDER, Dataset
+from biaslab.run.extras import requirements
+from biaslab.run.jobs import Job
+from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
+from biaslab.run.notes import NOTES, read_notes
+from biaslab.run.plan import make_plan
+from biaslab.run.provenance import NOT_INSTALLED, sha256_file
+from biaslab.run.records import RESULTS, StepRecord
+from biaslab.run.steps import digests
+from biaslab.run.taken import Taken, config_digest, note_taken, read_taken, taken_records
+
+HERE = Path(RESULTS)
+_LISTED = 10
+_NOTHING, _FILES, _SETTINGS, _AGAIN = (
+    "not in it",
+    "they read other files now",
+    "their settings are other ones",
+    "what they read is made again",
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The run to go on from, and how far it is trusted."""
+
+    name: str
+    run: Run
+    trusts: bool = True  # whether anything of it is taken
+    recheck: int = 0  # how many steps are made again
+    seed: int | None = None  # by which they are drawn
+
+
+class Choice:
+    """What is taken and what is to be made, of the jobs of a run, each after those that it waits for.
+
+    Parameters
+    ----------
+    registered : mapping
+        The registered sha256 of copies of data, by path.
+    config : str
+        The digest of the configuration of this run.
+    is_same_run : bool
+        Whether the crate has the configuration of this run.
+    drawn : collection of str
+        First outputs of steps that are made again.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        source: Source,
+        registered: Mapping[str, str],
+        config: str,
+        is_same_run: bool,
+        drawn: Collection[str] = (),
+    ) -> None:
+        self.jobs, self.run, self.drawn = jobs, source.run, drawn
+        self.config, self.is_same_run, self.registered = config, is_same_run, registered
+        self.maker = {output: job for job in jobs for output in job.outputs}
+        steps = source.run.steps if source.trusts else ()
+        self._records = {output: record for record in steps for output in record.outputs}
+        self.digests = {f"{RESULTS}{name}": d for name, d in source.run.manifest["outputs"].items()}
+        self.digests |= {name: d for record in steps for name, d in record.outputs.items()}
+        self._read = {name: digest for record in steps for name, digest in record.inputs.items()}
+        self.noted = read_notes(Path(NOTES), ()).keys()  # what Snakemake has made here
+        self.before = {file for record in taken_records(HERE) for file in record.outputs} - self.noted
+        self.why: dict[Job, str] = {}  # "" for those that agree
+        for job in jobs:
+            self.why[job] = self._why_not(job)
+
+    def records_of(self, job: Job) -> list[StepRecord]:
+        """Return what the crate says of a job: in an older version several steps may have done its work."""
+        return list({id(r): r for file in job.outputs if (r := self._records.get(file))}.values())
+
+    def _why_not(self, job: Job) -> str:
+        records = self.records_of(job)
+        if not records:
+            return _NOTHING
+        if not self.is_same_run and {record.command for record in records} != {job.command}:
+            return _SETTINGS
+        for name, file in job.input_names().items():
+            if why := self._why_not_input(name, file):
+                return why
+        others = (file for file in job.outputs if file in self.noted and self.is_unequal(file))
+        return next((f"{file} was made here with other bytes" for file in others), "")
+
+    def _why_not_input(self, name: str, file: str) -> str:
+        maker = self.maker.get(file)
+        if maker is not None and file not in self.registered:
+            return _AGAIN if self.why[maker] else ""
+        if name not in self._read:
+            return _FILES
+        now = self.registered.get(file) or ("" if Path(file).is_dir() else _sha256(file))
+        return "" if now in ("", self._read[name]) else f"{name} is another file now"
+
+    def is_unequal(self, file: str) -> bool:
+        """Tell whether a file lies here with other bytes than the crate names."""
+        return file in self.digests and Path(file).exists() and _sha256(file) != self.digests[file]
+
+    def is_here(self, file: str) -> bool:
+        """Tell whether a file lies here, and is not what was taken before and would be another now."""
+        is_other = file not in self.noted and self.is_unequal(file)
+        is_stale = file in self.before and file in self.maker and bool(self.why[self.maker[file]])
+        return Path(file).exists() and not is_other and not is_stale
+
+    def record(self, job: Job) -> StepRecord:
+        """Return the record of a job that agrees, with the command and the inputs that it has now."""
+        digests = self.digests | self.registered
+        inputs = {
+            name: digests.get(file) or self._read.get(name, "") for name, file in job.input_names().items()
+        }
+        code = {record.code for record in self.records_of(job)}
+        outputs = {file: self.digests[file] for file in job.outputs if file in self.digests}
+        return StepRecord(job.rule, code.pop() if len(code) == 1 else "", job.command, inputs, outputs)
+
+    @cached_property
+    def agreeing(self) -> list[Job]:
+        """The jobs whose results the crate knows as this run would make them."""
+        return [job for job in self.jobs if not self.why[job]]
+
+    @cached_property
+    def rewritten(self) -> list[Job]:
+        """Those of them whose code has changed since."""
+        now = digests(sorted({job.step for job in self.agreeing if job.step}))
+        return [
+            job
+            for job in self.agreeing
+            if not is_shown_job(job) and {r.code for r in self.records_of(job)} != {now.get(job.step, "")}
+        ]
+
+    def is_there(self, file: str) -> bool:
+        """Tell whether a file need not be made: it lies here, or is taken."""
+        job = self.maker.get(file)
+        return job is None or (not self._is_drawn(job) and (self.is_here(file) or self._is_taken(job, file)))
+
+    def _is_taken(self, job: Job, file: str) -> bool:
+        is_held = not self.why[job] and self.run.holds(file.removeprefix(RESULTS))
+        return is_held and not self._is_drawn(job) and not self._is_made_anew(job)
+
+    def _is_drawn(self, job: Job) -> bool:
+        return bool(job.outputs) and job.outputs[0] in self.drawn
+
+    def _is_made_anew(self, job: Job) -> bool:
+        """Tell whether something that is shown is made here: where all that it is made of will be there."""
+        if job not in self._anew:
+            self._anew[job] = is_shown_job(job) and all(map(self._will_be, job.inputs))
+        return self._anew[job]
+
+    def _will_be(self, file: str) -> bool:
+        job = self.maker.get(file)
+        return self.is_there(file) or self._is_drawn(job) or self._is_made_anew(job)
+
+    @cached_property
+    def _anew(self) -> dict[Job, bool]:
+        return {}
+
+    @cached_property
+    def taken(self) -> dict[Job, list[str]]:
+        """The jobs some of whose results are taken, with these."""
+        found = {job: [f for f in job.outputs if self._is_taken(job, f)] for job in self.agreeing}
+        return {job: files for job, files in found.items() if files}
+
+    @cached_property
+    def made(self) -> list[Job]:
+        """The jobs that run, as far as can be told from which files are missing."""
+        read = {file for job in self.jobs for file in job.inputs}
+        wanted = [job for job in self.jobs if not read & set(job.outputs) or self._is_drawn(job)]
+        found = set()
+        while wanted:
+            job = wanted.pop()
+            if job not in found and not (job.outputs and all(map(self.is_there, job.outputs))):
+                found.add(job)
+                wanted += [self.maker[file] for file in job.inputs if not self.is_there(file)]
+        return [job for job in self.jobs if job in found]
+
+
+def is_shown_job(job: Job) -> bool:
+    """Tell whether a job makes nothing but tables, figures or the audit."""
+    return bool(job.outputs) and all(is_shown(file.removeprefix(RESULTS)) for file in job.outputs)
+
+
+def announce(source: Source) -> Taken:
+    """Note what another run had, so that this one can be planned although its data may be elsewhere."""
+    made_in = source.run.manifest[VARIABLE_KEY]
+    versions = made_in.get("packages", {})
+    had = {name for name, version in versions.items() if version != NOT_INSTALLED}
+    known = sorted({load_area(area).extra for area in AREAS} - {""})
+    extras = tuple(extra for extra in known if had.issuperset(requirements([extra])))
+    digest = sha256_file(source.run.folder / MANIFEST) if source.run.holds(MANIFEST) else ""
+    taken = Taken(source.name, digest, 0, extras, known_data(source.run), made_in)
+    before = read_taken(HERE)
+    if digest and before.manifest == digest:  # the same run again
+        taken = replace(taken, steps=before.steps, rewritten=before.rewritten, recheck=before.recheck)
+    note_taken(HERE, taken, taken_records(HERE))
+    return taken
+
+
+def known_data(run: Run) -> dict[str, str]:
+    """Return the sha256 of the data that another run had, or that its steps have read, by name."""
+    files = {name: digest for step in run.steps for name, digest in step.inputs.items()}
+    files |= {f"{RESULTS}{name}": digest for name, digest in run.manifest["outputs"].items()}
+    paths = {PurePosixPath(name): digest for name, digest in files.items()}
+    return {path.parts[2]: digest for path, digest in paths.items() if path.is_relative_to(FOLDER)}
+
+
+def choose(
+    source: Source,
+    jobs: Sequence[Job],
+    config: Mapping[str, Any],
+    registry: Mapping[str, Dataset],
+    root: Path,
+) -> tuple[Choice, int]:
+    """Return what is taken of another run, and the seed by which steps to make again were drawn.
+
+    `config` is as it was written, without defaults.
+    """
+    copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
+    registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
+    mine, other = (_config_of(one, root) for one in (config, read_written(source.run.folder / CONFIG)))
+    more = registered, mine, mine == other
+    chosen, seed = Choice(jobs, source, *more), source.seed
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    if source.recheck:
+        known = [job for job in chosen.agreeing if not is_shown_job(job)]
+        # Of code that has changed all results are taken or none, so that any of them may be drawn.
+        drawn = draw(chosen.rewritten or known, source.recheck, seed)
+        chosen = Choice(jobs, source, *more, drawn={job.outputs[0] for job in drawn})
+    return chosen, seed
+
+
+def draw(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
+    """Return some jobs at random."""
+    return random.Random(seed).sample(sorted(jobs, key=lambda job: min(job.outputs)), min(count, len(jobs)))
+
+
+def _config_of(config: Mapping[str, Any], root: Path) -> str:
+    """Return the digest of a configuration, completed with the defaults of today; "" if it is refused."""
+    try:
+        return config_digest(make_plan(config, root).record())
+    except InputError:
+        return ""
+
+
+def describe(choice: Choice, source: Source) -> list[str]:
+    """Say what is taken, what is not and why, and what is made."""
+    n_files = sum(map(len, choice.taken.values()))
+    lines = [f"{source.name}: {n_files} results of {len(choice.taken)} steps are taken as done"]
+    if rewritten := ", ".join(sorted({job.rule for job in choice.rewritten})):
+        check = "if those that are drawn give the same bytes" if source.recheck else "without a check"
+        more = "" if source.recheck else "; --recheck N makes N of their steps again"
+        lines.append(f"made by code that has changed since, and taken {check}: {rewritten}{more}")
+    reasons: dict[str, Counter] = {}
+    for job in choice.made:
+        if (
+            choice.why[job]
+            and job.outputs
+            and not is_shown_job(job)
+            and job.outputs[0] not in choice.registered
+        ):
+            reasons.setdefault(choice.why[job], Counter())[job.rule] += 1
+    lines += [f"not taken, {why}: {_counted(rules)}" for why, rules in reasons.items()]
+    shown = [job for job in choice.made if is_shown_job(job)]
+    rules = Counter(job.rule for job in choice.made if job.outputs and job not in shown)
+    parts = [_counted(rules)] if rules else []
+    parts += [f"{len(shown)} steps of tables, figures and the audit"] if shown else []
+    return [*lines, f"to be made: {', '.join(parts) or 'nothing'}"]
+
+
+def _counted(rules: Counter) -> str:
+    return ", ".join(f"{rule} ({n})" if n > 1 else rule for rule, n in rules.items())
+
+
+def take(
+    source: Source,
+    taken: Taken,
+    choice: Choice,
+    seed: int,
+    plan: Callable[[Sequence[str]], list[Job]],
+    make: Callable[[Sequence[str]], int],
+    say: Callable[[str], None],
+) -> int:
+    """Copy what is taken, and make what must be there before the run; return an exit code.
+
+    `plan` returns the jobs that Snakemake would run for some targets, `make` runs them.
+    """
+    known = [choice.record(job) for job in choice.agreeing]
+    drawn = [job for job in choice.jobs if job.outputs and job.outputs[0] in choice.drawn]
+    targets = [file for job in drawn for file in job.outputs]
+    results = choice.maker.keys() - choice.registered.keys()
+    _remove([*targets, *(file for file in results if not choice.is_here(file))])
+    here = {file for file in choice.digests if choice.is_here(file)}
+    rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
+    n_steps = max(taken.steps, len(choice.taken))
+    taken = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
+    note_taken(HERE, taken, known)
+    moment = min((os.stat(f).st_mtime_ns for f in results if choice.is_here(f)), default=time.time_ns())
+    for file in (file for files in choice.taken.values() for file in files):
+        if not choice.is_here(file):
+            with atomic_path(file) as temporary:
+                shutil.copyfile(source.run.folder / file.removeprefix(RESULTS), temporary)
+    _age([file for job in choice.agreeing for file in job.outputs if file not in choice.noted], moment)
+
+    def make_ahead(targets: Sequence[str]) -> int:
+        return _make_ahead(choice, source.name, targets, moment, plan, make, say)
+
+    if not drawn:
+        return make_ahead([])
+    if code := make_ahead(targets):
+        return code
+    unequal = [job for job in drawn if any(map(choice.is_unequal, job.outputs))]
+    found = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
+    if unequal:
+        _remove(choice.digests.keys() - here)
+        raise InputError(f"{source.name}: {found}; nothing of it is taken")
+    say(f"{found}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give others (95 % confidence)")
+    report = {"seed": seed, "drawn": [min(job.outputs) for job in drawn], "equal": len(drawn)}
+    note_taken(HERE, replace(taken, recheck=report), known)
+    return make_ahead([])
+
+
+def _make_ahead(
+    choice: Choice,
+    name: str,
+    targets: Sequence[str],
+    moment: int,
+    plan: Callable[[Sequence[str]], list[Job]],
+    make: Callable[[Sequence[str]], int],
+    say: Callable[[str], None],
+) -> int:
+    """Make targets in rounds; without any, what is missing where Snakemake would run again what is done.
+
+    It does so with what was made of a file that it makes in the same run. What is made before, with the bytes
+    that the other run names, is as old as what was taken. Returns an exit code.
+    """
+    while jobs := [job for job in plan(targets) if job.outputs]:
+        if not targets and not any(job.follows for job in jobs):
+            break
+        waiting = {file for job in jobs for file in job.outputs}
+        ready = [job for job in jobs if waiting.isdisjoint(job.inputs)]
+        say(f"before the run: {', '.join(sorted({job.rule for job in ready}))}")
+        files = [file for job in ready for file in job.outputs]
+        if code := make(files):
+            return code
+        for file in filter(choice.is_unequal, files):
+            say(f"{file}: was made here with other bytes than {name} names")
+        _age([file for file in files if not choice.is_unequal(file)], moment)
+    return 0
+
+
+def describe_made(choice: Choice) -> list[str]:
+    """Say which of the results that were made here have the bytes that the other run names."""
+    files = [file for job in choice.made for file in job.outputs if file in choice.digests]
+    files = [file for file in files if Path(file).exists() and file != f"{RESULTS}{MANIFEST}"]
+    other = [file for file in files if choice.is_unequal(file)]
+    if not files:
+        return []
+    lines = [f"{len(files) - len(other)} of {len(files)} results made here have the other run's bytes"]
+    return lines + [f"other bytes: {', '.join(other[:_LISTED])}" for _ in other[:1]]
+
+
+def _remove(files: Iterable[str]) -> None:
+    for file in files:
+        Path(file).unlink(missing_ok=True)
+
+
+def _sha256(file: str) -> str:
+    """Return the sha256 of a file, once for each state of it."""
+    state = os.stat(file)
+    return _sha256_at(file, state.st_mtime_ns, state.st_size)
+
+
+@functools.cache
+def _sha256_at(file: str, *state: int) -> str:
+    return sha256_file(file)
+
+
+def _age(files: Iterable[str], moment: int) -> None:
+    """Let files be no newer than what was made of them."""
+    for file in files:
+        if Path(file).exists():
+            os.utime(file, ns=(moment, moment))

@@ -1,0 +1,333 @@
+"""What is taken of another run, what is made, and what a spot check finds."""
+
+import json
+import os
+import sys
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from biaslab.cli import main
+from biaslab.core.errors import InputError
+from biaslab.core.files import write_text
+from biaslab.run import travel
+from biaslab.run.crate.reading import Run, opened_run
+from biaslab.run.crate.writing import write_crate
+from biaslab.run.jobs import Job, plain_command
+from biaslab.run.manifest import TAKEN
+from biaslab.run.records import StepRecord
+from biaslab.run.root import repository
+from biaslab.run.taken import Taken, check_taken, config_digest, read_taken, taken_records
+from biaslab.run.travel import Choice, Source, draw
+from travel_data import CODE, MADE, command_of, make_run
+
+TABLE, EMBEDDING = "results/origins/unit/bias.tsv", f"results/{next(iter(MADE))}"
+FIGURE, TEXTS = "results/origins/tables/table1.tsv", "results/origins/unit/documents.parquet"
+UPDATED = f"Input files updated by another job: {EMBEDDING}"
+RECORD = {"areas": ["origins"], "seed": 1}
+
+
+def jobs_of_today(told=()):
+    """Return the jobs as they are planned now; steps of `told` have another seed."""
+    steps = [
+        ("train", "own.txt", EMBEDDING),
+        ("measure", EMBEDDING, TABLE),
+        ("measure", "own.txt", TEXTS),
+        ("report_one", TABLE, FIGURE),
+    ]
+    return [
+        Job(rule, (read,), (made,), plain_command(command_of(rule, 2 if rule in told else 1)))
+        for rule, read, made in steps
+    ]
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    """A folder with the data alone, and a crate beside it of what was made of them elsewhere."""
+    write_crate(make_run(tmp_path / "run"), tmp_path / "crate.zip", repository(), ["results"])
+    folder = tmp_path / "empty"
+    write_text(folder / "own.txt", "mine")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(travel, "_config_of", lambda config, root: config_digest({**RECORD, **config}))
+    return folder
+
+
+@dataclass
+class Gone:
+    """What came of going on."""
+
+    code: int
+    said: list[str]
+    made: list[str]
+    choice: Choice
+
+
+@pytest.fixture
+def go_on(empty, monkeypatch):
+    """Return a function that goes on from the crate in the empty folder.
+
+    Steps write what they once did, or `writes`; `plans` are the jobs that Snakemake would run, in turn.
+    """
+
+    def run(code=None, writes=None, told=(), config=None, plans=(), **options):
+        said, made, planned = [], [], list(plans)
+        now = {f"origins.{rule}": digest for rule, digest in (CODE | (code or {})).items()}
+        monkeypatch.setattr(travel, "digests", lambda names: now)
+
+        def make(files):
+            made.extend(files)
+            for file in files:
+                write_text(file, writes or f"{file.removeprefix('results/')}\n")
+            return 0
+
+        def plan(targets):
+            missing = [job for job in jobs_of_today() if job.outputs[0] in targets]
+            missing = [job for job in missing if not Path(job.outputs[0]).exists()]
+            return missing or (planned.pop(0) if planned else [])
+
+        with opened_run(empty.parent / "crate.zip", with_steps=True) as opened:
+            source = Source("crate.zip", opened, **options)
+            taken = travel.announce(source)
+            choice, seed = travel.choose(source, jobs_of_today(told), config or RECORD, {}, empty)
+            said += travel.describe(choice, source)
+            exit_code = travel.take(source, taken, choice, seed, plan, make, said.append)
+        return Gone(exit_code, said, made, choice)
+
+    return run
+
+
+def there(folder):
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name for name in found if not name.startswith((".snakemake", "results/logs"))}
+
+
+def times(folder):
+    return {name: (folder / name).stat().st_mtime_ns for name in there(folder)}
+
+
+def test_results_are_copied_and_noted_for_whoever_goes_on(go_on, empty):
+    gone = go_on()
+    assert (gone.code, gone.made, there(empty)) == (0, [], {"own.txt", TABLE})
+    assert gone.said[0] == "crate.zip: 1 results of 1 steps are taken as done"
+    assert gone.said[-1] == "to be made: measure, 1 steps of tables, figures and the audit"  # its texts
+    taken = read_taken(empty / "results")
+    assert (taken.source, taken.environment["cpus"]) == ("crate.zip", os.cpu_count())
+    assert {record.rule for record in taken_records(empty / "results")} == {"train", "measure", "report_one"}
+
+
+def test_the_same_command_again_changes_nothing(go_on, empty):
+    go_on()
+    before, note, records = times(empty), read_taken(empty / "results"), taken_records(empty / "results")
+    go_on()
+    assert times(empty) == before
+    assert read_taken(empty / "results") == note
+    assert taken_records(empty / "results") == records
+
+
+def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty):
+    go_on()
+    write_text(empty / FIGURE, f"{FIGURE.removeprefix('results/')}\n")
+    (empty / TABLE).unlink()
+    go_on()
+    assert times(empty)[TABLE] <= times(empty)[FIGURE]
+    later = times(empty)[TABLE] + 10**9
+    write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
+    os.utime(empty / EMBEDDING, ns=(later, later))
+    go_on()
+    assert times(empty)[TABLE] >= times(empty)[EMBEDDING]
+
+
+def test_a_result_with_other_bytes_that_was_not_made_here_is_replaced(go_on, empty):
+    write_text(empty / TABLE, "older")
+    go_on()
+    assert (empty / TABLE).read_text() != "older"
+
+
+def test_a_result_that_was_made_here_stays_and_what_was_made_of_another_is_not_taken(
+    go_on, empty, monkeypatch
+):
+    write_text(empty / EMBEDDING, "made here")
+    monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}})
+    gone = go_on()
+    assert there(empty) == {"own.txt", EMBEDDING}
+    assert "not taken, what they read is made again: measure" in gone.said
+
+
+def test_nothing_is_taken_on_request(go_on, empty):
+    go_on(trusts=False)
+    assert there(empty) == {"own.txt"}
+
+
+def test_another_input_and_all_that_was_made_of_it_is_not_taken(go_on, empty):
+    write_text(empty / "own.txt", "another")
+    gone = go_on()
+    assert there(empty) == {"own.txt"}
+    assert "not taken, own.txt is another file now: train, measure" in gone.said
+
+
+def test_in_a_run_of_other_settings_only_what_the_same_commands_make_is_taken(go_on, empty):
+    go_on(config={"more": 1})
+    assert TABLE in there(empty)
+    gone = go_on(config={"seed": 2}, told=["train"])
+    assert "not taken, their settings are other ones: train" in gone.said
+    assert there(empty) == {"own.txt"}, "what was taken for the other configuration is gone"
+
+
+def test_in_a_run_of_the_same_settings_steps_may_be_told_them_in_another_way(go_on, empty):
+    go_on(told=["measure"])
+    assert TABLE in there(empty)
+
+
+def test_what_was_taken_belongs_to_a_configuration(go_on, empty):
+    go_on()
+    taken = read_taken(empty / "results")
+    check_taken(taken, RECORD)
+    check_taken(taken, RECORD | {"failed": {"a step": ["a file"]}})
+    with pytest.raises(InputError, match=r"from crate\.zip for another configuration; name that run again"):
+        check_taken(taken, RECORD | {"seed": 2})
+    check_taken(Taken(), RECORD)
+
+
+def test_work_of_several_steps_may_be_that_of_one_now(go_on, empty, monkeypatch):
+    """A crate of an older version: its records name no commands."""
+    one = Job("both", ("own.txt",), (EMBEDDING, TABLE), "biaslab step origins.both")
+    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [one, jobs_of_today_last()])
+    gone = go_on()
+    assert TABLE in there(empty)
+    assert any("without a check: both" in line for line in gone.said)
+
+
+def jobs_of_today_last():
+    return Job("report_one", (TABLE,), (FIGURE,), plain_command(command_of("report_one")))
+
+
+# --- what must be there before the run
+
+
+def test_what_is_missing_is_made_before_where_snakemake_would_repeat_what_is_done(go_on, empty):
+    train, measure, *_ = jobs_of_today()
+    missing = replace(train, reason=f"Missing output files: {EMBEDDING}")
+    gone = go_on(plans=[[missing, replace(measure, reason=UPDATED)], [replace(measure, reason="code")]])
+    assert gone.made == [EMBEDDING]
+    assert times(empty)[EMBEDDING] <= times(empty)[TABLE]
+    assert "before the run: train" in gone.said
+
+
+def test_what_was_made_with_other_bytes_is_named_and_keeps_its_time(go_on, empty):
+    train, measure, *_ = jobs_of_today()
+    gone = go_on(
+        writes="other",
+        plans=[[replace(train, reason="Missing output files"), replace(measure, reason=UPDATED)]],
+    )
+    assert f"{EMBEDDING}: was made here with other bytes than crate.zip names" in gone.said
+    assert times(empty)[EMBEDDING] > times(empty)[TABLE]
+
+
+# --- a spot check
+
+
+def test_a_rechecked_step_with_the_same_bytes_is_in_the_report(go_on, empty):
+    gone = go_on(recheck=9, seed=3)
+    assert sorted(gone.made) == sorted([EMBEDDING, TABLE, TEXTS])
+    assert "3 of 3 steps drawn by the seed 3 gave the same bytes" in gone.said[-1]
+    report = json.loads((empty / "results" / TAKEN).read_text())["recheck"]
+    assert (report["seed"], sorted(report["drawn"]), report["equal"]) == (3, sorted(gone.made), 3)
+
+
+def test_what_was_taken_before_is_made_again_all_the_same(go_on, empty):
+    go_on()
+    with pytest.raises(InputError, match=r"nothing of it is taken"):
+        go_on(recheck=9, writes="another")
+
+
+def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
+    with pytest.raises(InputError, match=r"crate\.zip: 0 of 1 steps .* nothing of it is taken"):
+        go_on(recheck=1, writes="another")
+    assert there(empty) == {"own.txt"}
+
+
+def test_results_of_code_that_has_changed_are_taken_and_named(go_on, empty):
+    changed = {"train": "e" * 16}
+    gone = go_on(changed)
+    line = "made by code that has changed since, and taken without a check: train; --recheck N makes N of"
+    assert any(said.startswith(line) for said in gone.said)
+    assert (gone.made, TABLE in there(empty)) == ([], True)
+    assert read_taken(empty / "results").rewritten == ("train",)
+    gone = go_on(changed, recheck=1)
+    assert (gone.made, TABLE in there(empty)) == ([EMBEDDING], True)
+
+
+def test_draws_are_repeated_by_their_seed_in_whatever_order_jobs_and_outputs_come():
+    jobs = [Job("one", (), (f"results/{n}", f"results/{9 - n}"), "") for n in range(9)]
+    turned = [replace(job, outputs=job.outputs[::-1]) for job in jobs[::-1]]
+    drawn = [[min(job.outputs) for job in draw(some, 3, 1)] for some in (jobs, turned)]
+    assert drawn[0] == drawn[1]
+    assert len({tuple(id(job) for job in draw(jobs, 3, seed)) for seed in range(9)}) > 3
+    assert len(draw(jobs, 99, 1)) == len(jobs)
+
+
+# --- crates that are not sound
+
+
+def truncated(crate):
+    crate.write_bytes(crate.read_bytes()[:-200])
+
+
+def damaged(crate):
+    with zipfile.ZipFile(crate) as archive:
+        member = archive.getinfo(TABLE)
+    data = bytearray(crate.read_bytes())
+    data[member.header_offset + 30 + len(TABLE) + member.compress_size // 2] ^= 255
+    crate.write_bytes(data)
+
+
+def add(name, text="x"):
+    def change(crate):
+        with zipfile.ZipFile(crate, "a") as archive:
+            archive.writestr(name, text)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda crate: crate.unlink(), "no such file or folder"),
+        (truncated, "not a whole zip archive"),
+        (damaged, "not a whole zip archive"),
+        (add("results/../../x"), "leaves the crate"),
+        (add("results/origins/unit/more.tsv"), "is not in the manifest"),
+        (add("records.json"), "two files of the same name"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_crate_that_is_not_sound_is_refused_in_a_line_and_nothing_is_written(
+    empty, monkeypatch, capsys, change, message
+):
+    change(empty.parent / "crate.zip")
+    monkeypatch.setattr(sys, "argv", ["biaslab", "run", "--from", str(empty.parent / "crate.zip")])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err.splitlines()
+    assert (stop.value.code, len(said)) == (2, 1)
+    assert message in said[0]
+    assert [path.name for path in empty.iterdir()] == ["own.txt"]
+
+
+def test_trust_without_another_run_is_refused(empty, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["biaslab", "run", "--recheck", "3"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "name it with --from" in capsys.readouterr().err
+
+
+def test_data_are_known_that_another_run_had_or_that_its_steps_have_read():
+    """The run may have gone on from a third one, which alone had them."""
+    read = {"results/datasets/two/b.csv": "3" * 64, "results/origins/x.tsv": "2" * 64, "own.txt": "4" * 64}
+    step = StepRecord("measure", "", "", read, {})
+    manifest = {"outputs": {"datasets/one/a.csv": "1" * 64, "origins/x.tsv": "2" * 64}}
+    known = travel.known_data(Run(Path(), steps=(step,), manifest=manifest))
+    assert known == {"one": "1" * 64, "two": "3" * 64}
