@@ -360,11 +360,13 @@ def _make_ahead(
     It does so with what was made of a file that it makes in the same run. What is made before, with the bytes
     that the other run names, is as old as what was taken. Returns an exit code.
     """
-    while jobs := [job for job in plan(targets) if job.outputs]:
-        if not targets and not any(job.follows for job in jobs):
-            break
+    needed = {file for job in choice.made for file in job.outputs}
+    while True:
+        jobs = [job for job in plan(targets) if job.outputs]
         waiting = {file for job in jobs for file in job.outputs}
-        ready = [job for job in jobs if waiting.isdisjoint(job.inputs)]
+        ready = [job for job in jobs if waiting.isdisjoint(job.inputs) and job.outputs[0] in needed]
+        if not ready or not (targets or any(job.follows for job in jobs)):
+            return 0
         say(f"before the run: {', '.join(sorted({job.rule for job in ready}))}")
         files = [file for job in ready for file in job.outputs]
         if code := make(files):
@@ -372,7 +374,6 @@ def _make_ahead(
         for file in filter(choice.is_unequal, files):
             say(f"{file}: was made here with other bytes than {name} names")
         _age([file for file in files if not choice.is_unequal(file)], moment)
-    return 0
 
 
 def describe_made(choice: Choice) -> list[str]:

@@ -206,23 +206,32 @@ def jobs_of_today_last():
 # --- what must be there before the run
 
 
+def plan_of_texts():
+    """Return what Snakemake would run: the texts, which no crate has, and again a table that is there."""
+    _, table, texts, _ = jobs_of_today()
+    return [replace(texts, reason=f"Missing output files: {TEXTS}"), replace(table, reason=UPDATED)]
+
+
 def test_what_is_missing_is_made_before_where_snakemake_would_repeat_what_is_done(go_on, empty):
-    train, measure, *_ = jobs_of_today()
-    missing = replace(train, reason=f"Missing output files: {EMBEDDING}")
-    gone = go_on(plans=[[missing, replace(measure, reason=UPDATED)], [replace(measure, reason="code")]])
-    assert gone.made == [EMBEDDING]
-    assert times(empty)[EMBEDDING] <= times(empty)[TABLE]
-    assert "before the run: train" in gone.said
+    gone = go_on(plans=[plan_of_texts(), [replace(jobs_of_today()[1], reason="code has changed")]])
+    assert gone.made == [TEXTS]
+    assert times(empty)[TEXTS] <= times(empty)[TABLE]
+    assert "before the run: measure" in gone.said
+
+
+def test_where_nothing_that_is_done_would_be_repeated_all_is_left_to_the_run(go_on):
+    assert go_on(plans=[plan_of_texts()[:1]]).made == []
+
+
+def test_what_is_not_needed_is_not_made_before(go_on):
+    train = replace(jobs_of_today()[0], reason="Missing output files")
+    assert go_on(plans=[[train, plan_of_texts()[1]]]).made == []
 
 
 def test_what_was_made_with_other_bytes_is_named_and_keeps_its_time(go_on, empty):
-    train, measure, *_ = jobs_of_today()
-    gone = go_on(
-        writes="other",
-        plans=[[replace(train, reason="Missing output files"), replace(measure, reason=UPDATED)]],
-    )
-    assert f"{EMBEDDING}: was made here with other bytes than crate.zip names" in gone.said
-    assert times(empty)[EMBEDDING] > times(empty)[TABLE]
+    gone = go_on(writes="other", plans=[plan_of_texts()])
+    assert f"{TEXTS}: was made here with other bytes than crate.zip names" in gone.said
+    assert times(empty)[TEXTS] > times(empty)[TABLE]
 
 
 # --- a spot check
