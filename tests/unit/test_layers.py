@@ -193,3 +193,13 @@ def test_an_area_plugs_in_without_heavy_imports(area):
         found = imports(path)
         assert not heavy & {module.split(".")[0] for module in found}, name
         waiting += [module_of(module) for module in found if module.startswith("biaslab.")]
+
+
+def test_no_private_name_of_snakemake_is_used():
+    private = re.compile(
+        r"\b(workflow|dag|scheduler|persistence|rule|rules|job|snakemake)\.(\w+\.)*_[a-z]\w*"
+    )
+    files = [*MODULES, *(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow/Snakefile", ROOT / "Snakefile"]
+    assert private.search("workflow.dag._group")
+    found = {path.name: private.search(path.read_text(encoding="utf-8")) for path in files}
+    assert {name: match[0] for name, match in found.items() if match} == {}

@@ -37,9 +37,7 @@ def check_slurm(workflow: Any) -> None:
     _refuse_leftovers(Path.cwd())
     refuse_blind_status(settings.status_command, settings.init_seconds_before_status_checks, _configuration())
     jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local and not job.is_norun]
-    groups = workflow.dag._group  # no public name has the groups of a run that was begun before
-    submitted = dict.fromkeys(groups.get(job, job) for job in jobs)
-    refuse_impossible(requests_of(submitted), time_limits(_ask("sinfo", "--noheader", "--format=%P|%l")))
+    refuse_impossible(requests_of(jobs), time_limits(_ask("sinfo", "--noheader", "--format=%P|%l")))
 
 
 def refuse_blind_status(command: str, first_wait: int, configuration: Mapping[str, str]) -> None:
@@ -61,20 +59,13 @@ def refuse_blind_status(command: str, first_wait: int, configuration: Mapping[st
 
 
 def requests_of(jobs: Iterable[Any]) -> dict[Request, str]:
-    """Return what jobs and groups of jobs ask for, each with the first rule or group that does."""
+    """Return what jobs ask for, each with the first rule that does."""
     found: dict[Request, str] = {}
     for job in jobs:
         given = job.resources
         places = (str(given.get(f"slurm_{key}") or "") for key in ("partition", "account"))
-        found.setdefault(Request(job.threads, given["mem_mb"], given["runtime"], *places), _name_of(job))
+        found.setdefault(Request(job.threads, given["mem_mb"], given["runtime"], *places), job.rule.name)
     return found
-
-
-def _name_of(job: Any) -> str:
-    """Return the rule of a job; of a group, its name and how many jobs it has, which ask for the sum."""
-    if not job.is_group():
-        return job.rule.name
-    return f"the group {job.groupid} of {len(list(job.jobs))} jobs (fewer --group-components ask for less)"
 
 
 def refuse_impossible(requests: Mapping[Request, str], limits: Mapping[str, float]) -> None:

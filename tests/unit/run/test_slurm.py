@@ -82,28 +82,13 @@ def test_what_sbatch_refuses_is_said_in_its_words(tmp_path, monkeypatch):
 def job(rule, threads, **resources):
     given = {"mem_mb": 100, "runtime": 5} | resources
     named = SimpleNamespace(name=rule)
-    return SimpleNamespace(rule=named, threads=threads, resources=given, is_group=lambda: False)
-
-
-def group(name, jobs):
-    """Return a group as Snakemake has it: its jobs run at once."""
-    resources = {"mem_mb": sum(part.resources["mem_mb"] for part in jobs), "runtime": 5}
-    threads = sum(part.threads for part in jobs)
-    return SimpleNamespace(
-        groupid=name, jobs=jobs, threads=threads, resources=resources, is_group=lambda: True
-    )
+    return SimpleNamespace(rule=named, threads=threads, resources=given)
 
 
 def test_requests_are_asked_once_each():
     jobs = [job("a", 1), job("b", 1), job("c", 2), job("d", 1, slurm_partition="long", slurm_account="x")]
     found = requests_of(jobs)
     assert found == {Request(1, 100, 5): "a", Request(2, 100, 5): "c", Request(1, 100, 5, "long", "x"): "d"}
-
-
-def test_a_group_asks_for_what_its_jobs_ask_for_together():
-    name = "the group trainings of 8 jobs (fewer --group-components ask for less)"
-    found = requests_of([job("a", 1), group("trainings", [job("train", 1)] * 8)])
-    assert found == {Request(1, 100, 5): "a", Request(8, 800, 5): name}
 
 
 def test_a_status_command_that_never_sees_an_end_is_refused():
