@@ -226,7 +226,7 @@ def make_plan(
     ]
     notices += _to_download(states)
     plan = Plan(config, root, registry, tuple(areas), units, absent, tuple(notices), unreadable)
-    check_taken(taken, plan.record())
+    check_taken(taken, config)
     return plan
 
 

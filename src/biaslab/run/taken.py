@@ -15,6 +15,7 @@ from biaslab.run.manifest import TAKEN
 from biaslab.run.records import StepRecord, parse_records, records_text
 
 _RECORDS = Path("logs/taken_records.json")
+_INDECISIVE = {"datasets", "cluster", FAILED}
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,15 @@ class Taken:
     config: str = ""  # the `config_digest` of the run that took it
 
 
-def config_digest(record: Mapping[str, Any]) -> str:
-    """Return the sha256 of what decides the results of a run, whatever of it has failed."""
-    decisive = {key: value for key, value in record.items() if key != FAILED}
+def config_digest(config: Mapping[str, Any]) -> str:
+    """Return the sha256 of a complete configuration, without where data lie, how jobs run and what failed."""
+    decisive = {key: value for key, value in config.items() if key not in _INDECISIVE}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
-def check_taken(taken: Taken, record: Mapping[str, Any]) -> None:
+def check_taken(taken: Taken, config: Mapping[str, Any]) -> None:
     """Refuse a run beside results that were taken for another configuration: Snakemake would keep them."""
-    if taken.config and taken.config != config_digest(record):
+    if taken.config and taken.config != config_digest(config):
         raise InputError(
             f"results/: was taken in part from {taken.source} for another configuration; name that run again"
             " with --from, or delete results/"

@@ -31,7 +31,7 @@ from biaslab.run.extras import requirements
 from biaslab.run.jobs import Job
 from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
 from biaslab.run.notes import NOTES, read_notes
-from biaslab.run.plan import make_plan
+from biaslab.run.plan import Plan, make_plan
 from biaslab.run.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.records import RESULTS, StepRecord
 from biaslab.run.steps import digests
@@ -244,8 +244,8 @@ def choose(
     """
     copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
     registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
-    mine, other = (_config_of(one, root) for one in (config, read_written(source.run.folder / CONFIG)))
-    more = registered, mine, mine == other
+    plan = make_plan(config, root)
+    more = registered, config_digest(plan.config), _is_same(plan, source.run)
     chosen, seed = Choice(jobs, source, *more), source.seed
     seed = secrets.randbelow(2**31) if seed is None else seed
     if source.recheck:
@@ -261,12 +261,13 @@ def draw(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
     return random.Random(seed).sample(sorted(jobs, key=lambda job: min(job.outputs)), min(count, len(jobs)))
 
 
-def _config_of(config: Mapping[str, Any], root: Path) -> str:
-    """Return the digest of a configuration, completed with the defaults of today; "" if it is refused."""
+def _is_same(plan: Plan, run: Run) -> bool:
+    """Tell whether another run has the configuration of a plan, completed with the defaults of today."""
     try:
-        return config_digest(make_plan(config, root).record())
+        other = make_plan(read_written(run.folder / CONFIG), plan.root)
     except InputError:
-        return ""
+        return False
+    return plan.record() == other.record()
 
 
 def describe(choice: Choice, source: Source) -> list[str]:

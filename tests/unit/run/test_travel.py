@@ -6,6 +6,7 @@ import sys
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,7 +20,7 @@ from biaslab.run.jobs import Job, plain_command
 from biaslab.run.manifest import TAKEN
 from biaslab.run.records import StepRecord
 from biaslab.run.root import repository
-from biaslab.run.taken import Taken, check_taken, config_digest, read_taken, taken_records
+from biaslab.run.taken import Taken, check_taken, read_taken, taken_records
 from biaslab.run.travel import Choice, Source, draw
 from travel_data import CODE, MADE, command_of, make_run
 
@@ -43,6 +44,16 @@ def jobs_of_today(told=()):
     ]
 
 
+class AnyPlan(NamedTuple):
+    """What is asked of a plan here."""
+
+    config: dict
+    root: Path
+
+    def record(self):
+        return self.config
+
+
 @pytest.fixture
 def empty(tmp_path, monkeypatch):
     """A folder with the data alone, and a crate beside it of what was made of them elsewhere."""
@@ -50,7 +61,7 @@ def empty(tmp_path, monkeypatch):
     folder = tmp_path / "empty"
     write_text(folder / "own.txt", "mine")
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(travel, "_config_of", lambda config, root: config_digest({**RECORD, **config}))
+    monkeypatch.setattr(travel, "make_plan", lambda config, root: AnyPlan({**RECORD, **config}, root))
     return folder
 
 
@@ -184,7 +195,7 @@ def test_what_was_taken_belongs_to_a_configuration(go_on, empty):
     go_on()
     taken = read_taken(empty / "results")
     check_taken(taken, RECORD)
-    check_taken(taken, RECORD | {"failed": {"a step": ["a file"]}})
+    check_taken(taken, RECORD | {"failed": {"a step": ["a file"]}, "datasets": {"mirror": "elsewhere"}})
     with pytest.raises(InputError, match=r"from crate\.zip for another configuration; name that run again"):
         check_taken(taken, RECORD | {"seed": 2})
     check_taken(Taken(), RECORD)
