@@ -109,8 +109,9 @@ class Choice:
         for name, file in job.input_names().items():
             if why := self._why_not_input(name, file):
                 return why
-        others = (file for file in job.outputs if file in self.noted and self.is_unequal(file))
-        return next((f"{file} was made here with other bytes" for file in others), "")
+        others = (file for file in job.outputs if self.is_unequal(file))
+        own = (file for file in others if file in self.noted or not self._is_held(file))
+        return next((f"{file} was made here with other bytes" for file in own), "")
 
     def _why_not_input(self, name: str, file: str) -> str:
         maker = self.maker.get(file)
@@ -125,11 +126,18 @@ class Choice:
         """Tell whether a file lies here with other bytes than the crate names."""
         return file in self.digests and Path(file).exists() and _sha256(file) != self.digests[file]
 
+    def _is_held(self, file: str) -> bool:
+        return self.run.holds(file.removeprefix(RESULTS))
+
+    def is_stale(self, file: str) -> bool:
+        """Tell whether a file was taken before, and would be another now."""
+        return file in self.before and file in self.maker and bool(self.why[self.maker[file]])
+
     def is_here(self, file: str) -> bool:
-        """Tell whether a file lies here, and is not what was taken before and would be another now."""
-        is_other = file not in self.noted and self.is_unequal(file)
-        is_stale = file in self.before and file in self.maker and bool(self.why[self.maker[file]])
-        return Path(file).exists() and not is_other and not is_stale
+        """Tell whether a file lies here that stays."""
+        job = self.maker.get(file)
+        agrees = job is not None and not self.why[job]
+        return Path(file).exists() and not (self.is_unequal(file) if agrees else self.is_stale(file))
 
     def record(self, job: Job) -> StepRecord:
         """Return the record of a job that agrees, with the command and the inputs that it has now."""
@@ -162,8 +170,12 @@ class Choice:
         return job is None or (not self._is_drawn(job) and (self.is_here(file) or self._is_taken(job, file)))
 
     def _is_taken(self, job: Job, file: str) -> bool:
-        is_held = not self.why[job] and self.run.holds(file.removeprefix(RESULTS))
-        return is_held and not self._is_drawn(job) and not self._is_made_anew(job)
+        return (
+            not self.why[job]
+            and self._is_held(file)
+            and not self._is_drawn(job)
+            and not self._is_made_anew(job)
+        )
 
     def _is_drawn(self, job: Job) -> bool:
         return bool(job.outputs) and job.outputs[0] in self.drawn
@@ -316,7 +328,7 @@ def take(
     drawn = [job for job in choice.jobs if job.outputs and job.outputs[0] in choice.drawn]
     targets = [file for job in drawn for file in job.outputs]
     results = choice.maker.keys() - choice.registered.keys()
-    _remove([*targets, *(file for file in results if not choice.is_here(file))])
+    _remove([*targets, *filter(choice.is_stale, results)])
     here = {file for file in choice.digests if choice.is_here(file)}
     rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
     n_steps = max(taken.steps, len(choice.taken))

@@ -166,6 +166,14 @@ def test_a_result_that_was_made_here_stays_and_what_was_made_of_another_is_not_t
     assert "not taken, what they read is made again: measure" in gone.said
 
 
+def test_a_result_of_unknown_origin_stays_where_the_crate_has_no_other(go_on, empty):
+    write_text(empty / EMBEDDING, "copied from somewhere")
+    write_text(empty / TABLE, "older")
+    go_on()
+    assert (empty / EMBEDDING).read_text() == "copied from somewhere"
+    assert (empty / TABLE).read_text() == "older", "it may have been made of that"
+
+
 def test_nothing_is_taken_on_request(go_on, empty):
     go_on(trusts=False)
     assert there(empty) == {"own.txt"}
