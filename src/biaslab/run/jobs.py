@@ -12,9 +12,12 @@ from pathlib import Path
 
 from biaslab.core.errors import InputError
 from biaslab.run.notes import portable
+from biaslab.run.steps import STEP
+
+VARIABLE = "BIASLAB_JOBS"
+"""Names the file that the logger plugin writes the planned jobs to."""
 
 _PLUGIN = Path(__file__).with_name("planning")
-_STEP = re.compile(r"\bbiaslab step (\S+)")
 _UPDATED, _MISSING = "Input files updated by another job", "Missing output files"
 
 
@@ -31,7 +34,7 @@ class Job:
     @property
     def step(self) -> str:
         """The name of the step that it calls; "" for none."""
-        found = _STEP.search(self.command)
+        found = STEP.search(self.command)
         return found[1] if found else ""
 
     @property
@@ -49,17 +52,9 @@ def planned_jobs(arguments: Sequence[str]) -> list[Job]:
     with tempfile.TemporaryDirectory(prefix="biaslab-jobs-") as folder:
         out = Path(folder, "jobs")
         path = os.pathsep.join([str(_PLUGIN), *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [
-            sys.executable,
-            "-m",
-            "snakemake",
-            *arguments,
-            "--dry-run",
-            "--nolock",
-            "--logger",
-            "biaslab",
-        ]
-        environment = os.environ | {"PYTHONPATH": path, "BIASLAB_JOBS": str(out)}
+        options = ["--dry-run", "--nolock", "--logger", "biaslab"]
+        command = [sys.executable, "-m", "snakemake", *arguments, *options]
+        environment = os.environ | {"PYTHONPATH": path, VARIABLE: str(out)}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode:
             said = done.stderr.strip() or done.stdout.strip()  # the latter of a dry run

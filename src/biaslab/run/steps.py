@@ -44,7 +44,8 @@ SHARED = {
 }
 """The steps of no area."""
 
-_STEP = re.compile(r"\bbiaslab step (\S+)")
+STEP = re.compile(r"\bbiaslab step (\S+)")
+"""Where a shell command names the step that it calls."""
 
 
 def step(name: str) -> str:
@@ -193,7 +194,7 @@ def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
     So do another kind of processor that they are made for, and other settings that `given` tells a step. A
     copy of data has the registered checksum, whatever code copied it and from wherever.
     """
-    called = {rule: found[1] for rule in rules if (found := _STEP.search(_command(rule)))}
+    called = {rule: found[1] for rule in rules if (found := STEP.search(_command(rule)))}
     found = digests(dict.fromkeys(called.values()))
     for rule, name in called.items():
         if rule.params.get("sha256"):

@@ -6,7 +6,6 @@ files that are there, and makes what is missing. What is shown (tables, figures,
 any case where that needs nothing else.
 """
 
-import functools
 import os
 import random
 import secrets
@@ -15,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -92,6 +91,7 @@ class Choice:
         self._read = {name: digest for record in steps for name, digest in record.inputs.items()}
         self.noted = read_notes(Path(NOTES), ()).keys()  # what Snakemake has made here
         self.before = {file for record in taken_records(HERE) for file in record.outputs} - self.noted
+        self._anew: dict[Job, bool] = {}
         self.why: dict[Job, str] = {}  # "" for those that agree
         for job in jobs:
             self.why[job] = self._why_not(job)
@@ -167,17 +167,18 @@ class Choice:
     def is_there(self, file: str) -> bool:
         """Tell whether a file need not be made: it lies here, or is taken."""
         job = self.maker.get(file)
-        return job is None or (not self._is_drawn(job) and (self.is_here(file) or self._is_taken(job, file)))
+        return job is None or (not self.is_drawn(job) and (self.is_here(file) or self._is_taken(job, file)))
 
     def _is_taken(self, job: Job, file: str) -> bool:
         return (
             not self.why[job]
             and self._is_held(file)
-            and not self._is_drawn(job)
+            and not self.is_drawn(job)
             and not self._is_made_anew(job)
         )
 
-    def _is_drawn(self, job: Job) -> bool:
+    def is_drawn(self, job: Job) -> bool:
+        """Tell whether a job is made again for the spot check."""
         return bool(job.outputs) and job.outputs[0] in self.drawn
 
     def _is_made_anew(self, job: Job) -> bool:
@@ -188,11 +189,7 @@ class Choice:
 
     def _will_be(self, file: str) -> bool:
         job = self.maker.get(file)
-        return self.is_there(file) or self._is_drawn(job) or self._is_made_anew(job)
-
-    @cached_property
-    def _anew(self) -> dict[Job, bool]:
-        return {}
+        return self.is_there(file) or self.is_drawn(job) or self._is_made_anew(job)
 
     @cached_property
     def taken(self) -> dict[Job, list[str]]:
@@ -204,7 +201,7 @@ class Choice:
     def made(self) -> list[Job]:
         """The jobs that run, as far as can be told from which files are missing."""
         read = {file for job in self.jobs for file in job.inputs}
-        wanted = [job for job in self.jobs if not read & set(job.outputs) or self._is_drawn(job)]
+        wanted = [job for job in self.jobs if not read & set(job.outputs) or self.is_drawn(job)]
         found = set()
         while wanted:
             job = wanted.pop()
@@ -325,7 +322,7 @@ def take(
     `plan` returns the jobs that Snakemake would run for some targets, `make` runs them.
     """
     known = [choice.record(job) for job in choice.agreeing]
-    drawn = [job for job in choice.jobs if job.outputs and job.outputs[0] in choice.drawn]
+    drawn = [job for job in choice.jobs if choice.is_drawn(job)]
     targets = [file for job in drawn for file in job.outputs]
     results = choice.maker.keys() - choice.registered.keys()
     _remove([*targets, *filter(choice.is_stale, results)])
@@ -411,7 +408,7 @@ def _sha256(file: str) -> str:
     return _sha256_at(file, state.st_mtime_ns, state.st_size)
 
 
-@functools.cache
+@cache
 def _sha256_at(file: str, *state: int) -> str:
     return sha256_file(file)
 

@@ -7,7 +7,8 @@ from logging import LogRecord
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-VARIABLE = "BIASLAB_JOBS"
+from biaslab.run.jobs import VARIABLE
+
 _KEYS = {
     "rule": "rule_name",
     "inputs": "input",
