@@ -45,14 +45,27 @@ def served(*answers: Answer) -> Iterator[tuple[str, list[dict[str, str]]]]:
         yield f"http://127.0.0.1:{port}/file", asked
 
 
-def file(data: bytes, cut: int | None = None, announced: int | None = None) -> Answer:
-    """Send a file; perhaps end the connection `cut` bytes into it."""
+def file(
+    data: bytes,
+    cut: int | None = None,
+    announced: int | None = None,
+    resumes: bool = False,
+    tag: str = "",
+) -> Answer:
+    """Send a file; perhaps end the connection `cut` bytes into it, or begin where the request says."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
-        request.send_response(200)
-        request.send_header("Content-Length", str(announced or len(data)))
+        start = request.headers.get("Range", "bytes=0-").removeprefix("bytes=").removesuffix("-")
+        same = request.headers.get("If-Range", tag) == tag
+        begin = int(start) if resumes and same else 0
+        request.send_response(206 if begin else 200)
+        if begin:
+            request.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
+        if tag:
+            request.send_header("ETag", tag)
+        request.send_header("Content-Length", str(announced or len(data) - begin))
         request.end_headers()
-        request.wfile.write(data[:cut])
+        request.wfile.write(data[begin:cut])
 
     return answer
 

@@ -1,7 +1,7 @@
-"""Files from the web: tried several times, checked, and whole or absent.
+"""Files from the web: bounded, tried several times, resumed, and complete or absent.
 
-What arrives lies beside its final name with the suffix ``.part`` until it has the expected size and checksum.
-Proxies are those of the environment (``HTTPS_PROXY``, ``NO_PROXY``).
+What arrives lies next to its final name with the suffix ``.part`` until its size and its checksum are the
+expected ones. Proxies are those of the environment (``HTTPS_PROXY``, ``NO_PROXY``).
 """
 
 import contextlib
@@ -10,26 +10,25 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from http.client import HTTPException, HTTPMessage, HTTPResponse, responses
+from dataclasses import dataclass
+from functools import partial
+from http.client import responses
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
-from urllib.error import HTTPError, URLError
 from urllib.parse import urljoin, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import requests
+from urllib3.exceptions import HTTPError, MaxRetryError
 
 from biaslab.core.errors import InputError
 from biaslab.run.locked_folder import locked_folder
 from biaslab.run.provenance import sha256_file
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further attempt."""
 
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 2**18
-_OUT_OF_ORDER = frozenset({408, 425, 429, 500, 502, 503, 504})  # what a server may get over
+_OUT_OF_ORDER = frozenset({408, 416, 425, 429, 500, 502, 503, 504})  # another attempt may succeed
 _UNITS = ("bytes", "kB", "MB", "GB")
 
 
@@ -38,7 +37,7 @@ class UnreachableError(InputError):
 
 
 class _BrokenError(Exception):
-    """What another attempt may fix."""
+    """Another attempt may succeed."""
 
 
 def download(
@@ -52,19 +51,36 @@ def download(
     say: Callable[[str], None] = lambda line: None,
     insecure: bool = False,
 ) -> None:
-    """Download a file if it is not there. Of several processes one downloads, and the others wait.
+    """Download a file if it is missing. Of several processes one downloads, and the others wait.
 
-    No more than its `size` is ever read or written, or `max_bytes` where size and checksum are not known.
-    `insecure` allows http as well, for servers on this machine. `UnreachableError` says that there is no
-    connection.
+    No more than its `size` is ever read or written, or `max_bytes` if the size is not known. With a checksum
+    a download that another process began is resumed. `insecure` allows http as well, for servers on this
+    machine. `UnreachableError` means that there is no connection.
     """
-    if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
-        raise InputError(f"{url}: is no https address; correct it")
+    check_address(url, insecure)
     if target.is_file():  # also where nothing can be written
         return
     with locked_folder(target.parent):
-        if not target.is_file():
-            _Download(url, target, name, size, sha256, max_bytes, say).run()
+        if target.is_file():
+            return
+        say(f"downloading {name}{'' if size is None else f' ({in_words(size)})'} from {url}")
+        part = target.with_name(f"{target.name}.part")
+        try:
+            if not sha256:
+                part.unlink(missing_ok=True)
+            _Transfer(url, part, name, size, max_bytes if size is None else size, bool(sha256)).finish(say)
+            _check(url, part, sha256)
+            part.replace(target)
+        except OSError as error:
+            raise InputError(
+                f"cannot write {target}: {error.strerror or error}; free space or choose another folder"
+            ) from error
+
+
+def check_address(url: str, insecure: bool = False) -> None:
+    """Refuse an address that is not https, or http where `insecure` allows that."""
+    if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
+        raise InputError(f"{url}: is no https address; correct it")
 
 
 def in_words(size: int) -> str:
@@ -73,146 +89,138 @@ def in_words(size: int) -> str:
     return f"{size / 1000**power:.{1 if power else 0}f} {_UNITS[power]}"
 
 
-class _Download:
-    """One file on its way."""
+@contextlib.contextmanager
+def answered(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
+    """Yield what a server answers, redirects followed, before its content is read."""
+    hooks = {"response": partial(_check_redirect, is_private_allowed=_is_private(url))}
+    headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", "Connection": "close", **headers}
+    try:
+        with requests.get(url, headers=headers, hooks=hooks, stream=True, timeout=_TIMEOUT_SECONDS) as answer:
+            if answer.status_code in _OUT_OF_ORDER:
+                raise _BrokenError(f"the server answers {answer.status_code}")
+            if not answer.ok:
+                reason = responses.get(answer.status_code, "unknown")
+                raise InputError(f"{url}: the server answers {answer.status_code} ({reason})")
+            yield answer
+    except requests.TooManyRedirects as error:
+        raise InputError(f"{url}: leads from address to address without end; refused") from error
+    except requests.RequestException as error:
+        cause = error.args[0] if error.args else error
+        if isinstance(cause, MaxRetryError):  # which is raised before any connection
+            server, reason = urlsplit(url).netloc, str(cause.reason).rpartition(": ")[2]
+            raise UnreachableError(f"{server}: no connection ({reason}); connect to the web") from error
+        raise _BrokenError(f"no answer: {cause}") from error
 
-    def __init__(
-        self,
-        url: str,
-        target: Path,
-        name: str,
-        size: int | None,
-        sha256: str,
-        max_bytes: int,
-        say: Callable[[str], None],
-    ):
-        self._url, self._target, self._name = url, target, name
-        self._size, self._sha256, self._say = size, sha256, say
-        self._limit = max_bytes if size is None else size
-        self._part = target.with_name(f"{target.name}.part")
-        self._opener = build_opener(_Redirects(url))
 
-    def run(self) -> None:
-        """Try until the file is whole, and move it to its place."""
-        size = "" if self._size is None else f" ({in_words(self._size)})"
-        self._say(f"downloading {self._name}{size} from {self._url}")
+@dataclass
+class _Transfer:
+    """A file on its way."""
+
+    url: str
+    part: Path
+    name: str
+    size: int | None
+    limit: int
+    can_resume: bool
+    tag: str = ""  # what the server calls this version of the file
+
+    def finish(self, say: Callable[[str], None]) -> None:
+        """Try until the file is complete; delete what is refused."""
         try:
-            self._try_often()
-            self._part.replace(self._target)
-        except OSError as error:
-            raise InputError(
-                f"cannot write {self._target}: {error.strerror or error}; free space or choose another folder"
-            ) from error
-        finally:
-            with contextlib.suppress(OSError):
-                self._part.unlink(missing_ok=True)
-
-    def _try_often(self) -> None:
-        for wait in WAITS:
-            try:
-                self._try()
-                return
-            except _BrokenError as error:
-                self._say(f"{self._name}: {error}; trying again in {wait:g} s")
-                time.sleep(wait)
-        try:
-            self._try()
+            for wait in WAITS:
+                try:
+                    self._receive()
+                    return
+                except _BrokenError as error:
+                    say(f"{self.name}: {error}; trying again in {wait:g} s")
+                    time.sleep(wait)
+            self._receive()
         except _BrokenError as error:
             tries = len(WAITS) + 1
-            raise InputError(f"{self._url}: cannot be downloaded in {tries} attempts ({error})") from error
+            raise InputError(f"{self.url}: cannot be downloaded in {tries} attempts ({error})") from error
+        except (InputError, OSError) as error:
+            if not isinstance(error, UnreachableError):
+                self.part.unlink(missing_ok=True)
+            raise
 
-    def _try(self) -> None:
-        """Get the file, and check it."""
-        with self._open() as response:
-            self._receive(response)
-        measured = sha256_file(self._part) if self._size is not None else self._sha256
-        if measured != self._sha256:
-            raise InputError(
-                f"{self._url}: wrong checksum (sha256 {measured}, not {self._sha256}); what was downloaded is"
-                " deleted, the file there is another one"
-            )
+    def _receive(self) -> None:
+        there = self.part.stat().st_size if self.part.exists() else 0
+        if not (self.can_resume or self.tag):
+            there = 0
+        headers = {"Range": f"bytes={there}-"} if there else {}
+        if there and self.tag:
+            headers["If-Range"] = self.tag
+        with answered(self.url, headers) as answer:
+            if not answer.headers.get("Content-Range", "").startswith(f"bytes {there}-"):
+                there = 0
+            tag = answer.headers.get("ETag", "")
+            self.tag = "" if tag.startswith("W/") else tag
+            self._write(answer, there)
 
-    def _open(self) -> HTTPResponse:
-        request = Request(self._url, headers={"User-Agent": "biaslab"})
-        try:
-            return self._opener.open(request, timeout=_TIMEOUT_SECONDS)
-        except HTTPError as error:
-            error.close()
-            if error.code not in _OUT_OF_ORDER:
-                reason = responses.get(error.code, "unknown")
-                raise InputError(f"{self._url}: the server answers {error.code} ({reason})") from error
-            raise _BrokenError(f"the server answers {error.code}") from error
-        except URLError as error:
-            if isinstance(error.reason, ConnectionResetError | BrokenPipeError):
-                raise _BrokenError(str(error.reason)) from error
-            server = urlsplit(self._url).netloc
-            raise UnreachableError(f"{server}: no connection ({error.reason}); connect to the web") from error
-        except (OSError, HTTPException) as error:
-            raise _BrokenError(f"no answer: {error}") from error
+    def _write(self, answer: requests.Response, there: int) -> None:
+        from tqdm import tqdm
 
-    def _receive(self, response: HTTPResponse) -> None:
-        announced = response.headers.get("Content-Length", "")
-        expected = int(announced) if announced.isdigit() else self._size
-        if expected is not None and self._size not in (None, expected):
-            raise self._another(f"{expected} bytes")
-        there = 0
-        with self._part.open("wb") as file, self._progress() as progress:
-            for block in _blocks(response):
+        announced = answer.headers.get("Content-Length", "")
+        expected = there + int(announced) if announced.isdigit() else self.size
+        if expected is not None and self.size not in (None, expected):
+            raise self._refusal(f"{expected} bytes")
+        with (
+            self.part.open("ab" if there else "wb") as file,
+            tqdm(
+                total=expected, initial=there, unit="B", unit_scale=True, desc=self.name, disable=None
+            ) as bar,
+        ):
+            for block in _blocks(answer):
                 there += len(block)
-                if there > self._limit:
-                    raise self._another("more bytes")
-                progress.update(file.write(block))
+                if there > self.limit:
+                    raise self._refusal("more bytes")
+                bar.update(file.write(block))
             _flush(file)
         if expected is not None and there < expected:
             raise _BrokenError(f"the connection ended after {there} of {expected} bytes")
 
-    def _progress(self) -> "tqdm":
-        from tqdm import tqdm  # what plans a run must do with the packages that Snakemake needs itself
-
-        return tqdm(total=self._size, unit="B", unit_scale=True, desc=self._name, disable=None)
-
-    def _another(self, what: str) -> InputError:
-        expected = f"at most {self._limit}" if self._size is None else f"{self._size}"
+    def _refusal(self, what: str) -> InputError:
+        expected = f"at most {self.limit}" if self.size is None else f"{self.size}"
         return InputError(
-            f"{self._url}: holds {what}, not the expected {expected} bytes; the file there is another one"
+            f"{self.url}: holds {what}, not the expected {expected} bytes; the file there is another one"
         )
 
 
-def _blocks(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield what arrives, until the connection ends."""
+def _blocks(answer: requests.Response) -> Iterator[bytes]:
+    """Yield what arrives, as it is packed, until the connection ends."""
     try:
-        while block := response.read1(_CHUNK_BYTES):
-            yield block
-    except (OSError, HTTPException) as error:
-        raise _BrokenError(f"the connection broke: {error}") from error
+        yield from answer.raw.stream(_CHUNK_BYTES, decode_content=False)
+    except HTTPError:  # how much has arrived is counted
+        return
 
 
-def _flush(file: BinaryIO) -> None:
+def _flush(file: object) -> None:
     file.flush()
     os.fsync(file.fileno())
 
 
-class _Redirects(HTTPRedirectHandler):
-    """Follows to public addresses of the same scheme; also to private ones if the first one was.
+def _check(url: str, part: Path, sha256: str) -> None:
+    measured = sha256_file(part) if sha256 else ""
+    if measured != sha256:
+        part.unlink()
+        raise InputError(
+            f"{url}: wrong checksum (sha256 {measured}, not {sha256}); what was downloaded is deleted, the"
+            " file there is another one"
+        )
+
+
+def _check_redirect(answer: requests.Response, *, is_private_allowed: bool, **_: object) -> None:
+    """Follow to public addresses of the same scheme alone; also to private ones if the first one was.
 
     Otherwise a server outside could make this machine read its own files and ask its neighbours.
     """
-
-    def __init__(self, url: str):
-        self._scheme, self._private_too = urlsplit(url).scheme, _is_private(url)
-
-    def http_error_302(
-        self, request: Request, answer: HTTPResponse, code: int, reason: str, headers: HTTPMessage
-    ) -> HTTPResponse | None:
-        """Follow, or raise InputError."""
-        target = urljoin(request.full_url, headers.get("Location", ""))
-        if urlsplit(target).scheme != self._scheme:
-            raise InputError(f"{request.full_url}: leads to {target}, which is not {self._scheme}; refused")
-        if not self._private_too and _is_private(target):
-            raise InputError(f"{request.full_url}: leads to {target}, an address that is not public; refused")
-        return super().http_error_302(request, answer, code, reason, headers)
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+    if not answer.is_redirect:
+        return
+    target, scheme = urljoin(answer.url, answer.headers["Location"]), urlsplit(answer.url).scheme
+    if urlsplit(target).scheme != scheme:
+        raise InputError(f"{answer.url}: leads to {target}, which is not {scheme}; refused")
+    if not is_private_allowed and _is_private(target):
+        raise InputError(f"{answer.url}: leads to {target}, an address that is not public; refused")
 
 
 def _is_private(url: str) -> bool:

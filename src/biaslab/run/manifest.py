@@ -11,7 +11,7 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, write_json
-from biaslab.run.notes import in_utc, noted_jobs
+from biaslab.run.notes import in_utc, noted_times
 from biaslab.run.provenance import environment, sha256_file
 from biaslab.run.resources import write_resources
 
@@ -21,8 +21,8 @@ MANIFEST = "audit/manifest.json"
 VARIABLE_KEY = "environment"
 """The key of what may differ between two runs of the same input."""
 
-JOBS, ENDED = "jobs", "ended"
-"""The keys of the environment that tell when each job ran, of what, and when the run ended."""
+STARTED, ENDED = "started", "ended"
+"""The keys of the environment that tell when the first job of a run started, and when the run ended."""
 
 TAKEN = "logs/taken.json"
 """Where it is noted what a run has taken from another one (`biaslab.run.taken`)."""
@@ -56,7 +56,9 @@ def write_manifest(
     digests = {name: sha256_file(results / name) for name in outputs}
     manifest = make_manifest(config, code, inputs, digests)
     manifest["inputs"] |= known_inputs or {}
-    manifest[VARIABLE_KEY] |= {JOBS: noted_jobs(results), ENDED: in_utc(time.time())}
+    if times := noted_times(results):
+        manifest[VARIABLE_KEY][STARTED] = times[0]
+    manifest[VARIABLE_KEY][ENDED] = in_utc(time.time())
     if (file := results / TAKEN).is_file():
         manifest[VARIABLE_KEY]["taken"] = json.loads(file.read_text(encoding="utf-8"))
     write_json(out, manifest)

@@ -38,43 +38,29 @@ def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[s
     return notes
 
 
-def noted_jobs(results: Path) -> dict[str, dict[str, Any]]:
-    """Return rule, times, inputs and outputs of the finished jobs of a run, by the paths of their logs.
-
-    These are without ``results/logs/`` and suffix. Files of the user's own, which may lie anywhere, are left
-    out.
-    """
-    jobs: dict[str, dict[str, Any]] = {}
-    keys = ("rule", "input", "log", "starttime", "endtime")
-    for output, note in sorted(read_notes(results.parent / NOTES, keys).items()):
-        if _has_log(output, note):
-            name = PurePosixPath(note["log"][0].removeprefix(_LOGS)).with_suffix("").as_posix()
-            inputs = sorted({portable(file) for file in note["input"]})
-            job = {"rule": note["rule"], "inputs": [file for file in inputs if _is_described(file)]}
-            job |= {"started": in_utc(note["starttime"]), "ended": in_utc(note["endtime"]), "outputs": []}
-            jobs.setdefault(name, job)["outputs"].append(output)
-    return jobs
+def noted_times(results: Path) -> tuple[str, str] | tuple[()]:
+    """Return when the first job of a run started and the last one ended; nothing where none is noted."""
+    notes = read_notes(results.parent / NOTES, ("log", "starttime", "endtime")).items()
+    times = [(note["starttime"], note["endtime"]) for output, note in notes if _has_log(output, note)]
+    if not times:
+        return ()
+    return in_utc(min(start for start, _ in times)), in_utc(max(end for _, end in times))
 
 
 def made_jobs(results: Path) -> dict[str, str]:
-    """Return the rules of the jobs that were run here, by the same paths.
+    """Return the rules of the jobs that were run here, by the paths of their logs.
 
-    A job whose results were taken from another run has no time between its start and its end.
+    These are without ``results/logs/`` and suffix.
     """
-    notes = read_notes(results.parent / NOTES, ("rule", "log", "starttime", "endtime")).items()
     return {
         PurePosixPath(note["log"][0].removeprefix(_LOGS)).with_suffix("").as_posix(): note["rule"]
-        for output, note in notes
-        if _has_log(output, note) and note["starttime"] != note["endtime"]
+        for output, note in read_notes(results.parent / NOTES, ("rule", "log")).items()
+        if _has_log(output, note)
     }
 
 
 def _has_log(output: str, note: Mapping[str, Any]) -> bool:
     return bool(output.startswith(RESULTS) and note["log"] and note["log"][0].startswith(_LOGS))
-
-
-def _is_described(file: str) -> bool:
-    return file.startswith((RESULTS, "workflow/"))
 
 
 def in_utc(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What of a finished run goes into its crate: its results, its jobs, and the workflow's files."""
+"""What of a run goes into its crate: its results, and the files of the workflow."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -9,14 +9,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_text_table
 from biaslab.run import FAILED
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.crate import EMBEDDINGS, RESULTS
 from biaslab.run.datasets import FOLDER
-from biaslab.run.manifest import ENDED, JOBS, MANIFEST, VARIABLE_KEY, make_manifest, read_manifest
-from biaslab.run.notes import NOTES, noted_jobs
+from biaslab.run.manifest import ENDED, MANIFEST, STARTED, VARIABLE_KEY, make_manifest, read_manifest
+from biaslab.run.notes import NOTES, noted_times
 from biaslab.run.provenance import sha256_file
 from biaslab.run.records import StepRecord, read_records
 from biaslab.run.root import CARRIED, PACKAGE
@@ -33,7 +32,6 @@ _BESIDE = ("CITATION.cff", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "p
 _FOLDERS = ("config", "envs", "workflow")
 _SHOWN = {"tables", "figures"}
 _TABLES = (".tsv", ".parquet", ".json")
-_MEASURED = {"s": "s", "cpu_time": "s of processor time", "max_rss": "MB"}
 
 
 @dataclass(frozen=True)
@@ -46,27 +44,14 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Job:
-    """A job of a run, from its benchmark file."""
-
-    name: str  # path of the file below ``benchmarks``, without suffix
-    rule: str
-    measured: str  # what the job took, in words
-    started: datetime | None = None  # both None where the run did not note them
-    ended: datetime | None = None
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Record:
-    """A finished run."""
+    """A run."""
 
     manifest: Mapping[str, Any]
     outputs: tuple[Packed, ...]  # what is copied: configuration, audit, tables, figures, benchmark files
     elsewhere: Mapping[str, str]  # the other results, which are only named: their digests by path
-    jobs: tuple[Job, ...]
-    ended: datetime  # when the last job ended
+    started: datetime | None  # when the first job started, None where the run did not note that
+    ended: datetime
     steps: tuple[StepRecord, ...] = ()  # what the results that are copied were made by
     is_whole: bool = True  # whether the run has ended, so that its manifest is there
 
@@ -99,19 +84,13 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
     outputs += [_vouched(results, MANIFEST)] if is_whole else []
     benchmarks = [path.relative_to(results).as_posix() for path in (results / "benchmarks").rglob("*.tsv")]
     outputs += [_vouched(results, name) for name in sorted(benchmarks)]
-    jobs = tuple(_job(results, name, manifest) for name in sorted(benchmarks))
     elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in shown}
-    return Record(
-        manifest, tuple(outputs), elsewhere, jobs, end_of(manifest, results), tuple(steps), is_whole
-    )
-
-
-def end_of(manifest: Mapping[str, Any], results: Path) -> datetime:
-    """Return when a run ended; of one that did not note it, when its manifest was written."""
-    if ended := _time(manifest[VARIABLE_KEY].get(ENDED)):
-        return ended
-    last = next(file for file in (results / MANIFEST, results / CONFIG) if file.is_file())
-    return datetime.fromtimestamp(int(last.stat().st_mtime), UTC)
+    started = _time(manifest[VARIABLE_KEY].get(STARTED))
+    ended = _time(manifest[VARIABLE_KEY].get(ENDED))
+    if ended is None:
+        last = results / (MANIFEST if is_whole else CONFIG)
+        ended = datetime.fromtimestamp(int(last.stat().st_mtime), UTC)
+    return Record(manifest, tuple(outputs), elsewhere, started, ended, tuple(steps), is_whole)
 
 
 def read_manifest_and_steps(results: Path) -> tuple[dict[str, Any], list[StepRecord]]:
@@ -132,9 +111,8 @@ def _unfinished(results: Path, steps: Collection[StepRecord]) -> dict[str, Any]:
         for name, digest in step.outputs.items()
     }
     manifest = make_manifest(results / CONFIG, {step.rule: step.code for step in steps}, {}, outputs)
-    jobs = noted_jobs(results)
-    ends = {ENDED: max(job["ended"] for job in jobs.values())} if jobs else {}
-    return manifest | {VARIABLE_KEY: manifest[VARIABLE_KEY] | {JOBS: jobs} | ends}
+    times = dict(zip((STARTED, ENDED), noted_times(results), strict=False))
+    return manifest | {VARIABLE_KEY: manifest[VARIABLE_KEY] | times}
 
 
 def is_shown(name: str) -> bool:
@@ -195,28 +173,6 @@ def _vouched(results: Path, name: str, digest: str = "") -> Packed:
             " run the workflow again"
         )
     return Packed(f"{RESULTS}/{name}", results / name, found)
-
-
-def _job(results: Path, name: str, manifest: Mapping[str, Any]) -> Job:
-    rows = read_text_table(results / name, ("s",))
-    row = rows[-1][1] if rows else {}
-    measured = ", ".join(f"{row[key]} {unit}" for key, unit in _MEASURED.items() if row.get(key))
-    path = PurePosixPath(name).relative_to("benchmarks").with_suffix("")
-    noted = manifest[VARIABLE_KEY].get(JOBS, {}).get(path.as_posix())
-    if noted is None:
-        return Job(path.as_posix(), _rule(path.parts, manifest["code"]), measured)
-    times = _time(noted["started"]), _time(noted["ended"])
-    return Job(
-        path.as_posix(), noted["rule"], measured, *times, tuple(noted["inputs"]), tuple(noted["outputs"])
-    )
-
-
-def _rule(parts: tuple[str, ...], rules: Mapping[str, str]) -> str:
-    """Return the rule of a job from the path of its benchmark file: AREA/[UNIT/]RULE[/...]."""
-    if parts[0] == "datasets":
-        return "fetch_dataset"
-    names = [*parts[1:], f"{parts[-1]}_{parts[0]}"]
-    return next((name for name in names if name in rules), parts[-1])
 
 
 def _time(text: object) -> datetime | None:

@@ -1,27 +1,16 @@
 """A run as the graph of a Workflow Run Crate (https://w3id.org/ro/wfrun/workflow/0.5), made with rocrate."""
 
-from collections.abc import Sequence
-from pathlib import Path
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from biaslab.core.errors import InputError
 from biaslab.run import REGISTRY
 from biaslab.run.crate import RESULTS
-from biaslab.run.crate.actions import add_actions
-from biaslab.run.crate.audit import add_audit
-from biaslab.run.crate.contents import WORKFLOW, Packed, Record
-from biaslab.run.crate.data import add_inputs, is_copy
-from biaslab.run.crate.entities import (
-    add,
-    add_elsewhere,
-    digest_address,
-    file_at,
-    file_properties,
-    media_type,
-    named,
-)
-from biaslab.run.datasets import load_registry
+from biaslab.run.crate.contents import CONFIG, WORKFLOW, Packed, Record
+from biaslab.run.datasets import FOLDER, NO_CHECKSUM, PREFIX, Dataset, load_registry
 from biaslab.run.provenance import git_state
 
 if TYPE_CHECKING:
@@ -34,12 +23,37 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
-_TERMS = {
-    "environment": "https://w3id.org/ro/terms/workflow-run#environment",
-    "sha256": "http://schema.org/sha256",
-}
+_TERMS = {"sha256": "http://schema.org/sha256"}
 """What the context of RO-Crate 1.1 lacks."""
 _LICENCE = "https://spdx.org/licenses/MIT"
+_COMPLETED, _ACTIVE = (f"http://schema.org/{which}ActionStatus" for which in ("Completed", "Active"))
+_AUDIT = f"{RESULTS}/audit/"
+_TYPES = {
+    ".bz2": "application/x-bzip2",
+    ".cff": "application/yaml",
+    ".csv": "text/csv",
+    ".gz": "application/gzip",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".lock": "text/plain",
+    ".md": "text/markdown",
+    ".npz": "application/zip",
+    ".parquet": "application/vnd.apache.parquet",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".py": "text/x-python",
+    ".rst": "text/x-rst",
+    ".sh": "application/x-sh",
+    ".smk": "text/x-python",
+    ".svg": "image/svg+xml",
+    ".tex": "text/x-tex",
+    ".toml": "application/toml",
+    ".tsv": "text/tab-separated-values",
+    ".yaml": "application/yaml",
+}
+"""By suffix. The types of the standard library depend on the machine."""
+_TEXT, _BYTES = "text/plain", "application/octet-stream"
+_TEXTS = {"", ".txt", ".mplstyle", ".j2", ".typed"}
 
 
 def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[str, Any], list[str]]:
@@ -47,32 +61,27 @@ def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[
 
     The latter: where the workflow's files may not be those that ran.
     """
-    crate = _new_crate()
+    try:
+        from rocrate.rocrate import ROCrate
+    except ImportError as error:
+        raise InputError("rocrate is not installed; pip install 'biaslab[crate]'") from error
+    crate = ROCrate(gen_preview=False, version=_RO_CRATE)
     notices = _differences(record, root)
     if not record.is_whole:
         notices.append("The run has not ended: these are the results that it had")
     for packed in [*files, *record.outputs]:
         if packed.place != WORKFLOW:
-            crate.add_file(packed.source, packed.place, properties=file_properties(packed))
+            crate.add_file(packed.source, packed.place, properties=_file_properties(packed))
     results = _add_results(crate, record)
     workflow = _add_workflow(crate, record, files, notices)
-    inputs = add_inputs(crate, record, files, load_registry(root / REGISTRY))
-    actions = add_actions(crate, record, workflow, inputs, results)
-    audit = add_audit(crate, record)
-    _fill_root(crate, record, actions, audit)
+    inputs = _add_inputs(crate, record, files, load_registry(root / REGISTRY))
+    run = _add_run(crate, record, workflow, inputs, results)
+    _fill_root(crate, record, run, _add_audit(crate, record))
     crate.metadata.extra_terms.update(_TERMS)
     return crate.metadata.generate(), notices
 
 
-def _new_crate() -> "ROCrate":
-    try:
-        from rocrate.rocrate import ROCrate
-    except ImportError as error:
-        raise InputError("rocrate is not installed; pip install 'biaslab[crate]'") from error
-    return ROCrate(gen_preview=False, version=_RO_CRATE)
-
-
-def _fill_root(crate: "ROCrate", record: Record, actions: list["Entity"], audit: "Entity") -> None:
+def _fill_root(crate: "ROCrate", record: Record, run: "Entity", audit: "Entity") -> None:
     areas = ", ".join(record.manifest["config"].get("areas", []))
     crate.name = "A run of biaslab"
     crate.description = (
@@ -81,14 +90,14 @@ def _fill_root(crate: "ROCrate", record: Record, actions: list["Entity"], audit:
         " not included are named by their sha256; data have licences of their own."
     )
     crate.datePublished = record.ended
-    crate.license = add(crate, _LICENCE, "CreativeWork", name="MIT License", identifier=_LICENCE)
+    crate.license = _add(crate, _LICENCE, "CreativeWork", name="MIT License", identifier=_LICENCE)
     root = crate.root_dataset
-    root["about"], root["mentions"] = audit, actions
+    root["about"], root["mentions"] = audit, [run]
     root["conformsTo"] = [
-        add(crate, address, "CreativeWork", name=name, version=version)
+        _add(crate, address, "CreativeWork", name=name, version=version)
         for address, (name, version) in _PROFILES.items()
     ]
-    if readme := file_at(crate, "README.md"):
+    if readme := _file_at(crate, "README.md"):
         readme["about"] = root
 
 
@@ -98,7 +107,7 @@ def _add_workflow(
     """Describe the workflow: who wrote it, what it takes and makes, and the software it needs."""
     packed = next(file for file in files if file.place == WORKFLOW)
     workflow = crate.add_workflow(
-        packed.source, WORKFLOW, main=True, lang="snakemake", properties=file_properties(packed)
+        packed.source, WORKFLOW, main=True, lang="snakemake", properties=_file_properties(packed)
     )
     environment = record.manifest["environment"]
     versions = environment.get("packages", {})
@@ -108,12 +117,12 @@ def _add_workflow(
     workflow["description"] = " ".join(["The entry of the workflow.", *(f"{n}." for n in notices)])
     workflow["url"] = {"@id": WORKFLOW}
     workflow["license"] = {"@id": _LICENCE}
-    workflow["author"] = add(crate, "#authors", "Organization", name="the biaslab developers")
-    workflow["input"] = _add_parameter(crate, "config", "File", f"{RESULTS}/config.json")
+    workflow["author"] = _add(crate, "#authors", "Organization", name="the biaslab developers")
+    workflow["input"] = _add_parameter(crate, "config", "File", f"{RESULTS}/{CONFIG}")
     workflow["output"] = _add_parameter(crate, "results", "Dataset", f"{RESULTS}/")
-    locks = [file_at(crate, file.place) for file in files if file.place.endswith(".lock")]
+    locks = [_file_at(crate, file.place) for file in files if file.place.endswith(".lock")]
     workflow["softwareRequirements"] = [*_add_software(crate, environment), *locks]
-    workflow["hasPart"] = [file_at(crate, file.place) for file in files if file.place.endswith(".smk")]
+    workflow["hasPart"] = [_file_at(crate, file.place) for file in files if file.place.endswith(".smk")]
     return workflow
 
 
@@ -123,15 +132,15 @@ def _add_software(crate: "ROCrate", environment: dict[str, Any]) -> list["Entity
     for name, version in environment.get("packages", {}).items():
         addresses[name, version] = f"https://pypi.org/project/{quote(name)}/{quote(version)}/"
     return [
-        add(crate, address, "SoftwareApplication", url={"@id": address}, **named(*software))
-        for software, address in addresses.items()
+        _add(crate, address, "SoftwareApplication", url={"@id": address}, name=name, softwareVersion=version)
+        for (name, version), address in addresses.items()
     ]
 
 
 def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Entity":
     """Describe what the workflow takes or makes, with what this run took or made."""
-    parameter = add(crate, f"#{name}", "FormalParameter", name=name, additionalType=kind)
-    if entity := file_at(crate, example):
+    parameter = _add(crate, f"#{name}", "FormalParameter", name=name, additionalType=kind)
+    if entity := _file_at(crate, example):
         parameter["workExample"] = entity
         entity["exampleOfWork"] = parameter
     return parameter
@@ -139,16 +148,122 @@ def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Ent
 
 def _add_results(crate: "ROCrate", record: Record) -> "Entity":
     """Describe what the run made: what is in the crate, and by digest what is not."""
-    parts = [file_at(crate, file.place) for file in record.outputs]
+    parts = [_file_at(crate, file.place) for file in record.outputs]
     about = "an intermediate result, not in this crate"
     for name, digest in record.elsewhere.items():
-        if not is_copy(name):
+        if not _is_copy(name):
             place = f"{RESULTS}/{name}"
-            address = digest_address(digest, place)
-            known = {"name": place, "sha256": digest, "encodingFormat": media_type(name)}
-            parts.append(add_elsewhere(crate, address, description=about, **known))
+            known = {"name": place, "sha256": digest, "encodingFormat": _media_type(name)}
+            parts.append(_add_elsewhere(crate, _digest_address(digest, place), description=about, **known))
     properties = {"name": "results", "description": "what the run made", "hasPart": parts}
     return crate.add_dataset(dest_path=f"{RESULTS}/", properties=properties)
+
+
+def _add_audit(crate: "ROCrate", record: Record) -> "Entity":
+    about = "Every claim of the papers, as printed and as measured in this run, with a verdict."
+    parts = [_file_at(crate, file.place) for file in record.outputs if file.place.startswith(_AUDIT)]
+    properties = {"name": "audit", "description": about, "hasPart": parts}
+    return crate.add_dataset(dest_path=_AUDIT, properties=properties)
+
+
+def _add_run(
+    crate: "ROCrate", record: Record, workflow: "Entity", inputs: list["Entity"], results: "Entity"
+) -> "Entity":
+    """Describe the run as one action; its times are those of its first and last job."""
+    environment = record.manifest["environment"]
+    settings = _file_at(crate, f"{RESULTS}/{CONFIG}")
+    machine = [str(environment.get(key, "unknown")) for key in ("platform", "cpu", "cpus")]
+    action = _add(
+        crate,
+        "#run",
+        "CreateAction",
+        name="the run",
+        description="on {}, {}, {} processors".format(*machine),
+        instrument=workflow,
+        object=[*([settings] if settings else []), *inputs],
+        result=results,
+        endTime=record.ended.isoformat(timespec="seconds"),
+        actionStatus=_COMPLETED if record.is_whole else _ACTIVE,
+    )
+    if record.started is not None:
+        action["startTime"] = record.started.isoformat(timespec="seconds")
+    return action
+
+
+def _add_inputs(
+    crate: "ROCrate", record: Record, files: Sequence[Packed], registry: Mapping[str, Dataset]
+) -> list["Entity"]:
+    """Describe what a run read: registered data, files of the workflow, and the user's own files.
+
+    Data are named with digest and licence, and never copied.
+    """
+    used = _used_datasets(record, registry)
+    found = [_add_dataset(crate, dataset) for dataset in used]
+    registered = {dataset.sha256 for dataset in used}
+    shipped = {file.sha256: _file_at(crate, file.place) for file in files}
+    for name, digest in record.manifest["inputs"].items():
+        if digest in shipped:
+            found.append(shipped[digest])
+        elif digest not in registered:
+            found.append(_add_own(crate, name, digest))
+    return list({entity.id: entity for entity in found}.values())
+
+
+def _used_datasets(record: Record, registry: Mapping[str, Dataset]) -> list[Dataset]:
+    """Return registered data that were copied or read in place; without a sha256, those configured."""
+    digests = set(record.manifest["inputs"].values())
+    copied = {PurePosixPath(name).parts[1] for name in record.elsewhere if _is_copy(name)}
+    configured = set(_texts(record.manifest["config"]))
+    return [
+        dataset
+        for name, dataset in registry.items()
+        if name in copied
+        or dataset.sha256 in digests
+        or (dataset.sha256 == NO_CHECKSUM and f"{PREFIX}{name}" in configured)
+    ]
+
+
+def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
+    properties = {
+        "name": dataset.name,
+        "alternateName": dataset.filename,
+        "version": dataset.version,
+        "license": dataset.licence,
+        "encodingFormat": _media_type(dataset.filename),
+        "description": dataset.note,
+    }
+    if dataset.sha256 == NO_CHECKSUM:
+        return _add(crate, f"#dataset/{dataset.name}", "CreativeWork", **properties)
+    is_web = dataset.location.startswith("https://")
+    if not is_web and dataset.location != "-":
+        is_made = dataset.origin == "recipe"
+        what = "a recipe and what it takes" if is_made else "a Python package and a file in it"
+        properties["disambiguatingDescription"] = f"{dataset.location} ({what})"
+    where = dataset.location if is_web else _digest_address(dataset.sha256, dataset.name)
+    return _add_elsewhere(crate, where, sha256=dataset.sha256, **properties)
+
+
+def _add_own(crate: "ROCrate", name: str, digest: str) -> "Entity":
+    """Describe what no registry knows; a folder's digest is that of the names and digests of its files."""
+    about = "a file or folder of the user; its licence is not known"
+    where, digest = f"#input/{quote(name)}", f"sha256:{digest}"
+    return _add(crate, where, "CreativeWork", name=name, description=about, identifier=digest)
+
+
+def _is_copy(name: str) -> bool:
+    """Tell whether a file of the results folder is the verified copy of a dataset."""
+    return PurePosixPath(name).is_relative_to(FOLDER.name)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts in a configuration."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
+    elif isinstance(value, str):
+        yield value
 
 
 def _differences(record: Record, root: Path) -> list[str]:
@@ -163,3 +278,43 @@ def _differences(record: Record, root: Path) -> list[str]:
         if state["dirty"]:
             notices.append(f"{whose} had changes that are in no commit")
     return notices
+
+
+def _add(crate: "ROCrate", identifier: str, kind: str, /, **properties: object) -> "Entity":
+    """Add an entity that is no file of the crate."""
+    from rocrate.model import ContextEntity
+
+    return crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
+
+
+def _add_elsewhere(crate: "ROCrate", identifier: str, /, **properties: object) -> "Entity":
+    """Add a file that lies elsewhere; its identifier is an absolute address."""
+    from rocrate.model import DataEntity
+
+    return crate.add(DataEntity(crate, identifier, {"@type": "File", **properties}))
+
+
+def _file_at(crate: "ROCrate", place: str) -> "Entity | None":
+    """Return a file or folder of the crate, None where it has none at this place."""
+    return crate.get(quote(place))
+
+
+def _file_properties(packed: Packed) -> dict[str, object]:
+    return {
+        "name": packed.place,
+        "sha256": packed.sha256,
+        "contentSize": str(packed.source.stat().st_size),
+        "encodingFormat": _media_type(packed.place),
+    }
+
+
+def _media_type(name: str) -> str:
+    """Return the media type of a file by its name, the same on every machine."""
+    suffix = PurePosixPath(name).suffix
+    return _TYPES.get(suffix) or (_TEXT if suffix in _TEXTS else _BYTES)
+
+
+def _digest_address(digest: str, name: str) -> str:
+    """Return the address (RFC 6920) of content with this sha256; the name keeps equal contents apart."""
+    encoded = base64.urlsafe_b64encode(bytes.fromhex(digest)).decode().rstrip("=")
+    return f"ni:///sha-256;{encoded}?name={quote(name)}"
