@@ -96,6 +96,7 @@ def redirect(location: str, code: int = 302) -> Answer:
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(code)
         request.send_header("Location", location)
+        request.send_header("Connection", "close")
         request.send_header("Content-Length", "0")
         request.end_headers()
 

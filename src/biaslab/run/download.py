@@ -93,7 +93,7 @@ def in_words(size: int) -> str:
 def answered(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
     """Yield what a server answers, redirects followed, before its content is read."""
     hooks = {"response": partial(_check_redirect, is_private_allowed=_is_private(url))}
-    headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", "Connection": "close", **headers}
+    headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", **headers}
     try:
         with requests.get(url, headers=headers, hooks=hooks, stream=True, timeout=_TIMEOUT_SECONDS) as answer:
             if answer.status_code in _OUT_OF_ORDER:
