@@ -103,5 +103,18 @@ def redirect(location: str, code: int = 302) -> Answer:
     return answer
 
 
+def page(headers: dict[str, str], body: bytes = b"") -> Answer:
+    """Send a page with some headers."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        for name, value in {**headers, "Content-Length": str(len(body)), "Connection": "close"}.items():
+            request.send_header(name, value)
+        request.end_headers()
+        request.wfile.write(body)
+
+    return answer
+
+
 def hang_up(request: BaseHTTPRequestHandler) -> None:
     """End the connection without a word."""

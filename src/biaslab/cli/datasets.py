@@ -48,8 +48,9 @@ def fetch_dataset(
     the command runs again. Without a network, download the files elsewhere and name them with --made-of; the
     list has their addresses.
     """
+    from rich.filesize import decimal
+
     from biaslab.run.datasets import load_registry, make, registered
-    from biaslab.run.download import in_words
     from biaslab.run.fetching import fetch_to
 
     if made_of:
@@ -58,9 +59,7 @@ def fetch_dataset(
     source = fetch_to(name, registry, out, _say, path, mirror)
     how = _GOT.get(source.kind, "copied from")
     place = source.location.partition(":")[2] if source.kind == "recipe" else source.location
-    _say(
-        f"{name}: {how} {place} to {out} ({in_words(out.stat().st_size)}); its SHA-256 is the registered one"
-    )
+    _say(f"{name}: {how} {place} to {out} ({decimal(out.stat().st_size)}); its SHA-256 is the registered one")
 
 
 @app.command("list")
@@ -77,8 +76,9 @@ def list_datasets(
     import json
     from dataclasses import asdict
 
+    from rich.filesize import decimal
+
     from biaslab.run.datasets import load_registry
-    from biaslab.run.download import in_words
     from biaslab.run.inventory import inventory
     from biaslab.run.terminal import plain_console, plain_table
 
@@ -87,7 +87,7 @@ def list_datasets(
         typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
     for entry in entries:
-        entry["size"] = "-" if entry["size"] is None else in_words(entry["size"])
+        entry["size"] = "-" if entry["size"] is None else decimal(entry["size"])
     rows = [[entry[column] for column in _COLUMNS] for entry in entries]
     if sys.stdout.isatty():
         shown = [row[: len(_SHOWN)] for row in rows]

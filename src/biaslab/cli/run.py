@@ -54,7 +54,12 @@ def run(
     preset: Preset = None,
     configfile: ConfigFiles = None,
     from_: Annotated[
-        Path | None, typer.Option("--from", help="A crate, or results, of another run to go on from.")
+        str | None,
+        typer.Option(
+            "--from",
+            help="Another run to continue from: its crate, its results folder, or the https address or DOI of"
+            " its crate's archive; '#sha256=DIGEST' after an address is checked first.",
+        ),
     ] = None,
     trust: Annotated[
         Trust, typer.Option(help="What of it is taken: steps whose digests agree, or none.")
@@ -152,18 +157,24 @@ def _config_of(source: "Source", stack: contextlib.ExitStack) -> Path:
 
 
 def _opened(
-    stack: contextlib.ExitStack, path: Path | None, trust: Trust, recheck: int, seed: int | None
+    stack: contextlib.ExitStack, place: str | None, trust: Trust, recheck: int, seed: int | None
 ) -> "Source | None":
     """Open the run to go on from, if there is one."""
     from biaslab.core.errors import InputError
 
-    if path is None:
+    if place is None:
         if recheck or trust != Trust.DIGESTS:
             raise InputError("--recheck and --trust say how far another run is trusted; name it with --from")
         return None
-    from biaslab.run.crate.reading import opened_run
+    from biaslab.run.crate.fetching import fetch_archive, is_address
+    from biaslab.run.crate.reading import MAX_BYTES, opened_run
+    from biaslab.run.datasets import DOWNLOADS
     from biaslab.run.travel import Source
 
+    if is_address(place):
+        path = fetch_archive(place, DOWNLOADS, MAX_BYTES, lambda line: _say(f"biaslab: {line}"))
+    else:
+        path = Path(place)
     run = stack.enter_context(opened_run(path, with_steps=True))
     return Source(path.name, run, trust is Trust.DIGESTS, recheck, seed)
 

@@ -14,22 +14,25 @@ from dataclasses import dataclass
 from functools import partial
 from http.client import responses
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-import requests
-from urllib3.exceptions import HTTPError, MaxRetryError
+from rich.filesize import decimal
 
 from biaslab.core.errors import InputError
 from biaslab.run.locked_folder import locked_folder
 from biaslab.run.provenance import sha256_file
 
+if TYPE_CHECKING:
+    from requests import Response
+
 WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further attempt."""
 
+_T = TypeVar("_T")
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 2**18
 _OUT_OF_ORDER = frozenset({408, 416, 425, 429, 500, 502, 503, 504})  # another attempt may succeed
-_UNITS = ("bytes", "kB", "MB", "GB")
 
 
 class UnreachableError(InputError):
@@ -63,18 +66,35 @@ def download(
     with locked_folder(target.parent):
         if target.is_file():
             return
-        say(f"downloading {name}{'' if size is None else f' ({in_words(size)})'} from {url}")
+        say(f"downloading {name}{'' if size is None else f' ({decimal(size)})'} from {url}")
         part = target.with_name(f"{target.name}.part")
         try:
             if not sha256:
                 part.unlink(missing_ok=True)
-            _Transfer(url, part, name, size, max_bytes if size is None else size, bool(sha256)).finish(say)
+            transfer = _Transfer(url, part, name, size, max_bytes if size is None else size, bool(sha256))
+            attempt(url, name, transfer.receive, say)
             _check(url, part, sha256)
             part.replace(target)
         except OSError as error:
+            part.unlink(missing_ok=True)
             raise InputError(
                 f"cannot write {target}: {error.strerror or error}; free space or choose another folder"
             ) from error
+
+
+def attempt(url: str, name: str, action: Callable[[], _T], say: Callable[[str], None]) -> _T:
+    """Return what an action on an address returns; try it again where that may help."""
+    for wait in WAITS:
+        try:
+            return action()
+        except _BrokenError as error:
+            say(f"{name}: {error}; trying again in {wait:g} s")
+            time.sleep(wait)
+    try:
+        return action()
+    except _BrokenError as error:
+        tries = len(WAITS) + 1
+        raise InputError(f"{url}: cannot be downloaded in {tries} attempts ({error})") from error
 
 
 def check_address(url: str, insecure: bool = False) -> None:
@@ -83,15 +103,12 @@ def check_address(url: str, insecure: bool = False) -> None:
         raise InputError(f"{url}: is no https address; correct it")
 
 
-def in_words(size: int) -> str:
-    """Return a size in bytes for people: ``664.6 kB``."""
-    power = min(len(str(size)) - 1, 11) // 3
-    return f"{size / 1000**power:.{1 if power else 0}f} {_UNITS[power]}"
-
-
 @contextlib.contextmanager
-def answered(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
-    """Yield what a server answers, redirects followed, before its content is read."""
+def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
+    """Yield what a server answers, redirects followed, before its content is read; for `attempt`."""
+    import requests
+    from urllib3.exceptions import MaxRetryError
+
     hooks = {"response": partial(_check_redirect, is_private_allowed=_is_private(url))}
     headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", **headers}
     try:
@@ -124,26 +141,8 @@ class _Transfer:
     can_resume: bool
     tag: str = ""  # what the server calls this version of the file
 
-    def finish(self, say: Callable[[str], None]) -> None:
-        """Try until the file is complete; delete what is refused."""
-        try:
-            for wait in WAITS:
-                try:
-                    self._receive()
-                    return
-                except _BrokenError as error:
-                    say(f"{self.name}: {error}; trying again in {wait:g} s")
-                    time.sleep(wait)
-            self._receive()
-        except _BrokenError as error:
-            tries = len(WAITS) + 1
-            raise InputError(f"{self.url}: cannot be downloaded in {tries} attempts ({error})") from error
-        except (InputError, OSError) as error:
-            if not isinstance(error, UnreachableError):
-                self.part.unlink(missing_ok=True)
-            raise
-
-    def _receive(self) -> None:
+    def receive(self) -> None:
+        """Receive the file, or what is missing of it."""
         there = self.part.stat().st_size if self.part.exists() else 0
         if not (self.can_resume or self.tag):
             there = 0
@@ -157,7 +156,7 @@ class _Transfer:
             self.tag = "" if tag.startswith("W/") else tag
             self._write(answer, there)
 
-    def _write(self, answer: requests.Response, there: int) -> None:
+    def _write(self, answer: "Response", there: int) -> None:
         from tqdm import tqdm
 
         announced = answer.headers.get("Content-Length", "")
@@ -180,21 +179,24 @@ class _Transfer:
             raise _BrokenError(f"the connection ended after {there} of {expected} bytes")
 
     def _refusal(self, what: str) -> InputError:
+        self.part.unlink(missing_ok=True)
         expected = f"at most {self.limit}" if self.size is None else f"{self.size}"
         return InputError(
             f"{self.url}: holds {what}, not the expected {expected} bytes; the file there is another one"
         )
 
 
-def _blocks(answer: requests.Response) -> Iterator[bytes]:
+def _blocks(answer: "Response") -> Iterator[bytes]:
     """Yield what arrives, as it is packed, until the connection ends."""
+    from urllib3.exceptions import HTTPError
+
     try:
         yield from answer.raw.stream(_CHUNK_BYTES, decode_content=False)
     except HTTPError:  # how much has arrived is counted
         return
 
 
-def _flush(file: object) -> None:
+def _flush(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
 
@@ -209,7 +211,7 @@ def _check(url: str, part: Path, sha256: str) -> None:
         )
 
 
-def _check_redirect(answer: requests.Response, *, is_private_allowed: bool, **_: object) -> None:
+def _check_redirect(answer: "Response", *, is_private_allowed: bool, **_: object) -> None:
     """Follow to public addresses of the same scheme alone; also to private ones if the first one was.
 
     Otherwise a server outside could make this machine read its own files and ask its neighbours.

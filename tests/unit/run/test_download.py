@@ -13,7 +13,7 @@ import requests
 import web_data as web
 from biaslab.core.errors import InputError
 from biaslab.run import download as module
-from biaslab.run.download import UnreachableError, download, in_words
+from biaslab.run.download import UnreachableError, download
 
 DATA = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -55,22 +55,6 @@ def test_a_whole_file_is_downloaded_once_and_its_size_is_said_before(target):
     assert left(target) == {"file.txt"}
     assert len(asked) == 1
     assert said == [f"downloading mine (256.0 kB) from {url}"]
-
-
-@pytest.mark.parametrize(
-    ("size", "words"),
-    [
-        (7, "7 bytes"),
-        (999, "999 bytes"),
-        (1000, "1.0 kB"),
-        (664_630, "664.6 kB"),
-        (35_220_488, "35.2 MB"),
-        (3_400_000_000, "3.4 GB"),
-        (2_000_000_000_000, "2000.0 GB"),
-    ],
-)
-def test_sizes_in_words(size, words):
-    assert in_words(size) == words
 
 
 @pytest.mark.parametrize("second", [web.file(DATA, resumes=True), web.file(DATA)])

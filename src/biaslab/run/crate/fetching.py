@@ -1,0 +1,105 @@
+"""The archive of a run in the web: at an https address, or behind a DOI."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from biaslab.core.errors import InputError
+from biaslab.run.crate import ARCHIVE
+from biaslab.run.download import answered, attempt, check_address, download
+from biaslab.run.provenance import sha256_file
+
+RESOLVER = "https://doi.org/"
+_DOI = re.compile(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.IGNORECASE)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+_DIGEST = "#sha256="
+_LINKSET = "application/linkset+json"
+_ZIP = "application/zip"
+
+
+def is_address(text: str) -> bool:
+    """Tell whether a text is an address or a DOI rather than a path."""
+    return bool(_ADDRESS.fullmatch(text) or _DOI.fullmatch(text)) and not Path(text).exists()
+
+
+def fetch_archive(
+    address: str,
+    folder: Path,
+    max_bytes: int,
+    say: Callable[[str], None],
+    *,
+    insecure: bool = False,
+) -> Path:
+    """Download the archive of a run, once, and return its file.
+
+    Parameters
+    ----------
+    address : str
+        An https address or a DOI; ``#sha256=DIGEST`` after it is checked before the archive is opened.
+    folder : Path
+        Where archives are kept.
+    max_bytes : int
+        No more is downloaded.
+    insecure : bool
+        Allow http as well, for servers on this machine.
+    """
+    place, _, sha256 = address.partition(_DIGEST)
+    if _DIGEST in address and not re.fullmatch("[0-9a-f]{64}", sha256):
+        raise InputError(f"{address}: '{sha256}' is no SHA-256; write 64 hexadecimal digits")
+    doi = _DOI.fullmatch(place)
+    url = _find_archive(f"{RESOLVER}{doi[1]}", say, insecure) if doi else place
+    last = PurePosixPath(urlsplit(url).path).name
+    name = last if re.fullmatch(rf"[\w.-]+\{ARCHIVE}", last) else f"crate{ARCHIVE}"
+    file = folder / hashlib.sha256(f"{url}{sha256}".encode()).hexdigest()[:16] / name
+    download(url, file, name=name, sha256=sha256, max_bytes=max_bytes, say=say, insecure=insecure)
+    if not sha256:
+        say(f"{name}: not checked; '{_DIGEST}{sha256_file(file)}' after its address pins what was downloaded")
+    return file
+
+
+def _find_archive(url: str, say: Callable[[str], None], insecure: bool) -> str:
+    """Return the address of the one archive of a DOI, by the typed links of its page (Signposting).
+
+    The page names its files itself (``rel="item"``), or a set of links that does (``rel="linkset"``).
+    """
+    check_address(url, insecure)
+    links = attempt(url, url, lambda: _links(url), say)
+    sets = [link["url"] for link in links if link["rel"] == "linkset" and link["type"] == _LINKSET]
+    if not any(link["rel"] == "item" for link in links) and sets:
+        links = attempt(sets[0], url, lambda: _links(sets[0], is_set=True), say)
+    items = [link for link in links if link["rel"] == "item"]
+    archives = {
+        link["url"] for link in items if link["type"] == _ZIP or urlsplit(link["url"]).path.endswith(ARCHIVE)
+    }
+    if len(archives) != 1:
+        known = f" ({', '.join(sorted(archives))})" if archives else ""
+        raise InputError(
+            f"{url}: its page links {len(archives)} archives{known}, not one; name the https address of one"
+        )
+    return archives.pop()
+
+
+def _links(url: str, is_set: bool = False) -> list[dict[str, str]]:
+    """Return the typed links of a page, or those in a set of links, with absolute addresses."""
+    from requests.utils import parse_header_links
+
+    with answered(url, {"Accept": _LINKSET} if is_set else {}) as answer:
+        if not is_set:
+            found = parse_header_links(answer.headers.get("Link", ""))
+            links = [{"rel": "", "type": "", **link} for link in found]
+        else:
+            try:
+                links = list(_links_of_set(answer.json()))
+            except (ValueError, AttributeError, KeyError, TypeError) as error:
+                raise InputError(f"{url}: no readable set of links; name the address of a file") from error
+        return [{**link, "url": urljoin(answer.url, link["url"])} for link in links]
+
+
+def _links_of_set(value: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Yield the links of a set (RFC 9264)."""
+    for context in value["linkset"]:
+        for link in context.get("item", []):
+            yield {"rel": "item", "type": link.get("type", ""), "url": link["href"]}
