@@ -174,7 +174,6 @@ def test_a_run_that_is_itself_a_job_submits_its_jobs_and_ends(cluster, local, tm
             ["--set-threads", "simulate_ranking=8"],
             r"Slurm would never start simulate_ranking: it asks for 8 threads, .* is not available'; .*",
         ),
-        (["--slurm-status-command", "sacct"], r"slurm-status-command: sacct never sees a job end here, .*"),
     ],
 )
 def test_what_could_never_end_is_refused_at_once(cluster, tmp_path, arguments, message):

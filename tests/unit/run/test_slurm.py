@@ -8,19 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run.slurm import (
-    Request,
-    check_slurm,
-    leftovers,
-    minutes_of,
-    refuse_blind_status,
-    refuse_impossible,
-    requests_of,
-    time_limits,
-)
+from biaslab.run.slurm import check_slurm, refuse_impossible, refuse_leftovers, time_limits
 
 RUN = "02b2e278-aa91-42a9-85c0-779b0188f7e2"
-KEEPS_NO_ACCOUNTS = {"AccountingStorageType": "accounting_storage/none", "MinJobAge": "300 sec"}
 
 
 def command(folder: Path, monkeypatch, name: str, script: str) -> None:
@@ -38,82 +28,54 @@ def refused(function, *arguments) -> str:
     return str(caught.value)
 
 
+def job(threads=1, rule="train", **resources):
+    given = {"mem_mb": 100, "runtime": 5} | resources
+    return SimpleNamespace(rule=SimpleNamespace(name=rule), threads=threads, resources=given)
+
+
 @pytest.mark.parametrize(
     ("limit", "minutes"),
     [("1:00:00", 60), ("30:00", 30), ("1-00:00:00", 1440), ("2-12:30:30", 3630.5), ("infinite", math.inf)],
 )
 def test_time_limits_are_read(limit, minutes):
-    assert minutes_of(limit) == minutes
-
-
-def test_the_default_partition_has_a_limit_too():
-    assert time_limits("main*|1:00:00\nlong|infinite\n") == {"main": 60, "": 60, "long": math.inf}
+    assert time_limits(f"main*|{limit}\nlong|2:00:00\n") == {"main": minutes, "": minutes, "long": 120}
 
 
 def test_a_job_above_the_limit_of_its_partition_is_refused(tmp_path, monkeypatch):
     command(tmp_path, monkeypatch, "sbatch", "exit 0")
     limits = {"": 60, "main": 60, "long": math.inf}
-    refuse_impossible({Request(1, 100, 60): "a", Request(1, 100, 480, "long"): "b"}, limits)
-    assert refused(refuse_impossible, {Request(1, 100, 480): "train"}, limits) == (
+    refuse_impossible([job(runtime=60), job(runtime=480, slurm_partition="long")], limits)
+    assert refused(refuse_impossible, [job(runtime=480)], limits) == (
         "Slurm would never start train: it asks for 480 minutes, and the default partition allows 60; name "
         "another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
     )
 
 
-def test_what_sbatch_refuses_is_said_in_its_words(tmp_path, monkeypatch):
-    command(
-        tmp_path,
-        monkeypatch,
-        "sbatch",
-        f'echo "$@" > {tmp_path}/asked; echo sbatch: error: invalid >&2; exit 1',
-    )
-    message = refused(refuse_impossible, {Request(8, 4000, 60, "main", "mine"): "count"}, {"main": 60})
+def test_each_request_is_put_to_sbatch_once_and_its_refusal_is_passed_on(tmp_path, monkeypatch):
+    script = f'echo "$@" >> {tmp_path}/asked; case "$*" in *task=8*) echo sbatch: error: invalid >&2; exit 1;; esac'
+    command(tmp_path, monkeypatch, "sbatch", script)
+    large = job(8, "count", mem_mb=4000, runtime=60, slurm_partition="main", slurm_account="mine")
+    message = refused(refuse_impossible, [job(), job(rule="other"), large], {"main": 60})
     assert (
         "never start count: it asks for 8 threads, 4000 MB and 60 minutes, and sbatch says 'invalid'"
         in message
     )
-    asked = (tmp_path / "asked").read_text().split()
-    assert "--test-only" in asked
-    assert {"--cpus-per-task=8", "--mem=4000", "--time=60", "--partition=main", "--account=mine"} <= set(
-        asked
-    )
+    first, second = (tmp_path / "asked").read_text().splitlines()
+    assert first.split() == ["--test-only", "--cpus-per-task=1", "--mem=100", "--time=5", "--wrap=true"]
+    assert {"--cpus-per-task=8", "--partition=main", "--account=mine"} <= set(second.split())
 
 
-def job(rule, threads, **resources):
-    given = {"mem_mb": 100, "runtime": 5} | resources
-    named = SimpleNamespace(name=rule)
-    return SimpleNamespace(rule=named, threads=threads, resources=given)
-
-
-def test_requests_are_asked_once_each():
-    jobs = [job("a", 1), job("b", 1), job("c", 2), job("d", 1, slurm_partition="long", slurm_account="x")]
-    found = requests_of(jobs)
-    assert found == {Request(1, 100, 5): "a", Request(2, 100, 5): "c", Request(1, 100, 5, "long", "x"): "d"}
-
-
-def test_a_status_command_that_never_sees_an_end_is_refused():
-    refuse_blind_status("squeue", 10, KEEPS_NO_ACCOUNTS)
-    refuse_blind_status("sacct", 10, {"AccountingStorageType": "accounting_storage/slurmdbd"})
-    message = refused(refuse_blind_status, "sacct", 10, KEEPS_NO_ACCOUNTS)
-    assert message.endswith("write slurm-status-command: squeue")
-    message = refused(refuse_blind_status, "squeue", 101, KEEPS_NO_ACCOUNTS)
-    assert message.endswith("write slurm-init-seconds-before-status-checks: 100")
-
-
-def test_jobs_of_earlier_runs_in_this_folder_are_left_over(tmp_path):
-    lines = [
-        f"17|{RUN}|{tmp_path}",
-        f"18|mine_{RUN}|{tmp_path}",
-        f"19|{RUN}|/elsewhere",
-        f"20|shell|{tmp_path}",
-    ]
-    assert list(leftovers("\n".join(lines), tmp_path)) == [("17", RUN), ("18", f"mine_{RUN}")]
+def test_jobs_of_earlier_runs_in_this_folder_alone_are_left_over(tmp_path):
+    others = f"19|{RUN}|/elsewhere\n20|shell|{tmp_path}\n"
+    refuse_leftovers(others, tmp_path)
+    message = refused(refuse_leftovers, f"17|{RUN}|{tmp_path}\n18|mine_{RUN}|{tmp_path}\n{others}", tmp_path)
+    assert message.startswith("2 jobs of an earlier run")
+    assert f"(17, 18); wait for them (squeue --name {RUN},mine_{RUN})" in message
 
 
 def slurms_workflow() -> SimpleNamespace:
     """Return what Snakemake has when the plugin is to submit nothing."""
     settings = type("ExecutorSettings", (), {"__module__": "snakemake_executor_plugin_slurm"})()
-    settings.status_command, settings.init_seconds_before_status_checks = "squeue", 10
     return SimpleNamespace(executor_settings=settings, dag=SimpleNamespace(needrun_jobs=list))
 
 
