@@ -52,8 +52,8 @@ def test_a_job_above_the_limit_of_its_partition_is_refused(tmp_path, monkeypatch
 
 
 def test_each_request_is_put_to_sbatch_once_and_its_refusal_is_passed_on(tmp_path, monkeypatch):
-    script = f'echo "$@" >> {tmp_path}/asked; case "$*" in *task=8*) echo sbatch: error: invalid >&2; exit 1;; esac'
-    command(tmp_path, monkeypatch, "sbatch", script)
+    refuse = "case $* in *task=8*) echo sbatch: error: invalid >&2; exit 1;; esac"
+    command(tmp_path, monkeypatch, "sbatch", f"echo $* >> {tmp_path}/asked; {refuse}")
     large = job(8, "count", mem_mb=4000, runtime=60, slurm_partition="main", slurm_account="mine")
     message = refused(refuse_impossible, [job(), job(rule="other"), large], {"main": 60})
     assert (
