@@ -8,6 +8,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -112,7 +113,8 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
     hooks = {"response": partial(_check_redirect, is_private_allowed=_is_private(url))}
     headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", **headers}
     try:
-        with requests.get(url, headers=headers, hooks=hooks, stream=True, timeout=_TIMEOUT_SECONDS) as answer:
+        given = {"headers": headers, "hooks": hooks, "timeout": _TIMEOUT_SECONDS, "verify": _authorities()}
+        with requests.get(url, stream=True, **given) as answer:
             if answer.status_code in _OUT_OF_ORDER:
                 raise _BrokenError(f"the server answers {answer.status_code}")
             if not answer.ok:
@@ -127,6 +129,13 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
             server, reason = urlsplit(url).netloc, str(cause.reason).rpartition(": ")[2]
             raise UnreachableError(f"{server}: no connection ({reason}); connect to the web") from error
         raise _BrokenError(f"no answer: {cause}") from error
+
+
+def _authorities() -> str | bool:
+    """Return where this machine keeps the certificates that it trusts; True for those of requests."""
+    paths = ssl.get_default_verify_paths()  # which SSL_CERT_FILE and SSL_CERT_DIR may name
+    has_folder = paths.capath is not None and any(os.scandir(paths.capath))
+    return paths.cafile or (paths.capath if has_folder else True)
 
 
 @dataclass
