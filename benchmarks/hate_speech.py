@@ -8,17 +8,16 @@ from pathlib import Path
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.hate_speech.batches import Batches
 from biaslab.hate_speech.contexts import Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import find_occurrences, importance, regularizer
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.objective import Objective, Regularization
+from biaslab.hate_speech.objective import Batches, Objective, Regularization
 from biaslab.hate_speech.optimizers import bert_adam
 from biaslab.run import datasets
-from biaslab.text.compact import compact_embeddings
+from biaslab.text.bert import compact_embeddings
 from biaslab.text.corpora import read_stormfront
 from biaslab.text.devices import generator, make_deterministic, step_seed
-from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, score
+from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder
 from biaslab.text.identifiers import identifier_ids, read_identifiers
 from biaslab.text.language_model import BiGRU, known_tokens
 from biaslab.text.tokens import MAX_LENGTH, SPECIAL, Tokenizer, Tokens
@@ -132,7 +131,9 @@ class LoopObjective:
 
     def score_apart(self, ids, mask):
         """Score the sentences with the word and those without it in passes of their own."""
-        return torch.cat([score(self.model, *half) for half in zip(ids.chunk(2), mask.chunk(2), strict=True)])
+        halves = zip(ids.chunk(2), mask.chunk(2), strict=True)
+        logits = torch.cat([self.model(*half) for half in halves])
+        return logits[:, 1] - logits[:, 0]
 
 
 def make_runs(make_model, tokenizer, tokens, identifiers, trims):

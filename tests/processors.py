@@ -281,9 +281,8 @@ def torch_steps() -> Results:
     import torch
 
     from biaslab.fairness_testing.text.certified import CertifiedSettings, train_certified
-    from biaslab.hate_speech.batches import Batches
     from biaslab.hate_speech.methods import parse_method
-    from biaslab.hate_speech.objective import Objective, Regularization
+    from biaslab.hate_speech.objective import Batches, Objective, Regularization
     from biaslab.hate_speech.optimizers import adamw, bert_adam
     from biaslab.text.devices import make_deterministic
     from biaslab.text.encoder import predict

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from biaslab.text.recurrent import Recurrent
-from biaslab.text.recurrent_packing import GATES
+from biaslab.text.recurrent import GATES, Recurrent
 from biaslab.text.words import Texts
 
 N_WORDS = 40

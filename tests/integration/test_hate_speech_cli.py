@@ -420,7 +420,6 @@ def test_a_function_that_returns_nonsense(files, monkeypatch, capsys):
 def test_bad_input_of_the_other_commands(files, monkeypatch, capsys, arguments, message):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     write_bad_files()
-    monkeypatch.setattr("biaslab.hate_speech.cli._say", lambda line: None)
     assert message in refused(monkeypatch, capsys, *arguments)
 
 

@@ -83,3 +83,9 @@ def negative_log_likelihood(forwards, backwards, sequence):
     p_forward = sequence_probability(forwards, sequence)
     p_backward = sequence_probability(backwards, sequence[::-1])
     return -(math.log(p_forward) + math.log(p_backward)) / (2 * len(sequence))
+
+
+def score(model, ids, mask):
+    """s(x) of padded sentences: the second logit less the first one, by the model itself."""
+    logits = model(ids, mask)
+    return logits[:, 1] - logits[:, 0]

@@ -95,7 +95,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 
 def is_plug(path: Path) -> bool:
     inside = set(path.relative_to(PACKAGE).with_suffix("").parts[1:])
-    return bool(inside & (PLUG | {"summary", "explanation_page"})) or path.stem.startswith("cli_")
+    return bool(inside & (PLUG | {"summary"})) or path.stem.startswith("cli_")
 
 
 def test_imports_go_down_only():

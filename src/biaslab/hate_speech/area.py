@@ -25,13 +25,13 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run would use."""
     section, corpora = config["hate_speech"], corpora_in(config)
     sources = [corpora[name][key] for name in named_in(section, _NAMED) for key in (*TEXTS, "news")]
-    return set(datasets_of([*sources, section["hatecheck"], *_encoder_sources(section)]))
+    return set(datasets_of([*sources, section["hatecheck"], *encoder_files(section).values()]))
 
 
 def choose(given: Given) -> Units:
     """Return what is there of the corpora in ``run``, or else of those in ``otherwise``."""
     section, corpora = given.config["hate_speech"], corpora_in(given.config)
-    if lost := sorted(given.absent.keys() & datasets_of(_encoder_sources(section))):
+    if lost := sorted(given.absent.keys() & datasets_of(encoder_files(section).values())):
         left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}")
         return Units((), left_out, record={AREA.name: {**section, "run": []}})
     chosen, left_out = _available(corpora, section["run"], given.absent)
@@ -96,7 +96,7 @@ def check(given: Given) -> Iterator[str]:
         yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
     yield from check_corpora(section, (*_NAMED, "linear_only"), "hate_speech", given)
     for name in named_in(section, _NAMED):
-        for part, problem in _check_corpus(corpora[name], given):
+        for part, problem in _check_files(corpora[name], ("news",), ("identifiers", "sentences"), given):
             yield f"hate_speech.corpora.{name}.{part}: {problem}"
     for key, problem in _check_files(section, ("hatecheck",), ("masked_words",), given):
         yield f"hate_speech.{key}: {problem}"
@@ -104,11 +104,6 @@ def check(given: Given) -> Iterator[str]:
         if problem := source_problem(source, given):
             yield f"hate_speech.encoder.{part}: {problem}"
     yield from _check_methods(section)
-
-
-def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a corpus that are wrong, each with what is wrong."""
-    yield from _check_files(corpus, ("news",), ("identifiers", "sentences"), given)
 
 
 def _check_files(
@@ -143,10 +138,6 @@ def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
             yield f"hate_speech.{key}: {error}"
 
 
-def _encoder_sources(section: Mapping[str, Any]) -> list[str | None]:
-    return list(encoder_files(section).values())
-
-
 def _available(
     corpora: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
@@ -162,7 +153,7 @@ STEPS = {
     "train-language-model": "biaslab.hate_speech.experiment:fit_language_model",
     "train-classifier": "biaslab.hate_speech.experiment:train_method",
     "evaluate-encoders": "biaslab.hate_speech.experiment:evaluate_encoders",
-    "explain-classifiers": "biaslab.hate_speech.explained:explain_methods",
+    "explain-classifiers": "biaslab.hate_speech.experiment:explain_methods",
     "measure-classifiers": "biaslab.hate_speech.measurement:measure_corpus",
 }
 PAPER = "Hate speech classifiers regularized by explanations (Kennedy et al. 2020)"

@@ -26,11 +26,10 @@ from biaslab.core.simultaneous import (
 )
 from biaslab.core.stats import LEVEL, mean_interval, share_interval
 from biaslab.hate_speech import own_bias
-from biaslab.hate_speech.identity_metrics import areas_of, auc_interval, functionality_table, is_reversed
-from biaslab.hate_speech.occlusion import MAX_WORDS, without, words_of
+from biaslab.hate_speech.metrics import areas_of, auc_interval, functionality_table, is_reversed
 from biaslab.hate_speech.own_bias import NONE
 from biaslab.text.batches import Variants
-from biaslab.text.casing import match_case
+from biaslab.text.casing import MAX_WORDS, match_case, without, words_of
 
 Scores = Callable[[Sequence[str], str], np.ndarray]
 """Returns the logits of texts; the second argument says what they are, for progress."""
@@ -86,7 +85,11 @@ def audit(
         texts, labels = list(table["text"]), table["label"].to_numpy()
         scores = score(texts, "texts")
         answers.append(scores)
-        _check(labels)
+        if len(labels) < MIN_TEXTS or labels.min() == labels.max():
+            raise InputError(
+                f"{len(labels)} labelled texts, {int(labels.sum())} of them positive; an audit needs"
+                f" {MIN_TEXTS} or more, of both labels: nothing could be found in these"
+            )
         reverses = is_reversed(scores, labels)
         holds = own_bias.mentions(texts, terms)
         metrics = own_bias.own_metrics(scores, labels)
@@ -196,14 +199,6 @@ def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, f
     low, high = np.clip(mean_interval(changes, level), -1, 1).tolist()
     least = find_least_mean(changes, level)
     return low, high, least if least <= 1 else np.nan
-
-
-def _check(labels: np.ndarray) -> None:
-    if len(labels) < MIN_TEXTS or labels.min() == labels.max():
-        raise InputError(
-            f"{len(labels)} labelled texts, {int(labels.sum())} of them positive; an audit needs {MIN_TEXTS}"
-            " or more, of both labels: nothing could be found in these"
-        )
 
 
 def _identifiers(

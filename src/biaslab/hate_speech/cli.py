@@ -149,29 +149,19 @@ def train(
 ) -> None:
     """Fine-tune an encoder on your own texts: a folder that transformers reads, and history.tsv."""
     need(_EXTRA)
-    from biaslab.hate_speech import summary
     from biaslab.hate_speech.methods import parse_method
     from biaslab.hate_speech.own_training import OwnSettings, train_own
+    from biaslab.hate_speech.pages import show_training
     from biaslab.run.terminal import page_console
     from biaslab.text.devices import choose_device, make_deterministic
     from biaslab.text.identifiers import Identifiers, read_identifiers
-    from biaslab.text.labelled import LeftOut, read_labelled
     from biaslab.text.language_model import LanguageModelSettings
 
     parsed, place = parse_method(method), choose_device(device)
     make_deterministic(threads)
     if identifiers is None and (parsed.removes_words or parsed.explains):
         raise InputError(f"--method {method}: needs identity terms; name their file with --identifiers")
-    left_out = LeftOut()
-    table = read_labelled(
-        data,
-        columns.text,
-        columns.label,
-        group,
-        columns.positive,
-        negative=columns.negative,
-        left_out=left_out,
-    )
+    table, left_out = _labelled(data, columns, group)
     share = float(table["label"].mean())
     settings = OwnSettings(
         TrainingSettings(**vars(training), negative_weight=negative_weight or min(1.0, share / (1 - share))),
@@ -185,9 +175,9 @@ def train(
     with _bars() as progress:
         trained = train_own(table, encoder, parsed, terms, settings, out, place, progress)
     page = page_console()
-    for line in [*_left_out_lines(data, left_out), *summary.training_lines(trained, out)]:
+    for line in _left_out_lines(data, left_out):
         page.print(line)
-    summary.show(page, summary.history_table(trained.history))
+    show_training(page, trained, out)
 
 
 @app.command("explain")
@@ -219,10 +209,10 @@ def explain(
 ) -> None:
     """Draw which words and phrases of a sentence a classifier finds hateful (red), and which not (blue)."""
     need(_EXTRA)
-    from biaslab.hate_speech import explanation_page
     from biaslab.hate_speech.adapters import is_plain_bert, load_folder
     from biaslab.hate_speech.contexts import OC
     from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
+    from biaslab.hate_speech.pages import show_explanations, write_explanations
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
     from biaslab.text.labelled import LeftOut
@@ -240,8 +230,7 @@ def explain(
 
         if Path(model).is_dir() and is_plain_bert(Path(model)):
             classifier = load_folder(model, device, positive)
-            language_model = _language_model(Path(model), classifier, explaining)
-            contexts = _contexts(explaining, language_model)
+            contexts, language_model = _contexts(explaining, Path(model), classifier)
             found = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
         else:
             if explaining.language_model is not None:
@@ -251,9 +240,9 @@ def explain(
             found = explain_by_leaving_out(classifier, sentences, count)
     for line in _reading_lines(classifier, model, sentences, file, left_out):
         typer.echo(line)
-    explanation_page.show(found, contexts, terms, mask)
+    show_explanations(found, contexts, terms, mask)
     if out is not None:
-        explanation_page.write(out, found, contexts, mask)
+        write_explanations(out, found, contexts, mask)
 
 
 @app.command("audit")
@@ -287,21 +276,26 @@ def audit_classifier(
     from biaslab.text.identifiers import read_identifiers
     from biaslab.text.labelled import LeftOut, read_texts
     from biaslab.text.masking import masker
+    from biaslab.text.splits import draw
 
     check_answer(out)
     classifier = _classifier(model, device, threads, positive_class or columns.positive, "--positive-class")
     terms = read_identifiers(identifiers).terms
     table, left_out = None, LeftOut()
     if data:
-        table, left_out = _labelled(data, columns, limit, seed, classifier.class_names)
+        table, left_out = _labelled(data, columns, classes=classifier.class_names)
+        table = draw(table, limit, seed)
+    harmless = None
+    if news:
+        harmless = list(draw(read_texts(news, columns.text).assign(label=0), limit, seed)["text"])
     cases = read_hatecheck(hatecheck) if hatecheck else None
     templates = tuple(read_texts(template_file)["text"]) if template_file else own_bias.TEMPLATES
 
     def score(texts: "Sequence[str]", what: str) -> "np.ndarray":
-        return _scores(classifier, texts, what)
+        with _bars() as progress:
+            return classifier.scores(texts, lambda done, n: progress(what, done, n))
 
     mask = masker(masking.digests(settings.Masking.masked_words))
-    harmless = _harmless(news, columns.text, limit, seed) if news else None
     found = auditing.mask_words(auditing.audit(score, terms, table, cases, templates, seed, harmless), mask)
     texts = list(table["text"]) if data else []
     notes = _reading_lines(classifier, model, texts, data, left_out, terms)
@@ -350,11 +344,9 @@ def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()
 
 
 def _labelled(
-    data: Path, columns: Columns, limit: int | None, seed: int, classes: "Sequence[str]"
+    data: Path, columns: Columns, group: str | None = None, classes: "Sequence[str]" = ()
 ) -> "tuple[pd.DataFrame, LeftOut]":
     """Return labelled texts, and the rows that are left out; `classes` are the classifier's."""
-    from biaslab.core.rng import stream
-    from biaslab.text import splits
     from biaslab.text.labelled import LeftOut, read_labelled
 
     left_out = LeftOut()
@@ -362,30 +354,13 @@ def _labelled(
         data,
         columns.text,
         columns.label,
-        None,
+        group,
         columns.positive,
         negative=columns.negative,
         classes=classes,
         left_out=left_out,
     )
-    return table.iloc[splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))], left_out
-
-
-def _harmless(news: Path, text: str, limit: int | None, seed: int) -> list[str]:
-    """Return texts that are all negative."""
-    import numpy as np
-
-    from biaslab.core.rng import stream
-    from biaslab.text import splits
-    from biaslab.text.labelled import read_texts
-
-    texts = read_texts(news, text)["text"]
-    return list(texts.iloc[splits.cut(np.zeros(len(texts), np.int64), limit, stream(seed, "limit"))])
-
-
-def _scores(classifier: "TextClassifier", texts: "Sequence[str]", what: str) -> "np.ndarray":
-    with _bars() as progress:
-        return classifier.scores(texts, lambda done, n: progress(what, done, n))
+    return table, left_out
 
 
 def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_out: "LeftOut") -> list[str]:
@@ -398,27 +373,25 @@ def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_
     return list(read_texts(file, left_out=left_out)["text"])[:limit]
 
 
-def _language_model(model: Path, classifier: "FolderClassifier", explaining: Explaining) -> "BiGRU | None":
-    """Return what samples contexts, if there is something and it is asked for."""
+def _contexts(
+    explaining: Explaining, model: Path, classifier: "FolderClassifier"
+) -> "tuple[ContextSettings, BiGRU | None]":
+    """Return in which contexts sentences are explained, and what samples them: OC where nothing does."""
+    from biaslab.hate_speech.contexts import OC, ContextSettings
     from biaslab.hate_speech.own_training import LANGUAGE_MODEL
     from biaslab.text.language_model import BiGRU
 
-    file = explaining.language_model
     if explaining.radius == 0:
-        return None
+        return OC, None
+    file = explaining.language_model
     if file is None and (model / LANGUAGE_MODEL).is_file():
         file = model / LANGUAGE_MODEL
-    return BiGRU.load(file).to(classifier.model.device) if file else None
-
-
-def _contexts(explaining: Explaining, language_model: "BiGRU | None") -> "ContextSettings":
-    from biaslab.hate_speech.contexts import OC, ContextSettings
-
-    if language_model is not None:
-        return ContextSettings(explaining.radius, explaining.samples)
-    if explaining.radius:
-        _say("without a language model contexts stay as they are: occlusion (OC, radius 0) instead of SOC")
-    return OC
+    if file is None:
+        line = "without a language model contexts stay as they are: occlusion (OC, radius 0) instead of SOC"
+        typer.echo(f"biaslab: {line}", err=True)
+        return OC, None
+    language_model = BiGRU.load(file).to(classifier.model.device)
+    return ContextSettings(explaining.radius, explaining.samples), language_model
 
 
 @contextmanager
@@ -442,7 +415,3 @@ def _bars() -> Iterator[Callable[[str, int, int], None]]:
         yield show
     finally:
         close()
-
-
-def _say(line: str) -> None:
-    typer.echo(f"biaslab: {line}", err=True)

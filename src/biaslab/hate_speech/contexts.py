@@ -4,7 +4,6 @@ Sampling and occlusion (SOC, Jin et al. 2020) averages over what a language mode
 words around the phrase, x_δ in Eq. 1. Occlusion alone (OC) is the same with no neighbours to replace.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,14 +80,18 @@ def fill_contexts(
     row of `ids`, (n, L) int64. A radius above 0 needs language model and generator, on one device. The
     original, where it is one of the contexts, comes last.
     """
-    base, start, end = _gather(ids, occurrences)
+    row, start, end = (
+        torch.as_tensor(part, device=ids.device)
+        for part in (occurrences.row, occurrences.start, occurrences.end)
+    )
+    base = ids[row]  # the sentence of every phrase, (k, L)
     if settings.radius == 0 or not len(occurrences):
         return base[:, None].expand(-1, settings.n_contexts, -1)
     if language_model is None:
         raise InputError(
             f"radius: {settings.radius} needs a language model that draws neighbours; train one, or write 0"
         )
-    lengths = mask.sum(1)[torch.as_tensor(occurrences.row, device=ids.device)]
+    lengths = mask.sum(1)[row]
     position = torch.arange(ids.shape[1], device=ids.device)
     is_left = (position >= (start - settings.radius).clamp(min=1)[:, None]) & (position < start[:, None])
     is_right = (position >= end[:, None]) & (
@@ -102,15 +105,6 @@ def fill_contexts(
     left = draw.left(read, start, lengths, _most(is_left))
     filled = _put(filled, left, position - start[:, None] + left.shape[2], is_left)
     return torch.cat([filled, base[:, None]], dim=1) if settings.add_itself else filled
-
-
-def _gather(ids: torch.Tensor, occurrences: Occurrences) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return the sentence of every phrase, (k, L), and its bounds, (k,) each."""
-    row, start, end = (
-        torch.as_tensor(part, device=ids.device)
-        for part in (occurrences.row, occurrences.start, occurrences.end)
-    )
-    return ids[row], start, end
 
 
 def _most(neighbours: torch.Tensor) -> int:
@@ -161,9 +155,3 @@ class _Draw:
             return drawn
         is_bound = (drawn == self.tokenizer.cls) | (drawn == self.tokenizer.sep)
         return torch.where(is_bound, self.tokenizer.pad, drawn)
-
-
-def concatenate(parts: Sequence[Occurrences], rows: Sequence[int]) -> Occurrences:
-    """Return the phrases of several sentences, each part those of the row of that number."""
-    row = np.repeat(np.asarray(rows, np.int64), [len(part) for part in parts])
-    return Occurrences(row, *(np.concatenate([getattr(p, b) for p in parts]) for b in ("start", "end")))

@@ -11,7 +11,7 @@ from biaslab.core.io import read_npz, write_npz
 from biaslab.core.rng import stream
 from biaslab.text import splits
 from biaslab.text.corpora import Source
-from biaslab.text.tokens import Tokenizer, Tokens
+from biaslab.text.tokens import MAX_LENGTH, Tokenizer, Tokens
 
 NEWS = "news"
 NOT_NOHATE = "not-nohate"
@@ -56,7 +56,7 @@ def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> d
     return source.drawn(table, lambda table: _split(table, source, seed, number))
 
 
-def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int) -> Texts:
+def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int = MAX_LENGTH) -> Texts:
     """Return the texts of a table as tokens, at most `max_length` a text, [CLS] and [SEP] among them."""
     tokens = tokenizer.encode(list(table["text"]), max_length)
     rows = table["row"] if "row" in table else np.arange(len(table))

@@ -1,26 +1,30 @@
-"""The experiment on one corpus: train a method, test it, and measure what it makes of identifiers."""
+"""The experiment on one corpus: train a method, test it, and explain what it makes of identifiers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 
+from biaslab.core.files import write_json
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.hate_speech.attributions import identifier_importance, summarize
+from biaslab.hate_speech.adapters import FolderClassifier
 from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder
+from biaslab.hate_speech.explanations import explain_words, identifier_importance, summarize
+from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder, prediction_table
 from biaslab.hate_speech.measurement import measure_encoders
 from biaslab.hate_speech.methods import SOC, Method, parse_method
-from biaslab.hate_speech.predictions import prediction_table
+from biaslab.hate_speech.own_explanation import explain_sentences
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.corpora import TEST, VALIDATION
 from biaslab.text.devices import choose_device, make_deterministic
 from biaslab.text.encoder import load_classifier, predict, save_classifier
+from biaslab.text.labelled import read_texts
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
+from biaslab.text.tokens import MAX_LENGTH
 
 LANGUAGE_MODEL = "language_model.safetensors"
 
@@ -119,49 +123,33 @@ def evaluate_method(
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Test the classifiers of a method: predictions and attributions.
+    """Test the classifiers of a method: predictions, and what identifiers weigh in the test set (OC, SOC).
 
-    The seed is that of the run: contexts are the same for every classifier.
+    The seed is that of the run: contexts are the same for every classifier. Identifiers that a method removes
+    have no importance.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
-    predictions, attributions = [], []
+    tokens, predictions, attributions = folder.splits[TEST].tokens, [], []
     for done, number in enumerate(numbers, start=1):
         model = load_classifier(model_folder(folder.path, method.name, number)).to(device)
         for name, texts in folder.tested.items():
             removed = list(folder.ids.values()) if method.removes_words else []
             scores = predict(model, texts.tokens.without(removed), folder.tokenizer.pad, device=device)
             predictions.append(prediction_table(number, name, scores))
-        names = {"method": method.name, "seed": number}
-        attributions += [
-            table.assign(**names, explanation=kind)
-            for kind, table in _attributed(folder, method, model, contexts, language_model, seed)
-        ]
+        if not method.removes_words:
+            for explanation, settings in (("oc", OC), ("soc", contexts)):
+                found = identifier_importance(
+                    model, tokens, folder.ids, settings, folder.tokenizer, language_model, seed
+                )
+                names = {"method": method.name, "seed": number, "explanation": explanation}
+                attributions.append(summarize(found, folder.ids).assign(**names))
         say(f"{method.name}: tested {done} of {len(numbers)}")
     table = pd.concat(attributions, ignore_index=True) if attributions else pd.DataFrame()
     path = folder.path
     write_parquet(path / f"predictions/{method.name}.parquet", pd.concat(predictions, ignore_index=True))
     write_tsv(path / f"attributions/{method.name}.tsv", table.reindex(columns=COLUMNS["attributions"]))
-
-
-def _attributed(
-    folder: Folder,
-    method: Method,
-    model: torch.nn.Module,
-    contexts: ContextSettings,
-    language_model: BiGRU,
-    seed: int,
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield OC's and SOC's importance of the identifiers in the test set; none for words that are removed."""
-    if method.removes_words:
-        return
-    tokens = folder.splits[TEST].tokens
-    for kind, settings in (("oc", OC), ("soc", contexts)):
-        found = identifier_importance(
-            model, tokens, folder.ids, settings, folder.tokenizer, language_model, seed
-        )
-        yield kind, summarize(found, folder.ids)
 
 
 def drawn_rows(folder: Folder, n: int, seed: int) -> np.ndarray:
@@ -170,3 +158,57 @@ def drawn_rows(folder: Folder, n: int, seed: int) -> np.ndarray:
     long = np.flatnonzero(np.maximum.reduceat(tokens.words, tokens.offsets[:-1]) >= 1)
     chosen = stream(seed, "explained").permutation(long)[:n]
     return np.sort(chosen)
+
+
+def explain_methods(
+    folder: Folder,
+    methods: Sequence[str],
+    sentences: Path,
+    contexts: ContextSettings,
+    n: int,
+    seed: int,
+    device: torch.device | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    threads: int = 1,
+) -> None:
+    """Explain the first classifier of each method: ``importance.tsv`` and ``hierarchies.json``.
+
+    Every word of `n` test sentences, and `sentences`, one a line. Contexts are the same for every classifier.
+    """
+    make_deterministic(threads)
+    device = device or choose_device("auto")
+    texts = list(read_texts(sentences)["text"])
+    language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
+    tables, hierarchies = [], []
+    for method in methods:
+        model = load_classifier(model_folder(folder.path, method, 0)).to(device)
+        words = explain_words(
+            model,
+            folder.splits[TEST].tokens,
+            drawn_rows(folder, n, seed),
+            contexts,
+            folder.tokenizer,
+            language_model=language_model,
+            seed=seed,
+        )
+        tables.append(word_importance(words, list(folder.ids)).assign(method=method))
+        classifier = FolderClassifier(model, folder.tokenizer, MAX_LENGTH)
+        hierarchies += [
+            {"method": method, "sentence": found.words, "score": found.score, "levels": found.levels}
+            for found in explain_sentences(classifier, texts, contexts, language_model, seed)
+        ]
+        say(f"explained {method}")
+    importance = pd.concat(tables, ignore_index=True)[list(COLUMNS["importance"])]
+    write_tsv(folder.path / "importance.tsv", importance)
+    write_json(folder.path / "hierarchies.json", hierarchies)
+
+
+def word_importance(words: pd.DataFrame, identifiers: Sequence[str]) -> pd.DataFrame:
+    """Return the mean importance of every word (Table 2) of `explain_words`, by rank.
+
+    Of equal means the first word in the order of the alphabet comes first.
+    """
+    phi = words.groupby("word")["phi"]
+    table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean()}).reset_index()
+    table = table.sort_values("mean_phi", ascending=False, kind="stable", ignore_index=True)
+    return table.assign(is_identifier=table["word"].isin(identifiers), rank=range(1, len(table) + 1))

@@ -13,7 +13,7 @@ Their code also leaves dropout on, with masks of its own for each pass, so that 
 has no effect; here it is for the caller to switch dropout off (`biaslab.text.encoder.evaluating`).
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from biaslab.core.errors import InputError
-from biaslab.hate_speech.contexts import ContextSettings, Occurrences, concatenate, fill_contexts
+from biaslab.hate_speech.contexts import ContextSettings, Occurrences, fill_contexts
+from biaslab.hate_speech.metrics import holding
+from biaslab.text import packing
 from biaslab.text.devices import generator
-from biaslab.text.encoder import evaluating
+from biaslab.text.encoder import batches_by_length, evaluating
 from biaslab.text.language_model import BiGRU
-from biaslab.text.packing import score as score_of
 from biaslab.text.tokens import Tokenizer, Tokens
 
 Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -34,6 +34,7 @@ Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 MAX_TOKENS = 16_384
 """Tokens of one forward pass of an explanation."""
+_UNATTENDED = -1  # in the place of a token's id, where the mask is 0
 
 
 def find_occurrences(ids: np.ndarray, identifier_ids: Collection[int]) -> Occurrences:
@@ -86,8 +87,6 @@ def passes(filled: torch.Tensor, max_tokens: int) -> list[slice]:
 
 def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") -> torch.Tensor:
     """Return Σ φ(w)² of Eq. 2, without its α: the ``mean`` over all sentences; ``sum`` as published."""
-    if reduction not in ("mean", "sum"):
-        raise InputError(f"reduction: '{reduction}' is unknown; write mean or sum")
     total = phi.square().sum()
     return total / n_sentences if reduction == "mean" else total
 
@@ -123,12 +122,11 @@ def explain_words(
     """
     rows = np.asarray(rows, np.int64)
     rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
-    per_token = 2 * settings.n_contexts
-    parts = [_table([], [], [])]
-    device = _device(model)
-    explainer = _Explainer(partial(score_of, model), tokenizer, settings, language_model, device, max_tokens)
+    types = {"row": np.int64, "position": np.int64, "word": str, "phi": np.float64}
+    parts = [pd.DataFrame(columns=list(types)).astype(types)]
+    explainer = _Explainer(model, tokenizer, settings, language_model, max_tokens)
     with evaluating(model), torch.no_grad():
-        for begin, stop in _chunks(tokens.lengths[rows], per_token, max_tokens):
+        for begin, stop in _chunks(tokens.lengths[rows], 2 * settings.n_contexts, max_tokens):
             parts.append(_explain_chunk(explainer, tokens, rows[begin:stop], seed))
     table = pd.concat(parts, ignore_index=True)
     return table.sort_values(["row", "position"], kind="stable", ignore_index=True)
@@ -150,10 +148,10 @@ def phrase_importance(
     It takes phrases, each the words [start, end), and returns their φ, float64. Every call draws on from one
     random stream.
     """
-    words, device = word_spans(tokens, row), _device(model)
-    explainer = _Explainer(partial(score_of, model), tokenizer, settings, language_model, device, max_tokens)
-    ids, mask = _padded(tokens, np.array([row]), tokenizer.pad, device)
-    random = generator(seed, "explanation", row, device=device)
+    words = word_spans(tokens, row)
+    explainer = _Explainer(model, tokenizer, settings, language_model, max_tokens)
+    ids, mask = explainer.read(tokens, np.array([row]))
+    random = generator(seed, "explanation", row, device=ids.device)
 
     def phi(spans: Sequence[tuple[int, int]]) -> np.ndarray:
         first, last = np.array(spans, np.int64).reshape(-1, 2).T
@@ -164,7 +162,50 @@ def phrase_importance(
     return phi
 
 
-_UNATTENDED = -1  # in the place of a token's id, where the mask is 0
+def identifier_importance(
+    model: torch.nn.Module,
+    tokens: Tokens,
+    ids: Mapping[str, int],
+    settings: ContextSettings,
+    tokenizer: Tokenizer,
+    language_model: BiGRU | None,
+    seed: int,
+    max_tokens: int = MAX_TOKENS,
+) -> pd.DataFrame:
+    """Return φ (Eq. 1) of every occurrence of an identifier: columns row (of the text), identifier, phi.
+
+    Equal seeds draw equal contexts for every model; a radius above 0 needs a language model.
+    """
+    rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
+    names = {piece: name for name, piece in ids.items()}
+    tables = []
+    explainer = _Explainer(model, tokenizer, settings, language_model, max_tokens)
+    with evaluating(model), torch.no_grad():
+        for number, some in enumerate(
+            batches_by_length(tokens.lengths[rows], max_tokens // (2 * settings.n_contexts))
+        ):
+            batch, mask = explainer.read(tokens, rows[some])
+            pieces = batch.cpu().numpy()
+            found = find_occurrences(pieces, ids.values())
+            random = generator(seed, "identifiers", number, device=batch.device)
+            columns = {
+                "row": rows[some][found.row],
+                "identifier": [names[piece] for piece in pieces[found.row, found.start].tolist()],
+                "phi": explainer.phi(batch, mask, found, explainer.fill(batch, mask, found, random)),
+            }
+            tables.append(pd.DataFrame(columns))
+    if not tables:
+        return pd.DataFrame({"row": [], "identifier": [], "phi": []})
+    return pd.concat(tables, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
+
+
+def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:
+    """Return how important each identifier is: columns identifier, n (perhaps 0), mean_phi, mean_abs_phi."""
+    phi = occurrences.groupby("identifier")["phi"]
+    absolute = phi.agg(lambda values: float(values.abs().mean()))
+    table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": absolute})
+    table = table.reindex(list(ids)).rename_axis("identifier").reset_index()
+    return table.assign(n=table["n"].fillna(0).astype(np.int64))
 
 
 def _score_rows(score: Score, rows: torch.Tensor, pad: int, share: bool) -> torch.Tensor:
@@ -181,24 +222,31 @@ def _score_rows(score: Score, rows: torch.Tensor, pad: int, share: bool) -> torc
 class _Explainer:
     """Explains phrases by passes of a bounded number of tokens."""
 
-    score: Score
+    model: torch.nn.Module
     tokenizer: Tokenizer
     settings: ContextSettings
     language_model: BiGRU | None
-    device: torch.device
     max_tokens: int
+
+    def read(self, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return sentences as `importance` takes them, where the model is."""
+        device = next(self.model.parameters()).device
+        ids, mask = tokens.padded(rows, self.tokenizer.pad)
+        return torch.as_tensor(ids, device=device), torch.as_tensor(mask, device=device)
 
     def fill(
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, random: torch.Generator
     ) -> torch.Tensor:
+        """Return the contexts of phrases."""
         return fill_contexts(ids, mask, phrases, self.settings, self.language_model, self.tokenizer, random)
 
     def phi(
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, filled: torch.Tensor
     ) -> np.ndarray:
         """Return φ, (k,) float64."""
+        score, pad = partial(packing.score, self.model), self.tokenizer.pad
         found = [
-            importance(self.score, ids, mask, phrases.part(part), filled[part], self.tokenizer.pad)
+            importance(score, ids, mask, phrases.part(part), filled[part], pad)
             for part in passes(filled, self.max_tokens)
         ]
         return torch.cat(found).double().cpu().numpy() if found else np.zeros(0)
@@ -206,38 +254,24 @@ class _Explainer:
 
 def _explain_chunk(explainer: _Explainer, tokens: Tokens, rows: np.ndarray, seed: int) -> pd.DataFrame:
     """Explain the words of some sentences together; their contexts are drawn sentence by sentence."""
-    ids, mask = _padded(tokens, rows, explainer.tokenizer.pad, explainer.device)
+    ids, mask = explainer.read(tokens, rows)
     words = [word_spans(tokens, row) for row in rows]
-    filled = [
-        explainer.fill(
-            ids[[i]],
-            mask[[i]],
-            words[i],
-            generator(seed, "explanation", int(row), device=explainer.device),
-        )
-        for i, row in enumerate(rows)
-    ]
-    phrases = concatenate(words, range(len(rows)))
-    phi = explainer.phi(ids, mask, phrases, torch.cat(filled))
-    vocabulary = explainer.tokenizer.vocabulary
-    numbers = ids.cpu().numpy()
+    streams = [generator(seed, "explanation", int(row), device=ids.device) for row in rows]
+    filled = [explainer.fill(ids[[i]], mask[[i]], words[i], random) for i, random in enumerate(streams)]
+    lengths = [len(spans) for spans in words]
+    start, end = (np.concatenate([getattr(spans, bound) for spans in words]) for bound in ("start", "end"))
+    phrases = Occurrences(np.repeat(np.arange(len(rows)), lengths), start, end)
+    vocabulary, numbers = explainer.tokenizer.vocabulary, ids.cpu().numpy()
     texts = [
         "".join(vocabulary[i].removeprefix("##") for i in numbers[row, start:end])
         for row, start, end in zip(phrases.row, phrases.start, phrases.end, strict=True)
     ]
-    position = tokens.words[tokens.offsets[rows][phrases.row] + phrases.start]
-    return _table(rows[phrases.row], position, texts, phi)
-
-
-def _table(
-    row: Sequence[int], position: Sequence[int], word: Sequence[str], phi: Sequence[float] = ()
-) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "row": np.asarray(row, np.int64),
-            "position": np.asarray(position, np.int64),
-            "word": pd.Series(word, dtype=str),
-            "phi": np.asarray(phi, np.float64),
+            "row": rows[phrases.row],
+            "position": tokens.words[tokens.offsets[rows][phrases.row] + phrases.start].astype(np.int64),
+            "word": pd.Series(texts, dtype=str),
+            "phi": explainer.phi(ids, mask, phrases, torch.cat(filled)),
         }
     )
 
@@ -253,14 +287,3 @@ def _chunks(lengths: np.ndarray, per_token: int, max_tokens: int) -> Iterator[tu
         tokens += needed
     if len(lengths):
         yield begin, len(lengths)
-
-
-def _padded(
-    tokens: Tokens, rows: np.ndarray, pad: int, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor]:
-    ids, mask = tokens.padded(rows, pad)
-    return torch.as_tensor(ids, device=device), torch.as_tensor(mask, device=device)
-
-
-def _device(model: torch.nn.Module) -> torch.device:
-    return next(model.parameters()).device

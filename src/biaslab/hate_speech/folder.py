@@ -1,4 +1,4 @@
-"""The folder of a corpus: what is in it, opened by the steps of the experiment."""
+"""The folder of a corpus: what is in it, opened by the steps of the experiment, and its table of scores."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +10,7 @@ import pandas as pd
 from biaslab.core.io import read_npz, read_tsv
 from biaslab.hate_speech.corpus import Texts, load_sets
 from biaslab.text.corpora import TEST, TRAIN
-from biaslab.text.identifiers import Identifiers, identifier_ids, read_identifiers
+from biaslab.text.identifiers import identifier_ids, read_identifiers
 from biaslab.text.tokens import Tokenizer
 
 ENCODER_VOCABULARY = "vocab.txt"
@@ -31,14 +31,9 @@ class Folder:
         return Tokenizer.load(self.encoder / ENCODER_VOCABULARY)
 
     @cached_property
-    def identifiers(self) -> Identifiers:
-        """The identity terms."""
-        return read_identifiers(self.identifiers_file)
-
-    @cached_property
     def ids(self) -> dict[str, int]:
         """The word piece of each identity term."""
-        return identifier_ids(self.identifiers, self.tokenizer)
+        return identifier_ids(read_identifiers(self.identifiers_file), self.tokenizer)
 
     @cached_property
     def splits(self) -> dict[str, Texts]:
@@ -69,3 +64,9 @@ class Folder:
     def column(self, name: str, of: str) -> np.ndarray:
         """Return a column of the texts of a probe, (n,) object."""
         return self.probes.loc[self.probes["set"] == of, name].to_numpy()
+
+
+def prediction_table(seed: int, name: str, scores: np.ndarray) -> pd.DataFrame:
+    """Return the scores of one classifier on one set: columns seed, set, row, score (float32)."""
+    rows = np.arange(len(scores))
+    return pd.DataFrame({"seed": seed, "set": name, "row": rows, "score": scores.astype(np.float32)})

@@ -8,7 +8,7 @@ component yet, the highest tenth joins.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import ndimage
@@ -19,6 +19,11 @@ Span = tuple[int, int]
 """The words [start, end) of a sentence."""
 Phrase = tuple[int, int, float]
 """A span and its importance φ."""
+Levels = Sequence[Sequence[Phrase]]
+"""The phrases of a sentence, level by level, from left to right.
+
+Level 0 has every word; level k the components of step k, each of which contains those of level k - 1 that it
+overlaps, and each of those is in one of level k."""
 PERCENTILE = 90
 """The words whose scores are at this percentile or above join, as published."""
 MAX_LEVELS = 5
@@ -26,18 +31,24 @@ MAX_LEVELS = 5
 
 
 @dataclass(frozen=True)
-class Hierarchy:
-    """The phrases (start, end, φ) of a sentence, level by level, from left to right.
+class Explained:
+    """A sentence with its explanation by one classifier."""
 
-    Level 0 has every word; level k the components of step k, each of which contains those of level k - 1 that
-    it overlaps, and each of those is in one of level k.
-    """
+    words: list[str]  # that the classifier sees
+    levels: Levels
+    score: float  # s(x), positive when the sentence is classified as positive
+    limits: tuple[str, ...] = ()  # sentences on what of it is not read, or not explained
 
-    n_words: int
-    levels: list[list[Phrase]]
+    def rows(self) -> list[list[Phrase]]:
+        """Return the phrases line by line: the words, each height of the tree, and the sentence with s(x)."""
+        return [*collapse(self.levels), [(0, len(self.words), self.score)]]
+
+    def masked(self, mask: Callable[[str], str]) -> "Explained":
+        """Return the same with masked words."""
+        return replace(self, words=[mask(word) for word in self.words])
 
 
-def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) -> Hierarchy:
+def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) -> list[list[Phrase]]:
     """Join the words of a sentence to phrases, in at most `MAX_LEVELS` steps, fewer when all have joined.
 
     `score_phrase` takes a list of spans and returns the importance φ of each, for instance
@@ -61,7 +72,7 @@ def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) 
         if joined.all():
             break
         joined = joined | _highest(scores)
-    return Hierarchy(n_words, found)
+    return found
 
 
 def collapse(levels: Sequence[Iterable[Sequence[float]]]) -> list[list[Phrase]]:
@@ -84,6 +95,25 @@ def collapse(levels: Sequence[Iterable[Sequence[float]]]) -> list[list[Phrase]]:
                 tree.append([])
             tree[height].append((start, end, phi))
     return [sorted(level) for level in tree]
+
+
+def scale_of(explained: Sequence[Explained]) -> float:
+    """Return the greatest absolute importance of a phrase, 1 when all are 0: where the colours end."""
+    values = [abs(phi) for one in explained for level in one.levels for *_, phi in level]
+    return max(values, default=0) or 1.0
+
+
+def colours(phi: float, scale: float) -> tuple[str, str]:
+    """Return a phrase's colour (blue for -scale, grey for 0, red for scale), and that of legible text."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    colour = colormaps["coolwarm"](0.5 + 0.5 * min(max(phi / scale, -1), 1))
+    red, green, blue, _ = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in colour
+    )
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue  # WCAG 2, as is the bound of equal contrast
+    return to_hex(colour), "#000000" if luminance > 0.179 else "#ffffff"
 
 
 class _Memory:

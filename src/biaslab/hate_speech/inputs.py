@@ -20,34 +20,17 @@ class Inputs:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.section = plan.config["hate_speech"]
+        self.section = section = plan.config["hate_speech"]
         self.known = corpora_in(plan.config)
         self.corpora = plan.units["hate_speech"].names
-
-    @property
-    def methods(self) -> list[str]:
-        """All methods that are trained: those that are compared, and ablations."""
-        return [*self.section["methods"], *self._ablations]
-
-    @property
-    def encoders(self) -> list[str]:
-        """Those of the methods that fine-tune the encoder."""
-        return [name for name in self.methods if name not in LINEAR]
-
-    @property
-    def encoder_corpora(self) -> list[str]:
-        """The corpora on which encoders are trained."""
-        return [name for name in self.corpora if name not in self.section["linear_only"]]
-
-    @property
-    def explained(self) -> list[str]:
-        """The two methods whose explanations are shown side by side."""
-        return [VANILLA, self.section["explained"]]
-
-    @property
-    def _ablations(self) -> list[str]:
-        n, quirks = self.section["ablation_seeds"], self.section["ablation"]
-        return [f"{self.section['explained']}@{quirk}" for quirk in quirks] if n else []
+        self.encoder_corpora = [name for name in self.corpora if name not in section["linear_only"]]
+        self.explained = [VANILLA, section["explained"]]  # shown side by side
+        quirks = section["ablation"] if section["ablation_seeds"] else ()
+        self._ablations = [f"{section['explained']}@{quirk}" for quirk in quirks]
+        self.methods = [*section["methods"], *self._ablations]  # all that are trained
+        self.encoders = [name for name in self.methods if name not in LINEAR]
+        self._regularization = section["regularization"] | {"add_itself": True}
+        self._analysis = {key: section["analysis"][key] for key in ("radius", "samples")}
 
     def numbers(self, method: str) -> range:
         """Return the numbers of the trainings of a method."""
@@ -60,21 +43,11 @@ class Inputs:
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the weights of all trainings of encoders on a corpus."""
-        folder = f"results/hate_speech/{wildcards.corpus}/models"
-        return [
-            f"{folder}/{method}/{number}/model.safetensors"
-            for method in self.encoders
-            for number in self.numbers(method)
-        ]
+        return self._trained([wildcards.corpus], "model.safetensors")
 
     def histories(self) -> list[str]:
         """Return what all trainings of encoders have noted on the way: claims read it."""
-        return [
-            f"results/hate_speech/{corpus}/models/{method}/{number}/history.tsv"
-            for corpus in self.encoder_corpora
-            for method in self.encoders
-            for number in self.numbers(method)
-        ]
+        return self._trained(self.encoder_corpora, "history.tsv")
 
     def first_models(self, wildcards: Any) -> list[str]:
         """Return the weights of the first training of each method that is explained."""
@@ -133,8 +106,13 @@ class Inputs:
 
     def linear(self, wildcards: Any) -> dict[str, Any]:
         """Return how linear models are measured."""
-        effort = {"n_splits": self.section["linear_splits"], "n_subsets": self.section["removal_subsets"]}
-        return {"effort": {**effort, **self._weight(wildcards), "seed": self.plan.config["seed"]}}
+        effort = {
+            "n_splits": self.section["linear_splits"],
+            "n_subsets": self.section["removal_subsets"],
+            "negative_weight": self.known[wildcards.corpus]["negative_weight"],
+            "seed": self.plan.config["seed"],
+        }
+        return {"effort": effort}
 
     def language_model(self, _: Any) -> dict[str, Any]:
         """Return how the language model is made."""
@@ -142,10 +120,10 @@ class Inputs:
 
     def training(self, wildcards: Any) -> dict[str, Any]:
         """Return how classifiers are fine-tuned."""
-        settings = self.section["training"] | self._weight(wildcards)
-        return {"settings": settings, "contexts": self._regularization}
+        weight = {"negative_weight": self.known[wildcards.corpus]["negative_weight"]}
+        return {"settings": self.section["training"] | weight, "contexts": self._regularization}
 
-    def evaluation(self, wildcards: Any) -> dict[str, Any]:
+    def evaluation(self, _: Any) -> dict[str, Any]:
         """Return which trainings are tested, how they are explained, and how they were regularized."""
         return {
             "methods": self.encoders,
@@ -161,45 +139,38 @@ class Inputs:
         return {"methods": self.explained, "contexts": self._analysis, "n": n}
 
     def measurement(self, wildcards: Any) -> dict[str, Any]:
-        """Return what is measured of all methods."""
-        methods = self._methods_on(wildcards.corpus)
-        return {"methods": methods, "settings": self.settings(wildcards.corpus)}
-
-    def settings(self, corpus: str) -> dict[str, float]:
-        """Return what trainings and explanations of a corpus are made with, as numbers."""
+        """Return which methods are measured, and by which numbers they were trained and explained."""
         training, section = self.section["training"], self.section
         numbers = {
             "encoder_pretrained": int(encoder_files(section)["weights"] is not None),
             "seeds": section["seeds"],
-            "positive_weight": 1 / self.known[corpus]["negative_weight"],
+            "positive_weight": 1 / self.known[wildcards.corpus]["negative_weight"],
             "published_schedule": int(training["schedule"] == PUBLISHED),
             "published_stop": 1,
         }
         numbers |= {key: training[key] for key in _TRAINING}
         for part, keys in _CONTEXTS.items():
             numbers |= {f"{part}_{key}": section[part][key] for key in keys}
-        return numbers
+        return {"methods": self._methods_on(wildcards.corpus), "settings": numbers}
 
     def _methods_on(self, corpus: str) -> list[str]:
         return list(LINEAR) if corpus in self.section["linear_only"] else self.methods
 
-    @property
-    def _regularization(self) -> dict[str, int]:
-        return self.section["regularization"] | {"add_itself": True}
-
-    @property
-    def _analysis(self) -> dict[str, int]:
-        return {key: self.section["analysis"][key] for key in ("radius", "samples")}
-
-    def _weight(self, wildcards: Any) -> dict[str, float]:
-        return {"negative_weight": self.known[wildcards.corpus]["negative_weight"]}
+    def _trained(self, corpora: list[str], name: str) -> list[str]:
+        """Return a file of each training of an encoder on some corpora."""
+        return [
+            f"results/hate_speech/{corpus}/models/{method}/{number}/{name}"
+            for corpus in corpora
+            for method in self.encoders
+            for number in self.numbers(method)
+        ]
 
     def _others(self, corpus: str) -> list[str]:
         """Return the corpora whose test sets a corpus is tested on, too."""
         return [
             name
             for name in self.section["transfer"]
-            if name != corpus and not any(self._is_lost(f) for f in self._sources_of(name).values())
+            if name != corpus and not any(map(self._is_lost, self._sources_of(name).values()))
         ]
 
     def _sources_of(self, corpus: str) -> dict[str, str]:

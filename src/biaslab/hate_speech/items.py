@@ -17,10 +17,17 @@ ITEMS = (
     _table("table1_performance", "Table 1: performance", "tables:performance", "metrics"),
     _table("differences", "Differences from the baseline", "tables:differences", "differences"),
     _encoder_table(
-        "table2_word_importance", "Table 2: word importance", "words:word_importance", "importance", per=UNIT
+        "table2_word_importance",
+        "Table 2: word importance",
+        "explanations:word_importance",
+        "importance",
+        per=UNIT,
     ),
     _table(
-        "table3_4_identifiers", "Tables 3 and 4: group identifiers", "words:identifiers", "linear_weights"
+        "table3_4_identifiers",
+        "Tables 3 and 4: group identifiers",
+        "explanations:identifiers",
+        "linear_weights",
     ),
     _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics"),
     _encoder_table("table6_cost", "Table 6: cost", "tables:cost", "cost"),

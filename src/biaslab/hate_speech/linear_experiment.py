@@ -8,13 +8,10 @@ import pandas as pd
 
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.hate_speech import corpus
-from biaslab.hate_speech.folder import Folder
-from biaslab.hate_speech.linear import Linear, documents, fit_linear, weights_table
+from biaslab.hate_speech.folder import Folder, prediction_table
+from biaslab.hate_speech.linear import Linear, Part, documents, fit_linear, removal_curve, weights_table
 from biaslab.hate_speech.methods import BOW, BOW_WR, LINEAR
 from biaslab.hate_speech.metrics import measure
-from biaslab.hate_speech.predictions import prediction_table
-from biaslab.hate_speech.preparation import MAX_LENGTH
-from biaslab.hate_speech.removal import Part, removal_curve
 from biaslab.text import corpora
 from biaslab.text.corpora import Source
 from biaslab.text.tokens import Tokens
@@ -37,7 +34,11 @@ def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callab
     """Write the predictions, weights, removals and splits of the linear models of a corpus."""
     for model in LINEAR:
         linear = _fit(folder, folder.splits[corpora.TRAIN], model, effort)
-        write_parquet(folder.path / f"predictions/{model}.parquet", _predictions(folder, linear, model))
+        tables = [  # a linear model has no seed but 0
+            prediction_table(0, name, _scores(folder, linear, texts, model))
+            for name, texts in folder.tested.items()
+        ]
+        write_parquet(folder.path / f"predictions/{model}.parquet", pd.concat(tables, ignore_index=True))
         if model == BOW:
             weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
             write_tsv(folder.path / "linear_weights.tsv", weights)
@@ -61,15 +62,6 @@ def _removed(folder: Folder, tokens: Tokens, model: str) -> Tokens:
 def _scores(folder: Folder, linear: Linear, texts: corpus.Texts, model: str) -> np.ndarray:
     """Return the scores of texts, (n,) float64."""
     return linear.scores(documents(_removed(folder, texts.tokens, model), folder.tokenizer.vocabulary))
-
-
-def _predictions(folder: Folder, linear: Linear, model: str) -> pd.DataFrame:
-    """Return the scores of all sets; a linear model has no seed but 0."""
-    tables = [
-        prediction_table(0, name, _scores(folder, linear, texts, model))
-        for name, texts in folder.tested.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
 
 
 def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
@@ -113,10 +105,10 @@ def _texts_by_split(
     """Yield the splits of a corpus, which is read and tokenised once."""
     if source.is_released_split:
         tables = corpus.read_splits(source, effort.seed, say=say)
-        yield {name: corpus.tokenize(table, folder.tokenizer, MAX_LENGTH) for name, table in tables.items()}
+        yield {name: corpus.tokenize(table, folder.tokenizer) for name, table in tables.items()}
         return
     table = source.read(say=say)
-    texts = corpus.tokenize(table, folder.tokenizer, MAX_LENGTH)
+    texts = corpus.tokenize(table, folder.tokenizer)
     for number in range(effort.n_splits):
         parts = corpus.split_rows(table, source, effort.seed, number)
         yield {name: texts.take(rows) for name, rows in parts.items()}

@@ -11,14 +11,16 @@ from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.comparisons import paired_differences
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.corpus import NEWS
-from biaslab.hate_speech.cost import count_work
 from biaslab.hate_speech.folder import Folder
-from biaslab.hate_speech.identity_metrics import functionality_table, holding, identity_table
-from biaslab.hate_speech.methods import BOW, LINEAR, VANILLA, parse_method
-from biaslab.hate_speech.metrics import measure
-from biaslab.hate_speech.probes import HATECHECK
+from biaslab.hate_speech.methods import BOW, LINEAR, OC, SOC, VANILLA, Method, parse_method
+from biaslab.hate_speech.metrics import functionality_table, holding, identity_table, measure
+from biaslab.hate_speech.preparation import HATECHECK
 from biaslab.text.corpora import TRAIN
 from biaslab.text.scores import chance_probability
+from biaslab.text.tokens import Tokens
+
+Scored = tuple[str, int, str, np.ndarray]
+"""A method, the seed of a training, a set, and the scores of its texts in their order."""
 
 
 def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
@@ -26,11 +28,11 @@ def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str
 
     `settings`, what trainings and explanations were made with, are written beside their results.
     """
-    predictions = _predictions(folder, methods)
-    metrics = pd.DataFrame(_metrics(folder, predictions))
+    scored = [row for method in methods for row in _read_scores(folder, method)]
+    metrics = pd.DataFrame(_metrics(folder, scored))
     write_tsv(folder.path / "metrics.tsv", metrics)
-    write_tsv(folder.path / "identity.tsv", _identity(folder, predictions))
-    write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, predictions))
+    write_tsv(folder.path / "identity.tsv", _identity(folder, scored))
+    write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, scored))
     differences = [paired_differences(metrics, name) for name in (VANILLA, BOW) if name in methods]
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
     write_tsv(folder.path / "settings.tsv", _settings(folder, settings))
@@ -48,10 +50,6 @@ def measure_encoders(
     write_tsv(folder.path / "cost.tsv", cost)
 
 
-def _predictions(folder: Folder, methods: Sequence[str]) -> dict[str, pd.DataFrame]:
-    return {name: read_parquet(folder.path / f"predictions/{name}.parquet") for name in methods}
-
-
 def _settings(folder: Folder, given: Mapping[str, float]) -> pd.DataFrame:
     """Return the settings with the size of the encoder, by name."""
     described = json.loads((folder.encoder / "config.json").read_text(encoding="utf-8"))
@@ -61,26 +59,25 @@ def _settings(folder: Folder, given: Mapping[str, float]) -> pd.DataFrame:
     )
 
 
-def _scores(predictions: pd.DataFrame) -> Iterator[tuple[int, str, np.ndarray]]:
-    """Yield seed, set and the scores of its texts in their order."""
+def _read_scores(folder: Folder, method: str) -> Iterator[Scored]:
+    predictions = read_parquet(folder.path / f"predictions/{method}.parquet")
     for (seed, name), table in predictions.groupby(["seed", "set"], sort=False):
-        yield seed, name, table.sort_values("row")["score"].to_numpy()
+        yield method, seed, name, table.sort_values("row")["score"].to_numpy()
 
 
-def _metrics(folder: Folder, predictions: dict[str, pd.DataFrame]) -> Iterator[dict[str, object]]:
+def _metrics(folder: Folder, scored: Sequence[Scored]) -> Iterator[dict[str, object]]:
     """Yield the rows of ``metrics.tsv``; linear models are trained on all texts, encoders on those used."""
     sizes = {True: len(folder.splits[TRAIN]), False: len(folder.used)}
-    for method, table in predictions.items():
-        for seed, name, scores in _scores(table):
-            identifiers = folder.column("identifier", NEWS) if name == NEWS else None
-            labels = folder.tested[name].labels
-            found = measure(scores, labels, identifiers)._asdict()
-            found["p_chance"] = chance_probability(scores > 0, labels)
-            n_train = sizes[method in LINEAR]
-            yield {"method": method, "seed": seed, "set": name, "n_train": n_train, **found}
+    for method, seed, name, scores in scored:
+        identifiers = folder.column("identifier", NEWS) if name == NEWS else None
+        labels, n_train = folder.tested[name].labels, sizes[method in LINEAR]
+        found = measure(scores, labels, identifiers)._asdict()
+        p_chance = chance_probability(scores > 0, labels)
+        names = {"method": method, "seed": seed, "set": name, "n_train": n_train}
+        yield {**names, **found, "p_chance": p_chance}
 
 
-def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def _identity(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
     """Return the measures of every identifier on every set."""
     pieces = list(folder.ids.values())
     held = {name: holding(texts.tokens, pieces) for name, texts in folder.tested.items()}
@@ -88,21 +85,38 @@ def _identity(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFr
         identity_table(scores, folder.tested[name].labels, held[name], list(folder.ids)).assign(
             method=method, seed=seed, set=name
         )
-        for method, predicted in predictions.items()
-        for seed, name, scores in _scores(predicted)
+        for method, seed, name, scores in scored
     ]
-    table = pd.concat(tables, ignore_index=True)
-    names = ["method", "seed", "set"]
-    return table[[*names, *(column for column in table if column not in names)]]
+    return pd.concat(tables, ignore_index=True)[list(COLUMNS["identity"])]
 
 
-def _functionalities(folder: Folder, predictions: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def _functionalities(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
     """Return the pass rates of HateCheck; without rows where it is not there."""
     columns = COLUMNS["functionalities"]
     tables = [pd.DataFrame(columns=columns)]
-    for method, predicted in predictions.items():
-        for seed, name, scores in _scores(predicted):
-            if name == HATECHECK:
-                labels, names = folder.tested[name].labels, folder.column("functionality", name)
-                tables.append(functionality_table(scores, labels, names).assign(method=method, seed=seed))
+    for method, seed, name, scores in scored:
+        if name == HATECHECK:
+            labels, names = folder.tested[name].labels, folder.column("functionality", name)
+            tables.append(functionality_table(scores, labels, names).assign(method=method, seed=seed))
     return pd.concat(tables[1:] or tables, ignore_index=True)[list(columns)]
+
+
+def count_work(
+    tokens: Tokens, ids: Sequence[int], methods: Sequence[Method], contexts: ContextSettings, batch_size: int
+) -> pd.DataFrame:
+    """Return how many tokens each method reads in a step, on average over a pass over the sentences.
+
+    A sentence is read once for the classification loss, and for each regularized identifier in it twice in
+    every context: with the identifier and without. Equal sentences count each time, padding does not. The
+    ratio is that to the first method.
+    """
+    n_steps = -(-len(tokens) // batch_size)
+    occurrences = np.add.reduceat(np.isin(tokens.ids, ids).astype(np.int64), tokens.offsets[:-1])
+    rows = []
+    for method in methods:
+        read = tokens.without(ids) if method.removes_words else tokens
+        n_contexts = {OC: 1, SOC: contexts.n_contexts}[method.kind] if method.explains else 0
+        total = read.lengths.sum() + (2 * n_contexts * occurrences * tokens.lengths).sum()
+        rows.append({"method": method.name, "n_steps": n_steps, "tokens_per_step": total / n_steps})
+    table = pd.DataFrame(rows)
+    return table.assign(ratio=table["tokens_per_step"] / table["tokens_per_step"].iloc[0])

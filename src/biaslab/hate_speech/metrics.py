@@ -2,17 +2,28 @@
 
 A score is the logit of the positive class, s(x) = logit₁ − logit₀; a text is classified positive when it is
 above 0.
+
+Of texts that hold a group identifier the paper has one number, the accuracy on news (Section 4.3). Here are,
+for every identifier, the false positive rate and the three areas under the ROC curve of Borkan et al. (2019,
+"Nuanced metrics for measuring unintended bias with real data for text classification"), and the pass rates of
+HateCheck (Röttger et al. 2021) by functionality.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
 
 from biaslab.core.errors import InputError
+from biaslab.core.stats import LEVEL, share_interval
 from biaslab.text.scores import precision_recall_f1
+
+if TYPE_CHECKING:
+    from biaslab.text.tokens import Tokens
 
 
 class Metrics(NamedTuple):
@@ -68,3 +79,115 @@ def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.n
         if is_bad.any():
             raise InputError(f"text {np.flatnonzero(is_bad)[0] + 1}: {what}")
     return scores, labels.astype(bool)
+
+
+def holding(tokens: "Tokens", ids: Sequence[int]) -> np.ndarray:
+    """Return which texts hold which tokens, (n, k) bool."""
+    holds = np.zeros((len(tokens), len(ids)), dtype=bool)
+    for column, i in enumerate(ids):
+        places = np.flatnonzero(tokens.ids == i)
+        holds[np.searchsorted(tokens.offsets, places, side="right") - 1, column] = True
+    return holds
+
+
+def identity_table(
+    scores: ArrayLike, labels: ArrayLike, holds: np.ndarray, identifiers: Sequence[str]
+) -> pd.DataFrame:
+    """Return the measures of every identifier.
+
+    With D⁺ and D⁻ the positive and negative texts, those with index g hold the identifier and those with b
+    (the background) do not (Borkan et al. 2019, Section 3):
+
+    - false positive rate: share of D⁻_g that is classified positive, with Clopper and Pearson's interval;
+    - subgroup AUC(D⁻_g ∪ D⁺_g): are the texts with the identifier told apart;
+    - BPSN AUC(D⁺_b ∪ D⁻_g), background positive, subgroup negative: low when the identifier alone raises
+      scores, so that harmless texts with it pass hateful ones without;
+    - BNSP AUC(D⁻_b ∪ D⁺_g), background negative, subgroup positive: low when the identifier lowers scores.
+
+    Scores (n,) are logits, labels (n,) 1 or 0, `holds` (n, k) is that of `holding`. Columns count the texts
+    that hold an identifier (n) and the negative ones among them (n_negative); NaN stands where a text of a
+    kind that a measure needs is missing.
+    """
+    scores, labels = check_scored(scores, labels)
+    rows = []
+    for name, held in zip(identifiers, holds.T, strict=True):
+        harmless = held & ~labels
+        counts = {"n": int(held.sum()), "n_negative": int(harmless.sum())}
+        rates = _rate("false_positive_rate", int((scores[harmless] > 0).sum()), counts["n_negative"])
+        areas = {area: auc(scores[part], labels[part]) for area, part in areas_of(held, labels).items()}
+        rows.append({"identifier": name, **counts, **rates, **areas})
+    return pd.DataFrame(rows)
+
+
+def areas_of(holds: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which texts (n,) bool each of the three areas of an identifier is measured on."""
+    return {
+        "subgroup_auc": holds,
+        "bpsn_auc": np.where(labels, ~holds, holds),
+        "bnsp_auc": np.where(labels, holds, ~holds),
+    }
+
+
+def auc_interval(scores: ArrayLike, labels: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
+    """Return the interval of `auc` by DeLong et al. (1988), made from its logarithmic odds.
+
+    NaN for fewer than two texts of either label. An area of 0 or 1 has no variance, and so no interval.
+    """
+    scores, labels = np.asarray(scores, np.float64), np.asarray(labels, dtype=bool)
+    m, n = int(labels.sum()), int((~labels).sum())
+    area = auc(scores, labels)
+    if min(m, n) < 2 or not 0 < area < 1:
+        return math.nan, math.nan
+    ranks = scipy.stats.rankdata(scores)
+    of_positive = (ranks[labels] - scipy.stats.rankdata(scores[labels])) / n
+    of_negative = 1 - (ranks[~labels] - scipy.stats.rankdata(scores[~labels])) / m
+    sd = math.sqrt(of_positive.var(ddof=1) / m + of_negative.var(ddof=1) / n)
+    half = scipy.stats.norm.ppf((1 + level) / 2) * sd / (area * (1 - area))
+    low, high = scipy.special.expit(scipy.special.logit(area) + np.array([-half, half])).tolist()
+    return low, high
+
+
+def auc(scores: ArrayLike, labels: ArrayLike) -> float:
+    """Return the area under the ROC curve; NaN without a positive or without a negative text.
+
+    It is the share of the pairs of a positive and a negative text in which the positive one has the higher
+    score, where equal scores count half; by the rank sum of Mann and Whitney.
+    """
+    labels = np.asarray(labels, dtype=bool)
+    n_positive = int(labels.sum())
+    n_pairs = n_positive * (labels.size - n_positive)
+    if not n_pairs:
+        return math.nan
+    ranks = scipy.stats.rankdata(scores)
+    return float((ranks[labels].sum() - n_positive * (n_positive + 1) / 2) / n_pairs)
+
+
+def is_reversed(scores: ArrayLike, labels: ArrayLike) -> bool:
+    """Return whether positive texts score lower: Mann and Whitney's one-sided rank sum test at 1 in 100."""
+    labels = np.asarray(labels, dtype=bool)
+    n, n_positive = labels.size, int(labels.sum())
+    spread = math.sqrt((n + 1) / (12 * max(1, n_positive * (n - n_positive))))
+    return bool((auc(scores, labels) - 0.5) / spread < scipy.stats.norm.ppf(0.01))
+
+
+def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: Sequence[str]) -> pd.DataFrame:
+    """Return the pass rates of HateCheck's functionalities, in the order of the texts, with intervals."""
+    scores, labels = check_scored(scores, labels)
+    cases = pd.DataFrame(
+        {"functionality": list(functionalities), "label": labels, "is_right": (scores > 0) == labels}
+    )
+    rows = []
+    for name, group in cases.groupby("functionality", sort=False):
+        if group["label"].nunique() > 1:
+            raise InputError(
+                f"functionality '{name}' has texts of both labels; give each label one of its own"
+            )
+        n, passed = len(group), int(group["is_right"].sum())
+        kind = {"functionality": name, "is_hateful": bool(group["label"].iloc[0])}
+        rows.append({**kind, "n": n, "passed": passed, **_rate("rate", passed, n)})
+    return pd.DataFrame(rows)
+
+
+def _rate(name: str, hits: int, n: int) -> dict[str, float]:
+    low, high = share_interval(hits, n)
+    return {name: hits / n if n else math.nan, "ci_low": low, "ci_high": high}

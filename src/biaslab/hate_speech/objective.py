@@ -2,30 +2,123 @@
 
 L = L' + α Σ φ(w)² over the identifiers w of a text (Kennedy et al. 2020, Eq. 2), where L' is the cross
 entropy of a batch: a mean weighted by class.
+
+Entropy-based attention regularization (EAR, Attanasio et al. 2022) needs no list of words. Words that a model
+overfits attend to few others. EAR adds −α H to the loss, where H is the entropy of attention, averaged over
+the sentences of a batch::
+
+    a'ᵢⱼ = softmaxⱼ (1/h Σₖ aₖᵢⱼ)
+    Hᵢ = −Σⱼ a'ᵢⱼ log a'ᵢⱼ
+    H = Σ over layers of the mean of Hᵢ over tokens i
+
+aₖᵢⱼ are the weights by which head k of h lets token i attend to token j, [CLS] and [SEP] included. As in the
+authors' code, the softmax is taken of weights that are probabilities already, and in training the weights are
+those after dropout.
 """
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
+from torch import nn
 
+from biaslab.core.rng import stream
 from biaslab.hate_speech import methods
-from biaslab.hate_speech.attention_entropy import logits_and_entropy
-from biaslab.hate_speech.batches import Batches, Explained, ExplainedBatches
-from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings
-from biaslab.hate_speech.explanations import importance, passes, regularizer
+from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
+from biaslab.hate_speech.explanations import find_occurrences, importance, passes, regularizer
 from biaslab.hate_speech.methods import Method
 from biaslab.text import packing
-from biaslab.text.devices import step_seed
+from biaslab.text.devices import generator, step_seed
 from biaslab.text.language_model import BiGRU
-from biaslab.text.tokens import Tokenizer
+from biaslab.text.tokens import Tokenizer, Tokens
+
+STEPS_AT_ONCE = 32
+"""Steps whose contexts are drawn together, for a language model takes as long for one row as for several."""
+
 
 MAX_TOKENS = 4096
 """Tokens of one pass of the regularizer. More occurrences than fit are differentiated part by part, so that
 they need no more memory than a batch of the longest sentences does."""
+
+
+class Batches:
+    """Sentences of every step: each epoch has all, in an order by a random stream of its own."""
+
+    def __init__(self, tokens: Tokens, size: int, seed: int) -> None:
+        self.tokens, self._size, self._per_epoch = tokens, size, -(-len(tokens) // size)
+        self._order = lru_cache(maxsize=2)(
+            lambda epoch: stream(seed, "order", epoch).permutation(len(tokens))
+        )
+
+    def rows(self, step: int) -> np.ndarray:
+        """Return the sentences of a step, (k,) int64."""
+        epoch, number = divmod(step, self._per_epoch)
+        return self._order(epoch)[number * self._size : (number + 1) * self._size]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Sentences with identifiers, and the contexts of these."""
+
+    ids: torch.Tensor  # padded, (n, L) int64
+    mask: torch.Tensor  # where there is a token, (n, L) bool
+    occurrences: Occurrences  # k identifiers in them
+    filled: torch.Tensor  # their contexts, (k, m, L) int64, see `fill_contexts`
+
+
+class ExplainedBatches:
+    """The identifiers of each batch in their contexts; what is drawn together has one random stream."""
+
+    def __init__(
+        self,
+        batches: Batches,
+        identifier_ids: Collection[int],
+        settings: ContextSettings,
+        language_model: BiGRU | None,
+        tokenizer: Tokenizer,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self._batches, self._tokenizer, self._device = batches, tokenizer, device
+        tokens = batches.tokens
+        found = np.isin(tokens.ids, np.fromiter(identifier_ids, np.int64, len(identifier_ids)))
+        self._has = np.diff(np.concatenate([[0], np.cumsum(found)])[tokens.offsets]) > 0
+        self._identifier_ids, self._settings = identifier_ids, settings
+        self._language_model, self._seed = language_model, seed
+        self._drawn = lru_cache(maxsize=1)(self._draw)
+
+    def at(self, step: int) -> Explained | None:
+        """Return the identifiers of a step's batch in their contexts; nothing where there is none."""
+        explained, bounds = self._drawn(step // STEPS_AT_ONCE)
+        begin, end = bounds[step % STEPS_AT_ONCE : step % STEPS_AT_ONCE + 2]
+        if begin == end:
+            return None
+        width = int(explained.mask[begin:end].sum(dim=1).max())
+        which = slice(*np.searchsorted(explained.occurrences.row, (begin, end)))
+        some = explained.occurrences.part(which)
+        return Explained(
+            explained.ids[begin:end, :width],
+            explained.mask[begin:end, :width],
+            Occurrences(some.row - begin, some.start, some.end),
+            explained.filled[which, :, :width],
+        )
+
+    def _draw(self, number: int) -> tuple[Explained, np.ndarray]:
+        """Return what is explained in some steps, and where each step's sentences begin and end in it."""
+        steps = range(number * STEPS_AT_ONCE, (number + 1) * STEPS_AT_ONCE)
+        rows = [batch[self._has[batch]] for batch in map(self._batches.rows, steps)]
+        ids, mask = self._batches.tokens.padded(np.concatenate(rows), self._tokenizer.pad)
+        occurrences = find_occurrences(ids, self._identifier_ids)
+        ids, mask = (torch.from_numpy(a).to(self._device) for a in (ids, mask))
+        random = generator(self._seed, "contexts", number, device=self._device)
+        filled = fill_contexts(
+            ids, mask, occurrences, self._settings, self._language_model, self._tokenizer, random
+        )
+        return Explained(ids, mask, occurrences, filled), np.cumsum([0, *map(len, rows)])
 
 
 @dataclass(frozen=True)
@@ -124,3 +217,36 @@ class Objective:
             (self._method.alpha * value).backward()
             total += value.item()
         return total
+
+
+def logits_and_entropy(
+    model: nn.Module, ids: np.ndarray, mask: np.ndarray
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the logits of a classifier, (n, classes), and the entropy H of its attention.
+
+    The padded tokens of n sentences are `ids`, (n, L) int64; `mask`, (n, L) bool, tells which are seen.
+    """
+    entropies = []
+
+    def attend(
+        attention: nn.Module,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        groups: packing.Groups,
+    ) -> torch.Tensor:
+        contexts = []
+        for q, k, v in packing.split_heads(attention, query, key, value, groups):
+            weights = attention.dropout((q @ k.transpose(2, 3) * attention.scaling).softmax(dim=-1))
+            entropies.append(token_entropies(weights).mean(dim=1).sum())
+            contexts.append(weights @ v)
+        return packing.join_heads(contexts)
+
+    logits = packing.logits(model, ids, mask, attend=attend, whole=True)
+    return logits, torch.stack(entropies).sum() / len(ids)
+
+
+def token_entropies(attention: torch.Tensor) -> torch.Tensor:
+    """Return the entropy Hᵢ of every token, (n, t), from the weights of attention, (n, heads, t, t)."""
+    logarithms = attention.mean(dim=1).log_softmax(dim=-1)
+    return -(logarithms.exp() * logarithms).sum(dim=-1)

@@ -1,7 +1,12 @@
-"""Adam as it was published with BERT, and AdamW: clipped gradients, decoupled decay, plain tensors."""
+"""Adam as it was published with BERT, and AdamW; and their learning rates.
 
-import itertools
+Gradients are clipped, decay is decoupled, and all state is plain tensors. The learning rate rises and falls
+over a budget of steps, and is halved while the validation gets no better.
+"""
+
+import dataclasses
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import torch
 from torch.optim import adamw as functional
@@ -10,9 +15,41 @@ DECAY = 0.01
 """Decoupled weight decay, of all parameters but biases and those of layer norms."""
 CLIP = 1.0
 """Largest norm of a gradient."""
+WARM_UP = 0.1
+"""Share of the budget over which the learning rate rises from zero."""
 _BETAS = (0.9, 0.999)
 _CONVERGED = 2.0**20
 """A number of steps after which Adam's bias corrections are 1 exactly, in float64: 1 - 0.999^n."""
+
+
+def warmup_linear(step: int, budget: int) -> float:
+    """Return the factor of the learning rate: up to 1 over `WARM_UP` of the budget, then down to 0.
+
+    Steps count from 0, as published: the first has a rate of zero.
+    """
+    progress = step / budget
+    if progress < WARM_UP:
+        return progress / WARM_UP
+    return max((1 - progress) / (1 - WARM_UP), 0.0)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How the validations have gone: the best F1, and how often none was better than the best."""
+
+    best: float = -1.0  # at first, as published: the first F1 is the best so far even when it is 0
+    halvings: int = 0
+
+    @property
+    def factor(self) -> float:
+        """What the halvings leave of the learning rate."""
+        return 0.5**self.halvings
+
+    def after(self, f1: float, halves: bool = True) -> "Patience":
+        """Return what a validation makes of it: a better best, or else one halving more where it halves."""
+        if f1 > self.best:
+            return dataclasses.replace(self, best=f1)
+        return dataclasses.replace(self, halvings=self.halvings + halves)
 
 
 class Optimizer:
@@ -121,13 +158,13 @@ def adamw(
 
 def clip_per_tensor(gradients: list[torch.Tensor]) -> None:
     """Scale each gradient in place to a norm of at most `CLIP`."""
-    _scale(gradients, [_coefficient(norm) for norm in _norms(gradients)])
+    _clip(gradients, _norms(gradients))
 
 
 def clip_together(gradients: list[torch.Tensor]) -> None:
     """Scale all gradients in place to a norm of at most `CLIP` of all of them together."""
     total = sum(norm**2 for norm in _norms(gradients)) ** 0.5
-    _scale(gradients, itertools.repeat(_coefficient(total), len(gradients)))
+    _clip(gradients, [total] * len(gradients))
 
 
 def _decays(name: str) -> bool:
@@ -138,20 +175,16 @@ def _norms(gradients: list[torch.Tensor]) -> list[float]:
     """Return the norm of each gradient.
 
     Norms of rows are added in float64, so that neither the number of threads nor rows of zeros (see
-    `biaslab.text.compact`) change it.
+    `bert.compact_embeddings`) change it.
     """
     rows = [torch.linalg.vector_norm(g.flatten(1) if g.ndim > 1 else g, dim=-1).double() for g in gradients]
     norms = [torch.linalg.vector_norm(r) for r in rows]
     return torch.stack(norms).tolist() if norms else []
 
 
-def _coefficient(norm: float) -> float:
-    """Return the factor that torch's ``clip_grad_norm_`` has for a norm."""
-    return min(CLIP / (norm + 1e-6), 1.0)
-
-
-def _scale(gradients: list[torch.Tensor], factors: Iterable[float]) -> None:
-    """Multiply in place by factors; those of 1 cost nothing."""
+def _clip(gradients: list[torch.Tensor], norms: list[float]) -> None:
+    """Multiply in place by the factors of torch's ``clip_grad_norm_``; those of 1 cost nothing."""
+    factors = [min(CLIP / (norm + 1e-6), 1.0) for norm in norms]
     scaled = [(g, f) for g, f in zip(gradients, factors, strict=True) if f < 1]
     if scaled:
         torch._foreach_mul_([g for g, _ in scaled], [f for _, f in scaled])

@@ -14,8 +14,7 @@ from scipy.special import expit
 
 from biaslab.core.errors import InputError
 from biaslab.core.stats import share_interval
-from biaslab.hate_speech.identity_metrics import auc, identity_table
-from biaslab.hate_speech.metrics import measure
+from biaslab.hate_speech.metrics import auc, identity_table, measure
 from biaslab.text.casing import capitalize, starts_sentence
 
 ANY, NONE = "(any)", "(none)"
@@ -58,7 +57,8 @@ def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
         "recall": (hits, int(positive.sum())),
         "false_positive_rate": (int((predicted & ~positive).sum()), int((~positive).sum())),
     }
-    found["false_positive_rate"] = _share(*shares["false_positive_rate"])
+    false, n_negative = shares["false_positive_rate"]
+    found["false_positive_rate"] = false / n_negative if n_negative else math.nan
     found["auc"] = auc(scores, positive)
     rows = []
     for name in MEASURES:
@@ -122,7 +122,12 @@ def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
                 f"template {number} has {template.count(BLANK)} places {BLANK}; write exactly one, where the"
                 " identifier is to stand"
             )
-    return [_fill(template, word) for template in templates for word in words]
+    texts = []
+    for template in templates:
+        before, _, after = template.partition(BLANK)
+        begins = starts_sentence(before)
+        texts += [before + (capitalize(word) if begins else word) + after for word in words]
+    return texts
 
 
 def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
@@ -164,12 +169,3 @@ def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str,
         "sd": math.nan if is_single else float(p.std(axis=1, ddof=1).mean()),
         "gap": math.nan if is_single else float(np.abs(p[:, first] - p[:, second]).mean()),
     }
-
-
-def _fill(template: str, word: str) -> str:
-    before, _, after = template.partition(BLANK)
-    return before + (capitalize(word) if starts_sentence(before) else word) + after
-
-
-def _share(hits: int, n: int) -> float:
-    return hits / n if n else math.nan

@@ -1,7 +1,6 @@
-"""Hierarchical explanations of the user's own sentences by a classifier of hers."""
+"""Hierarchical explanations of sentences, by any classifier."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,9 +8,9 @@ from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.explanations import phrase_importance, word_spans
-from biaslab.hate_speech.hierarchy import Hierarchy, Span, agglomerate
-from biaslab.hate_speech.occlusion import MAX_WORDS, without, words_of
+from biaslab.hate_speech.hierarchy import Explained, Span, agglomerate
 from biaslab.text.batches import Variants
+from biaslab.text.casing import MAX_WORDS, without, words_of
 from biaslab.text.encoder import predict
 from biaslab.text.language_model import BiGRU
 from biaslab.text.reading import Lengths
@@ -19,26 +18,11 @@ from biaslab.text.reading import Lengths
 _SURE = 13.8155  # the logit of a probability of 1 - 1e-6
 
 
-@dataclass(frozen=True)
-class OwnExplanation:
-    """The explanation of one sentence."""
-
-    words: list[str]  # that the classifier sees
-    hierarchy: Hierarchy
-    score: float  # s(x), positive when the sentence is classified as positive
-    limits: tuple[str, ...] = ()  # sentences on what of it is not read, or not explained
-
-    @property
-    def importance(self) -> list[tuple[str, float]]:
-        """Every word with its importance φ, in the order of reading."""
-        return [(self.words[start], phi) for start, _, phi in self.hierarchy.levels[0]]
-
-
 def explain_by_leaving_out(
     classifier: TextClassifier,
     sentences: Sequence[str],
     progress: Callable[[int, int], None] = lambda done, n: None,
-) -> list[OwnExplanation]:
+) -> list[Explained]:
     """Explain sentences to any classifier: φ of a phrase is how much the score falls where it is left out.
 
     Scores are cut to those of probabilities within 1e-6 of 0 and 1, where some classifiers are sure.
@@ -64,7 +48,7 @@ def explain_by_leaving_out(
         shown = [sentence[start:end] for start, end in words]
         unread = lengths.tokens[number - 1] - lengths.limit if lengths else 0
         limits = _limits(unread, lengths, len(every))
-        found.append(OwnExplanation(shown, agglomerate(phi, len(words)), float(own), limits))
+        found.append(Explained(shown, agglomerate(phi, len(words)), float(own), limits))
         progress(number, len(sentences))
     return found
 
@@ -76,7 +60,7 @@ def explain_sentences(
     language_model: BiGRU | None,
     seed: int,
     progress: Callable[[int, int], None] = lambda done, n: None,
-) -> list[OwnExplanation]:
+) -> list[Explained]:
     """Explain sentences one after the other; a radius above 0 needs a language model."""
     tokenizer, model = classifier.tokenizer, classifier.model
     if language_model is not None and len(language_model.index) != len(tokenizer.vocabulary):
@@ -95,11 +79,11 @@ def explain_sentences(
         phi = phrase_importance(
             model, tokens, row, settings, tokenizer, language_model=language_model, seed=seed
         )
-        hierarchy = agglomerate(phi, min(len(places), MAX_WORDS))
+        levels = agglomerate(phi, min(len(places), MAX_WORDS))
         words = tokenizer.words(sentence)
         kept = tokens.words[tokens.offsets[row] + places[:MAX_WORDS]]
         limits = _limits(lengths.tokens[row] - lengths.limit, lengths, len(places))
-        found.append(OwnExplanation([words[i] for i in kept], hierarchy, float(scores[row]), limits))
+        found.append(Explained([words[i] for i in kept], levels, float(scores[row]), limits))
         progress(row + 1, len(sentences))
     return found
 

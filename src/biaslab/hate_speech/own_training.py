@@ -19,15 +19,15 @@ from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.hate_speech.adapters import REMOVED
-from biaslab.hate_speech.identity_metrics import holding
 from biaslab.hate_speech.methods import SOC, Method
+from biaslab.hate_speech.metrics import holding
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text import splits
 from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder, save_classifier
 from biaslab.text.identifiers import Identifiers, identifier_ids
 from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
 from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, count_in_batches
-from biaslab.text.tokens import Tokenizer
+from biaslab.text.tokens import Tokenizer, Tokens
 
 WEIGHTS, HISTORY, CHECKPOINT = "model.safetensors", "history.tsv", "checkpoint.safetensors"
 LANGUAGE_MODEL = "language_model.safetensors"
@@ -57,12 +57,6 @@ class Trained:
     history: pd.DataFrame  # see `biaslab.hate_speech.training.train`
     was_there: bool  # whether the same training had been finished before
     lengths: Lengths  # of the texts, and how much of each is read
-
-
-def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
-    """Return at most `limit` labelled texts, drawn with the share of positive ones kept, in their order."""
-    rows = splits.cut(table["label"].to_numpy(), limit, stream(seed, "limit"))
-    return table.iloc[rows].reset_index(drop=True)
 
 
 def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -108,13 +102,15 @@ def train_own(
             f"method '{method.name}' is a linear model, which is no encoder to save; choose vanilla, wr,"
             " oc-0.1, soc-0.1 or ear-0.01"
         )
-    table, seed = draw(table, settings.limit, settings.seed), settings.seed
+    table, seed = splits.draw(table, settings.limit, settings.seed), settings.seed
     parts = split(table, settings.validation_share, seed)
     with _cut(encoder, settings.layers) as folder:
         tokenizer = Tokenizer.load(folder / "vocab.txt")
         lengths = Lengths(count_in_batches(tokenizer.count, list(table["text"])), TRAINED_LENGTH)
         ids = identifier_ids(identifiers, tokenizer)
-        data = _data(table, parts, tokenizer)
+        tokens, labels = tokenizer.encode(table["text"], TRAINED_LENGTH), table["label"].to_numpy(np.int8)
+        first, second = parts
+        data = TrainingData(tokens.take(first), labels[first], tokens.take(second), labels[second], tokenizer)
         description = _describe(data, folder, method, ids, settings, device)
         is_begun = _check_folder(out / TRAINING_FILE, description)
         if is_begun and (out / WEIGHTS).is_file():
@@ -154,13 +150,6 @@ def _cut(encoder: Path, layers: int | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _data(table: pd.DataFrame, parts: tuple[np.ndarray, np.ndarray], tokenizer: Tokenizer) -> TrainingData:
-    tokens = tokenizer.encode(table["text"], TRAINED_LENGTH)
-    labels = table["label"].to_numpy(np.int8)
-    first, second = parts
-    return TrainingData(tokens.take(first), labels[first], tokens.take(second), labels[second], tokenizer)
-
-
 def _describe(
     data: TrainingData,
     encoder: Path,
@@ -178,7 +167,10 @@ def _describe(
         "encoder": _digest_of_file(encoder / WEIGHTS),
         "identifiers": pieces if method.removes_words or method.explains else {},
         REMOVED: list(pieces.values()) if method.removes_words else [],
-        "texts": {name: _counts(data, name, ids) for name in (_TRAIN, _VALIDATION)},
+        "texts": {
+            _TRAIN: _counts(data.train, data.train_labels, ids),
+            _VALIDATION: _counts(data.validation, data.validation_labels, ids),
+        },
         "settings": dataclasses.asdict(settings.training),
     }
     if method.kind == SOC:
@@ -186,10 +178,7 @@ def _describe(
     return described
 
 
-def _counts(data: TrainingData, name: str, ids: dict[str, int]) -> dict[str, Any]:
-    tokens, labels = (
-        (data.train, data.train_labels) if name == _TRAIN else (data.validation, data.validation_labels)
-    )
+def _counts(tokens: Tokens, labels: np.ndarray, ids: dict[str, int]) -> dict[str, Any]:
     digest = hashlib.sha256()
     for array in (tokens.ids, tokens.offsets, labels):
         digest.update(np.ascontiguousarray(array))

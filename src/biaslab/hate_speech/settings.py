@@ -5,12 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from biaslab.core.settings import Count, Field, Natural, Positive, check
-from biaslab.text.settings import (
-    EncoderSource,
-    LanguageModel,
-    Masking,
-    NegativeWeight,
-)
+from biaslab.text.settings import EncoderSource, LanguageModel, Masking, NegativeWeight
 
 PUBLISHED, MODERN = "published", "modern"
 

@@ -6,13 +6,15 @@ which halves the learning rate when it is not better than the best; training sto
 validation.
 
 Every random number follows from the seed and the number of an epoch or a step, so that a killed training
-goes on from its last checkpoint to the same bytes.
+goes on from its last checkpoint, one safetensors file, to the same bytes.
 """
 
 import dataclasses
 import hashlib
+import json
 import math
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,16 +22,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import atomic_path
 from biaslab.hate_speech import optimizers
-from biaslab.hate_speech.batches import Batches
-from biaslab.hate_speech.checkpoints import load_checkpoint, save_checkpoint
 from biaslab.hate_speech.methods import Method
-from biaslab.hate_speech.objective import Objective, Regularization
-from biaslab.hate_speech.schedules import Patience, warmup_linear
+from biaslab.hate_speech.objective import Batches, Objective, Regularization
+from biaslab.hate_speech.optimizers import Patience, warmup_linear
 from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
-from biaslab.text.compact import compact_embeddings
+from biaslab.text.bert import compact_embeddings
 from biaslab.text.encoder import predict
 from biaslab.text.scores import precision_recall_f1
 from biaslab.text.tokens import Tokenizer, Tokens
@@ -49,6 +52,8 @@ COLUMNS = (
 """Columns of a history, one row for each validation: steps taken, epoch (from 1), learning rate of the last
 step, means since the last validation of the classification loss and of the regularizer without its factor α,
 precision, recall and F1 of the positive class, halvings so far, and whether the model has these weights."""
+HEADER = "training"
+"""Key of a checkpoint's metadata under which stands, as JSON, whose training it is and where it is."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +97,10 @@ def train(
     model.to(device)
     if method.removes_words:
         data = data.without(regularization.identifier_ids.values())
-    used = tokens_in_use(data, method, regularization)
-    identity = _identity(model, data, method, settings, regularization, seed) if checkpoint else {}
-    with compact_embeddings(model, used):
-        run = _Run(model, data, method, settings, regularization, seed)
+    task = _Task(model, data, method, settings, regularization, seed)
+    identity = task.identity() if checkpoint else {}
+    with compact_embeddings(model, task.used_tokens()):
+        run = _Run(task)
         found = load_checkpoint(checkpoint, identity) if checkpoint else None
         if found:
             run.restore(*found)
@@ -112,45 +117,65 @@ def train(
     return pd.DataFrame(run.history, columns=list(COLUMNS))
 
 
-def tokens_in_use(data: TrainingData, method: Method, regularization: Regularization | None) -> np.ndarray:
-    """Return the ids of all tokens that a training can come across, (u,) int64, ascending."""
-    tokenizer = data.tokenizer
-    special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
-    parts = [data.train.ids, data.validation.ids, special]
-    if method.explains and regularization.language_model is not None:
-        parts.append(regularization.language_model.token_ids.cpu().numpy())
-    return np.unique(np.concatenate(parts)).astype(np.int64)
+@dataclass(frozen=True)
+class _Task:
+    """A training: what is trained on what, and how."""
+
+    model: torch.nn.Module
+    data: TrainingData
+    method: Method
+    settings: TrainingSettings
+    regularization: Regularization | None
+    seed: int
+
+    def used_tokens(self) -> np.ndarray:
+        """Return the ids of all tokens that the training can come across, (u,) int64, ascending."""
+        tokenizer = self.data.tokenizer
+        special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
+        parts = [self.data.train.ids, self.data.validation.ids, special]
+        if self.method.explains and self.regularization.language_model is not None:
+            parts.append(self.regularization.language_model.token_ids.cpu().numpy())
+        return np.unique(np.concatenate(parts)).astype(np.int64)
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that determines the training, by name, in JSON's types."""
+        data, explained = self.data, self.regularization if self.method.explains else None
+        language_model = explained.language_model if explained else None
+        return {
+            "method": self.method.name,
+            "seed": self.seed,
+            **dataclasses.asdict(self.settings),
+            "device": self.model.device.type,
+            "encoder": _digest(p.detach().cpu().numpy() for p in self.model.parameters()),
+            "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
+            "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
+            "identifiers": dict(explained.identifier_ids) if explained else None,
+            "contexts": dataclasses.asdict(explained.contexts) if explained else None,
+            "language_model": language_model
+            and _digest(t.cpu().numpy() for t in language_model.state_dict().values()),
+        }
 
 
 class _Run:
     """A training on its way: the model, its optimizer, and how the validations have gone."""
 
-    def __init__(
-        self,
-        model: torch.nn.Module,
-        data: TrainingData,
-        method: Method,
-        settings: TrainingSettings,
-        regularization: Regularization | None,
-        seed: int,
-    ) -> None:
+    def __init__(self, task: _Task) -> None:
+        settings, data = task.settings, task.data
         self.plan = Plan(len(data.train), settings)
         self.step = 0
         self.history: list[list] = []
-        self._model, self._data, self._name, self._settings = model, data, method.name, settings
-        is_published = settings.schedule == PUBLISHED
-        self._optimizer = (optimizers.bert_adam if is_published else optimizers.adamw)(
-            model.named_parameters()
-        )
+        self._model, self._data, self._name, self._settings = task.model, data, task.method.name, settings
+        make = optimizers.bert_adam if settings.schedule == PUBLISHED else optimizers.adamw
+        self._optimizer = make(task.model.named_parameters())
         self._objective = Objective(
-            model,
-            Batches(data.train, settings.batch_size, seed),
+            task.model,
+            Batches(data.train, settings.batch_size, task.seed),
             data.train_labels,
             data.tokenizer,
-            method,
-            regularization,
+            task.method,
+            task.regularization,
             settings.negative_weight,
-            seed,
+            task.seed,
         )
         self._patience = Patience()
         self._best: dict[str, torch.Tensor] = {}
@@ -188,9 +213,7 @@ class _Run:
 
     def take_best(self) -> None:
         """Give the model the weights of the best validation, if there is one."""
-        with torch.no_grad():
-            for name, p in self._model.named_parameters():
-                p.copy_(self._best.get(name, p))
+        self._set_weights(self._best)
 
     def state(self) -> dict[str, Any]:
         """Return where the training is after a validation, in JSON's types."""
@@ -209,18 +232,18 @@ class _Run:
         """Go on from where `state` and `tensors` were taken."""
         self.step, self.history = state["step"], state["history"]
         self._patience = Patience(**state["patience"])
-        device = self._model.device
-        self._best = {
-            name.removeprefix("best."): t.to(device)
-            for name, t in tensors.items()
-            if name.startswith("best.")
-        }
-        self._optimizer.load(
-            {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")}
-        )
-        with torch.no_grad():
-            for name, p in self._model.named_parameters():
-                p.copy_(tensors[f"model.{name}"])
+        parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "best": {}}
+        for key, tensor in tensors.items():
+            part, _, name = key.partition(".")
+            parts[part][name] = tensor.to(self._model.device)
+        self._best = parts["best"]
+        self._optimizer.load(parts["optimizer"])
+        self._set_weights(parts["model"])
+
+    @torch.no_grad()
+    def _set_weights(self, weights: dict[str, torch.Tensor]) -> None:
+        for name, p in self._model.named_parameters():
+            p.copy_(weights.get(name, p))
 
     def _mean_losses(self) -> tuple[float, float]:
         """Return the means of both losses since the last validation."""
@@ -242,33 +265,6 @@ def _check(method: Method, regularization: Regularization | None) -> None:
         raise InputError(f"method '{method.name}' needs identifiers; name a list of them")
 
 
-def _identity(
-    model: torch.nn.Module,
-    data: TrainingData,
-    method: Method,
-    settings: TrainingSettings,
-    regularization: Regularization | None,
-    seed: int,
-) -> dict[str, Any]:
-    """Return all that determines a training, by name, in JSON's types."""
-    explained = regularization if method.explains else None
-    language_model = explained.language_model if explained else None
-    return {
-        "method": method.name,
-        "seed": seed,
-        **dataclasses.asdict(settings),
-        "device": model.device.type,
-        "encoder": _digest(p.detach().cpu().numpy() for _, p in model.named_parameters()),
-        "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
-        "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
-        "identifiers": dict(explained.identifier_ids) if explained else None,
-        "contexts": dataclasses.asdict(explained.contexts) if explained else None,
-        "language_model": _digest(t.cpu().numpy() for t in language_model.state_dict().values())
-        if language_model
-        else None,
-    }
-
-
 def _digest(arrays: Iterable[np.ndarray]) -> str:
     """Return the beginning of the SHA-256 of arrays."""
     digest = hashlib.sha256()
@@ -276,3 +272,41 @@ def _digest(arrays: Iterable[np.ndarray]) -> str:
         digest.update(f"{array.dtype}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()[:16]
+
+
+def save_checkpoint(
+    path: str | os.PathLike,
+    identity: Mapping[str, Any],
+    state: Mapping[str, Any],
+    tensors: Mapping[str, torch.Tensor],
+) -> None:
+    """Write a checkpoint, atomically; `identity` is what determines the training, in JSON's types."""
+    header = json.dumps({"identity": dict(identity), "state": dict(state)}, sort_keys=True)
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    with atomic_path(path) as temporary:
+        save_file(plain, temporary, metadata={HEADER: header})
+
+
+def load_checkpoint(
+    path: str | os.PathLike, identity: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
+    """Return the state and the tensors of a training, on the CPU; nothing when there is no checkpoint."""
+    path = Path(path)
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = json.loads((file.metadata() or {})[HEADER])
+            _check_identity(path, header["identity"], dict(identity))
+            return header["state"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: no readable checkpoint; remove it to start over") from error
+
+
+def _check_identity(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for name in sorted(found.keys() | wanted.keys()):
+        if found.get(name) != wanted.get(name):
+            raise InputError(
+                f"{path}: checkpoint of a training with {name} = {found.get(name)}, not {wanted.get(name)};"
+                " remove it to start over, or train as it was begun"
+            )

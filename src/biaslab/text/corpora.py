@@ -36,7 +36,6 @@ STORMFRONT_LABELS = ("hate", "noHate", "relation", "idk/skip")
 _ANNOTATIONS = "annotations_metadata.csv"
 _TEXTS = "all_files"
 _BITS = {"0": 0, "1": 1}
-_TRUTH = {"False": 0, "True": 1}
 _HATECHECK_LABELS = {"non-hateful": 0, "hateful": 1}
 _TALK_COMMENTS = "toxicity_annotated_comments.tsv"
 _TALK_ANNOTATIONS = "toxicity_annotations.tsv"
@@ -210,18 +209,6 @@ def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
     )
 
 
-def read_toxicity(path: str | os.PathLike) -> pd.DataFrame:
-    """Read Wikipedia talk comments (Dixon et al. 2018): a CSV with ``comment`` and ``toxic``."""
-    return _read(
-        path,
-        ("comment", "toxic"),
-        lambda fields, where: {
-            "text": checked_text(fields["comment"], where),
-            "label": _code(fields, "toxic", _TRUTH, where),
-        },
-    )
-
-
 def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = None) -> pd.DataFrame:
     """Read the Wikipedia Talk Labels on toxicity (Wulczyn et al. 2017), the comments of Dixon et al. 2018.
 
@@ -288,7 +275,10 @@ def read_jigsaw(
     beside = Path(path).with_name("test_labels.csv")
     if labels is None and Path(path).name == "test.csv" and beside.exists():
         labels = beside
-    known = None if labels is None else _jigsaw_labels(labels, names)
+    known = None
+    if labels is not None:
+        records = read_records(labels, ("id", *_JIGSAW_LABELS))
+        known = {of["id"]: _jigsaw_label(of, names, f"{labels}:{line}") for line, of in records}
     rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
     columns = ("id", "comment_text", *(_JIGSAW_LABELS if known is None else ()))
     for row, (line, fields) in enumerate(read_records(path, columns)):
@@ -342,11 +332,6 @@ def _word(fields: Fields, column: str, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise InputError(f"{where}: {column} is missing; take the published file")
     return value
-
-
-def _jigsaw_labels(path: str | os.PathLike, names: tuple[str, ...]) -> dict[str, int | None]:
-    records = read_records(path, ("id", *_JIGSAW_LABELS))
-    return {fields["id"]: _jigsaw_label(fields, names, f"{path}:{line}") for line, fields in records}
 
 
 def _jigsaw_label(fields: Fields, names: tuple[str, ...], where: str) -> int | None:

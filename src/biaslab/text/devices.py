@@ -1,10 +1,12 @@
-"""Where torch computes, with how many threads, and its random numbers."""
+"""Where torch computes, with how many threads, its random numbers, and modules that are not drawn yet."""
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
@@ -65,3 +67,22 @@ def step_seed(seed: int, *ids: int | str) -> int:
 def generator(seed: int, *ids: int | str, device: torch.device | str = "cpu") -> torch.Generator:
     """Return torch's random numbers of `seed` and stable identifiers; those of two kinds of device differ."""
     return torch.Generator(device).manual_seed(step_seed(seed, *ids))
+
+
+class _WithoutInitialisation(TorchFunctionMode):
+    """Leaves out what `torch.nn.init` would do; on tensors without values that loads a compiler (1 s)."""
+
+    def __torch_function__(
+        self, function: Callable, types: Sequence[type], args: Sequence = (), kwargs: Mapping | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(function, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return function(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def without_values() -> Iterator[None]:
+    """Make modules whose tensors have shapes but no memory; torch's global random numbers stay the same."""
+    with torch.device("meta"), _WithoutInitialisation():
+        yield

@@ -24,7 +24,7 @@ from biaslab.core.files import atomic_path, write_json
 from biaslab.core.rng import stream
 from biaslab.text import packing
 from biaslab.text.bert import BertClassifier, BertSettings
-from biaslab.text.blank import without_values
+from biaslab.text.devices import without_values
 from biaslab.text.tokens import Tokenizer, Tokens
 
 NEEDED = "config.json, vocab.txt and model.safetensors"
@@ -145,17 +145,6 @@ def save_classifier(
     _write_folder(Path(folder), settings, Path(vocabulary_file), tensors)
 
 
-def score(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Return s(x), (n,), by how much the logit of label 1 exceeds that of 0 (Kennedy et al. 2020, Sec. 4).
-
-    `mask`, (n, L) bool, says what of `ids`, (n, L), is read. A position that is not read keeps its place, and
-    its token has no influence on the score whatsoever; [CLS] must be read. Differentiable in the parameters.
-    """
-    _check_length(model, ids.shape[1])
-    logits = model(ids, mask)
-    return logits[:, 1] - logits[:, 0]
-
-
 def predict(
     model: BertClassifier,
     tokens: Tokens,
@@ -164,7 +153,9 @@ def predict(
     device: torch.device | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
-    """Return the scores s(x) of texts, (n,) float32, without dropout; the model's mode stays as it is.
+    """Return the scores of texts, (n,) float32, without dropout; the model's mode stays as it is.
+
+    s(x) is by how much the logit of label 1 exceeds that of 0 (Kennedy et al. 2020, Section 4).
 
     Texts are read by length, without padding (`biaslab.text.packing`). Another `batch_tokens` (tokens of a
     batch at most, padding included; one text at least) changes scores by rounding in float32 only, since sums
@@ -173,7 +164,9 @@ def predict(
     """
     if device is not None:
         model.to(device)
-    _check_length(model, int(tokens.lengths.max(initial=0)))
+    length, limit = int(tokens.lengths.max(initial=0)), model.config.max_position_embeddings
+    if length > limit:
+        raise InputError(f"a text has {length} tokens, the encoder reads {limit}; cut texts to that")
     return fill_by_length(
         np.empty(len(tokens), np.float32), packing.score, model, tokens, pad, batch_tokens, progress
     )
@@ -209,12 +202,6 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         model.train(training)
-
-
-def _check_length(model: BertClassifier, length: int) -> None:
-    limit = model.config.max_position_embeddings
-    if length > limit:
-        raise InputError(f"a text has {length} tokens, the encoder reads {limit}; cut texts to that")
 
 
 def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
@@ -254,19 +241,19 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
             f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is {config['vocab_size']};"
             " take both from one encoder"
         )
-    others = {key: _value(path, key, config[key]) for key in OTHERS if config.get(key) is not None}
+    others = {}
+    for key, kind in OTHERS.items():
+        value = config.get(key)
+        if value is None:
+            continue
+        if not (type(value) is kind or (kind is float and type(value) is int)):
+            raise InputError(f"{path}: {key} is {value!r}; write {'text' if kind is str else 'a number'}")
+        others[key] = kind(value)
     if not 0 <= others.get("pad_token_id", 0) < n_tokens:
         raise InputError(
             f"{path}: pad_token_id is {others['pad_token_id']}; write a line of vocab.txt, from 0"
         )
     return {key: config[key] for key in SIZES} | others
-
-
-def _value(path: Path, key: str, value: Any) -> Any:
-    kind = OTHERS[key]
-    if type(value) is kind or (kind is float and type(value) is int):
-        return kind(value)
-    raise InputError(f"{path}: {key} is {value!r}; write {'text' if kind is str else 'a number'}")
 
 
 def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
@@ -297,7 +284,11 @@ def _full_name(name: str) -> str:
 
 def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, torch.Tensor]:
     """Return those tensors of a classifier that a file has, float32, by their plain names."""
-    path = _weights_file(files)
+    path, folder = files.weights, files.config.parent
+    if path is None:
+        if pickled := sorted(folder.glob("*.bin")):
+            raise InputError(f"{pickled[0]}: pickled weights are not read; convert them to model.safetensors")
+        raise InputError(f"{folder}: model.safetensors is missing; name the folder of a BERT with {NEEDED}")
     expected = _shapes(_blank(settings, files.config))
     try:
         with safe_open(path, framework="pt") as file:
@@ -315,16 +306,6 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
             )
     # A copy, since a file that is mapped into memory may change under a long training.
     return {name: tensor.to(torch.float32, copy=True) for name, tensor in tensors.items()}
-
-
-def _weights_file(files: EncoderFiles) -> Path:
-    if files.weights is not None:
-        return files.weights
-    folder = files.config.parent
-    pickled = next(iter(sorted(folder.glob("*.bin"))), None)
-    if pickled is not None:
-        raise InputError(f"{pickled}: pickled weights are not read; convert them to model.safetensors")
-    raise InputError(f"{folder}: model.safetensors is missing; name the folder of a BERT with {NEEDED}")
 
 
 def _check_names(path: Path, names: dict[str, str], expected: dict[str, tuple[int, ...]]) -> None:

@@ -3,11 +3,14 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text, read_yaml
 from biaslab.core.schema import check_schema
+
+if TYPE_CHECKING:
+    from biaslab.text.tokens import Tokenizer
 
 SINGLE, LONGEST = "single", "longest"
 """What stands for an identifier: its only WordPiece, or the longest of several."""
@@ -27,15 +30,6 @@ _SCHEMA = {
         "pieces": {"enum": [SINGLE, LONGEST], "description": "what stands for an identifier"},
     },
 }
-
-
-class Pieces(Protocol):
-    """What is asked of a WordPiece tokeniser."""
-
-    vocabulary: list[str]
-
-    def pieces(self, text: str) -> list[str]:
-        """Return the WordPieces of a text."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +60,13 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
     raise InputError(f"{path}: unknown kind of word list; use a file .yaml or .txt")
 
 
-def identifier_ids(identifiers: Identifiers, tokenizer: Pieces) -> dict[str, int]:
+def identifier_ids(identifiers: Identifiers, tokenizer: "Tokenizer") -> dict[str, int]:
     """Return the id of the encoder's WordPiece that stands for each identifier."""
     ids = {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
     return {term: ids[_piece(term, identifiers.pieces, tokenizer)] for term in identifiers.terms}
 
 
-def _piece(term: str, rule: str, tokenizer: Pieces) -> str:
+def _piece(term: str, rule: str, tokenizer: "Tokenizer") -> str:
     pieces = tokenizer.pieces(term)
     if not pieces or "[UNK]" in pieces:
         raise InputError(

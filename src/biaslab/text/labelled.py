@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import itertools
 import json
 import os
 import zlib
@@ -80,7 +79,6 @@ def read_labelled(
     label: str = "label",
     group: str | None = None,
     positive: str | None = None,
-    limit: int | None = None,
     negative: str | None = None,
     classes: Collection[str] = (),
     left_out: LeftOut | None = None,
@@ -95,8 +93,6 @@ def read_labelled(
         Columns of the file; `group` says which texts belong together, such as the post of a sentence.
     positive
         The positive label; without it labels are 0 and 1.
-    limit
-        Rows to read at most.
     negative
         The negative label; texts with a third label are then left out.
     classes
@@ -114,7 +110,7 @@ def read_labelled(
     columns = (text, label) if group is None else (text, label, group)
     rows: list[_Row] = []
     n_trimmed = 0
-    for number, (line, fields) in enumerate(read_records(path, columns, limit, needs_end=True)):
+    for number, (line, fields) in enumerate(read_records(path, columns, needs_end=True)):
         where, kept = f"{path}:{line}", left_out is None
         if not kept and _is_empty(fields[text]):
             left_out.add(EMPTY, "")
@@ -164,7 +160,7 @@ def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | 
 
 
 def read_records(
-    path: str | os.PathLike, columns: Sequence[str], limit: int | None = None, needs_end: bool = False
+    path: str | os.PathLike, columns: Sequence[str], needs_end: bool = False
 ) -> Iterator[Record]:
     """Yield the rows of a table of texts, each with the line on which it begins, from 1.
 
@@ -173,13 +169,11 @@ def read_records(
     suffix = _suffix(path)
     lines = _lines(Path(path), needs_end and suffix in _DELIMITERS)
     if suffix == _JSON_LINES:
-        records = _objects(lines, path, columns)
-    elif suffix in _DELIMITERS:
-        records = delimited(lines, _DELIMITERS[suffix], path, columns)
-    else:
-        known = ", ".join([*_DELIMITERS, _JSON_LINES])
-        raise InputError(f"{path}: unknown kind of table; use a file {known}, or one of these with {_GZIP}")
-    return itertools.islice(records, limit)
+        return _objects(lines, path, columns)
+    if suffix in _DELIMITERS:
+        return delimited(lines, _DELIMITERS[suffix], path, columns)
+    known = ", ".join([*_DELIMITERS, _JSON_LINES])
+    raise InputError(f"{path}: unknown kind of table; use a file {known}, or one of these with {_GZIP}")
 
 
 def delimited(

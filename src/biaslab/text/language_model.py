@@ -6,7 +6,7 @@ them. Each direction begins with a token of its own, GO, which is never predicte
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 from biaslab.core.rng import stream
-from biaslab.text.blank import without_values
+from biaslab.text.devices import without_values
 from biaslab.text.settings import LanguageModel
 from biaslab.text.tokens import Tokenizer, Tokens
 
@@ -188,7 +188,7 @@ def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
         for rows in _batches(tokens.lengths, max(1, LOGITS_AT_ONCE // n_known)):
             ids, lengths = _matrix(model, tokens, rows)
             total = sum(
-                _by_text(_token_nll(model, direction, texts, lengths))
+                pad_packed_sequence(_token_nll(model, direction, texts, lengths), batch_first=True)[0].sum(1)
                 for direction, texts in _directions(model, ids, lengths)
             )
             nll[rows] = (total.double().cpu() / (2 * lengths)).numpy()
@@ -197,43 +197,41 @@ def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
 
 def sample_right(
     model: BiGRU,
-    prefixes: Sequence[np.ndarray] | torch.Tensor,
+    prefixes: torch.Tensor,
     n_tokens: int,
     samples: int,
     generator: torch.Generator,
-    exclude: np.ndarray | torch.Tensor | None = None,
-    lengths: np.ndarray | torch.Tensor | None = None,
+    exclude: np.ndarray | None,
+    lengths: torch.Tensor,
 ) -> torch.Tensor:
     """Draw what follows texts, token by token from the forward model at temperature 1.
 
     The result has encoder ids, (k, samples, n_tokens) int64, on the model's device. Every prefix is read
-    once; its samples go on from copies of one state. Prefixes, which may be empty, are encoder ids from the
-    beginning of the text: a list of arrays, or a matrix with the tokens of each row in `lengths`; what stands
-    beyond has no influence. The encoder ids in `exclude`, (V,) bool, have probability zero (the others share
-    it in proportion); ValueError when every token that the model knows is excluded.
+    once; its samples go on from copies of one state. Prefixes, (k, L), which may be empty, are encoder ids
+    from the beginning of the text, `lengths` of each row; what stands beyond has no influence. The encoder
+    ids in `exclude`, (V,) bool, have probability zero (the others share it in proportion); ValueError when
+    every token that the model knows is excluded.
     """
-    ids, lengths = _contexts(model, prefixes, lengths)
-    return _draw(model, model.forwards, ids, lengths, n_tokens, samples, generator, exclude)
+    ids = model.index[prefixes]
+    return _draw(model, model.forwards, ids, lengths.cpu(), n_tokens, samples, generator, exclude)
 
 
 def sample_left(
     model: BiGRU,
-    suffixes: Sequence[np.ndarray] | torch.Tensor,
+    suffixes: torch.Tensor,
     n_tokens: int,
     samples: int,
     generator: torch.Generator,
-    exclude: np.ndarray | torch.Tensor | None = None,
-    lengths: np.ndarray | torch.Tensor | None = None,
+    exclude: np.ndarray | None,
+    lengths: torch.Tensor,
 ) -> torch.Tensor:
     """Draw what comes before texts, from the backward model, the token beside the text first.
 
     All is as for `sample_right`: suffixes reach to the end of the text, and suffixes as well as the tokens
     drawn stand in the order of reading.
     """
-    ids, lengths = _contexts(model, suffixes, lengths)
-    drawn = _draw(
-        model, model.backwards, _reverse(ids, lengths), lengths, n_tokens, samples, generator, exclude
-    )
+    ids = _reverse(model.index[suffixes], lengths)
+    drawn = _draw(model, model.backwards, ids, lengths.cpu(), n_tokens, samples, generator, exclude)
     return drawn.flip(2)
 
 
@@ -303,24 +301,6 @@ def _embedded(model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor) -> PackedS
     return packed._replace(data=model.embedding(packed.data))
 
 
-def _by_text(values: PackedSequence) -> torch.Tensor:
-    return pad_packed_sequence(values, batch_first=True)[0].sum(1)
-
-
-def _contexts(
-    model: BiGRU, contexts: Sequence[np.ndarray] | torch.Tensor, lengths: np.ndarray | torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return contexts as indexes of known tokens, (k, L) on the model's device, and lengths on the CPU."""
-    if lengths is None:
-        lengths = np.array([len(context) for context in contexts], np.int64)
-        is_token = np.arange(lengths.max(initial=0)) < lengths[:, None]
-        matrix = np.zeros(is_token.shape, np.int64)
-        matrix[is_token] = np.concatenate([[], *contexts])
-        contexts = matrix
-    ids = torch.as_tensor(contexts, dtype=torch.int64).to(model.device)
-    return model.index[ids], torch.as_tensor(lengths, dtype=torch.int64).cpu()
-
-
 @torch.no_grad()
 def _draw(
     model: BiGRU,
@@ -330,18 +310,20 @@ def _draw(
     n_tokens: int,
     samples: int,
     generator: torch.Generator,
-    exclude: np.ndarray | torch.Tensor | None,
+    exclude: np.ndarray | None,
 ) -> torch.Tensor:
     """Return tokens in the order in which the direction draws them, (k, samples, n_tokens)."""
     k = len(ids)
-    chosen = _allowed(model, exclude)
+    chosen = torch.arange(len(model.token_ids), device=model.device)
+    if exclude is not None:
+        chosen = chosen[~torch.from_numpy(exclude).to(model.device)[model.token_ids]]
+    if not len(chosen):
+        raise ValueError("every token that the language model knows is excluded")
     # Rows of probability zero fill the last block, see _draw_token.
     filling = -len(chosen) % BLOCK
     weight = pad(direction.softmax.weight[chosen], (0, 0, 0, filling))
     bias = pad(direction.softmax.bias[chosen], (0, filling), value=-torch.inf)
     drawn = torch.empty((k * samples, n_tokens), dtype=torch.int64, device=model.device)
-    if drawn.numel() == 0:
-        return drawn.view(k, samples, n_tokens)
     begin = torch.full((k, 1), direction.go, device=model.device)
     _, state = direction.gru(_embedded(model, torch.cat([begin, ids], 1), lengths + 1))
     state = state.repeat_interleave(samples, 1)
@@ -350,14 +332,6 @@ def _draw(
             _, state = direction.gru(model.embedding(drawn[:, i - 1 : i]), state)
         drawn[:, i] = chosen[_draw_token(state[0], weight, bias, generator)]
     return model.token_ids[drawn].view(k, samples, n_tokens)
-
-
-def _allowed(model: BiGRU, exclude: np.ndarray | torch.Tensor | None) -> torch.Tensor:
-    excluded = torch.zeros(len(model.index), dtype=torch.bool) if exclude is None else exclude
-    chosen = torch.nonzero(~torch.as_tensor(excluded, device=model.device)[model.token_ids])[:, 0]
-    if not len(chosen):
-        raise ValueError("every token that the language model knows is excluded")
-    return chosen
 
 
 def _draw_token(

@@ -54,22 +54,18 @@ def reading_length(folder: Path, places: int) -> int:
     """
     if (folder / TRAINING_FILE).is_file():
         return min(TRAINED_LENGTH, places)
-    known = _tokenizer_config(folder).get("model_max_length")
+    known = _read_json(folder / "tokenizer_config.json").get("model_max_length")
     return min(int(known), places) if isinstance(known, int | float) and 2 < known < NO_LIMIT else places
 
 
 def keeps_case(folder: Path) -> bool:
     """Tell whether a BERT's tokenizer keeps capitals or accents, by its own files."""
-    config = _tokenizer_config(folder)
+    config = _read_json(folder / "tokenizer_config.json")
     normalizer = _read_json(folder / "tokenizer.json").get("normalizer")
     given = [config.get("do_lower_case"), config.get("strip_accents")]
     if isinstance(normalizer, dict) and normalizer.get("type") == "BertNormalizer":
         given += [normalizer.get("lowercase"), normalizer.get("strip_accents")]
     return False in given
-
-
-def _tokenizer_config(folder: Path) -> dict[str, Any]:
-    return _read_json(folder / "tokenizer_config.json")
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.settings import check
 from biaslab.text import _recurrent_training_kernels as kernels
-from biaslab.text.recurrent import Recurrent, check_words, checked_labels
-from biaslab.text.recurrent_packing import gate_shift, pack, unpack
+from biaslab.text.recurrent import Recurrent, check_words, checked_labels, gate_shift, pack, unpack
 from biaslab.text.settings import NegativeWeight, RecurrentTraining
 from biaslab.text.words import Texts
 
@@ -56,7 +55,11 @@ def train_recurrent(
     ``validation_loss`` and ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``;
     losses are weighted.
     """
-    labels = _checked_training_labels(texts, labels)
+    labels = checked_labels(texts, labels)
+    if len(np.unique(labels)) < 2:
+        raise InputError(
+            f"{len(texts)} texts to train on do not have both labels; give texts of label 0 and 1"
+        )
     weights = _text_weights(labels, settings, sample_weight)
     if validation is not None:
         validation = validation[0], checked_labels(*validation)
@@ -132,15 +135,6 @@ def _validate(
     n_sure = int(found.sum() + labels.sum())
     f1 = 2.0 * int((found & (labels == 1)).sum()) / n_sure if n_sure else 0.0
     return float(np.average(np.logaddexp(0.0, -gaps), weights=weights)), f1
-
-
-def _checked_training_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
-    labels = checked_labels(texts, labels)
-    if len(np.unique(labels)) < 2:
-        raise InputError(
-            f"{len(texts)} texts to train on do not have both labels; give texts of label 0 and 1"
-        )
-    return labels
 
 
 def _text_weights(

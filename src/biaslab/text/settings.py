@@ -39,18 +39,6 @@ class Masking:
     unmask: Annotated[bool, "whether tables and figures show these words as they are"] = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToxicComments:
-    """Comments of one talk page, as they were written and with other identity terms."""
-
-    nonfuzzed: Annotated[str | None, "comments as they were written (.csv); null for none"] = (
-        "dataset:toxicity-nonfuzzed"
-    )
-    fuzzed: Annotated[
-        str | None, "the same comments with identity terms swapped at random (.csv); null for none"
-    ] = "dataset:toxicity-fuzzed"
-
-
 @dataclass(frozen=True)
 class RecurrentTraining:
     """How networks are trained."""

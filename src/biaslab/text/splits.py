@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
 
 
 def split_random(
@@ -66,6 +68,11 @@ def cut(labels: ArrayLike, n: int | None, rng: np.random.Generator) -> np.ndarra
         raise InputError(f"{n} texts cannot have one of each label; take more")
     n_positive = min(max(round(n * there / len(labels)), least), most)
     return split_random(labels, [(n, n_positive)], rng)[0]
+
+
+def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
+    """Return at most `limit` labelled texts, drawn with the share of positive ones kept, in their order."""
+    return table.iloc[cut(table["label"], limit, stream(seed, "limit"))].reset_index(drop=True)
 
 
 def _checked(shares: Sequence[float]) -> np.ndarray:

@@ -141,7 +141,7 @@ def test_an_object_is_made_of_its_keys_and_checked():
 
 OTHERS = {
     ("biaslab/fairness_testing/text/certified.py", "learning_rate"): "of certified training",
-    ("biaslab/hate_speech/hierarchy_text.py", "width"): "characters of a line",
+    ("biaslab/hate_speech/pages.py", "width"): "characters of a line",
     ("biaslab/origins/cli.py", "baselines"): "of any corpus; the setting is that of planted ones",
     ("biaslab/text/language_model.py", "batch_size"): "of the language model, which no key changes",
 }

@@ -6,7 +6,7 @@ import yaml
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.area import AREA, summaries, wanted
+from biaslab.hate_speech.area import AREA, wanted
 from biaslab.hate_speech.inputs import Inputs
 from biaslab.hate_speech.items import ENCODER_FILES, ENCODERS
 from biaslab.run import plan as planning
@@ -76,12 +76,6 @@ def test_a_corpus_of_linear_models_alone_does_without_what_encoders_leave(plan):
     assert found.audited() != plan("linear_only: []").audited()
 
 
-def test_one_lost_part_leaves_a_corpus_out_and_the_others_run(plan):
-    units = units_of(plan("run: [stormfront, ghc]", {"ghc-dev": "gone"}))
-    assert units.names == ["stormfront"]
-    assert units.left_out == {"ghc": "gone"}
-
-
 def test_nothing_is_left_when_the_others_are_absent_too(plan):
     absent = {"stormfront": "first", "ghc-test": "second"}
     found = plan("{run: [stormfront], otherwise: [ghc]}", absent)
@@ -134,18 +128,6 @@ def test_units_name_the_files_that_results_follow_from(plan):
             "claims": str(ROOT / "workflow/resources/claims/hate_speech.tsv"),
             "masked_words": str(ROOT / "workflow/resources/masked_words.txt"),
         }
-
-
-def test_a_summary_says_how_much_is_trained(plan):
-    some = "{run: [stormfront], methods: [vanilla, soc-0.1], seeds: 4, encoder: {layers: 1}"
-    (line,) = summaries(plan(some + ", limits: {train: 1250}, training: {epochs: 5}}").config)
-    assert line == (
-        "vanilla, soc-0.1 on stormfront (or else example): 4 seeds, encoders with 1 layer on 1,250 sentences,"
-        " 5 epochs"
-    )
-    (line,) = summaries(plan(ALONE + "encoder: {layers: null}\nlimits: {train: null}").config)
-    assert " on example: " in line
-    assert "encoders with all layers on all sentences" in line
 
 
 @pytest.mark.parametrize(
@@ -220,9 +202,9 @@ def test_claims_on_trainings_that_are_left_out_are_not_measured_and_say_why(plan
 
 def test_the_audit_reads_every_history(tmp_path):
     """The workflow itself: what measures claims waits for what claims read."""
-    jobs = planned_jobs(
-        ["--snakefile", str(ROOT / "Snakefile"), "--configfile", str(ROOT / "workflow/presets/smoke.yaml")]
-    )
+    (tmp_path / "only.yaml").write_text("areas: [hate_speech]\n")
+    files = [str(ROOT / "workflow/presets/smoke.yaml"), str(tmp_path / "only.yaml")]
+    jobs = planned_jobs(["--snakefile", str(ROOT / "Snakefile"), "--configfile", *files])
     (audit,) = (job for job in jobs if job.rule == "measure_claims")
     trained = {file for job in jobs if job.rule == "train_classifier" for file in job.outputs}
     assert {file for file in trained if file.endswith("history.tsv")} <= set(audit.inputs)

@@ -16,11 +16,11 @@ from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import auditing
 from biaslab.hate_speech.auditing import _compare_changes, _identifiers, audit, mask_words, swap
-from biaslab.hate_speech.identity_metrics import auc, auc_interval
-from biaslab.hate_speech.occlusion import without, words_of
+from biaslab.hate_speech.metrics import auc, auc_interval
 from biaslab.hate_speech.own_bias import NONE, TEMPLATES
 from biaslab.hate_speech.report.audited import _differs, answer
 from biaslab.text.batches import text_batches
+from biaslab.text.casing import without, words_of
 
 TERMS = ("bakers", "sailors", "cyclists")
 
@@ -184,7 +184,7 @@ def test_changes_of_probabilities_stay_within_their_bounds():
     assert 0 < least < 0.1
 
 
-@pytest.mark.parametrize("k", [2, 5, 10])
+@pytest.mark.parametrize("k", [2, 10])
 def test_equal_groups_are_called_different_in_at_most_one_of_twenty(k, monkeypatch):
     """40 audits of a classifier whose errors have nothing to do with names; at 5% more than 5 are rare."""
     monkeypatch.setattr(auditing, "find_least_rate", lambda *_: np.nan)  # takes long, and decides nothing

@@ -38,11 +38,6 @@ def test_paired_difference_equals_the_formula(n):
     assert_allclose(2 * naive.student_tail((mean - found.ci_low) / error, n - 1), 0.05, rtol=1e-6)
 
 
-def test_pairing_takes_away_what_seeds_share():
-    seeds = np.array([0.1, 0.5, 0.9])
-    assert paired_difference(seeds + np.array([0.020, 0.021, 0.022]), seeds).p_value < 0.01
-
-
 def test_what_does_not_vary_is_not_tested():
     values = np.array([0.2, 0.5, 0.7])
     same = paired_difference(values, values)
@@ -58,12 +53,6 @@ def test_no_pair():
     found = paired_difference([math.nan, 0.2], [0.1, math.nan])
     assert (found.n_seeds, found.n_higher) == (0, 0)
     assert math.isnan(found.mean_difference)
-
-
-def test_p_values_of_equal_methods_are_uniform():
-    rng = np.random.default_rng(0)
-    p = [paired_difference(*rng.normal(size=(2, 5))).p_value for _ in range(2000)]
-    assert abs(np.mean(np.array(p) < 0.05) - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 2000)
 
 
 def test_table_has_every_method_set_and_measure():
@@ -108,13 +97,6 @@ def test_measures_without_values_are_left_out():
     table["f1"] = math.nan
     found = paired_differences(table, "vanilla", ("f1", "accuracy"))
     assert found["measure"].tolist() == ["accuracy"] * 2  # of wr, and the null
-
-
-def test_one_training_of_the_baseline_alone_has_no_differences():
-    table = metrics_table({("vanilla", "test"): [0.5]})
-    found = paired_differences(table, "vanilla", ("f1",))
-    assert not len(found)
-    assert "p_value" in found.columns
 
 
 def test_bad_input():

@@ -98,18 +98,6 @@ def test_contexts_are_those_of_the_published_loop(monkeypatch, batch, radius, ad
         assert filled[i].tolist() == expected
 
 
-def test_a_long_phrase_keeps_its_words_and_the_bounds(monkeypatch, batch):
-    script(monkeypatch)
-    ids, mask, _ = batch
-    phrase = Occurrences(np.array([4]), np.array([3]), np.array([6]))
-    (filled,) = fill_contexts(ids, mask, phrase, ContextSettings(20, 4), object(), TOKENIZER, None)
-    length = int(mask[4].sum())
-    for kept in (slice(0, 1), slice(3, 6), slice(length - 1, None)):
-        assert (filled[:, kept] == ids[4, kept]).all()
-    assert (filled[:, 1:3] != ids[4, 1:3]).any()
-    assert (filled[:, 6 : length - 1] != ids[4, 6 : length - 1]).any()
-
-
 def test_no_special_token_is_drawn_unless_asked_for(batch, language_model):
     ids, mask, occurrences = batch
     model = language_model.initialize(1)
@@ -159,13 +147,6 @@ def test_equal_seeds_draw_equal_contexts(batch, language_model):
     assert torch.equal(fill(1), fill(1))
     assert not torch.equal(fill(1), fill(2))
     assert torch.equal(fill(1)[:, -1], ids[occurrences.row])
-
-
-def test_nothing_to_explain_gives_nothing(batch, language_model):
-    ids, mask, _ = batch
-    nothing = find_occurrences(ids.numpy(), [])
-    filled = fill_contexts(ids, mask, nothing, ContextSettings(5, 5, True), language_model, TOKENIZER, None)
-    assert filled.shape == (0, 6, ids.shape[1])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""Training and testing on a corpus: streams that methods share, removal in test, order of predictions."""
+"""Training, testing and explaining on a corpus: streams that methods share, removal in test, orders."""
 
+import json
 import shutil
 from types import SimpleNamespace
 
@@ -15,14 +16,24 @@ import torch
 
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.hate_speech import experiment
-from biaslab.hate_speech.attributions import identifier_importance, summarize
+from biaslab.hate_speech.adapters import FolderClassifier
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.experiment import drawn_rows, evaluate_method, fit_language_model, train_method
+from biaslab.hate_speech.experiment import (
+    drawn_rows,
+    evaluate_method,
+    explain_methods,
+    fit_language_model,
+    train_method,
+    word_importance,
+)
+from biaslab.hate_speech.explanations import explain_words, identifier_importance, summarize
 from biaslab.hate_speech.methods import parse_method
+from biaslab.hate_speech.own_explanation import explain_sentences
 from biaslab.hate_speech.training import TrainingSettings
-from biaslab.text.encoder import load_classifier, score
+from biaslab.text.encoder import load_classifier, predict
 from biaslab.text.language_model import BiGRU, LanguageModelSettings
-from hate_speech_experiment_data import TERMS, WORDS, example_encoder, example_folder
+from hate_speech_experiment_data import RESOURCES, TERMS, WORDS, example_encoder, example_folder
+from naive.text import score
 from text_data import tiny_vocabulary
 
 CPU = torch.device("cpu")
@@ -162,12 +173,9 @@ def test_predictions_are_in_the_order_of_the_texts_and_removal_holds_in_test(eva
     assert len(table) == sum(map(len, folder.tested.values())) * table["seed"].nunique()
 
 
-def test_what_was_tested_is_said(evaluated):
-    assert evaluated[1] == ["vanilla: tested 1 of 2", "vanilla: tested 2 of 2", "wr: tested 1 of 1"]
-
-
 def test_attributions_are_those_of_the_test_set_by_occlusion_and_sampling(evaluated):
-    folder, _ = evaluated
+    folder, said = evaluated
+    assert said == ["vanilla: tested 1 of 2", "vanilla: tested 2 of 2", "wr: tested 1 of 1"]
     table = read_tsv(folder.path / "attributions/vanilla.tsv")
     keys = table[["seed", "explanation", "identifier"]].itertuples(index=False, name=None)
     assert list(keys) == [(seed, kind, term) for seed in (4, 7) for kind in ("oc", "soc") for term in TERMS]
@@ -221,3 +229,88 @@ def test_sentences_that_are_explained_have_two_words_or_more(tmp_path):
     assert (np.diff(some) > 0).all()
     assert some.tolist() == drawn_rows(folder, 4, 1).tolist()
     assert any(drawn_rows(folder, 4, seed).tolist() != some.tolist() for seed in (2, 3, 4))
+
+
+FILE = RESOURCES / "sentences_example.txt"
+SENTENCES = FILE.read_text(encoding="utf-8").splitlines()
+SAMPLED = ContextSettings(radius=2, samples=2)
+EXPLAINED = ["oc-1", "soc-1"]
+
+
+@pytest.fixture(scope="module")
+def explained(folder):
+    """Words and sentences explained to two classifiers that were not trained."""
+    for seed, method in enumerate(EXPLAINED):
+        example_encoder(folder.path / f"models/{method}/0", seed=seed)
+    said = []
+    explain_methods(folder, EXPLAINED, FILE, SAMPLED, 6, 3, CPU, said.append)
+    table = read_tsv(folder.path / "importance.tsv")
+    return table, json.loads((folder.path / "hierarchies.json").read_text(encoding="utf-8")), said
+
+
+def test_words_are_ranked_by_their_mean():
+    words = pd.DataFrame(
+        {
+            "word": ["lamp", "bakers", "cake", "lamp", "axe", "null"],
+            "phi": [1.0, 0.5, -1.0, 3.0, 0.5, 0.25],
+        }
+    )
+    table = word_importance(words, ["bakers", "cyclists"])
+    assert table["word"].tolist() == ["lamp", "axe", "bakers", "null", "cake"]
+    assert table["rank"].tolist() == [1, 2, 3, 4, 5]
+    assert table["n"].tolist() == [2, 1, 1, 1, 1]
+    assert table["mean_phi"].tolist() == [2.0, 0.5, 0.5, 0.25, -1.0]
+    assert table["is_identifier"].tolist() == [False, False, True, False, False]
+
+
+def test_importance_is_that_of_the_same_sentences_for_every_method(folder, explained):
+    table, _, said = explained
+    assert list(table) == ["method", "word", "is_identifier", "n", "mean_phi", "rank"]
+    assert said == [f"explained {method}" for method in EXPLAINED]
+    one, other = (table[table["method"] == method].set_index("word") for method in EXPLAINED)
+    assert one["n"].to_dict() == other["n"].to_dict()
+    assert one["mean_phi"].to_dict() != other["mean_phi"].to_dict()
+    assert set(table.loc[table["is_identifier"], "word"]) <= set(TERMS)
+    for part in (one, other):
+        assert part["rank"].tolist() == list(range(1, len(part) + 1))
+        assert part["mean_phi"].is_monotonic_decreasing
+
+
+def test_hierarchies_are_of_every_sentence_by_every_method(folder, explained):
+    _, hierarchies, _ = explained
+    names = [(found["method"], " ".join(found["sentence"])) for found in hierarchies]
+    written = [" ".join(folder.tokenizer.words(sentence)) for sentence in SENTENCES]
+    assert names == [(method, text) for method in EXPLAINED for text in written]
+    tokens = folder.tokenizer.encode(SENTENCES)
+    for method, some in zip(EXPLAINED, (hierarchies[:5], hierarchies[5:]), strict=True):
+        model = load_classifier(folder.path / f"models/{method}/0")
+        scores = predict(model, tokens, folder.tokenizer.pad)
+        np.testing.assert_allclose([found["score"] for found in some], scores, rtol=0, atol=1e-6)
+
+
+def test_the_lowest_level_has_every_word_and_its_importance(folder, explained):
+    model = load_classifier(folder.path / "models/oc-1/0")
+    tokenizer = folder.tokenizer
+    found = explain_sentences(FolderClassifier(model, tokenizer, 128), SENTENCES, OC, None, 3)
+    words = explain_words(model, tokenizer.encode(SENTENCES), range(len(SENTENCES)), OC, tokenizer)
+    for row, one in enumerate(found):
+        expected = words[words["row"] == row]
+        assert one.words == expected["word"].tolist()
+        starts, ends, phi = zip(*one.levels[0], strict=True)
+        assert list(starts) == list(range(len(expected)))
+        assert [end - start for start, end in zip(starts, ends, strict=True)] == [1] * len(expected)
+        np.testing.assert_allclose(phi, expected["phi"], rtol=0, atol=2e-6)
+        assert len(one.levels) > 1
+        # a phrase of words has the importance of the phrase, not the sum of those of its words
+        start, end, value = max(one.levels[-1], key=lambda phrase: phrase[1] - phrase[0])
+        assert value == pytest.approx(occluded(model, tokenizer, SENTENCES[row], start, end), abs=2e-6)
+
+
+def occluded(model, tokenizer, sentence, start, end):
+    """The score of a sentence, less that without some words, each of which is one piece."""
+    ids = torch.from_numpy(tokenizer.encode([sentence]).row(0).astype(np.int64))[None]
+    attended = torch.ones_like(ids, dtype=torch.bool)
+    hidden, rest = ids.clone(), attended.clone()
+    hidden[0, start + 1 : end + 1], rest[0, start + 1 : end + 1] = tokenizer.pad, False
+    with torch.no_grad():
+        return (score(model, ids, attended) - score(model, hidden, rest)).item()

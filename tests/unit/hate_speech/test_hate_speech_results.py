@@ -10,16 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.hate_speech.columns import COLUMNS
-from biaslab.hate_speech.report import (
-    explanations,
-    figures,
-    hatecheck,
-    names,
-    results,
-    summaries,
-    tables,
-    words,
-)
+from biaslab.hate_speech.report import explanations, figures, hatecheck, names, results, tables
 from biaslab.run.area import Unit
 from biaslab.run.reports import open_unit
 from report_data import report_area
@@ -102,12 +93,6 @@ def test_bad_results_are_refused(unit, tmp_path, change, problem):
         tables.performance([opened])
 
 
-@pytest.mark.parametrize(("yes", "no"), [("True", "False"), ("yes", "no"), ("1", "0")])
-def test_flags_are_read_however_they_are_written(unit, yes, no):
-    opened = unit(linear_weights=[["baker", yes, 1.0, 1, 9], ["loka", no, 0.5, 2, 9]])
-    assert results.read(opened, "linear_weights")["is_identifier"].tolist() == [True, False]
-
-
 def test_differences_are_taken_seed_by_seed():
     data = pd.DataFrame(
         {
@@ -117,7 +102,7 @@ def test_differences_are_taken_seed_by_seed():
         }
     )
     own = data[data["method"] == "wr"].assign(baseline="vanilla")
-    (row,) = summaries.paired(own, data, ["method"], "v").to_dict("records")
+    (row,) = results.paired(own, data, ["method"], "v").to_dict("records")
     assert (row["n_pairs"], row["n_lower"]) == (2, 1)
     assert row["v_difference"] == pytest.approx(0.5)
     assert (row["v_ci_low"], row["v_ci_high"]) == pytest.approx(mean_interval([2.0, -1.0]))
@@ -135,12 +120,6 @@ def test_table_1_has_means_over_seeds_beside_what_is_printed(unit):
     assert shown.loc[("forum", "Encoder"), ["F1 (%)", "Printed F1"]].tolist() == ["55.0 ± 7.1", "51.25 ± 2.5"]
     assert shown.loc[("forum", "BoW"), ["F1 (%)", "Printed F1"]].tolist() == ["40.0 ± –", "–"]
     assert set(shown.loc["talk", "Printed F1"]) == {"–"}
-
-
-def test_without_news_their_accuracy_is_missing(unit):
-    table = tables.performance([unit(metrics=metrics(sets=["test"]))])
-    assert table.data["news_mean"].isna().all()
-    assert table.data["f1_mean"].notna().all()
 
 
 def test_table_5_has_other_corpora_alone(unit):
@@ -179,7 +158,7 @@ def test_changes_of_rank_have_the_sign_of_the_paper():
         for method, listed in (("vanilla", before), ("soc-0.1", after))
         for place, word in enumerate(listed, start=1)
     ]
-    found = words.rank_changes(pd.DataFrame(rows, columns=COLUMNS["importance"]))
+    found = explanations.rank_changes(pd.DataFrame(rows, columns=COLUMNS["importance"]))
     changes = {name: part.set_index("word")["rank_change"].to_dict() for name, part in found.groupby("list")}
     missing = pytest.approx(math.nan, nan_ok=True)
     assert changes["before"] == {"loka": -1, "mika": -1, "taso": missing, "veso": 3}
@@ -195,7 +174,7 @@ def test_table_2_has_twenty_words_of_each_list_and_masks_the_listed(unit, unmask
         for method in ("vanilla", "soc-0.1")
         for rank, name in enumerate(listed, start=1)
     ]
-    table = words.word_importance(unit(importance=rows, unmask=unmask))
+    table = explanations.word_importance(unit(importance=rows, unmask=unmask))
     assert table.data.groupby(["method", "list"]).size().to_dict() == {
         ("soc-0.1", "after"): 20, ("soc-0.1", "before"): 20
     }  # fmt: skip
@@ -205,7 +184,7 @@ def test_table_2_has_twenty_words_of_each_list_and_masks_the_listed(unit, unmask
 
 def test_identifiers_come_by_their_rank(unit):
     rows = [["baker", True, 0.5, 160, 900], ["loka", False, 2.0, 1, 900], ["potter", True, 1.0, 150, 900]]
-    table = words.identifiers([unit(linear_weights=rows)])
+    table = explanations.identifiers([unit(linear_weights=rows)])
     assert table.data["term"].tolist() == ["potter", "baker"]
     assert "forum: 1 of 2" in table.note
 
@@ -231,12 +210,14 @@ def test_importance_is_a_mean_over_occurrences_and_paired_with_the_encoder(unit)
         }
     )
     rows.append(["vanilla", 0, "oc", "potter", 0, math.nan, math.nan])
-    data = explanations.attributions([unit(attributions=rows)]).data
+    table = explanations.attributions([unit(attributions=rows)])
+    data = table.data
     assert set(data["method"]) == {"vanilla", "soc-1"}
     row = data[data["explanation"] == "oc"].set_index("method").loc["soc-1"]
     assert row["mean_abs_phi_difference"] == pytest.approx(((0.5 - 1.75) + (0.75 - 1.0)) / 2)
     ends = row[["mean_abs_phi_ci_low", "mean_abs_phi_ci_high"]].tolist()
     assert ends == pytest.approx(mean_interval([-1.25, -0.25]))
+    assert table.shown["Change of |φ|"].tolist() == ["–", "-0.750 ({:+.3f} to {:+.3f})".format(*ends)] * 2
     assert row["n_lower"] == 2
 
 

@@ -1,13 +1,23 @@
-"""Agglomeration, against the literal code of ACD."""
+"""Hierarchical explanations: agglomeration against the literal code of ACD; coloured text, and the figure."""
 
-from itertools import pairwise
+import io
+import json
+import re
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.hierarchy import agglomerate, collapse
+from biaslab.core.io import read_tsv
+from biaslab.hate_speech.hierarchy import Explained, agglomerate, collapse, colours, scale_of
+from biaslab.hate_speech.pages import to_html, to_terminal
+from biaslab.hate_speech.report.hierarchies import draw_hierarchies
+from biaslab.run.area import FIGURE, SUFFIXES, Unit
+from biaslab.run.reports import Results
+from biaslab.text.masking import digest
 from naive import hate_speech_explanations as naive
+from pages import Page
 
 
 def scorer(seed, n_words):
@@ -38,29 +48,16 @@ def test_phrases_are_those_of_the_published_code(n_words, seed):
     phi = scorer(seed, n_words)
     found = agglomerate(batched(phi), n_words)
     lists = naive.agglomerate(lambda first, last: phi(first, last + 1), n_words)
-    assert found.n_words == n_words
-    assert found.levels == naive.levels(*lists)
-    assert collapse(found.levels) == naive.collapse_tree(*lists, published=False)
-
-
-@pytest.mark.parametrize(("n_words", "seed"), CASES)
-def test_levels_contain_those_below(n_words, seed):
-    levels = agglomerate(batched(scorer(seed, n_words)), n_words).levels
-    assert [span[:2] for span in levels[0]] == [(i, i + 1) for i in range(n_words)]
-    assert 2 <= len(levels) <= 6
-    for below, above in pairwise(levels[1:]):
-        for start, end, _ in below:
-            assert sum(a <= start and end <= b for a, b, _ in above) == 1
-        assert sum(b - a for a, b, _ in above) > sum(b - a for a, b, _ in below)
-    for level in levels[1:]:
-        assert all(a[1] < b[0] for a, b in pairwise(level))  # a gap between components
+    assert found == naive.levels(*lists)
+    assert collapse(found) == naive.collapse_tree(*lists, published=False)
+    assert 2 <= len(found) <= 6
 
 
 def test_a_tree_shows_every_phrase_once_above_what_it_was_made_from():
     n_collapsed = n_hidden = 0
     for seed in range(40):
         phi = scorer(seed, 20)
-        levels = agglomerate(batched(phi), 20).levels
+        levels = agglomerate(batched(phi), 20)
         tree = collapse(levels)
         shown = [span[:2] for level in tree[1:] for span in level]
         phrases = {span[:2] for level in levels for span in level if span[1] - span[0] > 1}
@@ -80,7 +77,7 @@ def test_a_phrase_is_scored_once_and_a_step_is_one_call():
     hierarchy = agglomerate(batched(scorer(3, 20), asked), 20)
     spans = [span for call in asked for span in call]
     assert len(spans) == len(set(spans))
-    assert len(asked) <= len(hierarchy.levels)
+    assert len(asked) <= len(hierarchy)
     assert asked[0] == [(i, i + 1) for i in range(20)]
 
 
@@ -91,7 +88,7 @@ def test_a_negation_joins_its_verb():
     def phi(start, end):
         return sum(weights[start:end]) - 3 * (start <= 1 and end >= 3) + 3 * (start <= 2 and end >= 4)
 
-    levels = agglomerate(batched(phi), 6).levels
+    levels = agglomerate(batched(phi), 6)
     assert [span[:2] for span in levels[1]] == [(2, 3)]
     assert [span[:2] for span in levels[2]] == [(2, 4)]
     assert levels[2][0][2] == 5.0
@@ -103,6 +100,228 @@ def test_a_sentence_without_words_is_refused():
 
 
 def test_levels_read_from_json_collapse_alike():
-    levels = agglomerate(batched(scorer(2, 20)), 20).levels
+    levels = agglomerate(batched(scorer(2, 20)), 20)
     assert collapse([[list(span) for span in level] for level in levels]) == collapse(levels)
     assert collapse([]) == []
+
+
+WORDS = ["the", "baker", "never", "pays"]
+LEVELS = [
+    [(0, 1, 0.1), (1, 2, 2.0), (2, 3, -0.5), (3, 4, 0.0)],
+    [(1, 2, 2.0)],
+    [(1, 3, -4.0)],
+    [(0, 3, 1.0)],
+]
+
+
+def explained(words=WORDS, mask=str):
+    return Explained(words, LEVELS, -1.25).masked(mask)
+
+
+def shown(text, width=100, colour=None):
+    file = io.StringIO()
+    Console(file=file, force_terminal=bool(colour), color_system=colour, width=width).print(text)
+    return file.getvalue()
+
+
+def rgb(colour):
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def test_blue_is_negative_grey_zero_red_positive_and_ends_are_kept():
+    negative, zero, positive = (rgb(colours(phi, 2.0)[0]) for phi in (-2.0, 0.0, 2.0))
+    assert negative[2] > negative[0] + 100
+    assert positive[0] > positive[2] + 100
+    assert max(zero) - min(zero) < 5
+    assert colours(-9.0, 2.0) == colours(-2.0, 2.0)
+    assert colours(9.0, 2.0) == colours(2.0, 2.0)
+
+
+def test_text_can_be_read_on_its_background():
+    def luminance(colour):
+        parts = [c / 255 for c in rgb(colour)]
+        return sum(
+            weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+            for weight, c in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+        )
+
+    for step in range(-10, 11):
+        low, high = sorted(map(luminance, colours(step / 10, 1.0)))
+        assert (high + 0.05) / (low + 0.05) > 4.5  # WCAG 2, AA
+
+
+def test_the_scale_is_the_greatest_importance_of_a_phrase():
+    assert scale_of([explained()]) == 4.0
+    zero = Explained(["a"], [[(0, 1, 0.0)]], 3.0)
+    assert scale_of([zero]) == 1.0
+    assert scale_of([zero, explained()]) == 4.0
+
+
+def test_the_terminal_shows_a_line_a_level_with_words_below_themselves():
+    lines = shown(to_terminal(explained())).splitlines()
+    assert [line.split() for line in lines] == [
+        WORDS,
+        ["baker", "never"],
+        ["the", "baker", "never"],
+        ["s(x)", "=", "-1.25"],
+    ]
+    assert len({line.index("baker") for line in lines[:3]}) == 1
+
+
+def test_the_terminal_shows_each_phrase_in_its_colour():
+    text = to_terminal(explained())
+    found = {text.plain[s.start : s.end].strip(): str(s.style) for s in text.spans}
+    assert set(WORDS) | {"baker   never", "the   baker   never", "s(x) = -1.25"} <= set(found)
+    assert found["baker   never"] == "{1} on {0}".format(*colours(-4.0, 4.0))
+    assert found["pays"] == "{1} on {0}".format(*colours(0.0, 4.0))
+    wider = to_terminal(explained(), scale=8.0)
+    again = {wider.plain[s.start : s.end].strip(): str(s.style) for s in wider.spans}
+    assert again["baker   never"] == "{1} on {0}".format(*colours(-4.0, 8.0))
+    assert "\x1b[" in shown(text, colour="truecolor")
+
+
+def test_a_sentence_wider_than_the_terminal_goes_on_below():
+    lines = shown(to_terminal(explained(), width=16), width=16).splitlines()
+    assert max(map(len, lines)) <= 16
+    assert [line.split() for line in lines] == [
+        ["the", "baker"],
+        ["baker"],
+        ["the", "baker"],
+        ["never", "pays"],
+        ["never"],
+        ["never"],
+        ["s(x)", "=", "-1.25"],
+    ]
+    narrow = shown(to_terminal(explained(), width=1)).splitlines()
+    assert [line.split() for line in narrow[:-1:3]] == [[word] for word in WORDS]
+
+
+def test_words_are_masked_before_they_are_shown():
+    one = explained(mask=lambda word: word[0] + "*" * (len(word) - 1) if word == "baker" else word)
+    for content in (shown(to_terminal(one)), to_html([one], "page")):
+        assert "baker" not in content
+        assert "b****" in content
+
+
+def test_the_page_is_whole_escaped_and_fetches_nothing():
+    words = ["<script>alert(1)</script>", '"baker"', "&", "pays"]
+    content = to_html([explained(words), explained()], "<b>two</b> & more")
+    page = Page(content)
+    assert page.tags.count("table") == 2
+    assert not {"script", "i", "b", "link", "img"} & set(page.tags)
+    assert page.links == []
+    assert "url(" not in content
+    assert "http" not in content
+    texts = [text.strip() for text in page.texts if text.strip()]
+    assert words[0] in texts
+    assert f"{words[1]} {words[2]}" in texts
+    assert texts.count("s(x) = -1.25") == 2
+
+
+def test_rows_of_the_page_have_a_column_for_every_word():
+    content = to_html([explained()], "page")
+    rows = re.findall(r"<tr>(.*?)</tr>", content, re.S)
+    assert len(rows) == 4
+    for row in rows:
+        assert sum(map(int, re.findall(r'colspan="(\d+)"', row))) == len(WORDS)
+    assert colours(-4.0, 4.0)[0] in rows[1]
+    assert 'title="-4.000"' in rows[1]
+
+
+TEXTS = (
+    "the baker on the corner says that gardeners never pay for their bread",
+    "cyclists are welcome here - and $5 is _all_ it costs",
+)
+SENTENCES = [text.split() for text in TEXTS]
+
+
+def explanations():
+    rows = []
+    for number, words in enumerate(SENTENCES):
+        for method, factor in (("vanilla", 1.0), ("soc-0.1", 0.3)):
+            rng = np.random.default_rng(number)
+            weights, own = rng.normal(size=len(words)), rng.normal(size=(30, 30))
+
+            def phi(spans, weights=weights, own=own, factor=factor):
+                return factor * np.array(
+                    [weights[start:end].sum() + own[start, end] * (end - start > 1) for start, end in spans]
+                )
+
+            levels = agglomerate(phi, len(words))
+            rows.append({"sentence": words, "method": method, "score": 20 * factor, "levels": levels})
+    return rows
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Return a function that opens a corpus with these explanations."""
+
+    def make(rows, name="stormfront", unmask=True, **files):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        content = rows if isinstance(rows, str) else json.dumps(rows)
+        (folder / "hierarchies.json").write_text(content)
+        return Results(Unit(name, (), {"unmask": unmask}, files), folder)
+
+    return make
+
+
+def test_the_figure_shows_every_phrase_of_the_results(make, tmp_path):
+    rows = explanations()
+    stem = tmp_path / "figure"
+    draw_hierarchies([make(rows)], stem)
+    data = read_tsv(f"{stem}.tsv")
+    assert " ".join(data.columns) == "corpus sentence method level start end words phi"
+    for i, row in enumerate(rows):
+        part = data[(data["sentence"] == 1 + i // 2) & (data["method"] == row["method"])]
+        tree = collapse(row["levels"])
+        expected = [(level, *phrase) for level, phrases in enumerate(tree) for phrase in phrases]
+        expected.append((len(tree), 0, len(row["sentence"]), row["score"]))
+        found = part[["level", "start", "end", "phi"]].to_numpy()
+        np.testing.assert_allclose(found, np.array(expected, float), rtol=1e-9)
+        assert part["words"].iloc[-1] == " ".join(row["sentence"])
+    assert all((tmp_path / f"figure{suffix}").stat().st_size for suffix in SUFFIXES[FIGURE])
+
+
+def test_sentences_of_two_corpora_are_told_apart(make, tmp_path):
+    units = [make(explanations(), name) for name in ("ghc", "stormfront")]
+    draw_hierarchies(units, tmp_path / "figure")
+    data = read_tsv(tmp_path / "figure.tsv")
+    assert data.groupby("corpus")["sentence"].unique().map(list).to_dict() == {
+        "ghc": [1, 2],
+        "stormfront": [1, 2],
+    }
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_long_sentence_is_still_drawn(make, tmp_path):
+    words = ["gardener"] * 60
+    levels = [[[i, i + 1, 0.0] for i in range(60)]]
+    row = {"sentence": words, "method": "oc-0.1", "score": 0.0, "levels": levels}
+    draw_hierarchies([make([row])], tmp_path / "figure")
+    assert len(read_tsv(tmp_path / "figure.tsv")) == 61
+
+
+def test_listed_words_are_masked_unless_asked_for(make, tmp_path):
+    (tmp_path / "digests.txt").write_text(digest("baker") + "\n")
+    stem = tmp_path / "figure"
+    draw_hierarchies([make(explanations(), unmask=False, masked_words=str(tmp_path / "digests.txt"))], stem)
+    assert not read_tsv(f"{stem}.tsv")["words"].str.contains("baker").any()
+    assert read_tsv(f"{stem}.tsv")["words"].str.contains("b***r", regex=False).any()
+    draw_hierarchies([make(explanations())], stem)
+    assert read_tsv(f"{stem}.tsv")["words"].str.contains("baker").any()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "no sentence is explained"),
+        ("{", "not readable as JSON"),
+        ([{"sentence": ["a"]}], "no list of explanations"),
+        ({"sentence": ["a"]}, "no list of explanations"),
+    ],
+)
+def test_wrong_results_are_refused(make, tmp_path, rows, message):
+    with pytest.raises(InputError, match=message) as error:
+        draw_hierarchies([make(rows)], tmp_path / "figure")
+    assert "\n" not in str(error.value)

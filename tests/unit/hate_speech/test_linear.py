@@ -1,16 +1,20 @@
 """Bags of WordPieces and logistic regression."""
 
+import math
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
-from biaslab.core.errors import InputError
-from biaslab.hate_speech.linear import Linear, documents, fit_linear, weights_table
-from naive import hate_speech_measures as naive
-
 pytest.importorskip("tokenizers")
+
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.linear import Linear, Part, documents, fit_linear, removal_curve, weights_table
+from biaslab.hate_speech.metrics import measure
 from biaslab.text.tokens import Tokenizer
+from naive import hate_speech_measures as naive
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["baker", "cyclist", "gardener", "are", "late", "kind", "slow", "a", "i", "##s", "##late", "##ness"]
@@ -40,22 +44,15 @@ def features(linear):
     return linear.vectorizer.transform(DOCUMENTS).toarray()
 
 
-def test_documents_are_pieces_joined_by_blanks():
-    assert DOCUMENTS[0] == "[CLS] baker ##s are late [SEP]"
-    assert DOCUMENTS[5] == "[CLS] i are kind kind ##ness [SEP]"
-    assert documents_of([""]) == ["[CLS] [SEP]"]
-    assert len(DOCUMENTS) == len(TEXTS)
-
-
 def test_features_are_those_of_the_published_code():
-    terms = " ".join(fit_linear(DOCUMENTS, LABELS).terms)
+    assert DOCUMENTS[5] == "[CLS] i are kind kind ##ness [SEP]"
+    linear = fit_linear(DOCUMENTS, LABELS)
+    terms = " ".join(linear.terms)
     # "##ness" and "##late" lose their ##; "a", "i" and "##s" are too short; all texts have "cls" and "sep".
     assert terms == "are baker cls cyclist gardener kind late ness sep slow unk"
-
-
-def test_features_equal_the_literal_bag():
-    linear = fit_linear(DOCUMENTS, LABELS)
     assert_allclose(features(linear), naive.binary_bag(DOCUMENTS, linear.terms.tolist()), rtol=1e-12)
+    scores = features(linear) @ linear.weights + linear.model.intercept_
+    assert_allclose(linear.scores(DOCUMENTS), scores, rtol=1e-12)
 
 
 def test_weights_are_at_the_optimum():
@@ -69,13 +66,6 @@ def test_weights_are_at_the_optimum():
     for shift in np.eye(len(at)) * step:
         assert abs(loss(at + shift) - loss(at - shift)) / (2 * step) < 1e-7
         assert min(loss(at + 100 * shift), loss(at - 100 * shift)) > loss(at)
-
-
-def test_scores_are_logits():
-    linear = fit_linear(DOCUMENTS, LABELS, negative_weight=0.5)
-    expected = features(linear) @ linear.weights + linear.model.intercept_
-    assert_allclose(linear.scores(DOCUMENTS), expected, rtol=1e-12)
-    assert ((linear.scores(DOCUMENTS) > 0) == LABELS.astype(bool)).sum() > len(LABELS) / 2
 
 
 def test_weight_of_negative_texts_counts_them_several_times():
@@ -133,14 +123,6 @@ def test_weights_table_of_the_top_keeps_all_identifiers():
     assert table["rank"].tolist()[:3] == [1, 2, 4]
 
 
-def test_removed_identifiers_have_no_rank():
-    tokens = TOKENIZER.encode(TEXTS).without([TOKENIZER.vocabulary.index("baker")])
-    linear = fit_linear(documents(tokens, TOKENIZER.vocabulary), LABELS)
-    row = weights_table(linear, ["baker"]).iloc[-1]
-    assert row["term"] == "baker"
-    assert row[["weight", "rank"]].isna().all()
-
-
 @pytest.mark.parametrize(
     ("texts", "labels", "problem"),
     [
@@ -153,3 +135,92 @@ def test_bad_input(texts, labels, problem):
     with pytest.raises(InputError, match=problem) as error:
         fit_linear(texts, labels)
     assert "\n" not in str(error.value)
+
+
+GROUPS = ["bakers", "cyclists", "gardeners", "potters"]
+OTHER_WORDS = ["are", "late", "kind", "slow", "rude", "##bakers", "mini", "often"]
+READER = Tokenizer(SPECIAL + GROUPS + OTHER_WORDS)
+IDS = {name: READER.vocabulary.index(name) for name in GROUPS}
+NEGATIVE_WEIGHT = 0.4
+
+
+def sentences(n, rng, only_negative=False):
+    """Sentences about a group, complaints more often about some; 'minibakers' holds no identifier."""
+    texts, labels, groups = [], [], []
+    for _ in range(n):
+        group = rng.integers(len(GROUPS))
+        is_positive = not only_negative and rng.random() < [0.7, 0.5, 0.3, 0.1][group]
+        words = ["late", "slow", "rude", "kind", "often"]
+        p = [0.3, 0.3, 0.2, 0.1, 0.1] if is_positive else [0.2, 0.2, 0.1, 0.3, 0.2]
+        texts.append(" ".join([GROUPS[group], "are", *rng.choice(words, 2, p=p)]))
+        texts[-1] += " minibakers" * (rng.random() < 0.3)
+        labels.append(int(is_positive))
+        groups.append(GROUPS[group])
+    return Part(READER.encode(texts), np.array(labels), np.array(groups))
+
+
+def parts(seed=0):
+    rng = np.random.default_rng(seed)
+    train, test = sentences(150, rng), sentences(120, rng)
+    return train._replace(identifiers=None), test._replace(identifiers=None), sentences(90, rng, True)
+
+
+def curve(seed=1, ids=IDS, n_subsets=5):
+    return removal_curve(*parts(), READER.vocabulary, ids, NEGATIVE_WEIGHT, seed, n_subsets)
+
+
+def refit(removed):
+    """The row of a classifier of the texts that word removal leaves."""
+    train, test, news = (
+        part._replace(tokens=part.tokens.without([IDS[name] for name in removed])) for part in parts()
+    )
+    linear = fit_linear(
+        documents(train.tokens, READER.vocabulary), train.labels, negative_weight=NEGATIVE_WEIGHT
+    )
+    on_test, on_news = (
+        measure(linear.scores(documents(part.tokens, READER.vocabulary)), part.labels, part.identifiers)
+        for part in (test, news)
+    )
+    return (*on_test[2:5], *on_news[-2:])
+
+
+def test_curve_equals_refits_on_texts_without_the_identifiers():
+    found = curve(n_subsets=100)  # all subsets there are
+    for k in range(len(GROUPS) + 1):
+        rows = found[found["n_removed"] == k].iloc[:, 2:].to_numpy()
+        expected = np.array([refit(removed) for removed in combinations(GROUPS, k)])
+        assert len(rows) == math.comb(4, k)
+        assert_allclose(
+            rows[np.lexsort(rows.T.round(9))], expected[np.lexsort(expected.T.round(9))], rtol=1e-12
+        )
+    assert len(found.iloc[:, 2:].round(9).drop_duplicates()) > 8  # the subsets matter
+
+
+def test_features_without_a_subset_are_those_of_its_texts():
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from biaslab.hate_speech.linear import _bag, _columns
+
+    train = parts()[0]
+    vectorizer = CountVectorizer(binary=True).fit(documents(train.tokens, READER.vocabulary))
+    bag = _bag(train, vectorizer, READER.vocabulary, np.array(list(IDS.values())))
+    columns = _columns(vectorizer, READER.vocabulary, IDS)
+    for removed in ([], [0], [0, 3], [0, 1, 2, 3]):
+        left = train.tokens.without([IDS[GROUPS[i]] for i in removed])
+        expected = vectorizer.transform(documents(left, READER.vocabulary)).toarray()
+        assert (bag.without([columns[i] for i in removed]).toarray() == expected).all()
+    assert expected[:, columns[0]].any()  # the piece ##bakers of minibakers is the same feature, and stays
+
+
+def test_so_many_subsets_of_each_size_follow_the_seed():
+    found = curve(n_subsets=2)
+    assert found.groupby("n_removed").size().tolist() == [1, 2, 2, 2, 1]
+    assert found["subset"].tolist() == [0, 0, 1, 0, 1, 0, 1, 0]
+    assert found.equals(curve(n_subsets=2))
+    assert not found.equals(curve(seed=2, n_subsets=2))
+
+
+def test_identifiers_of_one_feature_are_refused():
+    ids = {"bakers": IDS["bakers"], "minibakers": READER.vocabulary.index("##bakers")}
+    with pytest.raises(InputError, match="identifiers 'bakers' and 'minibakers' are one feature"):
+        curve(ids=ids)

@@ -10,7 +10,7 @@ pytest.importorskip("tokenizers")
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.hate_speech import linear_experiment
 from biaslab.hate_speech.corpus import Source, read_splits
-from biaslab.hate_speech.linear import Linear, fit_linear
+from biaslab.hate_speech.linear import fit_linear
 from biaslab.hate_speech.linear_experiment import LinearEffort, run_linear
 from biaslab.hate_speech.metrics import measure
 from hate_speech_experiment_data import EXAMPLE, TERMS, example_folder
@@ -56,19 +56,6 @@ def test_predictions_are_in_the_order_of_the_texts_and_removal_holds_in_test(ran
         assert np.ptp(expected) > 0.5
 
 
-def test_identifiers_are_removed_before_texts_are_scored(tmp_path, monkeypatch):
-    folder = example_folder(tmp_path, probes=("news",))
-    real, holds = Linear.scores, []
-
-    def record(linear, documents):
-        holds.append(any(term in document.split() for document in documents for term in TERMS))
-        return real(linear, documents)
-
-    monkeypatch.setattr(Linear, "scores", record)
-    run_linear(folder, SOURCE, EFFORT, lambda _: None)
-    assert holds == [True, True, False, False] * 3  # both sets by bow, then by bow-wr; so of both splits
-
-
 def test_weights_list_all_identifiers(ran):
     folder, _ = ran
     weights = read_tsv(folder.path / "linear_weights.tsv")
@@ -110,16 +97,7 @@ def test_every_split_has_its_rows(ran):
     assert rows.loc[(0, "bow", "news"), "accuracy"] != rows.loc[(1, "bow", "news"), "accuracy"]
 
 
-def test_without_news_there_is_a_curve_without_rows(tmp_path, ran):
-    folder = example_folder(tmp_path)
-    run_linear(folder, SOURCE, EFFORT, lambda _: None)
-    curve = read_tsv(folder.path / "removal.tsv")
-    assert curve.empty
-    assert list(curve) == list(read_tsv(ran[0].path / "removal.tsv"))
-    assert set(read_tsv(folder.path / "linear.tsv")["set"]) == {"test"}
-
-
-def test_a_released_split_is_measured_once(tmp_path, monkeypatch):
+def test_a_released_split_is_measured_once(tmp_path, monkeypatch, ran):
     folder = example_folder(tmp_path)
     splits = read_splits(SOURCE, 3)
     monkeypatch.setattr(linear_experiment.corpus, "read_splits", lambda *_, **__: splits)
@@ -128,4 +106,8 @@ def test_a_released_split_is_measured_once(tmp_path, monkeypatch):
     assert set(table["split"]) == {0}
     assert set(table["split_kind"]) == {"release"}
     assert set(table["label_rule"]) == {"released"}
+    assert set(table["set"]) == {"test"}
     assert len(table) == 2
+    curve = read_tsv(folder.path / "removal.tsv")  # without rows where there are no news
+    assert curve.empty
+    assert list(curve) == list(read_tsv(ran[0].path / "removal.tsv"))

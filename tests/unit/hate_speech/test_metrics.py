@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.metrics import MEASURES, measure
+from biaslab.hate_speech.metrics import MEASURES, auc, functionality_table, holding, identity_table, measure
 from naive import hate_speech_measures as naive
 
 
@@ -32,18 +32,10 @@ def test_measures_by_hand():
     assert MEASURES == ("precision", "recall", "f1", "accuracy", "macro_accuracy")
 
 
-def test_score_of_zero_is_negative():
-    assert measure([0.0, 0.0], [1, 0])[2:6] == (0.0, 0.0, 0.0, 0.5)
-
-
 def test_without_positive_texts_only_accuracies_are_defined():
     found = measure([1.0, -1.0, -1.0], [0, 0, 0], ["bakers", "bakers", "cyclists"])
     assert np.isnan(found[2:5]).all()
     assert_allclose(found[5:], [2 / 3, 3 / 4])
-
-
-def test_infinite_logits_are_scores():
-    assert measure([math.inf, -math.inf], [1, 0]).f1 == 1.0
 
 
 @pytest.mark.parametrize(
@@ -60,3 +52,86 @@ def test_bad_input(scores, labels, problem):
     with pytest.raises(InputError, match=problem) as error:
         measure(scores, labels)
     assert "\n" not in str(error.value)
+
+
+AUCS = ["subgroup_auc", "bpsn_auc", "bnsp_auc"]
+
+
+@pytest.mark.parametrize("levels", [3, 1000])  # many ties, and few
+def test_identity_table_equals_counting_pairs(levels):
+    rng = np.random.default_rng(levels)
+    n, names = 120, ["bakers", "cyclists", "gardeners"]
+    scores = rng.integers(-levels, levels + 1, n) / levels
+    labels = (rng.random(n) < 0.3).astype(int)
+    holds = rng.random((n, 3)) < [0.5, 0.2, 0.05]
+    table = identity_table(scores, labels, holds, names)
+    assert table["identifier"].tolist() == names
+    for row, held in zip(table.to_dict("records"), holds.T, strict=True):
+        assert_allclose([row[name] for name in AUCS], naive.identity_aucs(scores, labels, held), rtol=1e-13)
+        hits, n_negative = naive.false_positives(scores, labels, held)
+        assert (row["n"], row["n_negative"]) == (held.sum(), n_negative)
+        assert row["false_positive_rate"] == hits / n_negative
+        interval = row["ci_low"], row["ci_high"]
+        assert_allclose(interval, naive.clopper_pearson(hits, n_negative), atol=1e-9)
+
+
+def test_classifier_of_identifiers_and_classifier_of_labels():
+    labels, holds = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1], bool)
+    by_identifier = identity_table(np.where(holds, 1.0, -1.0), labels, holds[:, None], ["bakers"]).iloc[0]
+    assert by_identifier[AUCS].tolist() == [0.5, 0.0, 1.0]
+    assert by_identifier["false_positive_rate"] == 1.0
+    by_label = identity_table(np.where(labels, 1.0, -1.0), labels, holds[:, None], ["bakers"]).iloc[0]
+    assert by_label[AUCS].tolist() == [1.0, 1.0, 1.0]
+    assert by_label["false_positive_rate"] == 0.0
+
+
+def test_missing_kinds_of_text_are_missing_measures():
+    table = identity_table([1.0, -1.0, 2.0], [1, 0, 1], np.array([[0, 1], [0, 0], [0, 1]], bool), ["a", "b"])
+    unheld, positive_only = table.to_dict("records")
+    assert (unheld["n"], unheld["n_negative"]) == (0, 0)
+    assert all(math.isnan(unheld[name]) for name in ["false_positive_rate", "ci_low", "ci_high", *AUCS])
+    assert math.isnan(positive_only["false_positive_rate"])
+    assert math.isnan(positive_only["subgroup_auc"])
+    assert positive_only["bnsp_auc"] == 1.0
+
+
+def test_auc_with_ties_by_hand():
+    assert auc([1.0, 1.0, 2.0], [0, 1, 1]) == 0.75
+    assert auc([1.0, 1.0], [0, 1]) == 0.5
+    assert math.isnan(auc([1.0, 2.0], [1, 1]))
+    assert auc([-math.inf, math.inf], [0, 1]) == 1.0
+
+
+def test_functionalities_by_hand():
+    scores = [1.0, -1.0, 1.0, 1.0, -1.0, -2.0]
+    labels = [1, 1, 1, 0, 0, 0]
+    names = ["praise", "praise", "praise", "blame", "blame", "blame"]
+    table = functionality_table(scores, labels, names)
+    assert table["functionality"].tolist() == ["praise", "blame"]  # as they first appear
+    assert table["is_hateful"].tolist() == [True, False]
+    assert table[["n", "passed"]].to_numpy().tolist() == [[3, 2], [3, 2]]
+    assert_allclose(table["rate"], 2 / 3)
+    assert_allclose(table.loc[0, ["ci_low", "ci_high"]].astype(float), naive.clopper_pearson(2, 3), atol=1e-9)
+
+
+def test_functionality_has_one_label():
+    with pytest.raises(InputError, match="functionality 'praise' has texts of both labels"):
+        functionality_table([1.0, 1.0], [1, 0], ["praise", "praise"])
+
+
+def test_holding_finds_whole_tokens():
+    pytest.importorskip("tokenizers")
+    from biaslab.text.tokens import Tokenizer
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "baker", "##s", "bakers", "cyclist", "bake"]
+    tokenizer = Tokenizer(vocabulary)
+    texts = ["bakers bakers", "baker", "", "cyclists", "Bakers cyclist baker"]
+    tokens = tokenizer.encode(texts)
+    ids = [vocabulary.index(word) for word in ("bakers", "cyclist", "bake")]
+    expected = [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 0]]
+    for held in (
+        holding(tokens, ids),
+        holding(tokens.without([tokenizer.cls, tokenizer.sep]), ids),  # first and last, beside an empty text
+    ):
+        assert held.dtype == bool
+        assert held.astype(int).tolist() == expected

@@ -1,4 +1,8 @@
+"""What a step differentiates: losses, explanations and attention against loops; batches, their contexts."""
+
 import dataclasses
+import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -9,14 +13,22 @@ pytest.importorskip("transformers")
 import torch
 
 from biaslab.hate_speech import objective as objective_module
-from biaslab.hate_speech.batches import Batches, ExplainedBatches
-from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION
+from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.objective import Objective, Regularization, contexts_of
-from biaslab.text.encoder import score
+from biaslab.hate_speech.objective import (
+    STEPS_AT_ONCE,
+    Batches,
+    ExplainedBatches,
+    Objective,
+    Regularization,
+    contexts_of,
+    logits_and_entropy,
+    token_entropies,
+)
 from hate_speech_training_data import group_ids, sentences, tiny_language_model, tiny_model
 from naive import hate_speech_explanations as naive_explanations
 from naive import hate_speech_training as naive
+from naive.text import score
 
 WEIGHT = 0.125
 STEP = 1
@@ -120,6 +132,7 @@ def test_the_gradient_agrees_with_finite_differences(world, name):
             for key, p in parameters.items():
                 p += shift * direction[key]
         loss, regularizer = gradients(world, name)[0]
+        assert (regularizer != 0) == (alpha > 0)
         with torch.no_grad():
             for key, p in parameters.items():
                 p -= shift * direction[key]
@@ -174,11 +187,7 @@ def test_contexts_are_those_of_the_paper_and_its_code():
     assert contexts_of(parse_method("soc-0.1")) == SOC_REGULARIZATION
     published = dataclasses.replace(SOC_REGULARIZATION, chained=False, exclude_specials=False)
     assert contexts_of(parse_method("soc-0.1@published")) == published
-    assert (SOC_REGULARIZATION.radius, SOC_REGULARIZATION.samples, SOC_REGULARIZATION.add_itself) == (
-        5,
-        5,
-        True,
-    )
+    assert ContextSettings(radius=5, samples=5, add_itself=True) == SOC_REGULARIZATION
 
 
 @pytest.mark.parametrize("name", ["soc-1", "soc-1@dropout"])
@@ -207,9 +216,135 @@ def test_without_the_quirk_there_is_no_dropout_in_the_passes_of_the_regularizer(
     assert losses[0] != pytest.approx(cross_entropy.item(), abs=1e-5)
 
 
-def test_single_precision_stays_within_the_stated_tolerance(tmp_path):
-    world = make_world(*tiny_model(tmp_path, dropout=False))
-    losses, _ = gradients(world, "soc-1")
-    world[0].eval()
-    _, cross_entropy, penalty = literal_loss(world, "soc-1")
-    assert losses == pytest.approx((cross_entropy.item(), penalty.item()), abs=1e-5)
+@pytest.fixture(scope="module")
+def model_and_batch(tmp_path_factory):
+    model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"), layers=3)
+    return model.double(), tokenizer.encode(sentences(9, 2)[0]).padded(range(9), tokenizer.pad)
+
+
+@pytest.fixture(scope="module")
+def literal(model_and_batch):
+    """Return the same model as transformers has it, with weights of attention that can be looked at."""
+    from transformers import BertConfig, BertForSequenceClassification
+
+    model = model_and_batch[0]
+    config = BertConfig(**asdict(model.config), num_labels=2, attn_implementation="eager")
+    other = BertForSequenceClassification(config).double().eval()
+    other.load_state_dict(model.state_dict(), strict=True)
+    return other
+
+
+def test_the_entropy_equals_the_dense_loop(model_and_batch, literal):
+    model, (ids, mask) = model_and_batch
+    with torch.no_grad():
+        output = literal(
+            input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask), output_attentions=True
+        )
+    expected = naive.attention_entropy([a.numpy() for a in output.attentions], mask.sum(axis=1))
+    logits, entropy = logits_and_entropy(model, ids, mask)
+    assert entropy.item() == pytest.approx(expected, rel=1e-12)
+    torch.testing.assert_close(logits, output.logits, rtol=0, atol=1e-12)
+    assert 0 < expected < 3 * math.log(mask.sum(axis=1).max())
+
+
+def test_attention_to_all_alike_has_the_largest_entropy():
+    alike = torch.full((1, 4, 5, 5), 1 / 5)
+    one = torch.eye(5).expand(1, 4, 5, 5)
+    assert token_entropies(alike)[0].tolist() == pytest.approx([math.log(5)] * 5)
+    assert (token_entropies(one) < token_entropies(alike) - 0.01).all()
+
+
+def test_in_training_the_weights_are_those_after_dropout(model_and_batch):
+    model, (ids, mask) = model_and_batch
+    model.train()
+    torch.manual_seed(1)
+    entropies = {logits_and_entropy(model, ids, mask)[1].item() for _ in range(3)}
+    model.eval()
+    assert len(entropies) == 3
+
+
+SOC = ContextSettings(radius=2, samples=3, add_itself=True)
+N, SIZE = 50, 8
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    return tiny_model(tmp_path_factory.mktemp("encoder"))[1]
+
+
+@pytest.fixture(scope="module")
+def tokens(tokenizer):
+    return tokenizer.encode(sentences(N, 3)[0])
+
+
+def explained_batches(tokenizer, tokens, settings=SOC, seed=1, groups=None):
+    ids = group_ids(tokenizer)
+    chosen = {ids[group] for group in (groups or ids)}
+    model = tiny_language_model(tokenizer, tokens)
+    batches = Batches(tokens, SIZE, seed)
+    return batches, ExplainedBatches(batches, chosen, settings, model, tokenizer, seed, torch.device("cpu"))
+
+
+def test_an_epoch_has_every_sentence_once_and_an_order_of_its_own(tokens):
+    batches = Batches(tokens, SIZE, seed=1)
+    epochs = [[batches.rows(7 * epoch + number) for number in range(7)] for epoch in range(3)]
+    assert [len(rows) for rows in epochs[0]] == [8] * 6 + [2]
+    orders = [np.concatenate(epoch).tolist() for epoch in epochs]
+    assert all(sorted(order) == list(range(N)) for order in orders)
+    assert orders[0] != orders[1] != orders[2]
+    assert Batches(tokens, SIZE, seed=1).rows(9).tolist() == epochs[1][2].tolist()
+    assert Batches(tokens, SIZE, seed=2).rows(9).tolist() != epochs[1][2].tolist()
+
+
+@pytest.mark.parametrize("settings", [OC, SOC])
+def test_every_identifier_of_a_batch_is_explained_in_its_sentence(tokenizer, tokens, settings):
+    batches, explained = explained_batches(tokenizer, tokens, settings)
+    identifiers = set(group_ids(tokenizer).values())
+    seen = 0
+    for step in range(STEPS_AT_ONCE + 3):
+        rows = [row for row in batches.rows(step) if identifiers & set(tokens.row(row).tolist())]
+        found = explained.at(step)
+        if found is None:
+            assert rows == []
+            continue
+        ids, mask = tokens.padded(rows, tokenizer.pad)
+        np.testing.assert_array_equal(found.ids, ids)
+        np.testing.assert_array_equal(found.mask, mask)
+        places = [(i, j) for i, row in enumerate(ids) for j, token in enumerate(row) if token in identifiers]
+        assert list(zip(found.occurrences.row, found.occurrences.start, strict=True)) == places
+        assert found.filled.shape == (len(places), settings.n_contexts, ids.shape[1])
+        for (i, j), filled in zip(places, found.filled.numpy(), strict=True):
+            outside = np.abs(np.arange(ids.shape[1]) - j) > settings.radius
+            outside |= ~mask[i]
+            outside[j] = True
+            assert (filled[:, outside] == ids[i, outside]).all()
+        seen += len(places)
+    assert seen > 50
+
+
+def test_contexts_follow_from_the_seed_and_the_step_alone(tokenizer, tokens):
+    steps = [40, 1, 33, 2]
+    _, one = explained_batches(tokenizer, tokens)
+    _, other = explained_batches(tokenizer, tokens)
+    drawn = {step: one.at(step).filled for step in steps}
+    for step in sorted(steps):
+        assert torch.equal(other.at(step).filled, drawn[step])
+    _, third = explained_batches(tokenizer, tokens, seed=2)
+    assert not any(
+        torch.equal(third.at(step).filled, drawn[step])
+        for step in steps
+        if third.at(step).filled.shape == drawn[step].shape
+    )
+
+
+def test_no_step_has_the_contexts_of_another(tokenizer):
+    tokens = tokenizer.encode(["the park near some bakers then met the oven"])
+    _, explained = explained_batches(tokenizer, tokens)
+    drawn = [tuple(explained.at(step).filled.flatten().tolist()) for step in range(2 * STEPS_AT_ONCE + 1)]
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_batches_without_identifiers_have_nothing_to_explain(tokenizer):
+    tokens = tokenizer.encode(["the park here", "then some rose", "here near the oven"])
+    _, explained = explained_batches(tokenizer, tokens)
+    assert [explained.at(step) for step in (0, 1, 35)] == [None] * 3

@@ -1,13 +1,21 @@
+"""Optimizers and learning rates against literal loops, and training on some rows of an embedding."""
+
+import copy
+
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+pytest.importorskip("transformers")
 
 import torch
 
 from biaslab.core.rng import stream
 from biaslab.hate_speech import optimizers
-from biaslab.hate_speech.schedules import warmup_linear
+from biaslab.hate_speech.optimizers import Patience, adamw, bert_adam, warmup_linear
+from biaslab.text import packing
+from biaslab.text.bert import compact_embeddings
+from hate_speech_training_data import UNUSED, sentences, tiny_model
 from naive import hate_speech_training as naive
 
 SHAPES = {
@@ -61,23 +69,6 @@ def test_steps_equal_those_of_the_oracle(name, decay):
         np.testing.assert_allclose(p.detach().numpy(), expected[key], rtol=1e-12, atol=1e-14)
 
 
-def test_bert_adam_corrects_no_bias_and_clips_every_tensor_apart():
-    parameters, gradients = draw()
-    trained = {
-        name: run(getattr(optimizers, name), parameters, gradients, RATES)[0]
-        for name in ("bert_adam", "adamw")
-    }
-    assert any((trained["bert_adam"][name] - trained["adamw"][name]).abs().max() > 1e-3 for name in SHAPES)
-
-
-def test_float32_stays_near_float64():
-    parameters, gradients = draw(torch.float32)
-    trained, _ = run(optimizers.bert_adam, parameters, gradients, RATES)
-    expected = naive.bert_adam(arrays(parameters), gradients, RATES)
-    for key, p in trained.items():
-        np.testing.assert_allclose(p.detach().numpy(), expected[key], rtol=1e-4, atol=1e-5)
-
-
 def test_norms_of_gradients_are_at_most_one():
     long = [torch.full((3, 4), 2.0), torch.tensor([0.1, 0.2]), torch.full((2, 2, 2), 5.0)]
     each, together = [g.clone() for g in long], [g.clone() for g in long]
@@ -112,3 +103,103 @@ def test_training_goes_on_from_a_state_to_the_same_bytes(name):
     take(other, resumed, gradients[15:], RATES[15:])
     for key, p in whole.items():
         assert torch.equal(p, resumed[key])
+
+
+@pytest.mark.parametrize("budget", [1, 7, 100, 4940])
+def test_the_rate_rises_over_a_tenth_of_the_budget_and_falls_to_its_end(budget):
+    factors = [warmup_linear(step, budget) for step in range(budget + 5)]
+    assert factors == pytest.approx([naive.warmup_linear(step, budget) for step in range(budget + 5)])
+    assert factors[0] == 0
+    assert factors[budget:] == [0] * 5
+    assert max(factors) <= 1
+
+
+def validations(scores, halvings):
+    """Rates relative to the first after each validation, the last one made, the best one."""
+    patience, rates, best = Patience(), [], None
+    for i, f1 in enumerate(scores):
+        best = i if f1 > patience.best else best
+        patience = patience.after(f1)
+        rates.append(patience.factor)
+        if patience.halvings >= halvings:
+            break
+    return rates, i, best
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_halvings_equal_the_literal_loop(seed):
+    rng = stream(seed, "scores")
+    scores = rng.integers(0, 6, size=30) / 10
+    halvings = int(rng.integers(1, 7))
+    assert validations(scores, halvings) == naive.early_stop(scores, halvings)
+
+
+def test_an_f1_as_good_as_the_best_is_no_better():
+    assert Patience(0.5, 1).after(0.5) == Patience(0.5, 2)
+    assert Patience(0.5, 1).after(0.51) == Patience(0.51, 1)
+    assert Patience().after(0.0) == Patience(0.0, 0)
+
+
+TABLE = "bert.embeddings.word_embeddings.weight"
+
+
+@pytest.fixture
+def model_and_tokenizer(tmp_path):
+    return tiny_model(tmp_path)
+
+
+def steps(model, ids, mask, optimizer, n=6):
+    """Train; return the gradients of all steps."""
+    gradients = []
+    for _ in range(n):
+        packing.score(model, ids, mask).square().mean().backward()
+        gradients.append({name: p.grad.clone() for name, p in model.named_parameters()})
+        optimizer.step(0.01)
+    return gradients
+
+
+@pytest.mark.parametrize("make", [bert_adam, adamw])
+def test_training_equals_that_of_the_whole_table_bit_for_bit(model_and_tokenizer, make):
+    model, tokenizer = model_and_tokenizer
+    ids, mask = map(torch.from_numpy, tokenizer.encode(sentences(12, 1)[0]).padded(range(12), tokenizer.pad))
+    used = np.unique(ids)
+    dense = copy.deepcopy(model)
+    expected = steps(dense, ids, mask, make(dense.named_parameters(), weight_decay=0.0))
+    before = model.bert.embeddings.word_embeddings.weight.detach().clone()
+    with compact_embeddings(model, used):
+        found = steps(model, ids, mask, make(model.named_parameters(), weight_decay=0.0))
+    for a, b in zip(found, expected, strict=True):
+        assert a.keys() == b.keys()
+        assert torch.equal(a.pop(TABLE), b[TABLE][used])
+        assert not b.pop(TABLE)[np.setdiff1d(np.arange(len(before)), used)].any()
+        for name in a:
+            assert torch.equal(a[name], b[name]), name
+    for name, p in model.named_parameters():
+        assert torch.equal(p, dict(dense.named_parameters())[name]), name
+    assert not torch.equal(model.bert.embeddings.word_embeddings.weight[used], before[used])
+
+
+def test_decay_of_the_whole_table_stays_within_the_stated_bound(model_and_tokenizer):
+    model, tokenizer = model_and_tokenizer
+    ids, mask = map(torch.from_numpy, tokenizer.encode(sentences(12, 1)[0]).padded(range(12), tokenizer.pad))
+    before = model.bert.embeddings.word_embeddings.weight.detach().clone()
+    steps(model, ids, mask, bert_adam(model.named_parameters()), n=6)
+    row = tokenizer.vocabulary.index(UNUSED[0])
+    change = 1 - model.bert.embeddings.word_embeddings.weight[row] / before[row]
+    assert change.abs().max().item() == pytest.approx(6 * 0.01 * 0.01, rel=1e-2)
+
+
+def test_the_whole_table_is_back_after_an_error(model_and_tokenizer):
+    model, _ = model_and_tokenizer
+    table = model.bert.embeddings.word_embeddings
+    with pytest.raises(KeyError), compact_embeddings(model, np.arange(4)):
+        raise KeyError
+    assert model.bert.embeddings.word_embeddings is table
+
+
+def test_a_token_without_a_row_is_not_looked_up(model_and_tokenizer):
+    model, _ = model_and_tokenizer
+    with compact_embeddings(model, np.array([0, 2, 3, 4])):
+        model.bert.embeddings.word_embeddings(torch.tensor([2, 3]))
+        with pytest.raises(IndexError):
+            model.bert.embeddings.word_embeddings(torch.tensor([2, 5]))

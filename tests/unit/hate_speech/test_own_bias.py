@@ -5,7 +5,6 @@ import math
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
@@ -41,10 +40,7 @@ def test_terms_are_whole_words_in_any_case():
     expected = [[1, 1, 0], [0, 0, 0], [1, 0, 1], [0, 0, 0], [0, 0, 0]]
     np.testing.assert_array_equal(mentions(texts, TERMS), np.array(expected, bool))
     assert mentions([], TERMS).shape == (0, 3)
-
-
-def test_terms_are_no_patterns():
-    assert mentions(["aab", "a.b"], ["a.b"]).tolist() == [[False], [True]]
+    assert mentions(["aab", "a.b"], ["a.b"]).tolist() == [[False], [True]]  # terms are no patterns
 
 
 def test_metrics_are_those_of_scikit_learn():
@@ -104,12 +100,6 @@ def test_accuracy_on_news_is_plain_and_by_identifier():
     assert all(math.isnan(value) for value in macro_accuracy(none))
 
 
-def test_an_identifier_that_no_news_hold_does_not_count():
-    holds = np.array([[1, 0], [1, 0]], bool)
-    news = labelled_bias(np.array([1.0, -1]), np.zeros(2, int), holds, ["a", "b"])
-    assert macro_accuracy(news) == (0.5, 0.5)
-
-
 def test_templates_are_neutral_sentences_with_one_place():
     words = [*TERMS, *NEUTRAL_WORDS]
     texts = fill_templates(TEMPLATES, words)
@@ -160,16 +150,5 @@ def test_the_spread_is_that_of_the_identifiers_within_a_template(scores):
         gaps += [abs(x - y) for x, y in itertools.combinations(p, 2)]
     expected = {"range": np.mean(ranges), "sd": np.mean(sds), "gap": np.mean(gaps)}
     assert found == pytest.approx(expected)
-
-
-def test_a_classifier_that_does_not_see_the_word_has_no_spread():
-    same = np.repeat([0.3, -2.0, np.inf], 4)
+    same = np.repeat([0.3, -2.0, np.inf], 4)  # of a classifier that does not see the word
     assert template_spread(same, 2, 4) == {"range": 0, "sd": 0, "gap": 0}
-
-
-def test_one_identifier_has_no_spread_to_tell():
-    found = template_spread(np.array([0.1, 0.2, 0.3, 0.4]), 1, 2)
-    assert found["range"] == 0
-    assert math.isnan(found["sd"])
-    assert math.isnan(found["gap"])
-    assert isinstance(template_table(np.zeros(4), ["a"], ["x"]), pd.DataFrame)

@@ -15,9 +15,9 @@ from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
-from biaslab.text.encoder import score
 from biaslab.text.label_names import positive_label
 from biaslab.text.language_model import LanguageModelSettings, train_language_model
+from naive.text import score
 from own_texts_data import WORDS, remarks
 from text_data import tiny_classifier
 
@@ -48,8 +48,7 @@ def test_occlusion_of_each_word_by_a_literal_loop(classifier):
         with torch.no_grad():
             whole = float(score(classifier.model, ids, seen))
             assert one.score == pytest.approx(whole, abs=1e-5)
-            for i, (word, phi) in enumerate(one.importance):
-                assert word == one.words[i]
+            for i, (_, _, phi) in enumerate(one.levels[0]):
                 without, mask = ids.clone(), seen.clone()
                 without[0, i + 1], mask[0, i + 1] = classifier.tokenizer.pad, False
                 assert phi == pytest.approx(whole - float(score(classifier.model, without, mask)), abs=1e-5)
@@ -66,7 +65,7 @@ def test_a_classifier_with_its_labels_in_the_other_order_is_explained_alike(fold
     save_file(turned, weights, {"format": "pt"})
     twin = explain_sentences(load_folder(folder, "cpu", "complaint"), SENTENCES, OC, None, seed=1)
     assert [one.score for one in twin] == [one.score for one in plain]
-    assert [one.hierarchy for one in twin] == [one.hierarchy for one in plain]
+    assert [one.levels for one in twin] == [one.levels for one in plain]
 
 
 def test_a_word_of_several_pieces_is_one_word(classifier):
@@ -74,7 +73,7 @@ def test_a_word_of_several_pieces_is_one_word(classifier):
     sentences = ["we met today near the park", "gardens by the library", "the children met gardens today"]
     found = explain_sentences(classifier, sentences, OC, None, seed=1)
     assert [one.words for one in found] == [sentence.split() for sentence in sentences]
-    assert [len(one.importance) for one in found] == [6, 4, 5]
+    assert [len(one.levels[0]) for one in found] == [6, 4, 5]
 
 
 def test_words_that_the_classifier_never_sees_are_not_explained(folder):
@@ -99,20 +98,20 @@ def test_a_sentence_that_is_too_long_is_said_to_be_cut(classifier):
     ]
 
 
-def test_a_sentence_of_3000_words_is_explained_in_part_and_says_so(folder):
-    config = json.loads((folder / "config.json").read_text()) | {"max_position_embeddings": 512}
+def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(folder):
+    config = json.loads((folder / "config.json").read_text()) | {"max_position_embeddings": 256}
     (folder / "config.json").write_text(json.dumps(config))
     tensors = load_file(folder / "model.safetensors")
     places = tensors["bert.embeddings.position_embeddings.weight"]
-    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(4, 1).contiguous()
+    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(2, 1).contiguous()
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    text, limits = "bread " * 3000, "The first 200 of "
+    text, limits = "bread " * 300, "The first 200 of "
     (found,) = explain_sentences(load_folder(folder, "cpu"), [text], OC, None, seed=1)
     assert len(found.words) == 200
-    unread = "The classifier reads 512 word pieces of the sentence: the last 2,490 are not read."
-    assert found.limits == (unread, f"{limits}510 words are explained.")
+    unread = "The classifier reads 256 word pieces of the sentence: the last 46 are not read."
+    assert found.limits == (unread, f"{limits}254 words are explained.")
     (found,) = explain_by_leaving_out(load_folder(folder, "cpu"), [text])
-    assert found.limits == (unread, f"{limits}3,000 words are explained.")
+    assert found.limits == (unread, f"{limits}300 words are explained.")
 
 
 def language_model_of(classifier):
@@ -128,8 +127,8 @@ def test_contexts_are_sampled_from_texts_alike_for_equal_seeds(classifier):
     other = explain_sentences(classifier, SENTENCES, settings, model, seed=2)
     plain = explain_sentences(classifier, SENTENCES, OC, None, seed=1)
     assert first == again
-    assert first[0].importance != other[0].importance
-    assert first[0].importance != plain[0].importance
+    assert first[0].levels != other[0].levels
+    assert first[0].levels != plain[0].levels
     assert first[0].score == plain[0].score
 
 

@@ -16,7 +16,7 @@ import torch
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.own_training import OwnSettings, draw, split, train_own
+from biaslab.hate_speech.own_training import OwnSettings, split, train_own
 from biaslab.hate_speech.training import TrainingSettings
 from biaslab.text.encoder import load_classifier
 from biaslab.text.identifiers import Identifiers
@@ -33,7 +33,7 @@ MODEL = ("config.json", "history.tsv", "model.safetensors", "training.json", "vo
 CPU = torch.device("cpu")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def table():
     texts, kinds, posts = zip(*remarks(), strict=True)
     labels = np.array([kind == "complaint" for kind in kinds], np.int8)
@@ -48,6 +48,14 @@ def encoder(tmp_path_factory):
 def fit(table, encoder, out, method="soc-0.1", settings=SETTINGS, progress=lambda what, done, n: None):
     table = table.drop(columns="group")
     return train_own(table, encoder, parse_method(method), Identifiers(GROUPS), settings, out, CPU, progress)
+
+
+@pytest.fixture(scope="module")
+def vanilla(table, encoder, tmp_path_factory):
+    """The folder of a finished training."""
+    folder = tmp_path_factory.mktemp("vanilla")
+    assert not fit(table, encoder, folder, "vanilla").was_there
+    return folder
 
 
 def same_files(first: Path, second: Path):
@@ -74,25 +82,6 @@ def test_no_post_is_in_both_parts(table):
     assert 20 <= len(second) <= 40
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 2.0])
-def test_a_share_that_is_none(table, share):
-    with pytest.raises(InputError, match="for validation is not between 0 and 1"):
-        split(table, share, 1)
-
-
-def test_a_part_of_one_label(table):
-    few = pd.concat([table[table["label"] == 1][:2], table[table["label"] == 0][:40]], ignore_index=True)
-    with pytest.raises(InputError, match="none of the 4 texts for validation is positive; give more texts"):
-        split(few.drop(columns="group"), 0.1, 1)
-
-
-def test_a_limit_keeps_the_share(table):
-    few = draw(table, 30, 1)
-    assert (len(few), few["label"].sum()) == (30, 10)
-    assert few["row"].is_monotonic_increasing
-    pd.testing.assert_frame_equal(draw(table, None, 1), table)
-
-
 # --- what is written
 
 
@@ -117,15 +106,28 @@ def test_a_classifier_learns_and_is_read_again(table, encoder, tmp_path):
     assert sum(counts) == holds.sum()
 
 
-def test_word_removal_holds_in_use_as_well(table, encoder, tmp_path):
+@pytest.mark.parametrize(
+    ("share", "problem"),
+    [
+        (0.0, "for validation is not between 0 and 1"),
+        (1.0, "for validation is not between 0 and 1"),
+        (0.1, "none of the 4 texts for validation is positive; give more texts"),
+    ],
+)
+def test_a_split_that_cannot_be_is_refused(table, share, problem):
+    few = pd.concat([table[table["label"] == 1][:2], table[table["label"] == 0][:40]], ignore_index=True)
+    with pytest.raises(InputError, match=problem):
+        split(few.drop(columns="group"), share, 1)
+
+
+def test_word_removal_holds_in_use_as_well(table, encoder, vanilla, tmp_path):
     fit(table, encoder, tmp_path, "wr")
     mine = load_folder(tmp_path, "cpu")
     first, *others = mine.scores([f"the {group} were late again ." for group in GROUPS])
     assert all(score == first for score in others)
-    fit(table, encoder, tmp_path / "vanilla", "vanilla")
-    first, *others = load_folder(tmp_path / "vanilla", "cpu").scores([f"the {g} were late ." for g in GROUPS])
+    first, *others = load_folder(vanilla, "cpu").scores([f"the {group} were late ." for group in GROUPS])
     assert any(score != first for score in others)
-    assert not (tmp_path / "vanilla/language_model.safetensors").exists()
+    assert sorted(path.name for path in vanilla.iterdir()) == sorted(MODEL)
 
 
 def test_the_first_layers_are_kept(table, encoder, tmp_path):
@@ -136,25 +138,12 @@ def test_the_first_layers_are_kept(table, encoder, tmp_path):
     assert not (tmp_path / "three").exists()
 
 
-def test_transformers_reads_the_folder(table, encoder, tmp_path):
-    from transformers import BertForSequenceClassification, BertTokenizerFast
-
-    fit(table, encoder, tmp_path, "vanilla")
-    text = "the sailors broke the lamp by the library ."
-    model = BertForSequenceClassification.from_pretrained(tmp_path).eval()
-    tokens = BertTokenizerFast(str(tmp_path / "vocab.txt"))(text, return_tensors="pt")
-    with torch.no_grad():
-        negative, positive = model(**tokens).logits[0].tolist()
-    np.testing.assert_allclose(
-        load_folder(tmp_path, "cpu").scores([text]), positive - negative, rtol=1e-4, atol=1e-5
-    )
-
-
 # --- again
 
 
-@pytest.mark.parametrize("method", ["soc-0.1", "wr"])
-def test_a_killed_training_goes_on_to_the_same_bytes(table, encoder, tmp_path, method):
+def test_a_killed_training_goes_on_to_the_same_bytes(table, encoder, tmp_path):
+    method = "soc-0.1"
+
     def kill(what, done, n):
         if what == method and done == 13:
             raise KeyboardInterrupt
@@ -171,21 +160,19 @@ def test_a_killed_training_goes_on_to_the_same_bytes(table, encoder, tmp_path, m
     assert same_files(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_a_finished_training_is_left_as_it_is(table, encoder, tmp_path):
-    first = fit(table, encoder, tmp_path, "vanilla")
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+def test_a_finished_training_is_left_as_it_is(table, encoder, vanilla):
+    before = {path: path.stat().st_mtime_ns for path in vanilla.iterdir()}
 
     def refuse(what, done, n):
         raise AssertionError("it trains again")
 
-    again = fit(table, encoder, tmp_path, "vanilla", progress=refuse)
-    assert (first.was_there, again.was_there) == (False, True)
-    pd.testing.assert_frame_equal(first.history, again.history, check_dtype=False, rtol=1e-9)
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    again = fit(table, encoder, vanilla, "vanilla", progress=refuse)
+    assert again.was_there
+    assert again.history["step"].tolist() == [6, 12, 18]
+    assert {path: path.stat().st_mtime_ns for path in vanilla.iterdir()} == before
 
 
-def test_a_folder_of_another_training_is_refused(table, encoder, tmp_path):
-    fit(table, encoder, tmp_path, "vanilla")
+def test_a_folder_of_another_training_is_refused(table, encoder, vanilla):
     slower = dataclasses.replace(SETTINGS.training, learning_rate=1e-3)
     for changed, message in (
         ({"method": "wr"}, "has a training with method = vanilla, not wr; choose another folder, or remove"),
@@ -198,7 +185,7 @@ def test_a_folder_of_another_training_is_refused(table, encoder, tmp_path):
     ):
         arguments = {"table": table, "method": "vanilla", "settings": SETTINGS} | changed
         with pytest.raises(InputError, match=message):
-            fit(arguments["table"], encoder, tmp_path, arguments["method"], arguments["settings"])
+            fit(arguments["table"], encoder, vanilla, arguments["method"], arguments["settings"])
 
 
 def test_the_folder_of_the_encoder_is_not_overwritten(table, encoder, tmp_path):

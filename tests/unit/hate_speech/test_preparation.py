@@ -1,17 +1,19 @@
 """The first step: what it writes, and what a folder reads of it."""
 
 import json
+from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pytest
 
 pytest.importorskip("tokenizers")
 
+from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
+from biaslab.core.rng import stream
 from biaslab.hate_speech.corpus import Source, read_splits
-from biaslab.hate_speech.folder import Folder
-from hate_speech_experiment_data import EXAMPLE, IDENTIFIERS, NEWS_FILE, TERMS, example_folder
+from biaslab.hate_speech.preparation import COLUMNS, draw_evenly, read_probes
+from hate_speech_experiment_data import EXAMPLE, NEWS_FILE, TERMS, example_folder, write_hatecheck
 
 LIMITS = (50, 12, 30, 10)
 
@@ -84,11 +86,6 @@ def test_the_test_set_comes_first_and_the_others_as_they_were_named(whole):
     np.testing.assert_array_equal(other.rows, whole.splits["test"].rows)
 
 
-def test_identifiers_are_those_of_the_list_in_its_order(whole):
-    assert tuple(whole.ids) == TERMS
-    assert [whole.tokenizer.vocabulary[token] for token in whole.ids.values()] == list(TERMS)
-
-
 def test_without_further_test_sets_their_files_are_empty(tmp_path):
     folder = example_folder(tmp_path)
     assert list(folder.tested) == ["test"]
@@ -96,13 +93,89 @@ def test_without_further_test_sets_their_files_are_empty(tmp_path):
     assert folder.column("identifier", "news").tolist() == []
 
 
-def test_equal_seeds_write_equal_bytes(small, tmp_path):
-    again = example_folder(tmp_path, probes=("news", "hatecheck"), limits=LIMITS)
-    for name in ("texts.npz", "probes.npz", "probes.tsv", "corpus.tsv"):
-        assert (again.path / name).read_bytes() == (small.path / name).read_bytes()
+def written(path, column):
+    return [json.loads(line)[column] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_folder_that_was_opened_again_reads_the_same(whole):
-    again = Folder(whole.path, whole.encoder, IDENTIFIERS)
-    pd.testing.assert_frame_equal(again.probes, whole.probes)
-    np.testing.assert_array_equal(again.used, np.arange(len(again.splits["train"])))
+def test_news_of_other_identifiers_are_left_out():
+    news = read_probes({"news": NEWS_FILE}, {}, ["musicians", "tourists"], None, 1)["news"]
+    named = written(NEWS_FILE, "identifier")
+    wanted = [i for i, name in enumerate(named) if name in ("musicians", "tourists")]
+    assert 0 < len(wanted) < len(named)
+    assert news["row"].tolist() == wanted
+    assert news["identifier"].tolist() == [named[i] for i in wanted]
+    assert news["text"].tolist() == [written(NEWS_FILE, "text")[i] for i in wanted]
+
+
+def test_news_without_one_of_the_identifiers_are_refused():
+    with pytest.raises(InputError, match=r"example_news.jsonl: no text is about one of .*null for none$"):
+        read_probes({"news": NEWS_FILE}, {}, ["bakers"], None, 1)
+
+
+def test_all_sets_have_the_same_columns_and_nothing_where_nothing_is_known(tmp_path):
+    files = {"news": NEWS_FILE, "hatecheck": write_hatecheck(tmp_path / "cases.csv")}
+    other = Source("table", EXAMPLE)
+    found = read_probes(files, {"other": other}, TERMS, None, 1)
+    assert list(found) == ["news", "hatecheck", "other"]
+    for table in found.values():
+        assert tuple(table) == COLUMNS
+        assert not table.isna().any(axis=None)
+    cases = found["hatecheck"]
+    assert cases["functionality"].unique().tolist() == ["complaint", "thanks", "object"]
+    assert (cases.loc[cases["functionality"] == "object", "target"] == "").all()
+    assert set(cases["target"]) == {"", *TERMS}
+    test = read_splits(other, 1)["test"]
+    assert found["other"]["row"].tolist() == test["row"].tolist()
+    assert found["other"]["text"].tolist() == test["text"].tolist()
+    assert (found["other"][["identifier", "functionality", "target"]] == "").all(axis=None)
+    assert read_probes({}, {}, TERMS, 10, 1) == {}
+
+
+def test_a_limit_keeps_identifiers_functionalities_and_labels(tmp_path):
+    files = {"news": NEWS_FILE, "hatecheck": write_hatecheck(tmp_path / "cases.csv", n=20)}
+    others = {"other": Source("table", EXAMPLE)}
+    found, again, other = (read_probes(files, others, TERMS, 30, seed) for seed in (1, 1, 2))
+    counts = Counter(found["news"]["identifier"])
+    assert set(counts) == set(TERMS)
+    assert set(counts.values()) <= {7, 8}
+    assert set(Counter(found["hatecheck"]["functionality"]).values()) == {10}
+    share = read_splits(others["other"], 1)["test"]["label"].mean()
+    assert abs(found["other"]["label"].sum() - 30 * share) < 1
+    for name, table in found.items():
+        assert len(table) == 30
+        assert (np.diff(table["row"]) > 0).all()
+        assert table.equals(again[name])
+    assert found["news"]["row"].tolist() != other["news"]["row"].tolist()
+
+
+SIZES = {
+    "one large stratum": [100, *[1] * 50],
+    "equal strata": [20] * 7,
+    "news": [500, 500, 127, 90, 432, 3],
+    "single rows": [1] * 30,
+    "one stratum": [25],
+}
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_every_stratum_keeps_its_share_to_one_row(sizes):
+    rng = np.random.default_rng(1)
+    strata = rng.permutation(np.repeat([f"s{i}" for i in range(len(sizes))], sizes)).astype(object)
+    for n in (1, 10, len(strata) * 2 // 5, len(strata) - 1, len(strata)):
+        rows = draw_evenly(strata, n, stream(1, "draw", n))
+        assert len(set(rows.tolist())) == n
+        assert (np.diff(rows) > 0).all()
+        drawn = Counter(strata[rows])
+        for i, size in enumerate(sizes):
+            assert abs(drawn[f"s{i}"] - n * size / len(strata)) < 1
+
+
+def test_all_rows_are_drawn_equally_often():
+    strata = np.array(["a"] * 12 + ["b"] * 8, dtype=object)
+    times = np.zeros(20)
+    for number in range(400):
+        times[draw_evenly(strata, 5, stream(1, "draw", number))] += 1
+    # each with probability 1/4: 100 times, with a standard deviation of 8.7
+    assert times.sum() == 2000
+    assert times.min() > 65
+    assert times.max() < 135

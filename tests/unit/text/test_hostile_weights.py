@@ -9,7 +9,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("transformers")
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.checkpoints import load_checkpoint
+from biaslab.hate_speech.training import load_checkpoint
 from biaslab.text.encoder import load_classifier
 from biaslab.text.language_model import BiGRU
 from text_data import tiny_classifier

@@ -74,21 +74,18 @@ def test_bad_list_is_refused(tmp_path, name, content, problem):
     assert_file_refused(tmp_path / name, content, problem, read_identifiers)
 
 
-@pytest.mark.parametrize("name", ["absent.yaml", "absent.txt"])
-def test_missing_list_is_refused(tmp_path, name):
-    with pytest.raises(InputError, match=rf"{name}: No such file"):
-        read_identifiers(tmp_path / name)
-
-
-def test_a_term_of_one_piece_is_its_id():
+@pytest.mark.parametrize(
+    ("term", "pieces", "problem"),
+    [
+        ("drummers", "single", r"'drummers' is 2 WordPieces \(drum ##mers\).*pieces: longest"),
+        ("zither", "single", "'zither' is not in the encoder's vocabulary"),
+        ("zither", "longest", "'zither' is not in the encoder's vocabulary"),
+    ],
+)
+def test_a_term_without_its_piece_is_refused(term, pieces, problem):
     assert identifier_ids(Identifiers(("garden", "bakers")), TOKENIZER) == {"garden": 8, "bakers": 2}
-
-
-def test_a_term_of_several_pieces_is_refused_with_its_pieces():
-    with pytest.raises(
-        InputError, match=r"'drummers' is 2 WordPieces \(drum ##mers\).*pieces: longest"
-    ) as error:
-        identifier_ids(Identifiers(("bakers", "drummers")), TOKENIZER)
+    with pytest.raises(InputError, match=problem) as error:
+        identifier_ids(Identifiers(("bakers", term), pieces), TOKENIZER)
     assert "\n" not in str(error.value)
 
 
@@ -98,12 +95,6 @@ def test_the_longest_piece_counts_its_marks_and_the_first_of_equals_wins():
     assert identifier_ids(terms, TOKENIZER) == {"bakers": 2, "drummers": 4, "cyclists": 7, "gardeners": 8}
     ties = Greedy(["[UNK]", "abcd", "##ef"])
     assert identifier_ids(Identifiers(("abcdef",), "longest"), ties) == {"abcdef": 1}
-
-
-@pytest.mark.parametrize("pieces", ["single", "longest"])
-def test_a_term_that_the_vocabulary_lacks_is_refused(pieces):
-    with pytest.raises(InputError, match="'zither' is not in the encoder's vocabulary"):
-        identifier_ids(Identifiers(("zither",), pieces), TOKENIZER)
 
 
 def vocabulary(path):

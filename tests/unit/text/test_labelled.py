@@ -125,24 +125,10 @@ def test_labels_0_and_1_stay_where_the_positive_label_is_a_class_of_the_classifi
         read_labelled(path, positive="hat", classes=["nothate", "hate"])
 
 
-def test_limit_reads_no_further(tmp_path):
-    path = tmp_path / "texts.csv"
-    path.write_bytes(as_delimited(",") + b"\xff not UTF-8, 2, x\n")
-    assert len(read_labelled(path, limit=4)) == 4
-    with pytest.raises(InputError, match=r"texts\.csv:7: not UTF-8"):
-        read_labelled(path)
-
-
 def test_lines_count_line_breaks_in_fields(tmp_path):
     path = tmp_path / "texts.csv"
     path.write_bytes(as_delimited(","))
     assert [line for line, _ in read_records(path, ("text",))] == [2, 3, 5, 6]
-
-
-def test_plain_text_is_one_text_a_line(tmp_path):
-    path = tmp_path / "texts.txt"
-    path.write_text("The bakers sang\n\n  The cyclists, too \n")
-    assert read_texts(path)["text"].tolist() == ["The bakers sang", "The cyclists, too"]
 
 
 HEADER = b"text,label\n"

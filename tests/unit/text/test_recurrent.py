@@ -4,8 +4,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.text._recurrent_kernels import BLOCK, find_prefixes, sigmoid, tanh
-from biaslab.text.recurrent import SHARE, Recurrent, initial_recurrent, load_recurrent
-from biaslab.text.recurrent_packing import pack, unpack
+from biaslab.text.recurrent import SHARE, Recurrent, initial_recurrent, load_recurrent, pack, unpack
 from biaslab.text.words import Texts
 from naive import recurrent as naive
 from recurrent_data import random_recurrent, random_texts, weights_of
@@ -207,54 +206,43 @@ def test_initial_weights_are_drawn_as_torch_draws_them():
     ]
 
 
-def test_wrong_files_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda arrays: arrays.pop("b_hh_1"), "a recurrent network has the arrays .* train the network"),
+        (lambda arrays: arrays.clear(), ".*has the arrays W_ih_0"),
+        (lambda arrays: arrays.update(W_hh_0=np.ones(3)), "layer 0 has weights"),
+        (lambda arrays: arrays.update(b_ih_2=np.full(40, np.nan)), "a weight .* is not finite; train"),
+    ],
+)
+def test_wrong_files_are_refused(tmp_path, change, problem):
     network, path = random_recurrent("lstm", 19), tmp_path / "n.npz"
     network.save(path)
-    with pytest.raises(
-        InputError, match=r"n\.npz: layer 0 has weights .* reads 5 numbers .* take the vectors"
-    ):
+    with pytest.raises(InputError, match=r"n\.npz: layer 0 has weights .* reads 5 numbers .* take the"):
         load_recurrent(path, network.vectors[:, :5])
     arrays = dict(np.load(path))
-    np.savez(path, **{k: v for k, v in arrays.items() if k != "b_hh_1"})
-    with pytest.raises(InputError, match=r"n\.npz: a recurrent network has the arrays .* train the network"):
-        load_recurrent(path, network.vectors)
-    np.savez(path, W0=np.ones((2, 2)))
-    with pytest.raises(InputError, match="has the arrays W_ih_0"):
-        load_recurrent(path, network.vectors)
-    np.savez(path, **(arrays | {"W_hh_0": np.ones(3)}))
-    with pytest.raises(InputError, match=r"n\.npz: layer 0 has weights"):
-        load_recurrent(path, network.vectors)
-    np.savez(path, **(arrays | {"b_ih_2": np.full(40, np.nan)}))
-    with pytest.raises(InputError, match=r"n\.npz: a weight of the recurrent network is not finite; train"):
-        load_recurrent(path, network.vectors)
-    path.write_bytes(b"no archive")
-    with pytest.raises(InputError, match="not a readable"):
+    change(arrays)
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match=rf"n\.npz: {problem}"):
         load_recurrent(path, network.vectors)
 
 
 def test_wrong_networks_and_texts_are_refused():
     network = random_recurrent("gru", 20)
-    parts = network.layers, network.W_out, network.b_out
-    with pytest.raises(InputError, match="'rnn' is no kind of recurrent network; choose lstm or gru"):
-        Recurrent("rnn", network.vectors, *parts)
-    with pytest.raises(InputError, match="choose lstm or gru"):
-        initial_recurrent("rnn", network.vectors, 1)
-    with pytest.raises(InputError, match="layer 0 has weights"):
-        Recurrent("lstm", network.vectors, *parts)
-    with pytest.raises(InputError, match="needs vectors of words, all numbers finite"):
-        Recurrent("gru", np.full((4, 6), np.inf), *parts)
-    with pytest.raises(InputError, match="needs vectors of words"):
-        Recurrent("gru", np.empty((0, 6)), *parts)
-    with pytest.raises(InputError, match="has two logits"):
-        Recurrent("gru", network.vectors, network.layers, np.ones((3, 10)), np.ones(3))
-    with pytest.raises(InputError, match="at least one layer"):
-        Recurrent("gru", network.vectors, [], network.W_out, network.b_out)
-    for word in (40, -1):
-        with pytest.raises(InputError, match="but there are 40 vectors; encode texts with the lexicon"):
-            network.probabilities(Texts.of([[1, word]]))
-        with pytest.raises(InputError, match="but there are 40 vectors"):
-            network.gradients(Texts.of([[1, word]]), np.array([0]))
-    with pytest.raises(InputError, match="a label is 2; write 0 or 1"):
-        network.gradients(Texts.of([[1], [2]]), np.array([0, 2]))
-    with pytest.raises(InputError, match="give one label a text"):
-        network.gradients(Texts.of([[1], [2]]), np.array([0]))
+    vectors, layers, W_out, b_out = network.vectors, network.layers, network.W_out, network.b_out
+    two = Texts.of([[1], [2]])
+    for make, problem in (
+        (lambda: Recurrent("rnn", vectors, layers, W_out, b_out), "'rnn' is no kind .*; choose lstm or gru"),
+        (lambda: initial_recurrent("rnn", vectors, 1), "choose lstm or gru"),
+        (lambda: Recurrent("lstm", vectors, layers, W_out, b_out), "layer 0 has weights"),
+        (lambda: Recurrent("gru", np.full((4, 6), np.inf), layers, W_out, b_out), "all numbers finite"),
+        (lambda: Recurrent("gru", np.empty((0, 6)), layers, W_out, b_out), "needs vectors of words"),
+        (lambda: Recurrent("gru", vectors, layers, np.ones((3, 10)), np.ones(3)), "has two logits"),
+        (lambda: Recurrent("gru", vectors, [], W_out, b_out), "at least one layer"),
+        (lambda: network.probabilities(Texts.of([[1, 40]])), "there are 40 vectors; encode texts with the"),
+        (lambda: network.gradients(Texts.of([[1, -1]]), np.array([0])), "but there are 40 vectors"),
+        (lambda: network.gradients(two, np.array([0, 2])), "a label is 2; write 0 or 1"),
+        (lambda: network.gradients(two, np.array([0])), "give one label a text"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            make()

@@ -9,16 +9,8 @@ from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.text._recurrent_kernels import BLOCK
 from biaslab.text._recurrent_training_kernels import batch_gradients
-from biaslab.text.recurrent import initial_recurrent
-from biaslab.text.recurrent_packing import gate_shift, pack, unpack
-from biaslab.text.recurrent_training import (
-    BETA1,
-    BETA2,
-    COLUMNS,
-    EPSILON,
-    TrainingSettings,
-    train_recurrent,
-)
+from biaslab.text.recurrent import gate_shift, initial_recurrent, pack, unpack
+from biaslab.text.recurrent_training import BETA1, BETA2, COLUMNS, EPSILON, TrainingSettings, train_recurrent
 from biaslab.text.words import Texts
 from naive import recurrent as naive
 from recurrent_data import N_WORDS, random_recurrent, random_texts, weights_of
@@ -213,28 +205,38 @@ def test_a_negative_weight_moves_labels():
     assert shares[0] > shares[1] + 0.3
 
 
-def test_data_and_settings_that_do_not_fit_are_refused():
-    start, texts = random_recurrent("lstm", 28), random_texts(29, 4)
-    labels, settings = np.array([0, 1, 0, 1]), TrainingSettings(1)
-    for wrong in ({"epochs": 0}, {"epochs": 1, "batch_size": 0}, {"epochs": 1, "learning_rate": -0.1}):
-        with pytest.raises(InputError, match=rf"^{[*wrong][-1]}: .* is not more than 0|is less than 1"):
-            TrainingSettings(**wrong)
-    with pytest.raises(InputError, match="negative_weight: NaN"):
-        TrainingSettings(1, negative_weight=float("nan"))
-    with pytest.raises(InputError, match="give one label a text"):
-        train_recurrent(start, texts, labels[:3], settings, 1)
-    with pytest.raises(InputError, match="a label is 3; write 0 or 1"):
-        train_recurrent(start, texts, labels * 3, settings, 1)
-    with pytest.raises(InputError, match="do not have both labels; give texts of label 0 and 1"):
-        train_recurrent(start, texts, labels * 0, settings, 1)
-    with pytest.raises(InputError, match="give one weight a text"):
-        train_recurrent(start, texts, labels, settings, 1, sample_weight=np.ones(3))
-    for weight in (0.0, np.nan, -1.0):
-        with pytest.raises(InputError, match="a sample weight is not a number above 0"):
-            train_recurrent(start, texts, labels, settings, 1, sample_weight=np.full(4, weight))
-    with pytest.raises(InputError, match="no text to validate with; give at least one"):
-        train_recurrent(start, texts, labels, settings, 1, (Texts.of([]), np.empty(0, int)))
-    with pytest.raises(InputError, match="encode texts with the lexicon"):
-        train_recurrent(start, Texts.of([[N_WORDS], [1], [2], [3]]), labels, settings, 1)
-    with pytest.raises(InputError, match="training diverged in epoch 1; lower learning_rate"):
-        train_recurrent(start, texts, labels, TrainingSettings(1, learning_rate=1e300), 1)
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"epochs": 0}, "epochs: 0 is less than 1"),
+        ({"batch_size": 0}, "batch_size: 0 is less than 1"),
+        ({"learning_rate": -0.1}, "learning_rate: -0.1 is not more than 0"),
+        ({"negative_weight": float("nan")}, "negative_weight: NaN"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(settings, problem):
+    with pytest.raises(InputError, match=f"^{problem}"):
+        TrainingSettings(**{"epochs": 1} | settings)
+
+
+FOUR = random_texts(29, 4)
+BOTH = np.array([0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"labels": BOTH[:3]}, "give one label a text"),
+        ({"labels": BOTH * 3}, "a label is 3; write 0 or 1"),
+        ({"labels": BOTH * 0}, "do not have both labels; give texts of label 0 and 1"),
+        ({"sample_weight": np.ones(3)}, "give one weight a text"),
+        *(({"sample_weight": np.full(4, w)}, "weight is not a number above 0") for w in (0.0, np.nan, -1.0)),
+        ({"validation": (Texts.of([]), np.empty(0, int))}, "no text to validate with; give at least one"),
+        ({"texts": Texts.of([[N_WORDS], [1], [2], [3]])}, "encode texts with the lexicon"),
+        ({"settings": TrainingSettings(1, learning_rate=1e300)}, "diverged in epoch 1; lower learning_rate"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(change, problem):
+    given = {"texts": FOUR, "labels": BOTH, "settings": TrainingSettings(1), "seed": 1} | change
+    with pytest.raises(InputError, match=problem):
+        train_recurrent(random_recurrent("lstm", 28), **given)

@@ -25,14 +25,7 @@ def test_random_parts_have_the_sizes_asked_for():
     parts = split_random(LABELS, sizes, stream(1))
     assert_disjoint(parts)
     assert [(len(rows), int(LABELS[rows].sum())) for rows in parts] == sizes
-
-
-def test_random_parts_depend_on_the_stream_alone():
-    def draw(seed):
-        return [rows.tolist() for rows in split_random(LABELS, [(50, 10), (50, 10)], stream(seed))]
-
-    assert draw(1) == draw(1)
-    assert draw(1) != draw(2)
+    assert any((a != b).any() for a, b in zip(parts, split_random(LABELS, sizes, stream(2)), strict=True))
 
 
 def test_every_row_gets_everywhere():
@@ -70,11 +63,6 @@ def test_no_group_is_in_two_parts(sizes, weights, seed):
     assert sum(len(set(groups[rows])) for rows in parts) == len(sizes)
     for rows, weight in zip(parts, weights, strict=True):
         assert abs(total * len(rows) - weight * len(groups)) <= total * max(sizes)
-
-
-def test_groups_may_be_texts_of_any_kind():
-    parts = split_grouped(["b", "a", "b", "c", "a", "c"] * 5, [0.5, 0.5], stream(3))
-    assert_disjoint(parts, 30)
 
 
 @pytest.mark.parametrize(("n", "positives"), [(100, 15), (40, 6), (2, 1), (199, 30), (3, 1)])

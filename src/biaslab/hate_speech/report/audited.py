@@ -11,8 +11,8 @@ from biaslab.core.simultaneous import MIN_MEMBERS, SIGNIFICANT
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.hate_speech.auditing import MAX_EXPLAINED, MAX_SWAPPED, Audited
-from biaslab.hate_speech.occlusion import MAX_WORDS
 from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE, macro_accuracy
+from biaslab.text.casing import MAX_WORDS
 
 N_TERMS = 30
 """Identifiers that the page shows; the JSON file has them all."""
@@ -224,13 +224,8 @@ def _swap_line(found: Audited) -> str:
         return f"{line}; no term changes the mean probability."
     return (
         f"{line}; no term clearly changes the probability: most {top['term']}, by {change};"
-        f"{_least(top['least'])}"
+        f" {_would_be_told(top['least'])}."
     )
-
-
-def _least(value: float) -> str:
-    """Say which difference would have been told; nothing is said of what no number of texts tells."""
-    return f" {_would_be_told(value)}."
 
 
 def _would_be_told(value: float) -> str:
@@ -246,7 +241,7 @@ def _word_line(found: Audited) -> str:
     if np.isfinite(top["change_low"]):
         line += f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
     if not top["change_low"] > 0:
-        line += f", not clearly:{_least(top['least'])}".removesuffix(".")
+        line += f", not clearly: {_would_be_told(top['least'])}"
     terms = found.words[found.words["is_identifier"]]
     if len(terms) and not top["is_identifier"]:
         best = terms.iloc[0]
@@ -270,7 +265,7 @@ def _template_line(found: Audited) -> str:
     top, alarms = terms.iloc[0], int(terms["n_positive"].sum())
     doubt = ""
     if not top["difference_low"] > 0 and terms["difference"].abs().max() > _ROUNDING:
-        doubt = f", no clear difference;{_least(top['least'])}".removesuffix(".")
+        doubt = f", no clear difference; {_would_be_told(top['least'])}"
     return (
         f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms;"
         f" {top['word']} scores highest, {top['mean']:.3f} in the mean, {top['difference']:+.3f}"

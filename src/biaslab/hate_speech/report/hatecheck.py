@@ -12,8 +12,7 @@ from biaslab.core.stats import mean_interval, share_interval
 from biaslab.core.tables import MISSING, Table
 from biaslab.hate_speech.report.figures import say_nothing
 from biaslab.hate_speech.report.names import baseline, in_order, is_plain, title
-from biaslab.hate_speech.report.results import of_methods, read_all
-from biaslab.hate_speech.report.summaries import stacked, together, with_interval
+from biaslab.hate_speech.report.results import of_methods, read_all, stacked, together, with_interval
 from biaslab.run.reports import Results
 
 OVER_SEEDS, OVER_TEXTS = "seeds", "texts"

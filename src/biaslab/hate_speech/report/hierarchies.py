@@ -10,8 +10,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_json_rows
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, Axes, Figure, figure, save_with_data
-from biaslab.hate_speech.hierarchy import Hierarchy
-from biaslab.hate_speech.hierarchy_text import Explained, colours, scale_of
+from biaslab.hate_speech.hierarchy import Explained, colours, scale_of
 from biaslab.hate_speech.methods import REGULARIZED
 from biaslab.hate_speech.report.names import title
 from biaslab.run.reports import Results
@@ -71,8 +70,7 @@ def _read(unit: Results) -> list[_Panel]:
     for row in read_json_rows(unit.folder / FILE, _KEYS, "explanations"):
         words = row["sentence"]
         number = numbers.setdefault(tuple(words), len(numbers) + 1)
-        hierarchy = Hierarchy(len(words), row["levels"])
-        explained = Explained([mask(word) for word in words], hierarchy, float(row["score"]))
+        explained = Explained(words, row["levels"], float(row["score"])).masked(mask)
         panels.append(_Panel(unit.name, number, row["method"], explained))
     return sorted(panels, key=lambda panel: panel.number)
 

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 
-from biaslab.hate_speech.methods import REGULARIZED, parse_method
+from biaslab.hate_speech.methods import BOW, REGULARIZED, VANILLA, parse_method
 
-BOW, VANILLA = "bow", "vanilla"
-"""What other methods change: the bag of words and the encoder."""
 TEST, NEWS, HATECHECK = "test", "news", "hatecheck"
 """Sets of texts: the corpus's own test sentences; news sentences, none of which is hate speech; HateCheck's
 cases."""
@@ -76,16 +74,6 @@ def baseline(method: str) -> str:
 def in_order(methods: Iterable[str]) -> list[str]:
     """Return different methods in the order of Table 1: by kind, strength and quirks."""
     return sorted(set(methods), key=_place)
-
-
-def set_title(name: str) -> str:
-    """Return what a table calls a set of texts; another corpus is called by its name."""
-    return SETS.get(name, name)
-
-
-def measure_title(name: str) -> str:
-    """Return what a table calls a measure."""
-    return MEASURES.get(name, name.replace("_", " "))
 
 
 def _place(method: str) -> tuple[int, float, tuple[int, ...], str]:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from biaslab.core.stats import mean_interval
+from biaslab.core.tables import MISSING
 from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.report.names import in_order
-from biaslab.hate_speech.report.summaries import stacked
 from biaslab.run.reports import Results
 
 _TEXT = (
@@ -59,3 +60,60 @@ def printed_numbers(units: Sequence[Results], ids: pd.Series) -> pd.Series:
     printed = {name: text.partition(" (")[0] for name, text in units[0].printed().items()}
     ids = ids.astype(object).str.replace(".", "-")
     return ids.map(printed) + (" " + ids.map(lambda name: printed.get(f"{name}-sd"))).fillna("")
+
+
+def over_seeds(data: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
+    """Return ``n_seeds``, ``VALUE_mean`` and ``VALUE_sd`` (ddof 1) of what is there."""
+    columns = [*keys, "n_seeds", *(f"{value}_{end}" for value in values for end in ("mean", "sd"))]
+    rows = []
+    for key, part in data.groupby(list(keys), sort=False):
+        numbers = [number for value in values for number in (part[value].mean(), part[value].std())]
+        rows.append([*key, part["seed"].nunique(), *numbers])
+    return pd.DataFrame(rows, columns=columns)
+
+
+def paired(values: pd.DataFrame, baselines: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:
+    """Return the mean difference of a value from its baseline, seed by seed, with Student's 95% interval.
+
+    A row of `values` names its ``baseline``, the method of the row of `baselines` that it is compared with.
+    ``method`` among the keys is that of `values` alone. The interval is missing for fewer than two pairs;
+    ``n_lower`` counts the seeds in which the value is lower than the baseline's.
+    """
+    shared = [key for key in keys if key != "method"]
+    of = baselines[[*shared, "method", "seed", value]].rename(columns={"method": "baseline"})
+    both = values.merge(of, on=[*shared, "baseline", "seed"], suffixes=("", "_baseline"))
+    both["difference"] = both[value] - both[f"{value}_baseline"]
+    rows = []
+    for key, part in both.dropna(subset="difference").groupby(list(keys), sort=False):
+        x = part["difference"]
+        rows.append([*key, len(x), x.mean(), *mean_interval(x), int((x < 0).sum())])
+    ends = [f"{value}_{end}" for end in ("difference", "ci_low", "ci_high")]
+    return pd.DataFrame(rows, columns=[*keys, "n_pairs", *ends, "n_lower"])
+
+
+def together(data: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return the rows with equal keys below each other, in the order in which the keys appear."""
+    order = data.groupby(list(keys), sort=False).ngroup()
+    return data.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+
+
+def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables below each other; those without rows, whose columns have no type, do not count."""
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+def with_sd(mean: pd.Series, sd: pd.Series, form: str) -> list[str]:
+    """Return cells "mean ± sd"; a dash for what is missing."""
+    plain = form.removeprefix("+")
+    return [
+        MISSING if pd.isna(m) else f"{m:{form}} ± {MISSING if pd.isna(s) else f'{s:{plain}}'}"
+        for m, s in zip(mean, sd, strict=True)
+    ]
+
+
+def with_interval(mean: pd.Series, low: pd.Series, high: pd.Series, form: str) -> list[str]:
+    """Return cells "mean (low to high)"; without bounds the mean alone, a dash for what is missing."""
+    return [
+        MISSING if pd.isna(m) else f"{m:{form}}" + ("" if pd.isna(a) else f" ({a:{form}} to {b:{form}})")
+        for m, a, b in zip(mean, low, high, strict=True)
+    ]

@@ -6,20 +6,17 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
-from biaslab.hate_speech.report.names import (
-    BOW,
-    HATECHECK,
-    NEWS,
-    SETS,
-    TEST,
-    VANILLA,
-    is_plain,
-    measure_title,
-    set_title,
-    title,
+from biaslab.hate_speech.methods import BOW, VANILLA
+from biaslab.hate_speech.report.names import HATECHECK, MEASURES, NEWS, SETS, TEST, is_plain, title
+from biaslab.hate_speech.report.results import (
+    of_methods,
+    over_seeds,
+    printed_numbers,
+    read_all,
+    together,
+    with_interval,
+    with_sd,
 )
-from biaslab.hate_speech.report.results import of_methods, printed_numbers, read_all
-from biaslab.hate_speech.report.summaries import over_seeds, together, with_interval, with_sd
 from biaslab.run.reports import Results
 
 SHOWN = {TEST: ("precision", "recall", "f1"), NEWS: ("accuracy", "macro_accuracy"), HATECHECK: ("accuracy",)}
@@ -28,27 +25,25 @@ SHOWN = {TEST: ("precision", "recall", "f1"), NEWS: ("accuracy", "macro_accuracy
 _SEEDS = " Mean ± standard deviation over the seeds."
 _OWN = ("precision", "recall", "f1")
 _NEWS = {"accuracy": "news", "macro_accuracy": "news_macro"}
+_HEADS = {
+    "precision": "Precision (%)",
+    "recall": "Recall (%)",
+    "f1": "F1 (%)",
+    "news": "News accuracy (%)",
+    "news_macro": "News, mean over identifiers (%)",
+}
 _PRINTED = {"precision": "P", "recall": "R", "f1": "F1", "news": "news"}
 
 
 def performance(units: Sequence[Results]) -> Table:
     """Return every method's performance on the test set and on news, beside what is printed (Table 1)."""
-    data = performances(read_all(units, "metrics"))
-    values = [*_OWN, *_NEWS.values()]
-    for value in _PRINTED:
-        ids = "t1-" + data["corpus"] + "-" + data["method"] + f"-{value}"
-        data[f"printed_{value}"] = printed_numbers(units, ids)
+    data = over_seeds(by_seed(read_all(units, "metrics")), ["corpus", "method", "n_train"], list(_HEADS))
     shown = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
-    heads = {
-        "precision": "Precision (%)",
-        "recall": "Recall (%)",
-        "f1": "F1 (%)",
-        "news": "News accuracy (%)",
-        "news_macro": "News, mean over identifiers (%)",
-    }
-    for value in values:
-        shown[heads[value]] = f"{{{value}_text}}"
+    for value, head in _HEADS.items():
+        shown[head] = f"{{{value}_text}}"
         if value in _PRINTED:
+            ids = "t1-" + data["corpus"] + "-" + data["method"] + f"-{value}"
+            data[f"printed_{value}"] = printed_numbers(units, ids)
             shown[f"Printed {_PRINTED[value]}"] = f"{{printed_{value}}}"
     note = (
         "Precision, recall and F1 of the positive class on the corpus's test set; accuracy on news sentences"
@@ -57,13 +52,7 @@ def performance(units: Sequence[Results]) -> Table:
         " entropy of the attention regularized, without a list of identifiers. Sentences: trained on."
         " Printed: the paper's, with BERT-base, its own splits and articles of the New York Times."
     )
-    texts = _show(data, values, shown)
-    return Table(data, texts, "Performance on test set and news", note + _SEEDS)
-
-
-def performances(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Put the numbers of test set and news side by side: ``VALUE_mean`` and ``VALUE_sd`` over the seeds."""
-    return over_seeds(by_seed(metrics), ["corpus", "method", "n_train"], [*_OWN, *_NEWS.values()])
+    return Table(data, _show(data, list(_HEADS), shown), "Performance on test set and news", note + _SEEDS)
 
 
 def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
@@ -134,8 +123,8 @@ def differences(units: Sequence[Results]) -> Table:
     points = points.assign(
         **{name: 100 * points[name] for name in ("mean_difference", "ci_low", "ci_high")},
         base=points["baseline"].map(title).mask(is_null, "another seed of it"),
-        set=points["set"].map(set_title),
-        measure=points["measure"].map(measure_title),
+        set=points["set"].replace(SETS),
+        measure=points["measure"].replace(MEASURES),
     )
     columns = (points[name] for name in ("mean_difference", "ci_low", "ci_high"))
     points["text"] = with_interval(*columns, "+.2f")

@@ -1,0 +1,196 @@
+"""What the commands ``train`` and ``explain`` print, and the pages and figures of explanations.
+
+Blue phrases speak against the positive class, red ones for it; one scale serves all that is shown together.
+"""
+
+import tempfile
+from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich.cells import cell_len
+from rich.text import Text
+
+from biaslab.core.files import write_json, write_text
+from biaslab.core.pages import render
+from biaslab.core.tables import Table, text_columns
+from biaslab.hate_speech.hierarchy import Explained, Phrase, collapse, colours, scale_of
+from biaslab.run.area import Unit
+from biaslab.run.reports import Results
+from biaslab.run.terminal import page_console, plain_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from biaslab.hate_speech.contexts import ContextSettings
+    from biaslab.hate_speech.own_training import Trained
+
+TEMPLATE = Path(__file__).parent / "hierarchy.html.j2"
+
+Mask = Callable[[str], str]
+
+
+def show_explanations(
+    found: Sequence[Explained], contexts: "ContextSettings", identifiers: Collection[str], mask: Mask
+) -> None:
+    """Print the hierarchies of sentences on one scale of colours, and the importance of each phrase."""
+    page = page_console()
+    scale = scale_of(found)
+    page.print(
+        f"Importance φ by {_name_explanation(contexts)}. Red speaks for the positive class, blue against it;"
+        f" the strongest colour is {scale:.3f}"
+    )
+    for explained in found:
+        page.print()
+        masked = explained.masked(mask)
+        page.print(to_terminal(masked, scale), crop=False)
+        for level, phrases in enumerate(collapse(explained.levels)):  # without colours nothing else tells it
+            named = [(" ".join(masked.words[start:end]), phi) for start, end, phi in phrases]
+            page.print(Text(f"{f'level {level}' if level else 'words'}: {_listed(named)}", style="dim"))
+        known = [
+            (masked.words[start], phi)
+            for start, _, phi in explained.levels[0]
+            if explained.words[start] in identifiers
+        ]
+        if known:
+            page.print(Text(f"identifiers: {_listed(known)}"))
+        for limit in explained.limits:
+            page.print(limit)
+
+
+def write_explanations(
+    stem: Path, found: Sequence[Explained], contexts: "ContextSettings", mask: Mask
+) -> None:
+    """Write the hierarchies as a figure (.svg, .pdf, .png), a page (.html) and numbers (.tsv)."""
+    from biaslab.hate_speech.report.hierarchies import FILE, draw_hierarchies
+
+    masked = [explained.masked(mask) for explained in found]
+    rows = [
+        {
+            "sentence": explained.words,
+            "method": "soc" if contexts.radius else "oc",
+            "score": explained.score,
+            "levels": explained.levels,
+        }
+        for explained in masked
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        write_json(Path(folder) / FILE, rows)
+        draw_hierarchies([Results(Unit("own", options={"unmask": True}), Path(folder))], stem)
+    write_text(f"{stem}.html", to_html(masked, f"Importance by {_name_explanation(contexts)}"))
+
+
+def show_training(page: "Console", trained: "Trained", out: Path) -> None:
+    """Print what was trained, on which texts, how much of them was read, where it is, and the validations."""
+    described = trained.description
+    for name, counts in described["texts"].items():
+        held = f", {counts['n_with_identifier']:,} with an identifier" if described["identifiers"] else ""
+        page.print(f"{name}: {counts['n']:,} texts, {counts['n_positive']:,} of them positive{held}")
+    page.print(trained.lengths.sentence())
+    page.print(f"{described['method']}: in {out}" + (", finished before" if trained.was_there else ""))
+    if not trained.history["is_best"].any():
+        page.print("No validation found a positive text rightly: train longer, or with more texts.")
+    table = history_table(trained.history)
+    page.print()
+    page.print(Text(table.title, style="bold"))
+    shown = table.shown
+    page.print(plain_table(list(shown.columns), shown.to_numpy().tolist(), range(1, shown.shape[1])))
+
+
+def history_table(history: pd.DataFrame) -> Table:
+    """Return the validations of a training."""
+    named = history.assign(best=history["is_best"].map({True: "best", False: ""}))
+    shown = {"Step": "{step:,}", "Epoch": "{epoch}", "Loss": "{loss:.4f}", "Regularizer": "{regularizer:.4f}"}
+    shown |= {name.title(): f"{{{name}:.1%}}" for name in ("precision", "recall")}
+    shown |= {"F1": "{f1:.1%}", "": "{best}"}
+    return Table(history, text_columns(named, shown), "Validations")
+
+
+def to_terminal(explained: Explained, scale: float | None = None, width: int = 100) -> Text:
+    """Return the explanation for rich's console, a line a level; a word stands below itself.
+
+    A sentence longer than `width` goes on in a block below.
+    """
+    scale = scale or scale_of([explained])
+    starts = [0]
+    for word in explained.words:
+        starts.append(starts[-1] + cell_len(word) + 3)  # a blank on either side, and one between cells
+    *levels, _ = explained.rows()
+    lines = [_line(level, explained.words, starts, scale) for level in levels]
+    text = Text(no_wrap=True, overflow="ignore")
+    for begin, end in _blocks(starts, width):
+        for line in lines:
+            part = line[begin:end]
+            part.rstrip()
+            text.append_text(part).append("\n")
+    text.append(f" s(x) = {explained.score:+.2f} ", _style(explained.score, scale))
+    return text
+
+
+def to_html(explained: Sequence[Explained], heading: str) -> str:
+    """Return a page with explanations on one scale; all text is escaped, nothing is fetched."""
+    scale = scale_of(explained)
+    tables = [_table(one, scale) for one in explained]
+    legend = [colours(step / 10 * scale, scale)[0] for step in range(-10, 11)]
+    return render(TEMPLATE, heading=heading, tables=tables, scale=scale, legend=legend)
+
+
+def _name_explanation(contexts: "ContextSettings") -> str:
+    """Say by which explanation, and in which contexts."""
+    if not contexts.radius:
+        return "occlusion (OC)"
+    n, radius = contexts.samples, contexts.radius
+    return f"sampling and occlusion (SOC, {n} contexts, {radius} word pieces on each side)"
+
+
+def _listed(phrases: Sequence[tuple[str, float]]) -> str:
+    return ", ".join(f"{words} {phi:+.3f}" for words, phi in phrases)
+
+
+def _table(explained: Explained, scale: float) -> list[list[dict]]:
+    """Return the cells of a table row by row, empty ones between the phrases among them."""
+    *levels, sentence = explained.rows()
+    rows = [_cells(level, explained.words, scale) for level in levels]
+    last = _cells(sentence, explained.words, scale)
+    last[0]["label"] = f"s(x) = {explained.score:+.2f}"
+    return [*rows, last]
+
+
+def _cells(level: Sequence[Phrase], words: Sequence[str], scale: float) -> list[dict]:
+    cells, column = [], 0
+    for start, end, phi in [*level, (len(words), len(words), 0.0)]:
+        if start > column:
+            cells.append({"width": start - column, "label": ""})
+        if end > start:
+            background, text = colours(phi, scale)
+            label = " ".join(words[start:end])
+            cells.append(
+                {"width": end - start, "label": label, "phi": phi, "background": background, "colour": text}
+            )
+        column = end
+    return cells
+
+
+def _line(level: Sequence[Phrase], words: Sequence[str], starts: Sequence[int], scale: float) -> Text:
+    line = Text()
+    for start, end, phi in level:
+        line.append(" " * (starts[start] - line.cell_len))
+        line.append(f" {'   '.join(words[start:end])} ", _style(phi, scale))
+    return line
+
+
+def _blocks(starts: Sequence[int], width: int) -> list[tuple[int, int]]:
+    """Return columns [begin, end) of blocks of whole words that fit, each of one word at least."""
+    blocks, begin = [], 0
+    for start, end in pairwise(starts):
+        if end - 1 - begin > width and start > begin:
+            blocks.append((begin, start))
+            begin = start
+    return [*blocks, (begin, starts[-1])]
+
+
+def _style(phi: float, scale: float) -> str:
+    background, text = colours(phi, scale)
+    return f"{text} on {background}"
