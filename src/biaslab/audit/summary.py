@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, EXACT, GIVEN, JUDGED, WEAKER
 from biaslab.audit.measure import COLUMNS, OTHER
@@ -36,8 +37,9 @@ from biaslab.audit.verdicts import (
     VERDICTS,
 )
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_text_table
+from biaslab.core.files import read_text_table, write_text
 from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.run.provenance import sha256_file
 
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
 PAPERS = ("paper", "title", "at_hand", "not_at_hand", "main")
@@ -56,6 +58,10 @@ _WORST_FIRST = (
     REPRODUCED,
     NOT_ATTEMPTED,
 )
+_CODECHECK_HEAD = """\
+# Written by biaslab audit from {claims}. Whoever checks adds what only people know: authors and
+# reference of the paper, codechecker, check_time, repository, certificate.
+"""
 _NUMBERS = ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null")
 
 
@@ -255,6 +261,41 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
         title="What was found of what the papers print",
         note=" ".join([multiplicity(claims).sentence, *missing]),
     )
+
+
+def write_codecheck(results: Path, out: Path) -> int:
+    """Write codecheck.yml from the audit of a run; return how many files its manifest has."""
+    claims = results / "audit/claims.tsv"
+    table = read_measured(claims)
+    table = table[table["verdict"] != NOT_ATTEMPTED]
+    if table.empty:
+        raise InputError(f"{claims}: nothing was measured; run what the claims need first")
+    check = {
+        "version": "https://codecheck.org.uk/spec/config/1.0/",
+        "paper": {
+            "title": "; ".join(dict.fromkeys(table["paper"])),
+            "authors": [],
+            "reference": "",
+        },
+        "manifest": _manifest(table, results, out.resolve().parent),
+        "codechecker": [],
+        "summary": in_words(table),
+    }
+    text = yaml.safe_dump(check, sort_keys=False, allow_unicode=True, width=110)
+    write_text(out, _CODECHECK_HEAD.format(claims=claims) + text)
+    return len(check["manifest"])
+
+
+def _manifest(table: pd.DataFrame, results: Path, folder: Path) -> list[dict[str, str]]:
+    """Return each file that a claim was measured on or that shows it, with what it stands for."""
+    rows = table.assign(source=table["source"].str.split()).explode("source").dropna(subset="source")
+    found = []
+    for name, about in rows.groupby("source", sort=False):
+        path = results / name
+        items = ", ".join(dict.fromkeys(about["item"]))
+        comment = f"{items}. {in_words(about)}. sha256 {sha256_file(path)}"
+        found.append({"file": Path(os.path.relpath(path.resolve(), folder)).as_posix(), "comment": comment})
+    return found
 
 
 def in_words(claims: pd.DataFrame) -> str:

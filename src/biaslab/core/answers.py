@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import write_text
-from biaslab.core.pages import render
+from biaslab.core.files import render, write_text
 from biaslab.core.tables import is_number
 
 MADE_BY = "biaslab"

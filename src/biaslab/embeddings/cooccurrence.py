@@ -5,6 +5,7 @@ import os
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +14,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import set_threads
 from biaslab.embeddings import _kernels
-from biaslab.embeddings.vocabulary import WORDS, Vocabulary
+from biaslab.embeddings.corpus import read_tokens
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
 
 __all__ = [
     "Cooccurrence",
@@ -155,6 +157,13 @@ def count(
         indices = np.concatenate([p[0] for p in parts] or [np.empty(0, np.int32)])
         counts = np.concatenate([p[1] for p in parts] or [np.empty(0, np.int64)])
     return Cooccurrence(indptr, indices, counts, unit, window)
+
+
+def count_corpus(corpus: Path, vocabulary: Path, window: int, out: Path, threads: int = 1) -> None:
+    """Count the co-occurrences of a corpus, exactly."""
+    known = read_vocabulary(vocabulary)
+    counts = count(*read_tokens(corpus, known), len(known), window, threads)
+    write(out, counts, known.digest)
 
 
 def count_texts(

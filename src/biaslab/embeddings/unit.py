@@ -9,8 +9,7 @@ import numpy as np
 from biaslab.core.errors import InputError, number_of
 from biaslab.embeddings.batches import read_training
 from biaslab.embeddings.formats import list_examples, read_embedding
-from biaslab.embeddings.letter_case import AnyCase
-from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.embeddings.vocabulary import AnyCase, read_vocabulary
 
 __all__ = ["UnitEmbedding", "read_unit_embedding"]
 

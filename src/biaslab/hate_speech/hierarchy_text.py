@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.cells import cell_len
 from rich.text import Text
 
-from biaslab.core.pages import render
+from biaslab.core.files import render
 from biaslab.hate_speech.hierarchy import Hierarchy, Phrase, collapse
 
 TEMPLATE = Path(__file__).parent / "hierarchy.html.j2"

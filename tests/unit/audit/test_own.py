@@ -8,9 +8,8 @@ import pytest
 import yaml
 
 from biaslab.audit.claims import read_claims
-from biaslab.audit.codecheck import write_codecheck
 from biaslab.audit.own import FROZEN, freeze_registry, measure_registry, read_registry, start_registry
-from biaslab.audit.summary import read_measured
+from biaslab.audit.summary import read_measured, write_codecheck
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet
 from consoles import ROOT, File, steps

@@ -5,7 +5,8 @@ import pytest
 import zstandard
 
 from biaslab.core.errors import InputError
-from biaslab.embeddings.readers import Document, common, read_documents
+from biaslab.embeddings import readers
+from biaslab.embeddings.readers import Document, read_documents
 
 RECORDS = [
     {
@@ -75,7 +76,7 @@ def test_bad_line_is_refused_by_its_number(tmp_path, line, message):
 
 
 def test_oversized_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MAX_DOCUMENT_BYTES", 1000)
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 1000)
     data = gzip.compress(LINES + b'{"id": 1, "text": "' + b"a" * 5_000_000)
     assert ":3: the line is longer than 1000 bytes" in refusal(tmp_path / "c.jsonl.gz", data)
 

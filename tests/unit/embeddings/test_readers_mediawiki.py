@@ -7,8 +7,9 @@ from gensim.corpora.wikicorpus import WikiCorpus
 from gensim.test.utils import datapath
 
 from biaslab.core.errors import InputError
+from biaslab.embeddings import readers
 from biaslab.embeddings.corpus import tokenize
-from biaslab.embeddings.readers import common, read_documents
+from biaslab.embeddings.readers import read_documents
 
 SAMPLE = datapath("enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2")
 HEAD = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><siteinfo><dbname>x</dbname></siteinfo>'
@@ -115,12 +116,12 @@ def test_document_types_are_refused_before_any_entity_expands(tmp_path, encoding
 
 
 def test_oversized_page_is_refused_while_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MAX_DOCUMENT_BYTES", 100_000)
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
     data = bz2.compress((HEAD + page(1, "Big", "word " * 200_000)).encode())
     assert "more than 100000 bytes" in refusal(tmp_path / "d.xml.bz2", data)
 
 
 def test_many_pages_may_exceed_the_limit_of_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MAX_DOCUMENT_BYTES", 50_000)
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 50_000)
     pages = "".join(page(i, f"Page {i}", "word " * 100) for i in range(1_000))
     assert len(read(tmp_path / "d.xml", HEAD + pages + "</mediawiki>")) == 1_000

@@ -6,7 +6,8 @@ import tarfile
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.embeddings.readers import Document, common, read_documents
+from biaslab.embeddings import readers
+from biaslab.embeddings.readers import Document, read_documents
 
 DOCTYPE = '<!DOCTYPE nitf SYSTEM "http://www.nitf.org/IPTC/NITF/3.3/specification/dtd/nitf-3-3.dtd">'
 ARTICLE = f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -109,13 +110,13 @@ def test_entities_are_refused(tmp_path):
 
 
 def test_oversized_member_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MAX_DOCUMENT_BYTES", 100_000)
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
     path = write(tmp_path / "a.tgz", member("big.xml", " " * 100_001))
     assert "member big.xml takes 100001 bytes" in refusal(path)
 
 
 def test_oversized_header_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MAX_DOCUMENT_BYTES", 100_000)
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
     path = write(tmp_path / "a.tgz", member("a" * 1_000_000 + ".xml", ARTICLE))
     assert "takes more than 100000 bytes" in refusal(path)
 

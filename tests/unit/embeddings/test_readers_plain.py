@@ -3,7 +3,8 @@ import os
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.embeddings.readers import Document, common, read_documents
+from biaslab.embeddings import readers
+from biaslab.embeddings.readers import Document, read_documents
 
 
 def test_text_has_a_document_a_line(tmp_path):
@@ -45,7 +46,7 @@ def test_folder_refuses_a_link_that_leads_out(tmp_path):
 
 
 def test_folder_refuses_large_and_undecodable_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MAX_DOCUMENT_BYTES", 10)
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 10)
     (tmp_path / "a.txt").write_bytes(b"\xff")
     with pytest.raises(InputError, match=r"a\.txt: not UTF-8"):
         list(read_documents(tmp_path, "folder"))
