@@ -1,4 +1,4 @@
-"""Files that are whole or absent: atomic writing, pages of HTML, and reading of text, YAML, JSON and tables."""
+"""Files that are whole or absent: atomic writing, pages of HTML, reading of text, YAML, JSON and tables."""
 
 import codecs
 import contextlib

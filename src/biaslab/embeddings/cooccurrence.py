@@ -148,7 +148,9 @@ def count(
             counts,
             sizes[first:last],
         )
-        parts.append(_compact(capacity, sizes[first:last], indices, counts, threads))
+        targets = np.concatenate([[0], np.cumsum(sizes[first:last])])  # without the room that is left
+        parts.append((np.empty(targets[-1], np.int32), np.empty(targets[-1], np.int64)))
+        _kernels.COMPACT_ROWS[threads > 1](capacity, targets, indices, counts, *parts[-1])
         first = last
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if len(parts) == 1:
@@ -265,14 +267,6 @@ def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccur
         unit=1,
         window=0,
     )
-
-
-def _compact(capacity, sizes, indices, counts, threads):
-    """Move the filled starts of the rows together."""
-    targets = np.concatenate([[0], np.cumsum(sizes)])
-    out_indices, out_counts = np.empty(targets[-1], np.int32), np.empty(targets[-1], np.int64)
-    _kernels.COMPACT_ROWS[threads > 1](capacity, targets, indices, counts, out_indices, out_counts)
-    return out_indices, out_counts
 
 
 def select_documents(

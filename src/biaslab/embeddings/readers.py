@@ -215,27 +215,23 @@ def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iter
     source = Path(source)
     archives = files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]
     for archive in archives:
-        yield from _read_archive(archive, say)
-
-
-def _read_archive(archive: Path, say: Callable[[str], None]) -> Iterator[Document]:
-    n_others = 0
-    with open_stream(archive) as raw:
-        stream = MeteredStream(raw, archive)
-        try:
-            with tarfile.open(fileobj=stream, mode="r|") as tar:
-                while (member := tar.next()) is not None:
-                    stream.start_document()
-                    _refuse_unsafe(member, archive)
-                    n_others += member.isreg() and not member.name.endswith(".xml")
-                    if member.isreg() and member.name.endswith(".xml"):
-                        where = f"{archive}: member {member.name}"
-                        yield _nitf_document(tar.extractfile(member).read(), member.name, where)
-                    tar.members.clear()  # it would otherwise remember every member
-        except tarfile.TarError as error:
-            raise InputError(f"{archive}: not a whole tar archive ({error}); get it again") from error
-    if n_others:
-        say(f"{archive}: {number_of(n_others, 'member')} left out, because the names do not end in .xml")
+        n_others = 0
+        with open_stream(archive) as raw:
+            stream = MeteredStream(raw, archive)
+            try:
+                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                    while (member := tar.next()) is not None:
+                        stream.start_document()
+                        _refuse_unsafe(member, archive)
+                        n_others += member.isreg() and not member.name.endswith(".xml")
+                        if member.isreg() and member.name.endswith(".xml"):
+                            where = f"{archive}: member {member.name}"
+                            yield _nitf_document(tar.extractfile(member).read(), member.name, where)
+                        tar.members.clear()  # it would otherwise remember every member
+            except tarfile.TarError as error:
+                raise InputError(f"{archive}: not a whole tar archive ({error}); get it again") from error
+        if n_others:
+            say(f"{archive}: {number_of(n_others, 'member')} left out, because the names do not end in .xml")
 
 
 def _refuse_unsafe(member: tarfile.TarInfo, archive: Path) -> None:
@@ -259,7 +255,14 @@ def _nitf_document(data: bytes, name: str, where: str) -> Document:
     full_text = f"{body}/block[@class='full_text']"
     inside = full_text if root.find(full_text) is not None else body
     text = "\n".join(_flat(paragraph) for paragraph in root.findall(f"{inside}//p"))
-    return Document(identifier, title, text, _metadata(root), where)
+    metadata = {}
+    with contextlib.suppress(ValueError):  # an article without a proper date has none
+        date = datetime.strptime(_attribute(root, ".//pubdata", "date.publication")[:8], "%Y%m%d")
+        metadata |= {"date": date.date().isoformat(), "year": f"{date.year:04d}"}
+    meta = {element.get("name"): element.get("content", "") for element in root.iterfind("./head/meta")}
+    if section := meta.get("online_sections") or meta.get("dsk"):
+        metadata["section"] = section
+    return Document(identifier, title, text, metadata, where)
 
 
 def _parse_nitf(data: bytes, where: str) -> Element:
@@ -273,16 +276,6 @@ def _parse_nitf(data: bytes, where: str) -> Element:
     if root.tag != "nitf":
         raise InputError(f"{where} is not NITF (its root is <{root.tag}>)")
     return root
-
-
-def _metadata(root: Element) -> dict[str, str]:
-    metadata = {}
-    with contextlib.suppress(ValueError):  # an article without a proper date has none
-        date = datetime.strptime(_attribute(root, ".//pubdata", "date.publication")[:8], "%Y%m%d")
-        metadata |= {"date": date.date().isoformat(), "year": f"{date.year:04d}"}
-    meta = {element.get("name"): element.get("content", "") for element in root.iterfind("./head/meta")}
-    section = meta.get("online_sections") or meta.get("dsk")
-    return metadata | ({"section": section} if section else {})
 
 
 def _attribute(root: Element, path: str, name: str) -> str:

@@ -136,7 +136,9 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
         "the count is larger than the one above it; rows must keep the order of the ids": counts.diff() > 0,
     }
     for problem, bad in problems.items():
-        _refuse(path, bad, problem, first_line=1 if is_stanford else 2)
+        if bad.any():
+            line = int(bad.to_numpy().argmax()) + (1 if is_stanford else 2)
+            raise InputError(f"{path}, line {line}: {problem}; regenerate the file")
     return Vocabulary(words.tolist(), counts.to_numpy(np.int64), str(path))
 
 
@@ -169,9 +171,3 @@ def _read_stanford(path: Path) -> pd.DataFrame:
     rows = [line.rstrip("\r").rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
     table = pd.DataFrame(rows, columns=["word", "count"], dtype=object)
     return table.assign(word=table["word"].replace("", None))
-
-
-def _refuse(path: str | os.PathLike, bad: pd.Series, problem: str, first_line: int) -> None:
-    if bad.any():
-        line = int(bad.to_numpy().argmax()) + first_line
-        raise InputError(f"{path}, line {line}: {problem}; regenerate the file")
