@@ -5,6 +5,7 @@ import math
 import operator
 import statistics
 from collections.abc import Callable
+from functools import cache
 
 import pyarrow.parquet as pq
 from scipy import stats
@@ -28,6 +29,7 @@ class MissingError(Exception):
     """What a formula needs is not there."""
 
 
+@cache
 def read(path) -> list[dict]:
     """The rows of a table; a column is one of numbers, or of truth values, if all its values are."""
     if path.suffix == ".parquet":

@@ -190,8 +190,15 @@ def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Cla
     fields: dict[str, object] = {name: text for name, text in row.items() if text}
     for name in _NUMBERS:
         if name in fields:
-            fields[name] = _number(row[name], f"{where}, column '{name}'")
-    error = next(iter(sorted(validator.iter_errors(fields), key=_position)), None)
+            try:
+                fields[name] = float(row[name])
+            except ValueError as error:
+                raise InputError(
+                    f"{where}, column '{name}': '{row[name]}' is no number; write e.g. 0.957"
+                ) from error
+    errors = validator.iter_errors(fields)
+    # The first by column, so that the same one is always reported.
+    error = min(errors, key=lambda one: ([*map(str, one.absolute_path)], one.message), default=None)
     if error is not None:
         raise InputError(f"{where}{_explain(error)}")
     fields["tolerance"] = fields.get("tolerance", 0.0)
@@ -200,18 +207,6 @@ def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Cla
     for name in _FLAGS:
         fields[name] = row[name] == "yes"
     return Claim(**dict.fromkeys(row, "") | fields, where=where, area=area)
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise InputError(f"{where}: '{text}' is no number; write e.g. 0.957") from error
-
-
-def _position(error: object) -> tuple:
-    """Order violations by column, so that the same one is always reported."""
-    return (len(error.absolute_path), [str(part) for part in error.absolute_path], error.message)
 
 
 def _explain(error: object) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, read_parquet, read_tsv
-from biaslab.run.crate.reading import Run, opened_run
+from biaslab.run.crate.reading import opened_run
 from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
 
 BYTE_EQUAL = "byte_equal"
@@ -94,15 +94,20 @@ def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
         if not in_a | in_b:
             raise InputError(f"{a} and {b} hold no results; name two folders of results")
         files = []
+        is_of_record = first.is_record or second.is_record
         for path in sorted(in_a | in_b):
-            if (first.is_record and path not in in_a) or (second.is_record and path not in in_b):
-                continue
-            if path in in_a and path in in_b:
-                files.append(_compare(path, first, second, rtol))
+            if path not in in_a or path not in in_b:
+                if not (second if path in in_a else first).is_record:
+                    files.append(FileComparison(path, ONLY_IN_A if path in in_a else ONLY_IN_B))
+            elif path not in first.elsewhere and path not in second.elsewhere:
+                files.append(compare_files(path, first.folder, second.folder, rtol, is_of_record))
+            elif first.sha256(path) == second.sha256(path):
+                files.append(FileComparison(path, BYTE_EQUAL, 0.0))
             else:
-                files.append(FileComparison(path, ONLY_IN_A if path in in_a else ONLY_IN_B))
+                why = "only its sha256 is in a crate"
+                files.append(FileComparison(path, DIFFERENT, math.nan, why))
         verdicts = _verdict_changes(first.folder / CLAIMS, second.folder / CLAIMS)
-        return Comparison(files, verdicts, first.is_record or second.is_record)
+        return Comparison(files, verdicts, is_of_record)
 
 
 def compare_files(path: str, a: Path, b: Path, rtol: float, is_part: bool = False) -> FileComparison:
@@ -123,16 +128,6 @@ def compare_files(path: str, a: Path, b: Path, rtol: float, is_part: bool = Fals
     return FileComparison(path, DIFFERENT, difference, where)
 
 
-def _compare(path: str, first: Run, second: Run, rtol: float) -> FileComparison:
-    """Compare a file of two runs: by content where both hold it, else by its digest."""
-    if path not in first.elsewhere and path not in second.elsewhere:
-        is_part = first.is_record or second.is_record
-        return compare_files(path, first.folder, second.folder, rtol, is_part)
-    if first.sha256(path) == second.sha256(path):
-        return FileComparison(path, BYTE_EQUAL, 0.0)
-    return FileComparison(path, DIFFERENT, math.nan, "only its sha256 is in a crate")
-
-
 def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return ``|x - y| / max(|x|, |y|)``: 0 for equal numbers and two NaN, infinite for one NaN."""
     same = (x == y) | (pd.isna(x) & pd.isna(y))
@@ -149,16 +144,14 @@ def _shared(
     first, second = {}, {}
     for name in (name for name in x if name in y):
         first[name], second[name] = x[name], y[name]
-        if x[name].shape == y[name].shape and (omitted := _omitted(x[name]) | _omitted(y[name])).any():
-            first[name], second[name] = x[name][~omitted], y[name][~omitted]
+        if x[name].shape == y[name].shape:
+            columns = (column for column in (x[name], y[name]) if column.dtype == object)
+            kept = np.logical_and.reduce([np.ones(x[name].shape, bool), *(of != _DASH for of in columns)])
+            if not kept.all():
+                first[name], second[name] = x[name][kept], y[name][kept]
     if not first:
         raise _MismatchError("no column is in both")
     return first, second
-
-
-def _omitted(column: np.ndarray) -> np.ndarray:
-    """Tell where a record has a dash for a text."""
-    return column == _DASH if column.dtype == object else np.zeros(column.shape, bool)
 
 
 def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[float, str]:
@@ -177,10 +170,11 @@ def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[
 def _largest_in(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
     """Return the largest relative difference of two arrays, and where it is."""
     if x.shape != y.shape:
-        raise _MismatchError(f"{name}: shape {_shape(x)} in A, {_shape(y)} in B")
+        first, second = (" x ".join(map(str, of.shape)) or "a single number" for of in (x, y))
+        raise _MismatchError(f"{name}: shape {first} in A, {second} in B")
     if not x.size:
         return 0.0, ""
-    if not (_is_numeric(x) and _is_numeric(y)):
+    if not all(np.issubdtype(of.dtype, np.number) for of in (x, y)):
         unequal = ~((x == y) | (pd.isna(x) & pd.isna(y)))
         if unequal.any():
             index = np.unravel_index(int(np.argmax(unequal)), x.shape)
@@ -189,14 +183,6 @@ def _largest_in(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
     difference = relative_difference(x, y)
     index = np.unravel_index(int(np.argmax(difference)), x.shape)
     return float(difference[index]), f"{name}{_place(index)}: {x[index]!s} in A, {y[index]!s} in B"
-
-
-def _is_numeric(x: np.ndarray) -> bool:
-    return np.issubdtype(x.dtype, np.number)
-
-
-def _shape(x: np.ndarray) -> str:
-    return " x ".join(map(str, x.shape)) or "a single number"
 
 
 def _place(index: tuple[np.intp, ...]) -> str:
@@ -222,7 +208,10 @@ def _json_arrays(path: Path) -> dict[str, np.ndarray]:
         raise InputError(f"{path}: not readable JSON ({error})") from error
     if path.parts[-2:] == tuple(MANIFEST.split("/")) and isinstance(value, dict):
         value = {key: part for key, part in value.items() if key not in (VARIABLE_KEY, "outputs")}
-    return {name: np.asarray(leaf, dtype=_leaf_type(leaf)) for name, leaf in _leaves("", value)}
+    return {
+        name: np.asarray(leaf, np.float64 if type(leaf) in (int, float) else object)
+        for name, leaf in _leaves("", value)
+    }
 
 
 def _leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
@@ -237,10 +226,6 @@ def _leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
         yield name, str(value) if isinstance(value, dict | list) else value
 
 
-def _leaf_type(leaf: object) -> type:
-    return np.float64 if isinstance(leaf, int | float) and not isinstance(leaf, bool) else object
-
-
 _READERS = {
     ".tsv": lambda path: _table_arrays(read_tsv(path)),
     ".parquet": lambda path: _table_arrays(read_parquet(path)),
@@ -253,11 +238,12 @@ def _verdict_changes(a: Path, b: Path) -> list[VerdictChange]:
     """Return the claims whose verdicts differ; none when a run has no audit."""
     if not (a.is_file() and b.is_file()):
         return []
-    x, y = _verdicts(a), _verdicts(b)
+    x, y = (
+        {
+            (row["claim_id"], row["setup"]): row["verdict"]
+            for _, row in read_text_table(path, ("claim_id", "setup", "verdict"))
+        }
+        for path in (a, b)
+    )
     pairs = [(key, x.get(key, ABSENT), y.get(key, ABSENT)) for key in {**x, **y}]
     return [VerdictChange(*key, first, second) for key, first, second in pairs if first != second]
-
-
-def _verdicts(path: Path) -> dict[tuple[str, str], str]:
-    rows = read_text_table(path, ("claim_id", "setup", "verdict"))
-    return {(row["claim_id"], row["setup"]): row["verdict"] for _, row in rows}

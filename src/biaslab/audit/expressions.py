@@ -35,8 +35,8 @@ import math
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, reduce
 
 import numpy as np
 import pandas as pd
@@ -103,7 +103,11 @@ def columns_of(*formulas: str) -> set[str]:
     for formula in formulas:
         tree = _parse(formula)
         functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        names |= {_name(n) for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions}
+        names |= {
+            node.id.strip("`")
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and id(node) not in functions
+        }
     return names
 
 
@@ -121,19 +125,16 @@ def estimate(formula: str, table: pd.DataFrame, interval: str = "") -> Estimate:
     found = found if isinstance(found, Estimate) else Estimate(_scalar(found))
     if not math.isfinite(found.value):
         raise MissingError(f"{formula} is not a finite number")
-    return replace(found, **_ends(interval, table)) if interval else found
-
-
-def _ends(interval: str, table: pd.DataFrame) -> dict[str, float]:
-    """Return the ends of an interval; none when the table lacks a value of theirs."""
+    if not interval:
+        return found
     ends = _parse(interval)
     if not isinstance(ends, ast.Tuple) or len(ends.elts) != 2:
         raise FormulaError(f"'{interval}' is no interval; write LOW, HIGH")
     try:
         low, high = sorted(_scalar(_evaluate(end, table)) for end in ends.elts)
-    except MissingError:
-        return {"low": math.nan, "high": math.nan, "df": math.inf}
-    return {"low": low, "high": high, "df": math.inf}
+    except MissingError:  # the table lacks a value of an end
+        return Estimate(found.value)
+    return Estimate(found.value, low, high)
 
 
 @cache
@@ -165,7 +166,7 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
         case ast.Constant(value=int() | float() | str()):
             return node.value
         case ast.Name():
-            return _column(_name(node), table)
+            return _column(node.id.strip("`"), table)
         case ast.UnaryOp(op=ast.USub()):
             return _compute(operator.neg, node, table, node.operand)
         case ast.UnaryOp(op=ast.Not()):
@@ -175,7 +176,7 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
         case ast.BoolOp():
             return _combine(node, table)
         case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=[_, *_]) as choices]):
-            return _choose(node, [_choice(choice) for choice in choices.elts], table)
+            return _choose(node, choices.elts, table)
         case ast.Compare(ops=[op], comparators=[right]) if type(op) in _COMPARE:
             sides = _evaluate(node.left, table), _evaluate(right, table)
             sides = _as_numbers(node, *sides) if isinstance(op, _ORDERS) else _alike(node, *sides)
@@ -185,24 +186,16 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
     raise FormulaError(f"'{ast.unparse(node)}' has no place in a formula")
 
 
-def _choice(node: ast.expr) -> float | str:
-    """Return one of the values between the brackets of ``in``."""
-    if not isinstance(node, ast.Constant):
-        raise FormulaError(f"'{ast.unparse(node)}' has no place in a formula")
-    return node.value
-
-
-def _choose(node: ast.Compare, values: list[float | str], table: pd.DataFrame) -> pd.Series:
+def _choose(node: ast.Compare, choices: Sequence[ast.expr], table: pd.DataFrame) -> pd.Series:
     """Return the condition that a column has one of some values, all of them numbers or all texts."""
+    if other := next((choice for choice in choices if not isinstance(choice, ast.Constant)), None):
+        raise FormulaError(f"'{ast.unparse(other)}' has no place in a formula")
+    values = [choice.value for choice in choices]
     if len(set(map(_is_text, values))) > 1:
         raise FormulaError(f"'{ast.unparse(node)}' mixes numbers and texts")
     left, _ = _alike(node, _evaluate(node.left, table), values[0])
     found = _operate(lambda x: x.isin(values), node, left)
     return found if _is_text(values[0]) else _unknown_where_missing(found, left)
-
-
-def _name(node: ast.Name) -> str:
-    return node.id.strip("`")
 
 
 def _column(name: str, table: pd.DataFrame) -> pd.Series:
@@ -291,11 +284,7 @@ def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
     if any(condition.dtype != bool for condition in conditions):
         # The nullable type: false and unknown is false, true or unknown is true.
         conditions = [condition.astype("boolean") for condition in conditions]
-    both = operator.and_ if isinstance(node.op, ast.And) else operator.or_
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = both(result, condition)
-    return result
+    return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, conditions)
 
 
 def _condition(value: Value | Estimate, what: str) -> pd.Series:
@@ -345,21 +334,19 @@ def _reduce(node: ast.Call, function: Callable[..., Estimate], kinds: str, table
     where = pd.Series(True, index=table.index)
     if len(arguments) > len(kinds):
         where = _known(arguments.pop(), ast.unparse(node.args[-1]))
-    chosen = [_whole(x[where], kind, a) for x, kind, a in zip(arguments, kinds, node.args, strict=False)]
+    chosen = []
+    for values, kind, argument in zip(arguments, kinds, node.args, strict=False):
+        text = ast.unparse(argument)
+        if kind == "c":
+            chosen.append(_known(values[where], text))
+        elif kind == "n":  # the function itself asks for those that it needs
+            chosen.append(values[where].rename(text))
+        else:
+            chosen.append(_all_there(values[where], text))
     found = function(*chosen) if kinds else Estimate(float(where.sum()))
     if math.isnan(found.value):
         raise MissingError(f"{ast.unparse(node)} cannot be told from {int(where.sum())} rows")
     return found
-
-
-def _whole(values: pd.Series, kind: str, node: ast.expr) -> pd.Series:
-    """Return values none of which is missing; of kind n, the function itself asks for those that it needs."""
-    text = ast.unparse(node)
-    if kind == "c":
-        return _known(values, text)
-    if kind == "n":
-        return values.rename(text)
-    return _all_there(values, text)
 
 
 def _all_there(values: pd.Series, name: str) -> pd.Series:
@@ -380,9 +367,9 @@ def _argument(node: ast.expr, kind: str, table: pd.DataFrame) -> pd.Series:
     return value if kind == "v" else _numbers(value)
 
 
-def _plain(reduce: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estimate]:
+def _plain(function: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estimate]:
     """Return a reduction without interval, missing over no rows."""
-    return lambda x: Estimate(float(reduce(x.to_numpy())) if len(x) else math.nan)
+    return lambda x: Estimate(float(function(x.to_numpy())) if len(x) else math.nan)
 
 
 def _mean(x: pd.Series) -> Estimate:

@@ -35,8 +35,7 @@ from biaslab.audit.verdicts import (
     is_weak,
     meets,
 )
-from biaslab.core.files import write_text
-from biaslab.core.pages import render
+from biaslab.core.files import render, write_text
 
 TEMPLATE = Path(__file__).parent / "audit.html.j2"
 

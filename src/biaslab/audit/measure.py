@@ -14,8 +14,9 @@ Where a gate counts as a condition and does not hold, or the data are made up, n
 import csv
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ from biaslab.audit.expressions import (
 )
 from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, meets
 from biaslab.core import columns
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, number_of
 from biaslab.core.files import parse_json, read_text
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.stats import p_value
@@ -81,25 +82,19 @@ def measure_claims(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+@dataclass
 class _Audit:
     """The registry, and what was run; measures every claim at most once on the same setups."""
 
-    def __init__(
-        self,
-        claims: Mapping[str, Claim],
-        results: Path,
-        setups: Mapping[str, Sequence[str]],
-        absent: Mapping[str, str],
-        made_up: Collection[tuple[str, str]],
-        lacking: Mapping[str, Mapping[str, Sequence[str]]],
-    ) -> None:
-        self._lacking = lacking
-        self._claims, self._results, self._setups = claims, results, setups
-        self._absent, self._made_up = absent, made_up
-        self._known: dict[tuple[str, tuple[str, ...]], _Measured] = {}
-        self._tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = {}
-        self._held: dict[tuple[str, tuple[str, ...]], bool] = {}
-        self._strangers = self._find_strangers()
+    _claims: Mapping[str, Claim]
+    _results: Path
+    _setups: Mapping[str, Sequence[str]]
+    _absent: Mapping[str, str]
+    _made_up: Collection[tuple[str, str]]
+    _lacking: Mapping[str, Mapping[str, Sequence[str]]]
+    _known: dict[tuple[str, tuple[str, ...]], _Measured] = field(default_factory=dict)
+    _tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = field(default_factory=dict)
+    _held: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
 
     def rows(self, claim: Claim) -> Iterator[dict[str, object]]:
         """Yield the rows of one claim."""
@@ -113,7 +108,9 @@ class _Audit:
             return
         others = []
         if claim.other_data or not own:
-            others = [s for s in setups if s not in own and self._may_have(claim, s)]
+            # Another setup has what the claim reads; where that is about any, it should have it.
+            others = [s for s in setups if s not in own and not self._lost_file(claim, (s,))]
+            others = [s for s in others if not own or self._has_files(claim, (s,))]
         missing = [setup for setup in own if setup not in setups]
         stand_ins = setups if (claim.other_data or not own) and not others else ()
         lost = self._lost_file(claim, own if own and not missing else stand_ins)
@@ -133,7 +130,11 @@ class _Audit:
     def _row(self, claim: Claim, setups: tuple[str, ...], data: str) -> dict[str, object]:
         """Return the row of a claim that is measured on some setups together."""
         measured = self._measure(claim, setups)
-        name, source = "+".join(setups), _source(claim, setups, self._results, measured.used)
+        shown = [p.replace("{setup}", setup) for p in claim.shown.split() for setup in setups]
+        # The files behind the measurement, then those which show it and exist.
+        files = [*measured.used, *(path for pattern in shown for path in _matching(self._results, pattern))]
+        source = " ".join(path.relative_to(self._results).as_posix() for path in dict.fromkeys(files))
+        name = "+".join(setups)
         if measured.estimate is None:
             return _row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
         if claim.kind not in EXEMPT_KINDS and (why := self._void(claim, setups)):
@@ -169,19 +170,18 @@ class _Audit:
         """Return whether a gate can be measured on these setups, and holds."""
         key = gate.claim_id, setups
         if key not in self._held:
-            self._held[key] = self._has_files(gate, setups) and self._is_met(gate, setups)
+            found = self._measure(gate, setups) if self._has_files(gate, setups) else None
+            if found is None or found.estimate is None:
+                self._held[key] = False
+            elif gate.kind in EXEMPT_KINDS:
+                self._held[key] = meets(gate, found.estimate.value)[0]
+            else:
+                self._held[key] = judge(gate, found.estimate, found.null)[0] == REPRODUCED
         return self._held[key]
 
-    def _is_met(self, gate: Claim, setups: tuple[str, ...]) -> bool:
-        found = self._measure(gate, setups)
-        if found.estimate is None:
-            return False
-        if gate.kind in EXEMPT_KINDS:
-            return meets(gate, found.estimate.value)[0]
-        return judge(gate, found.estimate, found.null)[0] == REPRODUCED
-
-    def _find_strangers(self) -> dict[str, str]:
-        """Return the setups that fail an identity claim of their name, each with the reason."""
+    @cached_property
+    def _strangers(self) -> dict[str, str]:
+        """The setups that fail an identity claim of their name, each with the reason."""
         failed: dict[str, str] = {}
         for claim in self._claims.values():
             own = claim.setups
@@ -197,12 +197,6 @@ class _Audit:
         if key not in self._known:
             self._known[key] = _measure(claim, setups, self._results, self._tables)
         return self._known[key]
-
-    def _may_have(self, claim: Claim, setup: str) -> bool:
-        """Return whether another setup has what a claim reads; where it is about any, whether it should."""
-        if self._lost_file(claim, (setup,)):
-            return False
-        return not claim.setups or self._has_files(claim, (setup,))
 
     def _lost_file(self, claim: Claim, setups: tuple[str, ...]) -> tuple[str, str] | None:
         """Return the first file that a claim reads and a setup does without, and why."""
@@ -237,6 +231,8 @@ def _row(
     found = measured.estimate if measured else Estimate(math.nan)
     null = measured.null if measured else math.nan
     is_sign = claim.kind == "sign"
+    where = f" where {claim.select}" if claim.select else ""
+    beside = f"; null result: {claim.null}" if claim.null else ""
     return {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)} | {
         "tolerance": claim.tolerance if claim.measure else None,
         "interval": EXACT if claim.interval == EXACT else "",
@@ -250,18 +246,9 @@ def _row(
         "data": data,
         "verdict": verdict,
         "reason": reason,
-        "rule": _rule(claim),
+        "rule": f"{claim.measure} on {claim.file}{where}{beside}" if claim.measure else "",
         "source": source,
     }
-
-
-def _rule(claim: Claim) -> str:
-    """Return how a claim is measured, as its registry says it."""
-    if not claim.measure:
-        return ""
-    where = f" where {claim.select}" if claim.select else ""
-    null = f"; null result: {claim.null}" if claim.null else ""
-    return f"{claim.measure} on {claim.file}{where}{null}"
 
 
 def _measure(
@@ -278,15 +265,21 @@ def _measure(
         key = claim.file, setups
         if (table := tables.get(key)) is None:
             names = columns_of(*claim.formulas)
-            parts = [_labelled(_read(path, names), path, s) for s in setups for path in files[s]]
+            parts = []
+            for setup, path in ((s, path) for s in setups for path in files[s]):
+                part = _read(path, names)
+                part = part.assign(**{"file": path.stem, _PATH: str(path), _ROW: np.arange(len(part))})
+                # A table that spans setups keeps its own.
+                parts.append(part if "setup" in part else part.assign(setup=setup))
             table = pd.concat(parts, ignore_index=True)
             if not any(path.suffix == ".parquet" for s in setups for path in files[s]):
                 tables[key] = table  # of Parquet files each claim reads columns of its own
         rows = table
         rows = select_rows(claim.select, table) if claim.select else table
         used = [Path(path) for path in rows[_PATH].unique()]
-        if len(rows) < claim.min_rows:
-            raise MissingError(_too_few(len(rows), claim.min_rows))
+        if 0 < len(rows) < claim.min_rows:
+            few = number_of(len(rows), "row")
+            raise MissingError(f"{few} that the claim is about, which needs {claim.min_rows}")
         found = estimate(claim.measure, rows, claim.ends)
         null = estimate(claim.null, rows).value if claim.null else math.nan
     except CellError as error:
@@ -303,12 +296,6 @@ def _measure(
         names = " and ".join(sorted({path.name for paths in files.values() for path in paths}))
         return _Measured(None, math.nan, used, f"{names} of this setup: {error}")
     return _Measured(found, null, used)
-
-
-def _too_few(found: int, needed: int) -> str:
-    if not found:
-        return "no row that the claim is about"
-    return f"{found} row{'s' if found > 1 else ''} that the claim is about, which needs {needed}"
 
 
 def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
@@ -358,12 +345,6 @@ def _read_json(path: Path) -> pd.DataFrame:
     return table[kept]
 
 
-def _labelled(table: pd.DataFrame, path: Path, setup: str) -> pd.DataFrame:
-    """Return the table with its file, path, rows and setup; one that spans setups keeps its own setup."""
-    labelled = table.assign(**{"file": path.stem, _PATH: str(path), _ROW: np.arange(len(table))})
-    return labelled if "setup" in table else labelled.assign(setup=setup)
-
-
 def _place(path: Path, row: int) -> str:
     """Name a row (from 0) of a result file: by its line in a .tsv file."""
     if path.suffix != ".tsv":
@@ -385,15 +366,3 @@ def read_parquet_columns(path: Path) -> list[str]:
         return parquet.read_schema(path).names
     except (OSError, pyarrow.ArrowInvalid) as error:
         raise InputError(f"{path}: not a readable Parquet table ({str(error).splitlines()[0]})") from error
-
-
-def _source(claim: Claim, setups: tuple[str, ...], results: Path, files: list[Path]) -> str:
-    """Return the files behind a measurement, then those which show it and exist."""
-    shown = [
-        path
-        for pattern in claim.shown.split()
-        for setup in setups
-        for path in _matching(results, pattern.replace("{setup}", setup))
-    ]
-    unique = dict.fromkeys([*files, *shown])
-    return " ".join(path.relative_to(results).as_posix() for path in unique)

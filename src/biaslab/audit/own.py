@@ -1,4 +1,4 @@
-"""A registry of claims of one's own: a folder, measured on the results of any workflow.
+"""The audit of a run, and registries of one's own: folders, measured on the results of any workflow.
 
 The folder NAME holds ``NAME.tsv`` (the claims), ``paper.tsv`` (which paper, and its main claims),
 ``printed.tsv`` (what has no row, and why) and, once frozen, ``frozen.json``. Reading, measuring, verdicts and
@@ -39,6 +39,28 @@ class Freeze:
     date: str
     sha256: str
     changes: tuple[str, ...]
+
+
+def audit(
+    registries: list[Path],
+    schema: Path,
+    printed: list[Path],
+    papers: list[Path],
+    results: Path,
+    setups: dict[str, list[str]],
+    absent: dict[str, str],
+    made_up: list[list[str]],
+    lacking: dict[str, dict[str, list[str]]],
+    claims: Path,
+    page: Path,
+    say: Callable[[str], None],
+) -> None:
+    """Measure every published claim on the results; write the verdicts, their summary and the page."""
+    invented = {(area, name) for area, name in made_up}
+    registry = read_claims(registries, schema)
+    write_tsv(claims, measure_claims(registry, results, setups, absent, invented, lacking))
+    write_summary(claims, printed, papers, claims.with_name("summary"), say)
+    write_html(claims, page, printed, papers)
 
 
 def start_registry(folder: Path, schema: Path, examples: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, EXACT, GIVEN, JUDGED, WEAKER
 from biaslab.audit.measure import COLUMNS, OTHER
@@ -36,8 +37,9 @@ from biaslab.audit.verdicts import (
     VERDICTS,
 )
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_text_table
+from biaslab.core.files import read_text_table, write_text
 from biaslab.core.tables import Table, text_columns, write_table
+from biaslab.run.provenance import sha256_file
 
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
 PAPERS = ("paper", "title", "at_hand", "not_at_hand", "main")
@@ -56,6 +58,10 @@ _WORST_FIRST = (
     REPRODUCED,
     NOT_ATTEMPTED,
 )
+_CODECHECK_HEAD = """\
+# Written by biaslab audit from {claims}. Whoever checks adds what only people know: authors and
+# reference of the paper, codechecker, check_time, repository, certificate.
+"""
 _NUMBERS = ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null")
 
 
@@ -67,7 +73,10 @@ def read_measured(path: str | os.PathLike) -> pd.DataFrame:
         if row["verdict"] not in VERDICTS:
             raise InputError(f"{where}: '{row['verdict']}' is no verdict; regenerate the table")
         for name in _NUMBERS:
-            row[name] = _number(row[name], where)
+            try:
+                row[name] = float(row[name] or "nan")
+            except ValueError as error:
+                raise InputError(f"{where}: '{row[name]}' is no number; regenerate the table") from error
     return pd.DataFrame([row for _, row in rows], columns=list(COLUMNS))
 
 
@@ -77,7 +86,11 @@ def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
     for path in paths:
         for line, row in read_text_table(path, PRINTED, exactly=True):
             where, key = f"{path}, line {line}", tuple(row[name] for name in PRINTED[:3])
-            printed, absent = (_whole(row[n], f"{where}, column '{n}'") for n in ("printed", "absent"))
+            for name in ("printed", "absent"):
+                if not row[name].isdecimal():
+                    problem = f"'{row[name]}' is no number of things; write a whole number"
+                    raise InputError(f"{where}, column '{name}': {problem}")
+            printed, absent = int(row["printed"]), int(row["absent"])
             if row["counts_as"] not in COUNTED:
                 raise InputError(
                     f"{where}, column 'counts_as': '{row['counts_as']}' is not allowed; write "
@@ -123,7 +136,9 @@ def count_once(claims: pd.DataFrame) -> pd.DataFrame:
             parts.setdefault(key, {}).setdefault(claim_id, []).append(tuple(said))
     once = []
     for key, rows_of in parts.items():
-        verdict = _verdict_of_parts([_verdict_of_claim(rows) for rows in rows_of.values()])
+        verdicts = [_verdict_of_claim(rows) for rows in rows_of.values()]
+        attempted = [verdict for verdict in verdicts if verdict != NOT_ATTEMPTED]
+        verdict = worst([*attempted, INCONCLUSIVE] if 0 < len(attempted) < len(verdicts) else verdicts)
         kinds = [evidence for rows in rows_of.values() for _, _, evidence in rows]
         evidence = max(kinds, key=list(EVIDENCE).index) if verdict == REPRODUCED else ""
         once.append((*key, verdict, evidence))
@@ -223,8 +238,9 @@ def multiplicity(claims: pd.DataFrame) -> Multiplicity:
 def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
     """Return the measured rows that a null result would nearly or wholly meet, or that carry a caveat."""
     measured = claims[claims["verdict"] != NOT_ATTEMPTED]
-    reasons = [_why_weak(*row) for row in zip(measured["weak"], measured["caveat"], strict=True)]
-    why = pd.Series(reasons, index=measured.index, dtype=object)
+    by_null = (measured["weak"] == "yes") & ~measured["caveat"].str.startswith(WEAKER)
+    null = by_null.map({True: "a null result would meet it, or come close", False: ""})
+    why = null.str.cat(measured["caveat"], sep="; ").str.strip("; ")
     return measured.assign(why=why)[why != ""]
 
 
@@ -257,6 +273,37 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
     )
 
 
+def write_codecheck(results: Path, out: Path) -> int:
+    """Write codecheck.yml from the audit of a run; return how many files its manifest has."""
+    claims = results / "audit/claims.tsv"
+    table = read_measured(claims)
+    table = table[table["verdict"] != NOT_ATTEMPTED]
+    if table.empty:
+        raise InputError(f"{claims}: nothing was measured; run what the claims need first")
+    manifest = []
+    rows = table.assign(source=table["source"].str.split()).explode("source").dropna(subset="source")
+    for name, about in rows.groupby("source", sort=False):
+        path = results / name  # that a claim was measured on, or that shows it
+        items = ", ".join(dict.fromkeys(about["item"]))
+        comment = f"{items}. {in_words(about)}. sha256 {sha256_file(path)}"
+        relative = Path(os.path.relpath(path.resolve(), out.resolve().parent)).as_posix()
+        manifest.append({"file": relative, "comment": comment})
+    check = {
+        "version": "https://codecheck.org.uk/spec/config/1.0/",
+        "paper": {
+            "title": "; ".join(dict.fromkeys(table["paper"])),
+            "authors": [],
+            "reference": "",
+        },
+        "manifest": manifest,
+        "codechecker": [],
+        "summary": in_words(table),
+    }
+    text = yaml.safe_dump(check, sort_keys=False, allow_unicode=True, width=110)
+    write_text(out, _CODECHECK_HEAD.format(claims=claims) + text)
+    return len(manifest)
+
+
 def in_words(claims: pd.DataFrame) -> str:
     """Say how many rows of a table have which verdict."""
     counts = Counter(claims["verdict"])
@@ -274,30 +321,3 @@ def _verdict_of_claim(rows: Sequence[tuple[str, str, str]]) -> str:
     attempted = [(verdict, data) for verdict, data, _ in rows if verdict != NOT_ATTEMPTED]
     fair = [verdict for verdict, data in attempted if data != OTHER and verdict not in ELSEWHERE]
     return worst(fair or [verdict for verdict, _ in attempted] or [NOT_ATTEMPTED])
-
-
-def _verdict_of_parts(verdicts: Sequence[str]) -> str:
-    attempted = [verdict for verdict in verdicts if verdict != NOT_ATTEMPTED]
-    if attempted and len(attempted) < len(verdicts):
-        attempted.append(INCONCLUSIVE)
-    return worst(attempted or verdicts)
-
-
-def _why_weak(weak: str, caveat: str) -> str:
-    """Say why a row is weak; empty when it is not."""
-    by_null = weak == "yes" and not caveat.startswith(WEAKER)
-    reasons = ["a null result would meet it, or come close"] if by_null else []
-    return "; ".join([*reasons, *([caveat] if caveat else [])])
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text) if text else math.nan
-    except ValueError as error:
-        raise InputError(f"{where}: '{text}' is no number; regenerate the table") from error
-
-
-def _whole(text: str, where: str) -> int:
-    if not text.isdecimal():
-        raise InputError(f"{where}: '{text}' is no number of things; write a whole number")
-    return int(text)

@@ -66,7 +66,8 @@ def adapt(
                 " trained on"
             )
         return classifier
-    if _is_torch_module(classifier):
+    # Who has a torch module has imported torch: it is told without importing it here.
+    if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
         return TorchModel(classifier, n_attributes, n_classes)
     function = getattr(classifier, "predict_proba", classifier)
     if not callable(function):
@@ -224,11 +225,6 @@ class CallableModel:
             losses = -np.log(np.maximum(p[np.arange(len(p)), :, :, labels[part]], _LEAST))
             gradients[part] = (losses[:, :, 0] - losses[:, :, 1]) / 2
         return gradients
-
-
-def _is_torch_module(classifier: object) -> bool:
-    """Tell a torch module without importing torch: who has one, has imported it."""
-    return any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__)
 
 
 def _answered(function: Callable, X: Any) -> Any:

@@ -69,7 +69,11 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
             f"{path}, row {bad}: has {len(rows[bad])} fields, the header {len(columns)}; check separator and"
             f" quotes{separator_hint(rows[0], separator)}"
         )
-    _check_known(path, [label, *protected], columns)
+    for name in (label, *protected):
+        if name not in columns:
+            raise InputError(
+                f"{path}: there is no column '{name}' (it has {', '.join(columns)}){suggest(name, columns)}"
+            )
     texts = {name: [row[i].strip() for row in rows[1:]] for i, name in enumerate(columns)}
     missing = list(find_doubtful(itertools.chain.from_iterable(texts.values())).missing)
     classes = sorted(set(texts[label]) - set(missing), key=_by_number)
@@ -102,18 +106,20 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
         " last",
     ]
     text = "\n".join(lines) + "\n"
-    _check_reads(path, text)
+    with tempfile.TemporaryDirectory() as folder:
+        schema = os.path.join(folder, "draft.yaml")
+        write_text(schema, text)
+        try:
+            read_table(path, load_schema(schema))
+        except InputError as error:
+            raise InputError(str(error).replace(schema, f"the draft for {path}")) from error
     notes = _left_out_rows(texts, label, kept, chosen, missing)
-    notes += describe_trimmed(len({*trimmed} - {line_numbers[0]})) + _renamed(header, columns)
+    notes += describe_trimmed(len({*trimmed} - {line_numbers[0]}))
+    if renamed := [f"'{a}' is '{b}'" for a, b in zip(header, columns, strict=True) if a != b]:
+        notes.append(f"Columns renamed in the draft: {', '.join(renamed)}.")
     for entry in [*attributes, {"name": label, "values": classes}]:
         notes += _questions(entry)
     return Draft(text, kept, chosen, classes, left_out, notes)
-
-
-def _renamed(header: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Say which columns have other names in the draft than in the table."""
-    pairs = [f"'{a}' is '{b}'" for a, b in zip(header, columns, strict=True) if a != b]
-    return [f"Columns renamed in the draft: {', '.join(pairs)}."] if pairs else []
 
 
 def _left_out_rows(
@@ -170,14 +176,6 @@ def _names(header: Sequence[str]) -> list[str]:
             copy, again = f"{name} {again}", again + 1
         names.append(copy)
     return names
-
-
-def _check_known(path: Path, names: Sequence[str], columns: Sequence[str]) -> None:
-    for name in names:
-        if name not in columns:
-            raise InputError(
-                f"{path}: there is no column '{name}' (it has {', '.join(columns)}){suggest(name, columns)}"
-            )
 
 
 def _check_protected(path: Path, chosen: list[str], kept: list[str], left_out: dict[str, str]) -> None:
@@ -240,14 +238,3 @@ def _by_number(text: str) -> tuple[bool, float, str]:
 def _flow(value: object) -> str:
     text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9)
     return text.removesuffix("...\n").strip()
-
-
-def _check_reads(path: Path, text: str) -> None:
-    """Raise when the table cannot be read by the draft."""
-    with tempfile.TemporaryDirectory() as folder:
-        schema = os.path.join(folder, "draft.yaml")
-        write_text(schema, text)
-        try:
-            read_table(path, load_schema(schema))
-        except InputError as error:
-            raise InputError(str(error).replace(schema, f"the draft for {path}")) from error

@@ -1,6 +1,12 @@
-"""Tables of samples: read by a schema into whole numbers, and shown in the words of the schema again."""
+"""Tables of samples: read by a schema into whole numbers, and shown in the words of the schema again.
+
+Encoded samples round numbers where the schema has bins, divides or clips. A classifier that was fitted on the
+columns of the file is asked about `Rows`, the rows themselves: a variant has all of a row's own values except
+the protected ones.
+"""
 
 import csv
+import io
 import itertools
 import os
 import re
@@ -11,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.schema import REFUSE, WHITESPACE, Attribute, Integer, Schema
+from biaslab.classifiers.domain import Protected
+from biaslab.classifiers.schema import REFUSE, WHITESPACE, Attribute, Bins, Integer, Schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import bounded_lines, check_whole, separator_hint
 
@@ -82,22 +89,46 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         class that the schema lacks, a value outside its domain where the schema refuses it; or when the
         file is missing, not text, empty, has lines of another length, or lacks a column.
     """
-    found = _codes(path, schema)
-    codes, present = found.codes[:, :-1], (found.codes != MISSING).all(axis=1)
+    fields = [*schema.attributes, schema.label]
+    trimmed: list[int] = []
+    rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open, trimmed)
+    names = column_names(rows, schema, path)
+    encoders = [_Encoder(one, schema.missing) for one in fields]
+    places = [_place(one.column, names, path, schema.separator) for one in fields]
+    problems = _Problems(schema)
+    parts, numbers, moved = [], [], []
+    while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
+        lines, texts = zip(*chunk, strict=True)
+        _check_lengths(lines, texts, len(names), path)
+        whole = list(zip(*texts, strict=True))
+        columns = [whole[place] for place in places]
+        pairs = list(zip(encoders, columns, strict=True))
+        parts.append(np.stack([encoder.codes(column) for encoder, column in pairs], axis=1))
+        problems.note(parts[-1], lines, columns, encoders)
+        numbers.append(np.array(lines, np.int64))
+        moved.append(np.any([encoder.is_clipped(column) for encoder, column in pairs], axis=0))
+    if problems.found:
+        line, problem, count = min(problems.found.values(), key=lambda entry: entry[0])
+        more = f" and {count - 1} more" if count > 1 else ""
+        raise InputError(f"{path}, line {line}{more}: {problem}")
+    if not parts:
+        raise InputError(f"{path}: has no rows; write one sample a line")
+    all_codes, lines, clipped = (np.concatenate(of_chunks) for of_chunks in (parts, numbers, moved))
+    codes, present = all_codes[:, :-1], (all_codes != MISSING).all(axis=1)
     if not present.any():
         raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
     X = np.ascontiguousarray(codes[present], np.int32)
     outside = ~schema.domain.contains(codes[present])
     return Data(
         X,
-        found.codes[present, -1].copy(),
+        all_codes[present, -1].copy(),
         int(outside.sum()),
         int((~present).sum()),
-        found.lines[present],
+        lines[present],
         outside=outside,
-        clipped=found.clipped[present],
+        clipped=clipped[present],
         left_out=codes[~present],
-        n_trimmed=found.n_trimmed,
+        n_trimmed=int(np.isin(trimmed, lines).sum()),
     )
 
 
@@ -148,46 +179,6 @@ def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-@dataclass(frozen=True)
-class _Codes:
-    """The numbers of the attributes and the label, (n, d + 1) int64."""
-
-    codes: np.ndarray
-    lines: np.ndarray  # (n,) int64
-    clipped: np.ndarray  # (n,) bool: an attribute's `clip` moved a number
-    n_trimmed: int  # rows with blanks around a value
-
-
-def _codes(path: str | os.PathLike, schema: Schema) -> _Codes:
-    fields = [*schema.attributes, schema.label]
-    trimmed: list[int] = []
-    rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open, trimmed)
-    names = column_names(rows, schema, path)
-    encoders = [_Encoder(one, schema.missing) for one in fields]
-    places = [_place(one.column, names, path, schema.separator) for one in fields]
-    problems = _Problems(str(path), schema)
-    parts, numbers, clipped = [], [], []
-    while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
-        lines, texts = zip(*chunk, strict=True)
-        _check_lengths(lines, texts, len(names), path)
-        columns = list(zip(*texts, strict=True))
-        codes = [encoder.codes(columns[place]) for encoder, place in zip(encoders, places, strict=True)]
-        codes = np.stack(codes, axis=1)
-        problems.note(codes, lines, [columns[place] for place in places], encoders)
-        parts.append(codes)
-        numbers.append(np.array(lines, np.int64))
-        of_encoders = [
-            encoder.is_clipped(columns[place]) for encoder, place in zip(encoders, places, strict=True)
-        ]
-        clipped.append(np.any(of_encoders, axis=0))
-    problems.raise_first()
-    if not parts:
-        raise InputError(f"{path}: has no rows; write one sample a line")
-    lines = np.concatenate(numbers)
-    n_trimmed = int(np.isin(trimmed, lines).sum())
-    return _Codes(np.concatenate(parts), lines, np.concatenate(clipped), n_trimmed)
-
-
 class _Encoder(dict):
     """The number of every text of a column; each text is read once."""
 
@@ -197,7 +188,12 @@ class _Encoder(dict):
         self._clipped: set[str] = set()
 
     def __missing__(self, text: str) -> int:
-        self[text] = code = self._code(text.strip())
+        try:
+            code = self.attribute.code(text.strip())
+            code = code if _INT32.min <= code <= _INT32.max else _UNREADABLE
+        except ValueError:
+            code = MISSING if text.strip() in self._missing else _UNREADABLE
+        self[text] = code
         is_number = isinstance(self.attribute, Integer) and code not in (MISSING, _UNREADABLE)
         if is_number and self.attribute.clips(text.strip()):
             self._clipped.add(text)
@@ -205,13 +201,6 @@ class _Encoder(dict):
 
     def is_clipped(self, texts: Sequence[str]) -> np.ndarray:
         return np.array([text in self._clipped for text in texts] if self._clipped else [False] * len(texts))
-
-    def _code(self, text: str) -> int:
-        try:
-            code = self.attribute.code(text)
-        except ValueError:
-            return MISSING if text in self._missing else _UNREADABLE
-        return code if _INT32.min <= code <= _INT32.max else _UNREADABLE
 
     def codes(self, texts: Sequence[str]) -> np.ndarray:
         return np.fromiter(map(self.__getitem__, texts), np.int64, len(texts))
@@ -228,7 +217,6 @@ class _Encoder(dict):
 class _Problems:
     """The first problem of each kind in each column, with how many lines have it."""
 
-    path: str
     schema: Schema
     found: dict[tuple[int, str], list] = field(default_factory=dict)
 
@@ -255,12 +243,6 @@ class _Problems:
 
     def _add(self, key: tuple[int, str], line: int, problem: str, count: int) -> None:
         self.found.setdefault(key, [line, problem, 0])[2] += count
-
-    def raise_first(self) -> None:
-        if self.found:
-            line, problem, count = min(self.found.values(), key=lambda entry: entry[0])
-            more = f" and {count - 1} more" if count > 1 else ""
-            raise InputError(f"{self.path}, line {line}{more}: {problem}")
 
 
 def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
@@ -363,3 +345,102 @@ def _check_lengths(
                 f"{path}, line {line}: has {len(fields)} fields and not {n_columns}; correct the line, or the"
                 " schema's separator, header or columns"
             )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a file beside their encoded samples.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        All columns of the file, with the types that `pandas.read_csv` gives them.
+    X : (n, d) int32
+        The same rows, encoded by the schema.
+    schema : Schema
+    """
+
+    frame: pd.DataFrame
+    X: np.ndarray
+    schema: Schema
+
+    @classmethod
+    def read(cls, path: str | os.PathLike, schema: Schema, X: np.ndarray, lines: np.ndarray) -> "Rows":
+        """Read the rows that stand in some lines of a file and are encoded as `X`."""
+        rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open)
+        text, numbers = io.StringIO(), []
+        writer = csv.writer(text)
+        writer.writerow(column_names(rows, schema, path))
+        for line, fields in rows:
+            writer.writerow(field.strip() for field in fields)
+            numbers.append(line)
+        text.seek(0)
+        frame = pd.read_csv(text, skip_blank_lines=False)[np.isin(numbers, lines)]
+        return cls(frame.reset_index(drop=True).infer_objects(), X, schema)
+
+    def variants(self, rows: slice, protected: Protected) -> pd.DataFrame:
+        """Return some rows with every combination of protected values, those of a row together.
+
+        The combination that a row has itself keeps the row's own values. Another one has what the file
+        writes most often for it, or what the schema does where the file has none.
+        """
+        m = len(protected.values)
+        own = self.frame[rows]
+        return self.combine(own, self.X[rows], protected, np.repeat(protected.positions(self.X[rows]), m))
+
+    def combine(
+        self, own: pd.DataFrame, X: np.ndarray, protected: Protected, positions: np.ndarray
+    ) -> pd.DataFrame:
+        """Return rows of a table, encoded as `X`, with every combination of protected values.
+
+        `positions` (n * m,) is the combination that each row has itself, which keeps its values.
+        """
+        n, m = len(own), len(protected.values)
+        table = own.loc[np.repeat(own.index, m)].reset_index(drop=True)
+        others = np.tile(np.arange(m), n) != positions
+        for place, values in zip(protected.columns, protected.values.T, strict=True):
+            attribute = self.schema.attributes[place]
+            usual = pd.Series([self.usual(place, int(code)) for code in values])
+            column = table[attribute.column].astype(object)
+            column[others] = usual.astype(object).to_numpy()[np.tile(np.arange(m), n)[others]]
+            table[attribute.column] = column.infer_objects()
+        return table
+
+    def draw(self, X: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+        """Return rows of a table for encoded samples, (n, d) int32.
+
+        Each value is drawn from those that the file has for its code, or is what the schema writes for it.
+        """
+        columns = {}
+        for place, attribute in enumerate(self.schema.attributes):
+            values, codes = self.frame[attribute.column], self.X[:, place]
+            drawn = np.empty(len(X), object)
+            for code in np.unique(X[:, place]):
+                alike, wanted = np.flatnonzero(codes == code), X[:, place] == code
+                if len(alike):
+                    drawn[wanted] = values.to_numpy(object)[rng.choice(alike, int(wanted.sum()))]
+                else:
+                    drawn[wanted] = self._written(attribute, int(code))
+            columns[attribute.column] = pd.Series(drawn).infer_objects()
+        return pd.DataFrame(columns)
+
+    def usual(self, place: int, code: int) -> object:
+        """Return the value that the file has most often among those encoded so."""
+        attribute = self.schema.attributes[place]
+        values = self.frame[attribute.column][self.X[:, place] == code].mode()
+        return values.iloc[0] if len(values) else self._written(attribute, code)
+
+    def _written(self, attribute: Attribute, code: int) -> object:
+        """Return what the schema writes for an encoded number, with the type of its column."""
+        cell, dtype = attribute.cell(code), self.frame[attribute.column].dtype
+        return str(cell).lower() == "true" if pd.api.types.is_bool_dtype(dtype) else cell
+
+
+def rounded_attributes(schema: Schema) -> list[str]:
+    """Return the names of the attributes whose encoded number stands for several numbers of the file."""
+    return [
+        one.name
+        for one in schema.attributes
+        if isinstance(one, Bins)
+        or (isinstance(one, Integer) and not one.coded and (one.divide_by > 1 or one.clip))
+    ]

@@ -89,7 +89,10 @@ def classes_of(classifier: object) -> list[str] | None:
     if classes is None:
         return None
     labels = np.asarray(classes, object)
-    names = [label_text(label) for label in labels.tolist()] if labels.ndim == 1 else []
+    names = []
+    for label in labels.tolist() if labels.ndim == 1 else ():
+        is_whole = isinstance(label, float) and label.is_integer()
+        names.append(str(int(label) if is_whole else label).strip())  # as a table of text has it
     if not names or len(set(names)) < len(names):
         raise InputError("the classifier's classes_ is no list of different labels; fit it on one label")
     return names
@@ -117,13 +120,6 @@ def positive_column(
         + (f"none is '{positive}': " if positive is not None else "")
         + f"name the positive one of two with {'--positive' if positive is None else option}"
     )
-
-
-def label_text(label: object) -> str:
-    """Return a label as a table of text has it: the number 1.0 is 1."""
-    if isinstance(label, float) and label.is_integer():
-        label = int(label)
-    return str(label).strip()
 
 
 def column_order(classes: Sequence[str], codes: Mapping[str, int], names: Sequence[str]) -> list[int] | None:

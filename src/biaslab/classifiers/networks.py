@@ -80,7 +80,7 @@ class Network:
             When the samples have another number of attributes.
         """
         out = np.empty((len(X), self.n_classes), np.float32)
-        with at_most_threads(_threads(len(X))):
+        with at_most_threads(max(1, len(X) // SHARE)):
             _kernels.network_logits(_samples(X, self.n_attributes), *self.packed, out)
         return out
 
@@ -168,7 +168,7 @@ class Network:
         out = np.empty((len(X), self.n_attributes), np.float32)
         labels = np.ascontiguousarray(labels, np.int64)
         X = _samples(X, self.n_attributes)
-        with at_most_threads(_threads(len(X))):
+        with at_most_threads(max(1, len(X) // SHARE)):
             _kernels.network_input_gradients(X, labels, self.n_classes, *self.packed, out)
         return out
 
@@ -243,10 +243,6 @@ def save_network(path: Path, network: Network) -> None:
     """
     named = {f"W{layer}": w for layer, w in enumerate(network.weights)}
     write_npz(path, **named, **{f"b{layer}": b for layer, b in enumerate(network.biases)})
-
-
-def _threads(n: int) -> int:
-    return max(1, n // SHARE)
 
 
 def _samples(X: np.ndarray, n_attributes: int) -> np.ndarray:

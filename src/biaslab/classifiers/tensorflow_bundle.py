@@ -85,21 +85,13 @@ def load_bundle(prefix: Path) -> Network:
 def write_weights(files: Sequence[Path], target: Path) -> None:
     """Write weights (``W0``, …) and biases (``b0``, …) of a bundle's ``.index`` and ``.data`` as ``.npz``."""
     network = _read_bundle(*files)
-    arrays = {"W": network.weights, "b": network.biases}
-    write_zip(
-        target,
-        (
-            (f"{kind}{i}.npy", _npy(array))
-            for kind, layers in arrays.items()
-            for i, array in enumerate(layers)
-        ),
-    )
-
-
-def _npy(array: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
-    return buffer.getvalue()
+    members = []
+    for kind, layers in (("W", network.weights), ("b", network.biases)):
+        for number, array in enumerate(layers):
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
+            members.append((f"{kind}{number}.npy", buffer.getvalue()))
+    write_zip(target, members)
 
 
 def _read_bundle(index: Path, data: Path) -> Network:

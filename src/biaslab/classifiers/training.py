@@ -154,30 +154,18 @@ def train(
             f"the network to start from has {start.n_attributes} attributes and {start.n_classes} classes, "
             f"the data {X.shape[1]} and {n_classes}; train a new one"
         )
+    standard = Standardisation.of(X)
+    inputs, labels = standard.inputs(X), np.ascontiguousarray(y, np.int64)
     for attempt in range(1 if start else ATTEMPTS):
         rng = stream(seed, "training", attempt)
-        initial = start or Standardisation.of(X).fold(initial_network(X.shape[1], n_classes, rng))
-        network = _trained(initial, X, y, epochs, learning_rate, batch, rng)
+        initial = start or standard.fold(initial_network(X.shape[1], n_classes, rng))
+        training = Training(standard.unfold(initial), batch=batch)
+        for _ in range(epochs):
+            training.run(inputs, labels, rng.permutation(len(X)), learning_rate)
+        network = standard.fold(training.network)
         if len(np.unique(network.labels(X))) > 1 or len(np.unique(y)) == 1:
             break
     return network
-
-
-def _trained(
-    start: Network,
-    X: np.ndarray,
-    y: np.ndarray,
-    epochs: int,
-    learning_rate: float,
-    batch: int,
-    rng: np.random.Generator,
-) -> Network:
-    standard = Standardisation.of(X)
-    training = Training(standard.unfold(start), batch=batch)
-    inputs, y = standard.inputs(X), np.ascontiguousarray(y, np.int64)
-    for _ in range(epochs):
-        training.run(inputs, y, rng.permutation(len(X)), learning_rate)
-    return standard.fold(training.network)
 
 
 def initial_network(n_attributes: int, n_classes: int, rng: np.random.Generator) -> Network:

@@ -114,7 +114,7 @@ def crate(
     ] = None,
 ) -> None:
     """Pack a run for others: a Workflow Run Crate of workflow, settings, results, audit and provenance."""
-    from biaslab.audit.codecheck import write_codecheck
+    from biaslab.audit.summary import write_codecheck
     from biaslab.run.crate.writing import write_crate
     from biaslab.run.root import repository
 

@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import write_text
-from biaslab.core.pages import render
+from biaslab.core.files import render, write_text
 from biaslab.core.tables import is_number
 
 MADE_BY = "biaslab"
@@ -95,7 +94,8 @@ def dots(
             )
         axes.set_xlabel("\n".join(map(_plainly, textwrap.wrap(xlabel, _LABEL))))
         axes.set(yticks=rows, ylim=(len(labels) - 0.5, -0.5))
-        axes.set_yticklabels([_short(label) for label in labels])
+        short = (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in labels)
+        axes.set_yticklabels(map(_plainly, short))
         axes.margins(x=0.08)
         axes.grid(axis="x")
         if len(series) > 1 or line_label:
@@ -130,10 +130,6 @@ def names_of(files: Sequence[str | os.PathLike]) -> list[str]:
 def listed(table: pd.DataFrame, template: str) -> str:
     """Return the rows of a table in one line, for who cannot see the figure of them."""
     return "; ".join(template.format(**row) for row in table.to_dict("records"))
-
-
-def _short(label: str) -> str:
-    return _plainly(label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…")
 
 
 def _plainly(text: str) -> str:

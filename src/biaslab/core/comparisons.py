@@ -111,13 +111,16 @@ class GroupTest:
 
         The hits, (L, G), tell how much more than by chance lists differ.
         """
-        inflation = self._inflation(hits - self.expected)
+        deviations, df = hits - self.expected, np.maximum(self.n_lists - 1, 1)
+        over_lists = _variance_over_lists(deviations.sum(axis=0), (deviations**2).sum(axis=0), self.n_lists)
+        ratio = np.divide(over_lists, self.variances, out=np.ones(len(df)), where=self.variances > 0)
+        inflation = np.where(ratio > scipy.stats.chi2.ppf(1 - _CLEAR, df) / df, ratio, 1.0)
         least, others = np.full((2, self.n.shape[1]), np.nan)
         known: dict[tuple, tuple[float, float]] = {}  # groups alike have one answer
         for v in np.flatnonzero(self.n_lists):
             key = (self.n[:, v].tobytes(), float(inflation[v]))
             if key not in known:
-                known[key] = _least_rate(_Alternative(self, int(v), float(inflation[v])))
+                known[key] = _Alternative(self, int(v), float(inflation[v])).least_rate()
             least[v], others[v] = known[key]
         return least, others
 
@@ -157,24 +160,13 @@ class GroupTest:
         step = max(1, _BLOCK // (n_drawn * G))
         for first in range(0, n_lists, step):
             part = slice(first, first + step)
-            deviations = self._permuted_hits(n_drawn, part, rng) - self.expected[part]
+            left = np.broadcast_to(self.n[part], (n_drawn, *self.n[part].shape))
+            sure = _draw(left, self.sure[part], rng)
+            hits = sure + _draw(left - sure, self.tied[part], rng) * self.weight[part][:, None]
+            deviations = hits - self.expected[part]
             sums += deviations.sum(axis=1)
             squares += (deviations**2).sum(axis=1)
         return np.sort(self._statistics(sums, squares).max(axis=1))
-
-    def _permuted_hits(self, n_drawn: int, part: slice, rng: np.random.Generator) -> np.ndarray:
-        """Return the hits of each group in some lists in permutations, (n_drawn, L, G)."""
-        left = np.broadcast_to(self.n[part], (n_drawn, *self.n[part].shape))
-        sure = _draw(left, self.sure[part], rng)
-        tied = _draw(left - sure, self.tied[part], rng)
-        return sure + tied * self.weight[part][:, None]
-
-    def _inflation(self, deviations: np.ndarray) -> np.ndarray:
-        """Return the variance over lists over that by chance, (G,); 1 where it does not clearly exceed it."""
-        df = np.maximum(self.n_lists - 1, 1)
-        over_lists = _variance_over_lists(deviations.sum(axis=0), (deviations**2).sum(axis=0), self.n_lists)
-        ratio = np.divide(over_lists, self.variances, out=np.ones(len(df)), where=self.variances > 0)
-        return np.where(ratio > scipy.stats.chi2.ppf(1 - _CLEAR, df) / df, ratio, 1.0)
 
 
 def compare_groups(
@@ -274,17 +266,6 @@ def _draw(n: np.ndarray, places: np.ndarray, rng: np.random.Generator) -> np.nda
     return drawn
 
 
-def _least_rate(alternative: "_Alternative") -> tuple[float, float]:
-    """Return the rate of a group that would be seen four times in five, and the others'; NaN for none."""
-    if alternative.power(_FARTHEST) < POWER:
-        return math.nan, math.nan
-    low, high = _FARTHEST, 0.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if alternative.power(middle) >= POWER else (low, middle)
-    return alternative.rates(low)
-
-
 class _Alternative:
     """The hits of one group when its odds are lower than those of all others, in the lists of a test."""
 
@@ -309,9 +290,15 @@ class _Alternative:
         """Return the chance of each count in each distinct list."""
         return scipy.special.softmax(self.logs + self.counts * log_odds, axis=1)
 
-    def rates(self, log_odds: float) -> tuple[float, float]:
-        """Return the rate of the group and of the others."""
-        hits = (self.chances(log_odds) * self.counts).sum(axis=1)[self.of_list].sum()
+    def least_rate(self) -> tuple[float, float]:
+        """Return the rate that would be seen four times in five, and that of the others; NaN for none."""
+        if self.power(_FARTHEST) < POWER:
+            return math.nan, math.nan
+        low, high = _FARTHEST, 0.0
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.power(middle) >= POWER else (low, middle)
+        hits = (self.chances(low) * self.counts).sum(axis=1)[self.of_list].sum()
         mine, size = self.test.n[:, self.v].sum(), self.test.sizes.sum()
         return float(hits / mine), float((self.test.expected.sum() - hits) / (size - mine))
 

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: atomic writing, and reading of text, YAML, JSON and tables of text."""
+"""Files that are whole or absent: atomic writing, pages of HTML, reading of text, YAML, JSON and tables."""
 
 import codecs
 import contextlib
@@ -121,6 +121,21 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 def write_json(path: str | os.PathLike, value: object) -> None:
     """Write `value` as indented JSON with sorted keys, atomically."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def render(template: Path, **values: object) -> str:
+    """Fill a Jinja template: text is escaped, a value that is missing is an error."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(template.parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(template.name).render(values)
 
 
 def parse_json(text: str) -> Any:

@@ -1,7 +1,6 @@
 """Tables and arrays in files: written atomically, and read without ever unpickling."""
 
 import os
-import zipfile
 from tokenize import TokenError
 
 import numpy as np
@@ -74,7 +73,11 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
     """Read the arrays `keys`, all of them by default, and never unpickle."""
     try:
         with np.load(path, allow_pickle=False) as archive:
-            _refuse_bombs(path, archive.zip)
+            for member in archive.zip.infolist():  # no more than a member announces is ever unpacked
+                if member.file_size > max(MAX_PACKED_BYTES, 100 * member.compress_size):
+                    raise InputError(
+                        f"{path}: {member.filename} unpacks to {member.file_size} bytes; refused"
+                    )
             missing = [k for k in keys if k not in archive.files]
             if missing:
                 raise InputError(
@@ -89,10 +92,3 @@ def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, n
         if "pickle" in reason:  # whose advice is to unpickle, which runs what is in the file
             reason = "it holds objects, or is none"
         raise InputError(f"{path}: not a readable .npz file ({reason}); regenerate it") from error
-
-
-def _refuse_bombs(path: str | os.PathLike, archive: zipfile.ZipFile) -> None:
-    """Raise when an array unpacks to far more than it takes; no more than it announces is ever unpacked."""
-    for member in archive.infolist():
-        if member.file_size > max(MAX_PACKED_BYTES, 100 * member.compress_size):
-            raise InputError(f"{path}: {member.filename} unpacks to {member.file_size} bytes; refused")

@@ -53,7 +53,8 @@ class KernelCache:
         code = function.__code__
         bytecode = hashlib.sha256(code.co_code).hexdigest()
         self._kernel = [function.__module__, function.__qualname__, code.co_firstlineno, bytecode]
-        self._kernel += [(name, _in_order(options[name])) for name in sorted(options)]
+        for name, value in sorted(options.items()):  # sets are written the same in every process
+            self._kernel.append((name, sorted(value) if isinstance(value, set | frozenset) else value))
         self._sources = _sources_at_import()
 
     @property
@@ -251,11 +252,6 @@ def _named_tuples(arguments: Iterable[Any]) -> list[tuple]:
             found.append((own.__module__, own.__qualname__, argument.fields))
         found += _named_tuples(getattr(argument, "types", ()))
     return found
-
-
-def _in_order(option: Any) -> Any:
-    """Return the value of a compile flag in a form that is written the same in every process."""
-    return sorted(option) if isinstance(option, set | frozenset) else option
 
 
 def _read_checked(path: Path) -> bytes:

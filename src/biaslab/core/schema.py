@@ -23,19 +23,17 @@ _TYPE_NAMES = {
 }
 
 
-def _is_finite_number(checker: object, value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
-
-
-def _is_whole_number(checker: object, value: object) -> bool:
-    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return is_whole and not isinstance(value, bool) and abs(value) < 2**63
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"number": _is_finite_number, "integer": _is_whole_number}
+        {
+            "number": lambda _, value: _is_number(value) and abs(value) < math.inf,
+            "integer": lambda _, value: _is_number(value) and value % 1 == 0 and abs(value) < 2**63,
+        }
     ),
 )
 
@@ -78,20 +76,17 @@ def find_problem(value: Any, schema: Mapping) -> str:
         key=lambda error: (len(error.absolute_path), list(map(str, error.absolute_path))),
         default=None,
     )
-    return _explain(first) if first is not None else ""
-
-
-def _explain(error: jsonschema.ValidationError) -> str:
-    """Turn one violation of the schema into one line: key, problem, remedy."""
-    if error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        unknown = next(key for key in error.instance if key not in known)
+    if first is None:
+        return ""
+    if first.validator == "additionalProperties":
+        known = list(first.schema["properties"])
+        unknown = next(key for key in first.instance if key not in known)
         near = suggest(str(unknown), known) or f"; known here: {', '.join(known)}"
-        return f"{_key(error, unknown)}: unknown key{near}"
-    meaning = error.schema.get("description", "").rstrip()
-    if "propertyNames" in error.absolute_schema_path:
-        return f"{_key(error, error.instance)}: not a usable name; write {meaning}"
-    return f"{_key(error)}: {_problem(error)}; write {_kind(error.schema)}: {meaning}"
+        return f"{_key(first, unknown)}: unknown key{near}"
+    meaning = first.schema.get("description", "").rstrip()
+    if "propertyNames" in first.absolute_schema_path:
+        return f"{_key(first, first.instance)}: not a usable name; write {meaning}"
+    return f"{_key(first)}: {_problem(first)}; write {_kind(first.schema)}: {meaning}"
 
 
 def _key(error: jsonschema.ValidationError, *more: object) -> str:

@@ -65,14 +65,6 @@ def said_of(kind: Any) -> Field | None:
     return dataclasses.replace(rules or Field(), description=text) if rules or text else None
 
 
-def choices_of(kind: Any) -> tuple[str, ...]:
-    """Return the values that an annotation lists; none where it lists none."""
-    inner = get_args(kind)
-    if get_origin(kind) is Literal:
-        return inner
-    return choices_of(inner[0]) if get_origin(kind) is Annotated else ()
-
-
 def check(settings: Any) -> None:
     """Refuse an instance of a dataclass whose fields break what is said of them."""
     from biaslab.core.schema import find_problem
@@ -101,7 +93,10 @@ def schema_of(kind: Any, default: Any = None, said: Field | None = None) -> dict
         return schema | {"type": [schema["type"], "null"]}
     schema = {"description": said.description} if said and said.description else {}
     if dataclasses.is_dataclass(kind):
-        return {"description": _summary(kind)} | schema | _object_schema(kind, default)
+        # The first line of the docstring, without its capital and its full stop.
+        text = (kind.__doc__ or "").partition("\n")[0].removesuffix(".")
+        text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+        return {"description": text} | schema | _object_schema(kind, default)
     if origin is Literal:
         return schema | {"type": "string", "enum": list(inner)}
     if origin in (list, tuple):
@@ -157,12 +152,6 @@ def default_of(field: dataclasses.Field) -> Any:
     """Return the default of a field; MISSING where there is none."""
     made = field.default_factory
     return field.default if made is dataclasses.MISSING else made()
-
-
-def _summary(kind: type) -> str:
-    """Return the first line of a docstring as a description: without its capital and its full stop."""
-    text = (kind.__doc__ or "").partition("\n")[0].removesuffix(".")
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def build(kind: Any, value: Any, name: str = "") -> Any:

@@ -63,7 +63,8 @@ def find_largest_difference(
     is_usable = members.any(axis=0) & others.any(axis=0)
     if not is_usable.any() or len(values) < 2:
         return LargestDifference(p_values, math.nan)
-    weights = (_shares(members[:, is_usable]) - _shares(others[:, is_usable])).T
+    mine, theirs = members[:, is_usable], others[:, is_usable]
+    weights = (mine / mine.sum(axis=0) - theirs / theirs.sum(axis=0)).T
     spread = np.sqrt((weights**2).sum(axis=1))[:, None] * values.std(axis=0, ddof=1)
 
     def statistics(rows: np.ndarray) -> np.ndarray:
@@ -171,10 +172,6 @@ def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: f
 def level_of_each(n: int, level: float = LEVEL) -> float:
     """Return the level of each of n intervals that hold together at a level (Bonferroni)."""
     return 1 - (1 - level) / max(n, 1)
-
-
-def _shares(members: np.ndarray) -> np.ndarray:
-    return members / members.sum(axis=0)
 
 
 def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:

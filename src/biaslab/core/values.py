@@ -64,7 +64,8 @@ def find_doubtful(values: Iterable[str]) -> DoubtfulValues:
     spellings: dict[str, list[str]] = {}
     for value in distinct:
         if value not in missing:
-            spellings.setdefault(_fold(value), []).append(value)
+            folded = " ".join(value.split()).casefold().removesuffix(".").rstrip()
+            spellings.setdefault(folded, []).append(value)
     return DoubtfulValues(tuple(tuple(of) for of in spellings.values() if len(of) > 1), missing)
 
 
@@ -93,10 +94,6 @@ def check_values(place: str, values: Iterable[str], unknown_option: str | None =
         f"{place}: {'; '.join(doubtful.sentences())}; {' and '.join(remedies)}, or keep all values as they"
         f" are ({EXACT_OPTION})"
     )
-
-
-def _fold(value: str) -> str:
-    return " ".join(value.split()).casefold().removesuffix(".").rstrip()
 
 
 def _listed(values: tuple[str, ...]) -> str:

@@ -27,8 +27,8 @@ from biaslab.debiasing.methods.asking import debias
 from biaslab.debiasing.remaining import classifier, clusters
 from biaslab.debiasing.settings import Penalty, Settings, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case
-from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.unit import read_unit_embedding
+from biaslab.embeddings.vocabulary import AnyCase
 
 N_DIRECTIONS = 200
 """Random directions along which DirectBias is measured."""

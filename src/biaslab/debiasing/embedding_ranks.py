@@ -22,8 +22,8 @@ from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import central_interval
-from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.unit import UnitEmbedding
+from biaslab.embeddings.vocabulary import AnyCase
 
 N_DRAWS = 1000
 """Tests whose words are drawn again."""

@@ -19,7 +19,7 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, read_yaml
 from biaslab.core.schema import check_schema
-from biaslab.embeddings.letter_case import AnyCase
+from biaslab.embeddings.vocabulary import AnyCase
 
 __all__ = [
     "KnownSets",

@@ -3,7 +3,7 @@
 import importlib.resources
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
-from biaslab.embeddings.batches import Training, join_tables, read_trainings
+from biaslab.embeddings.batches import join_tables, read_trainings
 from biaslab.embeddings.vocabulary import read_vocabulary
 
 __all__ = ["AnalogyScore", "default_questions", "evaluate"]
@@ -97,32 +97,20 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
 def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None:
     """Measure how many of gensim's analogies each embedding solves (TOP-1)."""
     known = read_vocabulary(vocabulary)
-    write_tsv(out, evaluate_trainings(read_trainings(embeddings, known), known.words, default_questions()))
+    rows = []
+    for training in tqdm(
+        read_trainings(embeddings, known), desc="analogies", unit=" embeddings", disable=None
+    ):
+        score = evaluate(known.words, training.W, default_questions())
+        place = training.set, training.replicate
+        rows.append([*place, score.correct, score.total, score.accuracy, score.coverage])
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    write_tsv(out, table.sort_values(_COLUMNS[:2], ignore_index=True))
 
 
 def join_analogies(out: Path, tables: Sequence[Path]) -> None:
     """Join the scores of batches of embeddings."""
     join_tables(out, tables, _COLUMNS, _COLUMNS[:2], text=("set",))
-
-
-def evaluate_trainings(
-    trainings: Iterable[Training], words: list[str], questions: str | os.PathLike
-) -> pd.DataFrame:
-    """Evaluate every training on the analogy task; a row a training, sorted by set and seed."""
-    rows = []
-    for training in tqdm(trainings, desc="analogies", unit=" embeddings", disable=None):
-        score = evaluate(words, training.W, questions)
-        rows.append(
-            {
-                "set": training.set,
-                "seed": training.replicate,
-                "correct": score.correct,
-                "total": score.total,
-                "accuracy": score.accuracy,
-                "coverage": score.coverage,
-            }
-        )
-    return pd.DataFrame(rows, columns=_COLUMNS).sort_values(_COLUMNS[:2], ignore_index=True)
 
 
 def read_lines(path: str | os.PathLike, content: str) -> list[str]:

@@ -5,6 +5,7 @@ import os
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +14,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import set_threads
 from biaslab.embeddings import _kernels
-from biaslab.embeddings.vocabulary import WORDS, Vocabulary
+from biaslab.embeddings.corpus import read_tokens
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
 
 __all__ = [
     "Cooccurrence",
@@ -146,7 +148,9 @@ def count(
             counts,
             sizes[first:last],
         )
-        parts.append(_compact(capacity, sizes[first:last], indices, counts, threads))
+        targets = np.concatenate([[0], np.cumsum(sizes[first:last])])  # without the room that is left
+        parts.append((np.empty(targets[-1], np.int32), np.empty(targets[-1], np.int64)))
+        _kernels.COMPACT_ROWS[threads > 1](capacity, targets, indices, counts, *parts[-1])
         first = last
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if len(parts) == 1:
@@ -155,6 +159,13 @@ def count(
         indices = np.concatenate([p[0] for p in parts] or [np.empty(0, np.int32)])
         counts = np.concatenate([p[1] for p in parts] or [np.empty(0, np.int64)])
     return Cooccurrence(indptr, indices, counts, unit, window)
+
+
+def count_corpus(corpus: Path, vocabulary: Path, window: int, out: Path, threads: int = 1) -> None:
+    """Count the co-occurrences of a corpus, exactly."""
+    known = read_vocabulary(vocabulary)
+    counts = count(*read_tokens(corpus, known), len(known), window, threads)
+    write(out, counts, known.digest)
 
 
 def count_texts(
@@ -256,14 +267,6 @@ def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccur
         unit=1,
         window=0,
     )
-
-
-def _compact(capacity, sizes, indices, counts, threads):
-    """Move the filled starts of the rows together."""
-    targets = np.concatenate([[0], np.cumsum(sizes)])
-    out_indices, out_counts = np.empty(targets[-1], np.int32), np.empty(targets[-1], np.int64)
-    _kernels.COMPACT_ROWS[threads > 1](capacity, targets, indices, counts, out_indices, out_counts)
-    return out_indices, out_counts
 
 
 def select_documents(

@@ -146,8 +146,7 @@ def build_corpus(
         articles.add(document)
         if max_tokens is not None and len(articles.ids) >= max_tokens:
             break
-    articles.check_not_empty()
-    articles.check_ids()
+    articles.check()
     n_source_tokens = len(articles.ids)
     vocabulary, remap = _choose_vocabulary(articles, min_count)
     n_kept = vocabulary["count"].sum()
@@ -155,7 +154,7 @@ def build_corpus(
     kept = f"{articles.kept()} and {n_kept:,} of their {n_source_tokens:,} words{rare}"
     kept += f"{articles.changes()}; vocabulary: {len(vocabulary):,}"
     tokens, offsets = _apply_vocabulary(articles, remap)
-    table = articles.table()
+    table = pd.DataFrame(articles.columns, dtype="str")
     if unit == "part":
         offsets, table = _cut(tokens, offsets, table, vocabulary["word"].tolist(), part_length)
     table.insert(0, "document", np.arange(len(table), dtype=np.int64))
@@ -292,7 +291,7 @@ class _Articles:
         self.ids = array("i")
         self.offsets = array("q", [0])
         self.renamed: dict[str, str] = {}
-        self._columns: dict[str, list[str]] = {}
+        self.columns: dict[str, list[str]] = {}  # of the table, a text an article
         self._places: list[str] = []
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
@@ -313,7 +312,7 @@ class _Articles:
         if low <= len(ids) and (high is None or len(ids) <= high):
             self.ids.frombytes(ids.tobytes())
             self._count_changes(document.text, runs, is_word)
-            self._add_row(self._row(document))
+            self._add_row(document)
             self._places.append(document.where or f"document {self._read}")
             self.offsets.append(len(self.ids))
 
@@ -338,15 +337,6 @@ class _Articles:
         parts += [f"runs of letters left out: {', '.join(left_out)}"] if left_out else []
         return "; ".join(["", *parts])
 
-    def _row(self, document: Document) -> dict[str, str]:
-        excerpt = {"excerpt": _shorten(document.text)}
-        fixed = {"id": _one_line(document.id), "title": _one_line(document.title)}
-        metadata = {
-            self._column(_one_line(key)): sys.intern(_one_line(value))
-            for key, value in document.metadata.items()
-        }
-        return fixed | (excerpt if self._keep_excerpts else {}) | metadata
-
     def _column(self, key: str) -> str:
         """Return the column of a metadata key, which is never one of ours nor that of another key."""
         bare = key
@@ -357,47 +347,45 @@ class _Articles:
         self.renamed[key] = RENAMED + key
         return self.renamed[key]
 
-    def _add_row(self, row: dict[str, str]) -> None:
+    def _add_row(self, document: Document) -> None:
+        row = {"id": _one_line(document.id), "title": _one_line(document.title)}
+        if self._keep_excerpts:
+            row["excerpt"] = _shorten(document.text)
+        for key, value in document.metadata.items():
+            row[self._column(_one_line(key))] = sys.intern(_one_line(value))
         for key in row:
-            if key not in self._columns:
-                if len(self._columns.keys() - set(TABLE_COLUMNS)) >= MAX_METADATA_KEYS:
+            if key not in self.columns:
+                if len(self.columns.keys() - set(TABLE_COLUMNS)) >= MAX_METADATA_KEYS:
                     raise InputError(
                         f"document {row['id']}: the key '{key[:40]}' is one more than the {MAX_METADATA_KEYS}"
                         " that documents may have besides id, title and text; leave some out"
                     )
-                self._columns[key] = [""] * (len(self.offsets) - 1)
-        for key, column in self._columns.items():
+                self.columns[key] = [""] * (len(self.offsets) - 1)
+        for key, column in self.columns.items():
             column.append(row.get(key, ""))
 
-    def check_ids(self) -> None:
-        """Raise when two documents have one id, by which a document is asked for."""
-        ids = pd.Series(self._columns["id"])
+    def check(self) -> None:
+        """Raise when no article was kept, or two have one id, by which a document is asked for."""
+        if len(self.offsets) == 1:
+            if not self._read:
+                raise InputError(f"{self.name}: has no document; check its content and format")
+            low, high = self._limits
+            limits = f"at least {low}" if high is None else f"{low} to {high}"
+            raise InputError(
+                f"{self.name}: no document has {limits} tokens: {self._read} were read, of {self._shortest}"
+                f" to {self._longest} tokens; change min_length or max_length"
+            )
+        ids = pd.Series(self.columns["id"])
         again = ids.duplicated()
         if again.any():
             second = int(again.to_numpy().argmax())
             first = int((ids == ids[second]).to_numpy().argmax())
+            place = self._places[second]
+            where = place if place.startswith(self.name) else f"{self.name}: {place}"
             raise InputError(
-                f"{self._prefix(second)}: the id '{ids[second]}' is there for the second time (first:"
+                f"{where}: the id '{ids[second]}' is there for the second time (first:"
                 f" {self._places[first]}); give each document an id of its own"
             )
-
-    def _prefix(self, row: int) -> str:
-        """Return where a document is, after the name of the source unless the place has it."""
-        place = self._places[row]
-        return place if place.startswith(self.name) else f"{self.name}: {place}"
-
-    def check_not_empty(self) -> None:
-        """Raise an `InputError` when no article was kept."""
-        if len(self.offsets) > 1:
-            return
-        if not self._read:
-            raise InputError(f"{self.name}: has no document; check its content and format")
-        low, high = self._limits
-        limits = f"at least {low}" if high is None else f"{low} to {high}"
-        raise InputError(
-            f"{self.name}: no document has {limits} tokens: {self._read} were read, of {self._shortest} to"
-            f" {self._longest} tokens; change min_length or max_length"
-        )
 
     def kept(self) -> str:
         """Say how many articles were kept, and why others were left out."""
@@ -407,10 +395,6 @@ class _Articles:
         left_out += [f"{n_long:,} above {high:,} words"] if n_long else []
         why = f" (left out: {', '.join(left_out)})" if left_out else ""
         return f"{n_kept:,} of {self._read:,} documents{why}"
-
-    def table(self) -> pd.DataFrame:
-        """Return a row an article: id, title, excerpt (if kept) and metadata, all text."""
-        return pd.DataFrame(self._columns, dtype="str")
 
 
 def _one_line(text: str) -> str:

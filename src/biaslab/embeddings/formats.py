@@ -82,8 +82,8 @@ def read_embedding(
     path = Path(path)
     try:
         kind = _known(format) if format else None
-        _refuse_foreign(path)
-        kind = kind or _detect(path)
+        detected = _detect(path)
+        kind = kind or detected
         rows = _read_binary(path) if kind == "word2vec-binary" else _read_text(path, kind == "word2vec")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file of word vectors; check the path") from error
@@ -173,18 +173,15 @@ def _known(format: str) -> str:
     return format
 
 
-def _refuse_foreign(path: Path) -> None:
-    with utils.open(path, "rb") as file:
-        start = file.read(max(map(len, _FOREIGN)))
-    for first, problem in _FOREIGN.items():
-        if start.startswith(first):
-            raise InputError(f"{path}: {problem}")
-
-
 def _detect(path: Path) -> str:
+    """Return the format that a file seems to have; raise for one of other tools."""
     with utils.open(path, "rb") as file:
-        first = file.readline(_LONGEST_LINE).removeprefix(codecs.BOM_UTF8)
+        first = file.readline(_LONGEST_LINE)
         sample = file.read(4096)
+    for start, problem in _FOREIGN.items():
+        if first.startswith(start):
+            raise InputError(f"{path}: {problem}")
+    first = first.removeprefix(codecs.BOM_UTF8)
     if _parse_header(first) is None:
         return "glove"
     return "word2vec" if _is_text(sample) else "word2vec-binary"

@@ -142,7 +142,9 @@ def train(
     identity = ""
     if checkpoint:
         identity = _identity(x, parameters, state)
-        state = _resume(checkpoint, identity) or state
+        arrays = read_npz(checkpoint, ("identity", *vars(state))) if checkpoint.exists() else {}
+        if str(arrays.pop("identity", "")) == identity:
+            state = _State(**arrays)
     saved = time.monotonic()
     for _ in range(state.done):
         progress()
@@ -184,15 +186,6 @@ def _train_epoch(state: _State, records: Records, rates: np.ndarray) -> None:
     if not loss <= 10 * of_zeros + 1:  # worse by far than an embedding of zeros, which knows nothing
         raise InputError(f"GloVe training diverged in epoch {state.done + 1}; choose a lower learning_rate")
     state.loss[state.done] = loss
-
-
-def _resume(checkpoint: Path, identity: str) -> _State | None:
-    if not checkpoint.exists():
-        return None
-    arrays = read_npz(checkpoint, ("identity", "rows", "columns", "loss"))
-    if str(arrays.pop("identity")) != identity:
-        return None
-    return _State(**arrays)
 
 
 def embedding_of(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray) -> GloveEmbedding:

@@ -4,8 +4,6 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import BASELINE, cooccurrence, glove, word2vec
@@ -70,7 +68,7 @@ def train_on_texts(
         W = word2vec.train(corpus.tokens, corpus.offsets, len(words), model, rng)
     else:
         counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), window, threads)
-        W = _train_glove(counts, model, seed, threads)
+        W = glove.train(counts, model, stream(seed, "train", BASELINE, 0), threads).W
     write_embedding(out, words, W, format)
 
 
@@ -94,8 +92,5 @@ def train_on_counts(
         raise InputError(f"{counts}: has numbers instead of words; give its vocab.txt with --vocabulary")
     words = read_vocabulary(vocabulary).words
     x = cooccurrence.read_records(counts, len(words))
-    write_embedding(out, words, _train_glove(x, model, seed, threads), format)
-
-
-def _train_glove(x: cooccurrence.Cooccurrence, model: GloveParameters, seed: int, threads: int) -> np.ndarray:
-    return glove.train(x, model, stream(seed, "train", BASELINE, 0), threads).W
+    W = glove.train(x, model, stream(seed, "train", BASELINE, 0), threads).W
+    write_embedding(out, words, W, format)

@@ -9,8 +9,7 @@ import numpy as np
 from biaslab.core.errors import InputError, number_of
 from biaslab.embeddings.batches import read_training
 from biaslab.embeddings.formats import list_examples, read_embedding
-from biaslab.embeddings.letter_case import AnyCase
-from biaslab.embeddings.vocabulary import read_vocabulary
+from biaslab.embeddings.vocabulary import AnyCase, read_vocabulary
 
 __all__ = ["UnitEmbedding", "read_unit_embedding"]
 
@@ -111,30 +110,23 @@ def read_vectors(
     """Read an embedding as `read_unit_embedding` does, with its vectors as they are; return notes, too."""
     path, notes = Path(path), []
     if path.suffix == BATCH_SUFFIX:
-        known = read_vocabulary(vocabulary or _find_vocabulary(path))
+        near = (folder / "vocabulary.tsv" for folder in path.absolute().parents[: _FOLDERS_UP + 1])
+        vocabulary = vocabulary or next((file for file in near if file.is_file()), None)
+        if vocabulary is None:
+            raise InputError(f"{path}: no vocabulary.tsv in its folder or above; name its vocabulary")
+        known = read_vocabulary(vocabulary)
         return known.words, read_training(path, replicate, known).W.astype(np.float32), notes
     return *read_embedding(path, say=notes.append), notes
 
 
-def _find_vocabulary(path: Path) -> Path:
-    folders = path.absolute().parents[: _FOLDERS_UP + 1]
-    found = next((f / "vocabulary.tsv" for f in folders if (f / "vocabulary.tsv").is_file()), None)
-    if found is None:
-        raise InputError(f"{path}: no vocabulary.tsv in its folder or above; name its vocabulary")
-    return found
-
-
 def _decimal_step(vectors: np.ndarray) -> float:
     """Return the last decimal of numbers that were written with at most six of them, else 0."""
+    blocks = [vectors[first : first + _BLOCK] for first in range(0, len(vectors), _BLOCK)]
     for decimals in range(1, _MOST_DECIMALS + 1):
-        blocks = range(0, len(vectors), _BLOCK)
-        if all(_has_decimals(vectors[first : first + _BLOCK], decimals) for first in blocks):
+        rounded = (block.astype(np.float64).round(decimals).astype(np.float32) for block in blocks)
+        if all((found == block).all() for found, block in zip(rounded, blocks, strict=True)):
             return 10.0**-decimals
     return 0.0
-
-
-def _has_decimals(vectors: np.ndarray, decimals: int) -> bool:
-    return bool((np.round(vectors.astype(np.float64), decimals).astype(np.float32) == vectors).all())
 
 
 def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> np.ndarray:

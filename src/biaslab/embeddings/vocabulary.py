@@ -1,9 +1,9 @@
-"""The vocabulary of a corpus: words, their counts, and their ids."""
+"""Vocabularies: the words of a corpus with counts and ids, and words found in another case of letters."""
 
 import hashlib
 import os
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -54,6 +54,46 @@ class Vocabulary:
         return digest_words(self.words)
 
 
+class AnyCase(Mapping):
+    """The rows of words, also of words that an embedding has in another case of letters alone.
+
+    Attributes
+    ----------
+    recased : dict of str to str
+        Words that were asked for and found in another case, and how the embedding writes them.
+    undirected : dict of str to None
+        Words that were asked for whose vectors are zero; the embedding lacks them.
+    """
+
+    def __init__(self, ids: Mapping[str, int], zero: Set[str] = frozenset()) -> None:
+        self._ids = ids
+        self._zero = zero
+        self.recased: dict[str, str] = {}
+        self.undirected: dict[str, None] = {}
+
+    @property
+    def exact(self) -> Mapping[str, int]:
+        """The rows of words as they are written alone."""
+        return self._ids
+
+    def __getitem__(self, word: str) -> int:
+        """Return the row of a word as it is written, else in lower case, Capitalized, in upper case."""
+        forms = (word, word.lower(), word.capitalize(), word.upper())
+        form = next((form for form in forms if form in self._ids), word)
+        if form not in self._ids and not self._zero.isdisjoint(forms):
+            self.undirected[word] = None
+        row = self._ids[form]
+        if form != word:
+            self.recased[word] = form
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+
 def digest_words(words: Iterable[str]) -> str:
     """Return what words there are and in which order: the sha256 of their NFC forms, a line each."""
     lines = unicodedata.normalize("NFC", "\n".join(words))
@@ -96,7 +136,9 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
         "the count is larger than the one above it; rows must keep the order of the ids": counts.diff() > 0,
     }
     for problem, bad in problems.items():
-        _refuse(path, bad, problem, first_line=1 if is_stanford else 2)
+        if bad.any():
+            line = int(bad.to_numpy().argmax()) + (1 if is_stanford else 2)
+            raise InputError(f"{path}, line {line}: {problem}; regenerate the file")
     return Vocabulary(words.tolist(), counts.to_numpy(np.int64), str(path))
 
 
@@ -129,9 +171,3 @@ def _read_stanford(path: Path) -> pd.DataFrame:
     rows = [line.rstrip("\r").rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
     table = pd.DataFrame(rows, columns=["word", "count"], dtype=object)
     return table.assign(word=table["word"].replace("", None))
-
-
-def _refuse(path: str | os.PathLike, bad: pd.Series, problem: str, first_line: int) -> None:
-    if bad.any():
-        line = int(bad.to_numpy().argmax()) + first_line
-        raise InputError(f"{path}, line {line}: {problem}; regenerate the file")

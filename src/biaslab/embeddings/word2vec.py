@@ -8,7 +8,7 @@ is left out.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -44,9 +44,10 @@ def train_word2vec(
     tokens, offsets = read_tokens(corpus, words)
     if set != BASELINE:
         tokens, offsets = leave_out(tokens, offsets, documents_of(sets, set))
-    replicates = np.arange(trainings)
-    W = train_replicates(tokens, offsets, len(words), model, set, replicates.tolist(), seed)
-    write_npz(out, replicates=replicates, W=W, **{WORDS: np.array(words.digest)})
+    bar = tqdm(range(trainings), desc=f"{set}, word2vec", unit="training", disable=None)
+    streams = (stream(seed, "word2vec", set, replicate) for replicate in bar)
+    W = np.stack([train(tokens, offsets, len(words), model, rng) for rng in streams])
+    write_npz(out, replicates=np.arange(trainings), W=W, **{WORDS: np.array(words.digest)})
 
 
 class Sentences:
@@ -139,22 +140,3 @@ def train(
     sentences = Sentences(tokens, offsets, names)
     model.train(sentences, total_examples=len(sentences), total_words=len(tokens), epochs=parameters.epochs)
     return model.wv.vectors
-
-
-def train_replicates(
-    tokens: np.ndarray,
-    offsets: np.ndarray,
-    n_words: int,
-    parameters: Word2VecParameters,
-    set_name: str,
-    replicates: Sequence[int],
-    seed: int,
-) -> np.ndarray:
-    """Train some replicates of a set that was left out, each with its own stream; (n, V, D) float32."""
-    bar = tqdm(replicates, desc=f"{set_name}, word2vec", unit="training", disable=None)
-    return np.stack(
-        [
-            train(tokens, offsets, n_words, parameters, stream(seed, "word2vec", set_name, replicate))
-            for replicate in bar
-        ]
-    )

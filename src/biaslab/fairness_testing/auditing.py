@@ -13,7 +13,7 @@ Intervals of groups are simultaneous (Bonferroni, see `biaslab.core.comparisons`
 counts all groups.
 
 A classifier that was fitted on the columns of a table is asked about the rows as the file has them
-(`biaslab.classifiers.rows`); any other about encoded samples.
+(`biaslab.classifiers.encoding`); any other about encoded samples.
 """
 
 import itertools
@@ -25,10 +25,9 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.classifiers.encoding import Data, decode
+from biaslab.classifiers.encoding import Data, Rows, decode, rounded_attributes
 from biaslab.classifiers.models import Model
 from biaslab.classifiers.networks import Network
-from biaslab.classifiers.rows import Rows, rounded_attributes
 from biaslab.classifiers.schema import Category, Schema
 from biaslab.core.comparisons import compare_groups, pair_level, ratio_intervals
 from biaslab.core.errors import InputError, suggest

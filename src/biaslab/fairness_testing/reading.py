@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from biaslab.classifiers.encoding import MISSING, Data, describe_trimmed
-from biaslab.classifiers.rows import Rows
+from biaslab.classifiers.encoding import MISSING, Data, Rows, describe_trimmed
 from biaslab.classifiers.schema import Attribute, Schema
 
 _MAX_GROUPS = 20

@@ -13,8 +13,7 @@ import pandas as pd
 from rich.cells import cell_len
 from rich.text import Text
 
-from biaslab.core.files import write_json, write_text
-from biaslab.core.pages import render
+from biaslab.core.files import render, write_json, write_text
 from biaslab.core.tables import Table, text_columns
 from biaslab.hate_speech.hierarchy import Explained, Phrase, collapse, colours, scale_of
 from biaslab.run.area import Unit

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biaslab.embeddings.analogies import join_analogies, write_analogies
-from biaslab.embeddings.counting import count_corpus
+from biaslab.embeddings.cooccurrence import count_corpus
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Checkpoints

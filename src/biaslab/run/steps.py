@@ -32,13 +32,13 @@ REPORT = "report"
 SHARED = {
     "embeddings": {
         "read-corpus": "biaslab.embeddings.corpus:read_corpus",
-        "count-cooccurrences": "biaslab.embeddings.counting:count_corpus",
+        "count-cooccurrences": "biaslab.embeddings.cooccurrence:count_corpus",
         "train-glove": "biaslab.embeddings.retraining:train_glove",
         "train-word2vec": "biaslab.embeddings.word2vec:train_word2vec",
     },
     "datasets": {"fetch-dataset": "biaslab.run.fetching:fetch_to"},
     "audit": {
-        "measure-claims": "biaslab.audit.job:audit",
+        "measure-claims": "biaslab.audit.own:audit",
         "write-manifest": "biaslab.run.manifest:write_manifest",
     },
 }

@@ -126,22 +126,12 @@ def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
     assert biaslab("audit", "compare", results, tmp_path / "none")[0] == 2
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("mean(x)", "mean(z)", "claim 't1': there is no column 'z'"),
-        ("a.tsv", "b.tsv", "b.tsv: no such file"),
-        ("\tvalue\t2", "\tvalue\ttwo", "column 'value': 'two' is no number"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line_and_nothing_is_written(results, old, new, message):
+def test_bad_input_is_refused_in_one_line_and_nothing_is_written(results):
     registry = results.parent / "origins.tsv"
-    registry.write_text(registry.read_text().replace(HEADER, "").replace(old, new))
-    registry.write_text(HEADER + registry.read_text())
-    with pytest.raises(InputError) as error:
+    registry.write_text(registry.read_text().replace("mean(x)", "mean(z)"))
+    with pytest.raises(InputError, match="claim 't1': there is no column 'z'") as error:
         measure(results)
     assert "\n" not in str(error.value)
-    assert message in str(error.value)
     assert not (results / "audit").exists()
 
 

@@ -87,6 +87,7 @@ def test_the_worst_of_several_verdicts(verdicts, expected):
 def test_a_cell_counts_once_however_many_setups_measure_it_and_by_the_worst():
     rows = [row(data="any", setup=s, verdict=v) for s, v in (("a", "reproduced"), ("b", "inconclusive"))]
     assert verdict(*rows) == "inconclusive"
+    assert len(count_once(table(*(row(name, group="t1") for name in "ab")))) == 2
     (line, _) = headline(table(*rows), NOTHING).sort_values("printed", ascending=False).to_dict("records")
     assert (line["printed"], line["inconclusive"], line["reproduced"]) == (1, 1, 0)
 
@@ -132,11 +133,6 @@ def test_what_is_reproduced_is_worth_its_weakest_row(kinds, expected):
 def test_a_statement_in_parts_counts_once(verdicts, expected):
     parts = [row(f"c{n}", counts_as="statement", group="s", verdict=v) for n, v in enumerate(verdicts)]
     assert verdict(*parts) == expected
-
-
-def test_cells_of_one_name_count_each():
-    cells = [row(name, group="t1") for name in "ab"]
-    assert len(count_once(table(*cells))) == 2
 
 
 def test_the_headline_has_two_lines_a_paper_and_adds_up():
@@ -201,17 +197,14 @@ def test_multiplicity_counts_what_survives_the_number_of_tests():
     assert (found.measured, found.tested, found.clear, found.untested) == (8, 7, 4, 1)
     assert found.kept == sum(q[:4] <= 0.05) == 1
     assert found.sentence.startswith("1 of 8 measured signs")
+    none = multiplicity(table(row()))
+    assert (none.measured, none.tested, none.clear, none.kept) == (0, 0, 0, 0)
 
 
 def test_a_negative_sign_is_clear_below_zero_only():
     rows = [sign("below", 0.001, -1.0, value=-1.0), sign("across", 0.3, -1.0, half=2.0, value=-1.0)]
     found = multiplicity(table(*rows))
     assert (found.tested, found.clear, found.kept) == (2, 1, 1)
-
-
-def test_without_signs_nothing_is_tested():
-    found = multiplicity(table(row()))
-    assert (found.measured, found.tested, found.clear, found.kept) == (0, 0, 0, 0)
 
 
 def test_noise_that_looks_clear_does_not_survive():
@@ -244,7 +237,7 @@ def test_a_measured_registry_can_be_read_back_and_counted(tmp_path):
         assert weak_rows(found)["claim_id"].tolist() == ["t1-mean"]
 
 
-def test_the_summary_names_what_was_not_at_hand(tmp_path):
+def test_the_summary_names_what_was_not_at_hand_of_papers_that_are_described_once(tmp_path):
     papers = lines(
         tmp_path / "p.tsv",
         PAPERS,
@@ -254,6 +247,8 @@ def test_the_summary_names_what_was_not_at_hand(tmp_path):
     shown = summary_table(table(row()), NOTHING, read_papers([papers]))
     assert shown.note.endswith("Doe 2020: not at hand were figures.")
     assert shown.shown["What it prints"].tolist() == ["statements", "cells"]
+    with pytest.raises(InputError, match="Doe 2020 has a row already"):
+        read_papers([papers, papers])
 
 
 @pytest.mark.parametrize(
@@ -270,9 +265,3 @@ def test_the_summary_names_what_was_not_at_hand(tmp_path):
 def test_a_wrong_account_of_what_is_printed_is_refused(tmp_path, rows, message):
     with pytest.raises(InputError, match=message):
         read_printed([lines(tmp_path / "x.tsv", PRINTED, *rows)])
-
-
-def test_a_paper_is_described_once(tmp_path):
-    one = lines(tmp_path / "x.tsv", PAPERS, ("Doe", "On x", "text", "", ""))
-    with pytest.raises(InputError, match="Doe has a row already"):
-        read_papers([one, one])

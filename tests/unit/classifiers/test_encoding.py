@@ -96,21 +96,20 @@ def test_words(schema, table):
         "income": ["below 1000", "1000 to below 2500.5", "2500.5 or more"],
         "debts": ["0", "3", "1"],
     }
-
-
-def test_words_outside_the_domain():
     assert Integer("a", "a", -2, 2, divide_by=50).word(-3) == "-150 to -101"
     assert Category("a", "a", ("x", "y"), {}).word(100) == "100 (no value)"
     assert Category("a", "a", ("x", "y"), {}).word(-1) == "-1 (no value)"
 
 
-def test_the_table_is_read_in_chunks(schema, table, monkeypatch):
+def test_the_table_is_read_in_chunks_and_with_windows_lines(schema, table, monkeypatch):
     described = load_schema(schema())
     whole = read_table(table(), described)
     monkeypatch.setattr(encoding, "CHUNK_ROWS", 1)
     parts = read_table(table(), described)
     assert whole.X.tolist() == parts.X.tolist()
     assert whole.y.tolist() == parts.y.tolist()
+    windows = read_table(table(("\ufeff" + ROWS.replace("\n", "\r\n")).encode()), described)
+    assert windows.X.tolist() == whole.X.tolist()
 
 
 @pytest.mark.parametrize(
@@ -128,11 +127,6 @@ def test_columns_without_a_header_and_with_another_one(schema, table):
     assert read_table(table("# made\n39,M1,5,2,good\n"), described).X.tolist() == [[3, 0, 0, 2]]
     described = load_schema(schema(columns=columns))
     assert read_table(table("a,b,c,d,e\n39,M1,5,2,good\n"), described).X.tolist() == [[3, 0, 0, 2]]
-
-
-def test_byte_order_mark_and_windows_lines(schema, table):
-    path = table(("\ufeff" + ROWS.replace("\n", "\r\n")).encode())
-    assert len(read_table(path, load_schema(schema())).X) == 3
 
 
 def test_coded_values_are_taken_as_they_are(schema, table):
@@ -245,10 +239,17 @@ def test_bad_tables(schema, table, text, message):
     assert "\n" not in str(caught.value)
 
 
-def test_encoded_values_outside_are_shown_with_what_is_written(schema, table):
-    attributes = attribute(divide_by=10)
+def test_tables_that_this_schema_alone_refuses(schema, table, tmp_path):
+    rows = "age,status,income,debts,class\n?,M1,5,2,good\n"
+    with pytest.raises(InputError, match="a value is missing in every row"):
+        read_table(table(rows), load_schema(schema(missing=["?"])))
+    described = load_schema(schema(attributes=attribute(divide_by=10)))
     with pytest.raises(InputError, match="debts '45', encoded 4, is outside 0 to 3"):
-        read_table(table(ROWS + "M1,39,x,5,45,good\n"), load_schema(schema(attributes=attributes)))
+        read_table(table(ROWS + "M1,39,x,5,45,good\n"), described)
+    with pytest.raises(InputError, match="no such file"):
+        read_table(tmp_path / "none.csv", described)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_table(tmp_path, described)
 
 
 def test_coded_label_beyond_the_classes(schema, table):
@@ -257,20 +258,6 @@ def test_coded_label_beyond_the_classes(schema, table):
     for outside in ("refuse", "keep"):
         with pytest.raises(InputError, match="line 3: class '2' is none of the 2 classes"):
             read_table(table(text), load_schema(schema(label=label, outside=outside)))
-
-
-def test_everything_missing(schema, table):
-    described = load_schema(schema(missing=["?"]))
-    with pytest.raises(InputError, match="a value is missing in every row"):
-        read_table(table("age,status,income,debts,class\n?,M1,5,2,good\n"), described)
-
-
-def test_no_table(schema, tmp_path):
-    described = load_schema(schema())
-    with pytest.raises(InputError, match="no such file"):
-        read_table(tmp_path / "none.csv", described)
-    with pytest.raises(InputError, match="cannot be read"):
-        read_table(tmp_path, described)
 
 
 @pytest.mark.parametrize(

@@ -58,18 +58,18 @@ def test_order_dates_owners_and_level_make_no_difference(written, tmp_path):
 
 @pytest.mark.parametrize("level", [None, 9])
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    "change",
     [
-        (lambda data: data[: len(data) // 2], "not a readable .tar.gz"),
-        (lambda data: data[:300], "not a readable .tar.gz"),
-        (lambda data: b"", "not a readable .tar.gz"),
-        (lambda data: data[:200] + b"x" + data[201:], "not a readable .tar.gz"),
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:300],
+        lambda data: b"",
+        lambda data: data[:200] + b"x" + data[201:],
     ],
 )
-def test_damaged_archives_are_refused(written, level, change, problem):
+def test_damaged_archives_are_refused(written, level, change):
     many = {f"{number}.txt": bytes([number]) * 1000 for number in range(30)}
     data = change(archive(many, level))
-    with pytest.raises(InputError, match=f"a.tar: {problem}"):
+    with pytest.raises(InputError, match=r"a\.tar: not a readable \.tar\.gz"):
         list(tar_files(written(data), 2**20))
 
 

@@ -90,16 +90,33 @@ def write_member(path, header, data=b"", packed=zipfile.ZIP_STORED):
         archive.writestr("x.npy", array.getvalue() + data)
 
 
-def test_an_array_that_announces_more_than_there_is_memory_for_is_refused(tmp_path):
-    path = tmp_path / "a.npz"
-    write_member(path, {"descr": "<f8", "fortran_order": False, "shape": (2**45,)}, bytes(8))
-    assert f"{path}: not a readable .npz file (" in refusal(read_npz, path)
+def damage(path):
+    np.savez_compressed(path, x=np.random.default_rng(0).random(10**4))
+    data = bytearray(path.read_bytes())
+    data[200:260] = bytes(60)
+    path.write_bytes(data)
 
 
-def test_an_array_of_another_size_than_it_announces_is_refused(tmp_path):
-    path = tmp_path / "a.npz"
-    write_member(path, {"descr": "<f8", "fortran_order": False, "shape": (10,)}, bytes(8))
-    assert "not a readable .npz file" in refusal(read_npz, path)
+def write_endless_header(path, text=b"{'descr': ("):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+
+
+FLOATS = {"descr": "<f8", "fortran_order": False}
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: write_member(path, FLOATS | {"shape": (2**45,)}, bytes(8)),  # more than memory holds
+        lambda path: write_member(path, FLOATS | {"shape": (10,)}, bytes(8)),  # more than there is
+        damage,
+        write_endless_header,
+    ],
+)
+def test_arrays_that_are_not_what_they_announce_are_refused(tmp_path, write):
+    write(tmp_path / "a.npz")
+    assert f"{tmp_path}/a.npz: not a readable .npz file (" in refusal(read_npz, tmp_path / "a.npz")
 
 
 def test_an_array_that_is_packed_a_hundred_to_one_is_bounded(tmp_path, monkeypatch):
@@ -109,15 +126,6 @@ def test_an_array_that_is_packed_a_hundred_to_one_is_bounded(tmp_path, monkeypat
     assert f"{path}: x.npy unpacks to 8000128 bytes; refused" in refusal(read_npz, path)
     np.savez_compressed(path, x=np.random.default_rng(0).random(10**6))
     assert read_npz(path)["x"].size == 10**6
-
-
-def test_damaged_packed_data_is_refused(tmp_path):
-    path = tmp_path / "a.npz"
-    np.savez_compressed(path, x=np.random.default_rng(0).random(10**4))
-    data = bytearray(path.read_bytes())
-    data[200:260] = bytes(60)
-    path.write_bytes(data)
-    assert "not a readable .npz file" in refusal(read_npz, path)
 
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/../../x"])
@@ -130,10 +138,3 @@ def test_names_of_arrays_do_not_become_paths(tmp_path, name):
         archive.writestr(f"{name}.npy", array.getvalue())
     assert read_npz(path)[name].tolist() == [0, 1, 2]
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == [path]
-
-
-def test_a_header_of_python_text_that_does_not_end_is_refused(tmp_path):
-    path, text = tmp_path / "a.npz", b"{'descr': ("
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
-    assert "not a readable .npz file" in refusal(read_npz, path)

@@ -35,14 +35,37 @@ def state(code: str = "", **environment: str) -> dict:
     return json.loads(python(f"{code}\n{show}", **environment))
 
 
-@needs_target
-def test_numba_compiles_for_the_target():
-    code = """
-import biaslab
+LIBRARIES = """
+import biaslab, json, numpy, pyarrow, scipy.linalg, threadpoolctl
+from biaslab.core import processor
 from numba.core.registry import cpu_target
-print(*cpu_target.target_context.codegen().magic_tuple()[1:], sep=",")
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+print(json.dumps({
+    "numba": cpu_target.target_context.codegen().magic_tuple()[1:],
+    "numpy": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]),
+    "openblas": [one["architecture"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"],
+    "arrow": pyarrow.runtime_info().simd_level,
+    "state": processor.state(),
+}))
 """
-    assert python(code) == "x86-64-v3,"
+
+
+@needs_target
+def test_libraries_take_no_more_than_the_target_has_do_not_warn_and_a_run_says_so():
+    said = json.loads(python(LIBRARIES))
+    assert said["numba"] == ["x86-64-v3", ""]
+    assert said["numpy"] == processor._numpy_features()
+    assert set(said["openblas"]) == {"Haswell"}
+    assert said["arrow"] == "avx2"
+    pinned = {"target": "x86-64-v3", "pinned": processor._pinned(), "set_by_user": {}, "too_late": []}
+    assert said["state"] == pinned
+
+
+@needs_target
+def test_torch_takes_no_more_than_the_target_has():
+    pytest.importorskip("torch")
+    code = "import biaslab, torch; print(torch.backends.cpu.get_cpu_capability())"
+    assert python(code) == "AVX2"
 
 
 @needs_target
@@ -59,47 +82,6 @@ llvmlite.binding.get_host_cpu_name = lambda: "haswell"
     assert python(another + key) == python(key)
     native = {"BIASLAB_CPU": "native"}
     assert python(another + key, **native) != python(key, **native), "the machine is another"
-
-
-@needs_target
-def test_numpy_takes_no_more_than_the_target_has_and_does_not_warn():
-    code = """
-import biaslab, numpy
-from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
-print(*[name for name in __cpu_dispatch__ if __cpu_features__[name]])
-"""
-    assert python(code) == processor._numpy_features()
-
-
-@needs_target
-def test_openblas_has_one_kind_of_kernels():
-    code = """
-import biaslab, numpy, scipy.linalg, threadpoolctl
-print({one["architecture"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"})
-"""
-    assert python(code) == "{'Haswell'}"
-
-
-@needs_target
-def test_torch_takes_no_more_than_the_target_has():
-    pytest.importorskip("torch")
-    code = "import biaslab, torch; print(torch.backends.cpu.get_cpu_capability())"
-    assert python(code) == "AVX2"
-
-
-@needs_target
-def test_arrow_takes_no_more_than_the_target_has():
-    code = "import biaslab, pyarrow; print(pyarrow.runtime_info().simd_level)"
-    assert python(code) == "avx2"
-
-
-@needs_target
-def test_a_run_says_what_was_pinned():
-    said = state()
-    assert said["target"] == "x86-64-v3"
-    assert said["pinned"] == processor._pinned()
-    assert said["set_by_user"] == {}
-    assert said["too_late"] == []
 
 
 @needs_target

@@ -20,11 +20,6 @@ def test_the_interval_is_that_of_a_grid(x, m, y, k):
     assert (low, high) == pytest.approx(naive.ratio_interval(x, m, y, k, LIMIT), rel=0.01)
 
 
-def test_a_reference_of_one_leaves_much_open():
-    low, high = ratio_interval(12, 31, 1, 1)
-    assert (low, high) == pytest.approx((0.24, 1.98), abs=0.03)
-
-
 def test_a_ratio_lies_in_its_interval_also_where_nobody_was_chosen():
     hits, n = np.array([0, 0, 1, 12, 25]), np.array([11, 1000, 31, 40, 25])
     low, high = ratio_interval(hits, n, 109, 343)

@@ -2,12 +2,14 @@
 
 import ast
 import importlib.util
+import re
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 import typer
+import yaml
 from typer.testing import CliRunner
 
 from biaslab.core.errors import InputError
@@ -135,6 +137,21 @@ def test_an_object_is_made_of_its_keys_and_checked():
     assert "colours: the list names something twice" in find_problem(
         plain(Toy(colours=("red", "red"), others={})), schema_of(Toy)
     )
+
+
+RATE = {"properties": {"rate": {"type": "number", "description": "learning rate"}}}
+
+
+@pytest.mark.parametrize("text", ["5e-05", "1e5", "5.e3", "-2E-3", "2.5e7"])
+def test_numbers_that_yaml_reads_as_texts_are_named_with_their_remedy(text):
+    problem = find_problem(yaml.safe_load(f"rate: {text}"), RATE)
+    (remedy,) = re.findall(r"because YAML reads it as a text \(write (\S+)\); write a number", problem)
+    assert yaml.safe_load(remedy) == float(text)
+
+
+def test_other_texts_get_no_such_remedy():
+    problem = 'rate: "fast" is not a number; write a number: learning rate'
+    assert find_problem({"rate": "fast"}, RATE) == problem
 
 
 # --- no default stands twice

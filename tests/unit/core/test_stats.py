@@ -1,4 +1,4 @@
-"""Tests, fits and intervals of small samples."""
+"""Tests, fits and intervals of small samples, and random streams."""
 
 import math
 import warnings
@@ -9,6 +9,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biaslab.core.rng import stream
 from biaslab.core.stats import (
     bootstrap_fit,
     fit_columns,
@@ -53,25 +54,45 @@ def test_welch_with_one_constant_sample():
     assert (-t, p) == pytest.approx((one_sample.statistic, one_sample.pvalue))
 
 
-@pytest.mark.parametrize(
-    ("a", "b"), [([1], [1, 2]), ([1, 2], []), ([0.1] * 3, [0.1] * 3), ([0.1] * 3, [0.2] * 3)]
-)
-def test_welch_of_too_little_is_nan(a, b):
-    assert np.isnan(welch(a, b)).all()
-
-
 def test_mean_intervals_cover_the_mean():
     samples = np.random.default_rng(1).normal(3, 2, size=(2000, 4))
     intervals = np.array([mean_interval(sample) for sample in samples])
     covered = (intervals[:, 0] <= 3) & (intervals[:, 1] >= 3)
     assert covered.mean() == pytest.approx(0.95, abs=0.02)
-    assert mean_interval(samples[0], level=0.5)[1] < mean_interval(samples[0])[1]
+    expected = scipy.stats.ttest_1samp(samples[0], 0).confidence_interval(0.9)
+    assert mean_interval(samples[0], 0.9) == pytest.approx(tuple(expected))
 
 
-def test_mean_interval_is_students():
-    x = np.array([1.0, 2.0, 4.0])
-    expected = scipy.stats.ttest_1samp(x, 0).confidence_interval(0.9)
-    assert mean_interval(x, 0.9) == pytest.approx(tuple(expected))
+def bootstrap(x, y):
+    return bootstrap_fit(np.array(x), np.array(y), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "expected"),
+    [
+        (welch, ([1], [1, 2]), (math.nan, math.nan)),
+        (welch, ([1, 2], []), (math.nan, math.nan)),
+        (welch, ([0.1] * 3, [0.1] * 3), (math.nan, math.nan)),
+        (welch, ([0.1] * 3, [0.2] * 3), (math.nan, math.nan)),
+        (mean_interval, ([1.0],), (math.nan, math.nan)),
+        (mean_interval, ([0.1] * 3,), (0.1, 0.1)),
+        (sd_interval, ([1.0],), (math.nan,) * 3),
+        (sd_interval, ([0.1] * 3,), (0, 0, 0)),
+        (share_interval, (0, 0), (math.nan, math.nan)),
+        (mean_difference, ([], [1.0, 2.0]), (math.nan,) * 4),
+        (mean_difference, ([3.0], [1.0, 2.0]), (1.5, math.nan, math.nan, math.nan)),
+        (linear_fit, ([1.0], [2.0]), (math.nan,) * 3),
+        (linear_fit, ([0.1] * 3, [1.0, 2.0, 3.0]), (math.nan,) * 3),
+        (linear_fit, ([1.0, 2.0, 3.0], [0.1] * 3), (0, 0.1, math.nan)),
+        (linear_fit, ([1.0, 2.0], [3.0, 5.0]), (2, 1, math.nan)),
+        (bootstrap, ([1, 2], [3, 5]), (math.nan,) * 4),
+        (bootstrap, ([1, 1, 1], [1, 2, 3]), (math.nan,) * 4),
+        (bootstrap, ([1, 2, 3], [1, 1, 1]), (math.nan,) * 4),
+        (rank_correlation, ([1.0], [2.0]), math.nan),
+    ],
+)
+def test_what_too_little_cannot_tell_is_nan(function, arguments, expected):
+    assert function(*arguments) == pytest.approx(expected, rel=1e-15, nan_ok=True)
 
 
 def test_what_differs_by_rounding_alone_is_constant():
@@ -83,22 +104,12 @@ def test_what_differs_by_rounding_alone_is_constant():
     assert low < high
 
 
-def test_mean_interval_of_too_little():
-    assert np.isnan(mean_interval([1.0])).all()
-    assert mean_interval([0.1, 0.1, 0.1]) == pytest.approx((0.1, 0.1), rel=1e-15)
-
-
 def test_sd_intervals_cover_the_standard_deviation():
     samples = np.random.default_rng(2).normal(3, 2, size=(2000, 5))
     found = np.array([sd_interval(sample) for sample in samples])
     np.testing.assert_allclose(found[:, 0], samples.std(axis=1, ddof=1))
     assert ((found[:, 1] <= 2) & (found[:, 2] >= 2)).mean() == pytest.approx(0.95, abs=0.02)
     assert sd_interval(samples[0], level=0.5)[2] < found[0, 2]
-
-
-def test_sd_interval_of_too_little():
-    assert np.isnan(sd_interval([1.0])).all()
-    assert sd_interval([0.1, 0.1, 0.1]) == (0, 0, 0)
 
 
 @given(st.integers(0, 12), st.integers(1, 12), st.sampled_from([0.5, 0.95]))
@@ -109,21 +120,12 @@ def test_share_interval_is_clopper_and_pearsons(hits, n, level):
     assert share_interval(hits, n, level) == pytest.approx((low, high), abs=1e-9)
 
 
-def test_share_interval_without_a_trial():
-    assert np.isnan(share_interval(0, 0)).all()
-
-
 @given(seeds, st.integers(2, 12), st.integers(2, 12))
 def test_mean_difference_has_welchs_interval(seed, n, m):
     rng = np.random.default_rng(seed)
     a, b = rng.normal(0, rng.uniform(0.1, 5), n), rng.normal(1, rng.uniform(0.1, 5), m)
     expected = scipy.stats.ttest_ind(a, b, equal_var=False).confidence_interval()
     assert mean_difference(a, b)[:3] == pytest.approx((a.mean() - b.mean(), *expected), rel=RTOL)
-
-
-def test_mean_difference_of_too_little():
-    assert np.isnan(mean_difference([], [1.0, 2.0])).all()
-    assert mean_difference([3.0], [1.0, 2.0])[:3] == pytest.approx((1.5, math.nan, math.nan), nan_ok=True)
 
 
 @given(seeds, st.integers(3, 30), st.floats(0.1, 10))
@@ -146,12 +148,6 @@ def test_points_on_a_line():
     assert tuple(intervals) == pytest.approx((1, 1, 2, 2))
 
 
-def test_two_points_have_a_line_and_no_fit():
-    fit = linear_fit([1.0, 2.0], [3.0, 5.0])
-    assert (fit.slope, fit.intercept) == pytest.approx((2, 1))
-    assert math.isnan(fit.r2)
-
-
 def test_columns_of_a_fit_are_the_fit_and_its_intervals():
     rng = np.random.default_rng(5)
     x = rng.normal(size=12)
@@ -162,14 +158,6 @@ def test_columns_of_a_fit_are_the_fit_and_its_intervals():
     names = ("r2_ci_low", "r2_ci_high", "slope_ci_low", "slope_ci_high")
     assert [found[name] for name in names] == list(interval)
     assert found["r2_ci_low"] < found["r2"] < found["r2_ci_high"]
-
-
-def test_linear_fit_of_too_little():
-    assert np.isnan(linear_fit([1.0], [2.0])).all()
-    assert np.isnan(linear_fit([0.1, 0.1, 0.1], [1.0, 2.0, 3.0])).all()
-    flat = linear_fit([1.0, 2.0, 3.0], [0.1, 0.1, 0.1])
-    assert (flat.slope, flat.intercept) == pytest.approx((0, 0.1))
-    assert math.isnan(flat.r2)
 
 
 def test_bootstrap_intervals_are_percentiles_of_resampled_fits():
@@ -187,11 +175,6 @@ def test_bootstrap_intervals_are_percentiles_of_resampled_fits():
     assert tuple(intervals) == pytest.approx((r2_low, r2_high, slope_low, slope_high))
 
 
-@pytest.mark.parametrize(("x", "y"), [([1, 2], [3, 5]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [1, 1, 1])])
-def test_bootstrap_of_too_little_is_nan(x, y):
-    assert np.isnan(bootstrap_fit(x, y, np.random.default_rng(0))).all()
-
-
 @given(seeds, st.integers(2, 12))
 def test_rank_correlation_is_scipys(seed, n):
     x, y = np.random.default_rng(seed).integers(0, 5, (2, n)).astype(float)
@@ -199,10 +182,6 @@ def test_rank_correlation_is_scipys(seed, n):
         assert math.isnan(rank_correlation(x, y))
     else:
         assert rank_correlation(x, y) == pytest.approx(scipy.stats.spearmanr(x, y).statistic, abs=1e-12)
-
-
-def test_rank_correlation_of_one_point_is_missing():
-    assert math.isnan(rank_correlation([1.0], [2.0]))
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -218,3 +197,13 @@ def test_agreement_below_chance(k):
     assert not is_below_chance([0], [1])
     by_luck = [is_below_chance(rng.permutation(found), truth) for _ in range(1000)]
     assert 0 < sum(by_luck) < 25
+
+
+def test_equal_names_give_equal_streams():
+    assert np.array_equal(stream(1, "train", 3).random(5), stream(1, "train", 3).random(5))
+
+
+def test_any_difference_gives_another_stream():
+    names = [(1, "train", 3), (2, "train", 3), (1, "train", 4), (1, "train"), (1, "draw", 3), (1, 3, "train")]
+    first = {stream(*name).random() for name in names}
+    assert len(first) == len(names)

@@ -24,8 +24,8 @@ from biaslab.debiasing.report.audited import answer
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.formats import keyed_vectors, write_embedding
-from biaslab.embeddings.letter_case import AnyCase
 from biaslab.embeddings.unit import read_unit_embedding
+from biaslab.embeddings.vocabulary import AnyCase
 
 PAIRS = [["she", "he"], ["woman", "man"], ["her", "his"], ["daughter", "son"]]
 JOBS = [f"job{i}" for i in range(12)]

@@ -52,6 +52,8 @@ def test_right_answers_are_counted_among_answerable_questions(questions):
     assert (score.correct, score.total, score.questions) == (4, 5, 6)
     assert score.accuracy == 0.8
     assert score.coverage == 5 / 6
+    scaled = VECTORS * np.random.default_rng(0).uniform(0.1, 10, (len(WORDS), 1)).astype(np.float32)
+    assert evaluate(WORDS, scaled, questions) == score
 
 
 def test_every_word_is_a_candidate(questions):
@@ -61,19 +63,16 @@ def test_every_word_is_a_candidate(questions):
     assert evaluate(WORDS, vectors, questions).correct == 2
 
 
-def test_lengths_do_not_matter(questions):
-    scaled = VECTORS * np.random.default_rng(0).uniform(0.1, 10, (len(WORDS), 1)).astype(np.float32)
-    assert evaluate(WORDS, scaled, questions) == evaluate(WORDS, VECTORS, questions)
-
-
 def test_no_answerable_question(questions):
     score = evaluate([f"x{i}" for i in range(9)], VECTORS, questions)
     assert (score.correct, score.total, score.coverage) == (0, 0, 0)
     assert math.isnan(score.accuracy)
 
 
-def test_the_default_questions_come_with_gensim():
+def test_the_default_questions_come_with_gensim(tmp_path):
     assert count_questions(default_questions()) == 19544
+    with pytest.raises(InputError, match="no such file of analogy questions"):
+        count_questions(tmp_path / "absent.txt")
 
 
 @pytest.mark.parametrize("value", [0.0, math.nan, math.inf])
@@ -99,11 +98,6 @@ def test_malformed_questions_are_refused(tmp_path, content, problem):
     assert_file_refused(
         tmp_path / "questions.txt", content, problem, lambda path: evaluate(WORDS, VECTORS, path)
     )
-
-
-def test_missing_questions_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file of analogy questions"):
-        count_questions(tmp_path / "absent.txt")
 
 
 def test_analogies_of_all_trainings(tmp_path, questions, monkeypatch):

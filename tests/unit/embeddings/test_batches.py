@@ -49,25 +49,16 @@ def test_trainings_come_in_the_order_of_the_files(batches):
     np.testing.assert_array_equal(read_training(paths[1], 1, VOCABULARY).W, arrays[1]["W"][1])
 
 
-def test_the_set_of_a_file_in_the_working_folder(batches, monkeypatch):
-    monkeypatch.chdir(batches[0][0].parent)
-    assert next(read_trainings(["batch-1.npz"], VOCABULARY)).set == "baseline"
-
-
-def test_a_batch_of_another_vocabulary_is_refused(batches):
-    with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words, the vocabulary 5;"):
-        list(read_trainings(batches[0], LARGER))
-
-
-def test_a_repeated_training_is_refused(batches):
+def test_other_words_and_repeated_and_absent_trainings_are_refused(batches, monkeypatch):
     paths, _ = batches
+    with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words, the vocabulary 5;"):
+        list(read_trainings(paths, LARGER))
     with pytest.raises(InputError, match=r"batch-1\.npz: replicate 2 of set 'baseline' is there twice"):
         list(read_trainings([*paths, paths[0]], VOCABULARY))
-
-
-def test_an_absent_training_is_refused(batches):
     with pytest.raises(InputError, match=r"no replicate 2; it has 0, 1"):
-        read_training(batches[0][1], 2, VOCABULARY)
+        read_training(paths[1], 2, VOCABULARY)
+    monkeypatch.chdir(paths[0].parent)
+    assert next(read_trainings(["batch-1.npz"], VOCABULARY)).set == "baseline"
 
 
 @pytest.mark.parametrize(

@@ -74,31 +74,19 @@ def test_file_round_trip(tmp_path):
     assert (again.unit, again.window) == (60, 5)
 
 
-def test_window_out_of_range():
+def test_what_cannot_be_counted_or_subtracted_is_refused():
+    tokens, offsets, n_words = random_corpus(seed=1)
+    x = cooccurrence.count(tokens, offsets, n_words, 8)
     with pytest.raises(InputError, match="window: 0"):
-        cooccurrence.count(*random_corpus(), 0)
-
-
-def test_ids_outside_the_vocabulary():
-    tokens, offsets, _ = random_corpus()
+        cooccurrence.count(tokens, offsets, n_words, 0)
     with pytest.raises(InputError, match="outside the vocabulary of 3 words"):
         cooccurrence.count(tokens, offsets, 3, 8)
-
-
-def test_unknown_document():
-    tokens, offsets, n_words = random_corpus()
-    x = cooccurrence.count(tokens, offsets, n_words, 8)
     with pytest.raises(InputError, match="is not in the corpus"):
         without_documents(x, tokens, offsets, np.array([len(offsets)]))
-
-
-def test_subtracting_another_corpus():
-    x = cooccurrence.count(*random_corpus(seed=1), 8)
-    other = cooccurrence.count(*random_corpus(seed=2), 8)
     with pytest.raises(InputError, match="not part of this corpus"):
-        cooccurrence.subtract(x, other)
+        cooccurrence.subtract(x, cooccurrence.count(*random_corpus(seed=2), 8))
     with pytest.raises(InputError, match="another vocabulary or window"):
-        cooccurrence.subtract(x, cooccurrence.count(*random_corpus(seed=1), 7))
+        cooccurrence.subtract(x, cooccurrence.count(tokens, offsets, n_words, 7))
 
 
 def test_texts_are_counted_as_their_word_ids_are():

@@ -50,15 +50,10 @@ def sample():
     )
 
 
-def test_wikipedia_sample_has_its_known_size(sample):
+def test_wikipedia_sample_has_its_known_size_and_is_consistent(sample):
     articles = {identifier.split("#")[0] for identifier in sample.documents["id"]}
-    assert len(articles) == 106
+    assert (len(articles), len(sample.vocabulary), len(sample.documents)) == (106, 3_722, 1_902)
     assert sample.n_source_tokens == 452_944
-    assert len(sample.vocabulary) == 3_722
-    assert len(sample.documents) == 1_902
-
-
-def test_wikipedia_sample_is_consistent(sample):
     assert sample.tokens.dtype == np.int32
     assert sample.offsets.dtype == np.int64
     np.testing.assert_array_equal(np.bincount(sample.tokens), sample.vocabulary["count"])
@@ -168,12 +163,9 @@ def test_bad_parameters_are_refused(parameters, message):
     assert "\n" not in str(caught.value)
 
 
-def test_empty_corpus_is_refused():
+def test_a_corpus_without_documents_or_words_is_refused():
     with pytest.raises(InputError, match="the corpus: has no document"):
         corpus.build_corpus([])
-
-
-def test_corpus_without_words_is_refused():
     with pytest.raises(InputError, match=r"no word occurs 1 times \(at most 0\)"):
         corpus.build_corpus(documents_of("1 2 3"), min_length=0)
 
@@ -380,19 +372,10 @@ def test_what_a_reader_leaves_out_is_printed_with_its_count(tmp_path, name, cont
         assert line.startswith(f"{tmp_path / name}: {expected}")
 
 
-@pytest.mark.parametrize(
-    ("name", "format"),
-    [
-        ("a.xml.bz2", "mediawiki"),
-        ("a.json.gz", "jsonl"),
-        ("a.jsonl", "jsonl"),
-        ("a.txt", "text"),
-        ("a.tgz", "nitf"),
-    ],
-)
-def test_the_name_of_a_corpus_tells_its_format(tmp_path, name, format):
-    assert format_of(tmp_path / name) == format
-    assert format_of(tmp_path) == "folder"
+def test_the_name_of_a_corpus_tells_its_format(tmp_path):
+    names = {"a.xml.bz2": "mediawiki", "a.json.gz": "jsonl", "a.jsonl": "jsonl", "a.txt": "text"}
+    for name, format in (names | {"a.tgz": "nitf", "": "folder"}).items():
+        assert format_of(tmp_path / name) == format
     with pytest.raises(InputError, match=r"a\.csv\.gz: no reader of a corpus reads \.csv files; write"):
         format_of(tmp_path / "a.csv.gz")
 

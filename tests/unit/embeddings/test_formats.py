@@ -42,28 +42,32 @@ def test_reading_returns_what_was_written(tmp_path_factory, format, data):
 
 
 @pytest.mark.parametrize(
-    ("format", "options"),
-    [("word2vec", {}), ("word2vec-binary", {"binary": True}), ("glove", {"no_header": True})],
+    ("format", "written", "read"),
+    [
+        ("word2vec", {}, {}),
+        ("word2vec-binary", {"binary": True}, {"binary": True}),
+        ("glove", {"write_header": False}, {"no_header": True}),
+    ],
 )
-def test_gensim_reads_what_is_written(tmp_path, format, options):
+def test_gensim_reads_what_is_written_and_writes_what_is_read(tmp_path, format, written, read):
     path = tmp_path / "vectors"
     write_embedding(path, WORDS, VECTORS, format)
-    keyed = KeyedVectors.load_word2vec_format(str(path), **options)
+    keyed = KeyedVectors.load_word2vec_format(str(path), **read)
     assert keyed.index_to_key == WORDS
     np.testing.assert_array_equal(keyed.vectors, VECTORS)
-
-
-@pytest.mark.parametrize(
-    ("options"), [{}, {"binary": True}, {"write_header": False}], ids=["word2vec", "word2vec-binary", "glove"]
-)
-def test_what_gensim_writes_is_read(tmp_path, options):
-    path = tmp_path / "vectors"
-    keyed = KeyedVectors(3)
-    keyed.add_vectors(WORDS, VECTORS)
-    keyed.save_word2vec_format(str(path), **options)
+    keyed.save_word2vec_format(str(path), **written)
     names, vectors = read_embedding(path)
     assert names == WORDS
     np.testing.assert_array_equal(vectors, VECTORS)
+
+
+def test_vectors_are_those_of_gensim_in_their_order():
+    keyed = keyed_vectors(["of", "the"], np.array([[1, 0], [3, 4]], np.float32))
+    assert keyed.index_to_key == ["of", "the"]
+    assert keyed.similarity("of", "the") == pytest.approx(0.6)
+    for names, problem in ((["a"], "1 words and 2 vectors"), (["a", "a"], "a word is there twice")):
+        with pytest.raises(InputError, match=problem):
+            keyed_vectors(names, np.eye(2, dtype=np.float32))
 
 
 @pytest.mark.parametrize("text", ["a 1 2 \nb 3 4 \n", "a 1 2\r\nb 3 4\r\n", "a 1.0 2e0\nb +3 04\n"])
@@ -354,20 +358,6 @@ def test_words_and_vectors_may_cross_the_blocks_a_binary_file_is_read_in(tmp_pat
     read_names, read_vectors = read_embedding(tmp_path / "vectors")
     assert read_names == names
     np.testing.assert_array_equal(read_vectors, vectors)
-
-
-def test_vectors_are_those_of_gensim_in_their_order():
-    keyed = keyed_vectors(["of", "the"], np.array([[1, 0], [3, 4]], np.float32))
-    assert keyed.index_to_key == ["of", "the"]
-    assert keyed.similarity("of", "the") == pytest.approx(0.6)
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"), [(["a"], "1 words and 2 vectors"), (["a", "a"], "a word is there twice")]
-)
-def test_words_that_do_not_fit_the_vectors_are_refused(words, problem):
-    with pytest.raises(InputError, match=problem):
-        keyed_vectors(words, np.eye(2, dtype=np.float32))
 
 
 @pytest.mark.parametrize("header", ["", "2 3\n"])

@@ -7,8 +7,8 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
+from biaslab.embeddings.cooccurrence import count_corpus
 from biaslab.embeddings.corpus import read_corpus
-from biaslab.embeddings.counting import count_corpus
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.embeddings.unit import read_vectors

@@ -55,9 +55,6 @@ def test_records_are_the_entries_of_the_matrix(files):
     found = np.zeros_like(dense)
     found[x.rows(), x.indices] = x.counts / x.unit
     np.testing.assert_array_equal(found, dense)
-
-
-def test_the_vocabulary_has_no_header(files):
     vocabulary = read_vocabulary(files / "vocab.txt")
     assert vocabulary.words == WORDS
     assert vocabulary.counts[:2].tolist() == [1000, 999]

@@ -48,18 +48,12 @@ def test_batches_find_their_vocabulary(batch, tmp_path):
     (tmp_path / "vocabulary.tsv").rename(tmp_path / "other.tsv")
     named = read_unit_embedding(path, vocabulary=tmp_path / "other.tsv", replicate=6)
     assert named.words == WORDS
+    with pytest.raises(InputError, match="no replicate 0; it has 5, 6"):
+        read_unit_embedding(path, vocabulary=tmp_path / "other.tsv")
     with pytest.raises(InputError, match=r"batch-0.npz: no vocabulary.tsv in its folder or above"):
         read_unit_embedding(path, replicate=6)
-
-
-def test_a_vocabulary_far_above_is_not_taken_for_the_batch_s(batch):
-    with pytest.raises(InputError, match=r"no vocabulary.tsv"):
+    with pytest.raises(InputError, match=r"no vocabulary.tsv"):  # one is there, but too far above
         read_unit_embedding(batch(folder="a/b/c/d"), replicate=5)
-
-
-def test_missing_trainings_are_refused(batch):
-    with pytest.raises(InputError, match="no replicate 0; it has 5, 6"):
-        read_unit_embedding(batch())
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -70,7 +64,7 @@ def test_vectors_that_are_not_finite_are_refused(batch, value):
         read_unit_embedding(batch(W[None]), replicate=5)
 
 
-def test_zero_vectors_are_left_out_and_counted(tmp_path):
+def test_zero_vectors_are_left_out_and_counted(tmp_path, batch):
     path = tmp_path / "vectors.txt"
     path.write_text("a 3 4\nb 0 -0\nc 0 2\nD 0 0\n")
     embedding = read_unit_embedding(path)
@@ -83,19 +77,12 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path):
     ids = embedding.ids()
     assert [word for word in ("a", "b", "d", "e") if word in ids] == ["a"]
     assert list(ids.undirected) == ["b", "d"]
-
-
-def test_a_zero_vector_of_a_training_is_left_out(batch):
     W = VECTORS.copy()
     W[1] = 0
-    path = batch(W[None])
-    assert read_unit_embedding(path, replicate=5).words == ["she", "it"]
-
-
-def test_a_file_of_zero_vectors_is_refused(tmp_path):
-    (tmp_path / "vectors.txt").write_text("a 0 0\nb 0 -0\n")
+    assert read_unit_embedding(batch(W[None]), replicate=5).words == ["she", "it"]
+    path.write_text("a 0 0\nb 0 -0\n")
     with pytest.raises(InputError, match=r"vectors.txt: all vectors are zero; give"):
-        read_unit_embedding(tmp_path / "vectors.txt")
+        read_unit_embedding(path)
 
 
 @given(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 from rich.text import Text
 
-from biaslab.core.pages import render
+from biaslab.core.files import render
 from biaslab.fairness_testing.text.pairs import IN_DATA, PHASES, Pair
 
 TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"

@@ -19,8 +19,8 @@ from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.embeddings import BASELINE
+from biaslab.embeddings.cooccurrence import count_corpus
 from biaslab.embeddings.corpus import read_corpus
-from biaslab.embeddings.counting import count_corpus
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.origins import baseline

@@ -9,9 +9,8 @@ import numpy as np
 
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets, read_word_sets
-from biaslab.core.files import write_text
+from biaslab.core.files import render, write_text
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.core.pages import render
 from biaslab.origins.pages.explanation import (
     Corpus,
     Document,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 
@@ -47,7 +48,8 @@ def x(corpus):
 
 @pytest.fixture(scope="module")
 def embedding(x):
-    e = train(x, GloveParameters(D, 15, X_MAX, ALPHA), stream(0))
+    epochs = 2 if numba.config.DISABLE_JIT else 15  # formulas need no good embedding, and Python is slow
+    e = train(x, GloveParameters(D, epochs, X_MAX, ALPHA), stream(0))
     return {name: getattr(e, name).astype(np.float64) for name in ("W", "U", "b", "c")}
 
 

@@ -1,0 +1,384 @@
+"""Corpus sources of every format, one document at a time in bounded memory."""
+
+import contextlib
+import io
+import itertools
+import os
+import tarfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+from xml.etree.ElementTree import Element
+from xml.parsers import expat
+
+import pyarrow as pa
+from defusedxml.common import DefusedXmlException, DTDForbidden
+from defusedxml.ElementTree import ParseError, fromstring, iterparse
+
+from biaslab.core.errors import InputError, number_of, one_line, suggest
+from biaslab.core.files import parse_json
+
+MAX_DOCUMENT_BYTES = 64 * 2**20
+"""The most one document may take once it is decompressed."""
+
+_BUFFER_BYTES = 2**20
+_COMPRESSIONS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_ENDS_TOO_EARLY = {
+    expat.errors.codes[message]
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+    )
+}
+_REDIRECT, _ELSEWHERE = "redirects", "outside the main namespace, as talk pages are"
+
+
+@dataclass(frozen=True)
+class Document:
+    """One text of a corpus, before tokenisation."""
+
+    id: str  # the source's own name for it: a page number, a line number, a file name
+    title: str  # the id where the source has no titles
+    text: str
+    metadata: dict[str, str] = field(default_factory=dict)  # e.g. date, year, section
+    where: str = field(default="", compare=False)  # the place in the source, for messages
+
+
+def read_documents(
+    source: str | os.PathLike, format: str, say: Callable[[str], None] = warnings.warn
+) -> Iterator[Document]:
+    """Read a corpus source document by document, a folder in the order of the sorted file names.
+
+    ``mediawiki`` is an XML dump; ``jsonl``, an object a line with `id`, `text` and perhaps `title`; ``text``,
+    a document a line; ``folder``, a ``.txt`` file a document; ``nitf``, a folder of ``.tgz`` of NITF XML, as
+    the New York Times Annotated Corpus. Files may be compressed: .gz, .bz2, .zst. `say` receives a line for
+    what the reader leaves out, with its count, once the source is read to its end.
+    """
+    if format not in _READERS:
+        raise InputError(
+            f"unknown corpus format '{format}'{suggest(format, _READERS)} (known: {', '.join(_READERS)})"
+        )
+    return _READERS[format](source, say)
+
+
+def read_text(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
+    """Read a UTF-8 file, plain or compressed, whose lines are the documents.
+
+    The id is the number of the line, from 1; `say` receives how many blank lines were skipped.
+    """
+    for number, line in _filled_lines(path, say):
+        yield Document(str(number), str(number), line)
+
+
+def read_folder(folder: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
+    """Read every ``.txt`` file below a folder, in the order of the relative paths, which are the ids.
+
+    `say` receives how many files of other names are left out.
+    """
+    folder = Path(folder)
+    n_others = sum(path.is_file() and not path.name.endswith(".txt") for path in folder.rglob("*"))
+    if n_others:
+        say(f"{folder}: {number_of(n_others, 'file')} left out, because the names do not end in .txt")
+    for path in files_below(folder, (".txt",)):
+        if path.stat().st_size > MAX_DOCUMENT_BYTES:
+            raise InputError(f"{path}: larger than {MAX_DOCUMENT_BYTES} bytes; split it into documents")
+        name = path.relative_to(folder).as_posix()
+        yield Document(name, name, decode(path.read_bytes(), str(path)))
+
+
+def read_json_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
+    """Read a file with one JSON object a line.
+
+    `id` (text or number) and `text` are required, `title` defaults to the id; all other keys with text, a
+    number or a truth value are metadata. `say` receives what is left out: blank lines, and keys with lists,
+    objects or null.
+    """
+    left_out: Counter[str] = Counter()
+    for number, line in _filled_lines(path, say):
+        yield _json_document(line, f"{path}:{number}", left_out)
+    for key, n in sorted(left_out.items()):
+        say(
+            f"{path}: the key '{key}' of {number_of(n, 'document')} is left out, because it has a list, an"
+            " object or null"
+        )
+
+
+def _json_document(line: str, where: str, left_out: Counter[str]) -> Document:
+    try:
+        record = parse_json(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: not a JSON object; write one object a line with id, title and text")
+    identifier = str(_take(record, "id", (str, int), where))
+    text = _take(record, "text", (str,), where)
+    title = _take({"title": identifier} | record, "title", (str,), where)
+    others = {key: value for key, value in record.items() if key not in ("id", "title", "text")}
+    metadata = {key: str(value) for key, value in others.items() if isinstance(value, str | int | float)}
+    left_out.update(others.keys() - metadata.keys())
+    return Document(identifier, title, text, metadata, where)
+
+
+def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | int:
+    if key not in record:
+        raise InputError(f"{where}: key '{key}' is missing{suggest(key, record)}")
+    if not isinstance(record[key], types) or isinstance(record[key], bool):
+        raise InputError(f"{where}: key '{key}' is {type(record[key]).__name__}, not {types[0].__name__}")
+    return record[key]
+
+
+def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
+    """Read the articles of a ``pages-articles`` dump, single- or multistream: main namespace, no redirects.
+
+    Markup is removed by gensim's `filter_wiki`. `say` receives how many characters that were, how many pages
+    are left out, and why; a dump without an article is refused.
+    """
+    from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
+
+    elsewhere = tuple(f"{namespace}:" for namespace in IGNORED_NAMESPACES)
+    n_pages, n_read, n_kept, left_out = 0, 0, 0, Counter()
+    with open_stream(path) as stream:
+        for n_pages, page in enumerate(_pages(MeteredStream(stream, path), path), 1):
+            title = page.findtext("{*}title")
+            if page.findtext("{*}ns", "0") != "0" or title.startswith(elsewhere):
+                left_out[_ELSEWHERE] += 1
+            elif page.find("{*}redirect") is not None:
+                left_out[_REDIRECT] += 1
+            else:
+                markup = page.findtext("{*}revision/{*}text")
+                text = filter_wiki(markup)
+                n_read, n_kept = n_read + len(markup), n_kept + len(text)
+                yield Document(
+                    page.findtext("{*}id"),
+                    title,
+                    text,
+                    where=f"{path}: page {n_pages} ('{title}')",
+                )
+    counts = ", ".join(f"{reason} ({n:,})" for reason, n in left_out.most_common())
+    if not n_pages:
+        raise InputError(f"{path}: has no page; give a pages-articles dump")
+    if left_out.total() == n_pages:
+        if len(left_out) == 1:
+            raise InputError(
+                f"{path}: all {number_of(n_pages, 'page')} are {next(iter(left_out))}; give a"
+                " pages-articles dump"
+            )
+        raise InputError(f"{path}: no page is an article: {counts}; give a pages-articles dump")
+    if left_out:
+        say(f"{path}: pages left out: {counts}")
+    if n_kept < n_read:
+        say(f"{path}: markup left out: {n_read - n_kept:,} of {n_read:,} characters of the articles")
+
+
+def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
+    """Yield each ``page`` element, and forget it afterwards; the dump's own root decides the namespace."""
+    from gensim.corpora.wikicorpus import get_namespace
+
+    root = None
+    try:
+        events = iterparse(stream, events=("start", "end"), forbid_dtd=True)
+        _, root = next(events)
+        page_tag = f"{{{get_namespace(root.tag)}}}page"
+        for event, element in events:
+            if event == "end" and element.tag == page_tag:
+                if None in map(element.findtext, ("{*}title", "{*}id", "{*}revision/{*}text")):
+                    raise InputError(f"{path}: a page has no title, id or text; use a pages-articles dump")
+                yield element
+                root.clear()
+                stream.start_document()
+    except DTDForbidden as error:
+        raise InputError(f"{path}: declares a DOCTYPE, which no MediaWiki dump does; refused") from error
+    except ParseError as error:
+        if root is None:
+            problem = f"not a MediaWiki dump ({error}); give the XML of pages-articles"
+        else:
+            state = "truncated" if error.code in _ENDS_TOO_EARLY else "damaged"
+            problem = f"the dump is {state} ({error}); get it again"
+        raise InputError(f"{path}: {problem}") from error
+    except (ValueError, LookupError) as error:
+        raise InputError(f"{path}: not a MediaWiki dump ({error})") from error
+
+
+def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
+    """Read the articles of one archive, or of all archives below a folder in the order of their paths.
+
+    The archives are streamed, never extracted. The text is the ``full_text`` block (the lead paragraph block
+    repeats its beginning), or all paragraphs of the body where there is none; ``date``, ``year`` and
+    ``section`` (the online section, else the desk) are metadata. `say` receives how many members are no .xml.
+    """
+    source = Path(source)
+    archives = files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]
+    for archive in archives:
+        n_others = 0
+        with open_stream(archive) as raw:
+            stream = MeteredStream(raw, archive)
+            try:
+                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                    while (member := tar.next()) is not None:
+                        stream.start_document()
+                        _refuse_unsafe(member, archive)
+                        n_others += member.isreg() and not member.name.endswith(".xml")
+                        if member.isreg() and member.name.endswith(".xml"):
+                            where = f"{archive}: member {member.name}"
+                            yield _nitf_document(tar.extractfile(member).read(), member.name, where)
+                        tar.members.clear()  # it would otherwise remember every member
+            except tarfile.TarError as error:
+                raise InputError(f"{archive}: not a whole tar archive ({error}); get it again") from error
+        if n_others:
+            say(f"{archive}: {number_of(n_others, 'member')} left out, because the names do not end in .xml")
+
+
+def _refuse_unsafe(member: tarfile.TarInfo, archive: Path) -> None:
+    name = PurePosixPath(member.name)
+    if name.is_absolute() or ".." in name.parts:
+        raise InputError(f"{archive}: member {member.name} leads out of the archive; refused")
+    if not (member.isreg() or member.isdir()):
+        raise InputError(f"{archive}: member {member.name} is a link or a device; refused")
+    if member.size > MAX_DOCUMENT_BYTES:
+        raise InputError(
+            f"{archive}: member {member.name} takes {member.size} bytes,"
+            f" more than {MAX_DOCUMENT_BYTES}; refused"
+        )
+
+
+def _nitf_document(data: bytes, name: str, where: str) -> Document:
+    root = _parse_nitf(data, where)
+    identifier = _attribute(root, ".//doc-id", "id-string") or name
+    title = _flat(root.find(".//hedline/hl1")) or _flat(root.find("./head/title")) or identifier
+    body = ".//body.content"
+    full_text = f"{body}/block[@class='full_text']"
+    inside = full_text if root.find(full_text) is not None else body
+    text = "\n".join(_flat(paragraph) for paragraph in root.findall(f"{inside}//p"))
+    metadata = {}
+    with contextlib.suppress(ValueError):  # an article without a proper date has none
+        date = datetime.strptime(_attribute(root, ".//pubdata", "date.publication")[:8], "%Y%m%d")
+        metadata |= {"date": date.date().isoformat(), "year": f"{date.year:04d}"}
+    meta = {element.get("name"): element.get("content", "") for element in root.iterfind("./head/meta")}
+    if section := meta.get("online_sections") or meta.get("dsk"):
+        metadata["section"] = section
+    return Document(identifier, title, text, metadata, where)
+
+
+def _parse_nitf(data: bytes, where: str) -> Element:
+    """Parse one file. The real ones name an external DTD, which is never loaded; entities are refused."""
+    try:
+        root = fromstring(data)
+    except DefusedXmlException as error:
+        raise InputError(f"{where} declares an entity; refused") from error
+    except (ParseError, ValueError, LookupError) as error:
+        raise InputError(f"{where} is not well-formed XML ({error})") from error
+    if root.tag != "nitf":
+        raise InputError(f"{where} is not NITF (its root is <{root.tag}>)")
+    return root
+
+
+def _attribute(root: Element, path: str, name: str) -> str:
+    element = root.find(path)
+    return "" if element is None else element.get(name, "")
+
+
+def _flat(element: Element | None) -> str:
+    return "" if element is None else " ".join("".join(element.itertext()).split())
+
+
+@contextlib.contextmanager
+def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
+    """Open a file for reading as it was before compression (``.gz``, ``.tgz``, ``.bz2``, ``.zst``, or none).
+
+    Concatenated compressed streams are read as one; memory does not grow with the file.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; this format reads a file")
+    try:
+        raw = pa.input_stream(str(path), compression=_COMPRESSIONS.get(path.suffix.lower()))
+        with io.BufferedReader(raw, _BUFFER_BYTES) as stream:
+            if not stream.peek(1):
+                raise InputError(f"{path}: the file is empty; get it again")
+            yield stream
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; check the corpus source") from error
+    except OSError as error:
+        reason = one_line(error)
+        state = "truncated" if "truncated" in reason.lower() else "unreadable"
+        raise InputError(f"{path}: the file is {state} ({reason}); get it again") from error
+
+
+def _filled_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[tuple[int, str]]:
+    """Yield the number (from 1) and the text of each line of a UTF-8 file that is not blank."""
+    n_blank = 0
+    with open_stream(path) as stream:
+        for number in itertools.count(1):
+            line = stream.readline(MAX_DOCUMENT_BYTES + 1)
+            if not line:
+                break
+            if len(line) > MAX_DOCUMENT_BYTES:
+                raise InputError(
+                    f"{path}:{number}: the line is longer than {MAX_DOCUMENT_BYTES} bytes;"
+                    " split it into documents"
+                )
+            text = decode(line, f"{path}:{number}")
+            if text.strip():
+                yield number, text
+            else:
+                n_blank += 1
+    if n_blank:
+        say(f"{path}: {number_of(n_blank, 'blank line')} left out")
+
+
+def decode(data: bytes, where: str) -> str:
+    """Return UTF-8 bytes as text, without a byte order mark."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not UTF-8 text ({error.reason}); convert it") from error
+
+
+def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Return the files anywhere below `folder` that end in one of `suffixes`, sorted by relative path."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; check the corpus source")
+    files = [p for p in folder.rglob("*") if p.name.endswith(suffixes) and p.is_file()]
+    if not files:
+        raise InputError(f"{folder}: no file ending in {' or '.join(suffixes)}; check the corpus source")
+    root = folder.resolve()
+    for path in files:
+        if not path.resolve().is_relative_to(root):
+            raise InputError(f"{path}: the link leads out of {folder}; copy the file instead")
+    return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
+
+
+class MeteredStream:
+    """A stream that refuses to deliver more than one document's worth of bytes between two documents."""
+
+    def __init__(self, stream: BinaryIO, path: str | os.PathLike):
+        self._stream, self._path, self._spent = stream, path, 0
+
+    def start_document(self) -> None:
+        """Begin to count again."""
+        self._spent = 0
+
+    def read(self, size: int) -> bytes:
+        """Read at most `size` bytes."""
+        data = self._stream.read(size)
+        self._spent += len(data)
+        if self._spent > MAX_DOCUMENT_BYTES:
+            raise InputError(
+                f"{self._path}: a document takes more than {MAX_DOCUMENT_BYTES} bytes; remove or split it"
+            )
+        return data
+
+
+_READERS = {
+    "mediawiki": read_dump,
+    "jsonl": read_json_lines,
+    "text": read_text,
+    "folder": read_folder,
+    "nitf": read_archives,
+}

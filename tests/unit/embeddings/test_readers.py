@@ -1,0 +1,447 @@
+"""Sources of every format: what is read of them, what is left out, and what is refused."""
+
+import bz2
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import zstandard
+from gensim.corpora.wikicorpus import WikiCorpus
+from gensim.test.utils import datapath
+
+from biaslab.core.errors import InputError
+from biaslab.embeddings import readers
+from biaslab.embeddings.corpus import tokenize
+from biaslab.embeddings.readers import Document, read_documents
+
+
+def read(path, data, format):
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return list(read_documents(path, format))
+
+
+def refusal(path, format, data=None):
+    """Return why a source is refused: one line that begins with its file."""
+    if data is not None:
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    with pytest.raises(InputError) as caught:
+        list(read_documents(path, format))
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message
+
+
+def test_unknown_format_is_refused_at_once(tmp_path):
+    with pytest.raises(InputError, match="unknown corpus format 'json'; did you mean 'jsonl'"):
+        read_documents(tmp_path, "json")
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "problem"),
+    [
+        ("jsonl", "absent.jsonl", "no such file"),
+        ("text", "absent.txt", "no such file"),
+        ("mediawiki", "absent.xml", "no such file"),
+        ("mediawiki", "", "is a folder"),
+        ("nitf", "absent.tgz", "no such file"),
+        ("nitf", "", "no file ending in .tgz or .tar.gz"),
+        ("folder", "absent", "no such folder"),
+        ("folder", "", "no file ending in .txt"),
+    ],
+)
+def test_missing_files_and_empty_folders_are_refused(tmp_path, format, name, problem):
+    assert problem in refusal(tmp_path / name, format)
+
+
+# --- plain texts
+
+
+def test_text_has_a_document_a_line(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_bytes("first line\r\n\nthird ünö".encode())
+    assert list(read_documents(path, "text")) == [
+        Document("1", "1", "first line\r\n"),
+        Document("3", "3", "third ünö"),
+    ]
+
+
+def test_text_that_is_not_utf8_is_refused_by_its_line(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(b"good\n\xe9t\xe9\n")
+    with pytest.raises(InputError, match=r"corpus\.txt:2: not UTF-8"):
+        list(read_documents(path, "text"))
+
+
+def test_folder_has_a_document_a_file_sorted_by_relative_path(tmp_path):
+    (tmp_path / "b").mkdir()
+    for name in ("c.txt", "a.txt", "b/z.txt", "b/notes.md"):
+        (tmp_path / name).write_text(f"text of {name}", encoding="utf-8")
+    os.symlink(tmp_path / "a.txt", tmp_path / "inside.txt")
+    assert list(read_documents(tmp_path, "folder")) == [
+        Document("a.txt", "a.txt", "text of a.txt"),
+        Document("b/z.txt", "b/z.txt", "text of b/z.txt"),
+        Document("c.txt", "c.txt", "text of c.txt"),
+        Document("inside.txt", "inside.txt", "text of a.txt"),
+    ]
+
+
+def test_folder_refuses_a_link_that_leads_out(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    os.symlink("../secret.txt", folder / "linked.txt")
+    with pytest.raises(InputError, match=r"linked\.txt: the link leads out of"):
+        list(read_documents(folder, "folder"))
+
+
+def test_folder_refuses_large_and_undecodable_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 10)
+    (tmp_path / "a.txt").write_bytes(b"\xff")
+    with pytest.raises(InputError, match=r"a\.txt: not UTF-8"):
+        list(read_documents(tmp_path, "folder"))
+    (tmp_path / "a.txt").write_bytes(b"eleven char")
+    with pytest.raises(InputError, match=r"a\.txt: larger than 10 bytes"):
+        list(read_documents(tmp_path, "folder"))
+
+
+# --- JSON lines
+
+RECORDS = [
+    {
+        "id": 3,
+        "title": "Three",
+        "text": "Some words.",
+        "year": 1999,
+        "section": "Arts",
+        "tags": ["x"],
+        "url": None,
+    },
+    {"id": "four", "text": "Ünïcödé"},
+]
+LINES = "".join(json.dumps(record) + "\n" for record in RECORDS).encode()
+
+
+PACKS = [("", bytes), (".gz", gzip.compress), (".zst", zstandard.compress)]
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKS)
+def test_reads_every_compression_with_metadata(tmp_path, suffix, pack):
+    assert read(tmp_path / f"c.jsonl{suffix}", pack(LINES), "jsonl") == [
+        Document("3", "Three", "Some words.", {"year": "1999", "section": "Arts"}),
+        Document("four", "four", "Ünïcödé"),
+    ]
+
+
+def test_concatenated_streams_byte_order_mark_and_blank_lines(tmp_path):
+    data = gzip.compress(b"\xef\xbb\xbf" + LINES + b"\n  \n") + gzip.compress(LINES)
+    with pytest.warns(UserWarning, match=r"c\.jsonl\.gz: 2 blank lines left out$"):
+        assert len(read(tmp_path / "c.jsonl.gz", data, "jsonl")) == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{'id': 1}", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"id": 1, "text": "a", "text": "b"}', "the key 'text' is there twice"),
+        (b"[1, 2]", "not a JSON object"),
+        (b'{"id": 1}', "key 'text' is missing"),
+        (b'{"id": 1, "txt": "a"}', "key 'text' is missing; did you mean 'txt'?"),
+        (b'{"text": "a"}', "key 'id' is missing"),
+        (b'{"id": 1, "text": 5}', "key 'text' is int, not str"),
+        (b'{"id": true, "text": "a"}', "key 'id' is bool"),
+        (b'{"id": 1, "title": null, "text": "a"}', "key 'title' is NoneType"),
+        (b'{"id": 1, "text": "\xff"}', "not UTF-8"),
+    ],
+)
+def test_bad_line_is_refused_by_its_number(tmp_path, line, message):
+    path = tmp_path / "c.jsonl"
+    found = refusal(path, "jsonl", LINES + line + b"\n")
+    assert found.startswith(f"{path}:3: ")
+    assert message in found
+
+
+def test_oversized_line_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 1000)
+    data = gzip.compress(LINES + b'{"id": 1, "text": "' + b"a" * 5_000_000)
+    assert ":3: the line is longer than 1000 bytes" in refusal(tmp_path / "c.jsonl.gz", "jsonl", data)
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKS[1:])
+def test_truncated_file_is_refused(tmp_path, suffix, pack):
+    data = pack(LINES * 1000)
+    for end in (len(data) - 1, len(data) // 2, 5):
+        assert "the file is truncated" in refusal(tmp_path / f"c.jsonl{suffix}", "jsonl", data[:end])
+
+
+def test_damaged_file_is_refused(tmp_path):
+    data = bytearray(gzip.compress(LINES))
+    data[-6] ^= 1
+    assert "unreadable" in refusal(tmp_path / "c.jsonl.gz", "jsonl", bytes(data))
+
+
+# --- MediaWiki dumps
+
+SAMPLE = datapath("enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2")
+HEAD = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><siteinfo><dbname>x</dbname></siteinfo>'
+
+
+def page(number, title, text, namespace="0", extra=""):
+    return (
+        f"<page><title>{title}</title><ns>{namespace}</ns><id>{number}</id>{extra}"
+        f"<revision><id>1</id><text>{text}</text></revision></page>"
+    )
+
+
+ONE = page(7, "One", "'''Bold''' and [[link|shown]].")
+DUMP = HEAD + ONE + page(9, "Two", "&lt;b&gt;tag&lt;/b&gt;") + "</mediawiki>"
+
+
+def test_reads_the_articles_that_gensim_reads():
+    source = datapath("enwiki-table-markup.xml.bz2")
+    wiki = WikiCorpus(source, processes=1, dictionary={}, article_min_tokens=50)
+    wiki.metadata = True
+    theirs = [(identifier, title, tokens) for tokens, (identifier, title) in wiki.get_texts()]
+    assert len(theirs) == 5
+    assert [(d.id, d.title, tokenize(d.text)) for d in read_documents(source, "mediawiki")] == theirs
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".bz2", bz2.compress), (".gz", gzip.compress)])
+def test_reads_every_compression_without_markup(tmp_path, suffix, pack):
+    one, two = read(tmp_path / f"dump.xml{suffix}", pack(DUMP.encode()), "mediawiki")
+    assert (one.id, one.title, one.text) == ("7", "One", "'''Bold''' and shown.")
+    assert (two.id, two.title, two.text) == ("9", "Two", "tag")
+
+
+def test_reads_a_multistream_dump(tmp_path):
+    data = DUMP.encode()
+    assert (
+        len(read(tmp_path / "d.xml.bz2", bz2.compress(data[:150]) + bz2.compress(data[150:]), "mediawiki"))
+        == 2
+    )
+
+
+def test_leaves_out_other_namespaces_and_redirects(tmp_path):
+    pages = [
+        page(1, "Kept", "words"),
+        page(2, "Talk about it", "words", namespace="1"),
+        page(3, "Moved", "#REDIRECT [[Kept]]", extra='<redirect title="Kept"/>'),
+        page(4, "Template:Box", "words"),
+        page(5, "Old", "words").replace("<ns>0</ns>", ""),
+    ]
+    reasons = r"pages left out: outside the main namespace, as talk pages are \(2\), redirects \(1\)"
+    with pytest.warns(UserWarning, match=reasons):
+        kept = read(tmp_path / "d.xml", HEAD + "".join(pages) + "</mediawiki>", "mediawiki")
+    assert [document.id for document in kept] == ["1", "5"]
+
+
+def test_says_how_much_markup_is_left_out(tmp_path):
+    with pytest.warns(UserWarning, match=r"markup left out: 4 of 13 characters of the articles"):
+        read(tmp_path / "d.xml", HEAD + page(1, "Kept", "two [[words]]") + "</mediawiki>", "mediawiki")
+
+
+def test_truncated_compressed_dump_is_refused(tmp_path):
+    data = Path(SAMPLE).read_bytes()
+    assert "truncated" in refusal(tmp_path / "d.xml.bz2", "mediawiki", data[: len(data) // 3])
+    assert "truncated" in refusal(tmp_path / "d.xml.bz2", "mediawiki", bz2.compress(DUMP.encode())[:-1])
+
+
+@pytest.mark.parametrize("missing", [1, 5, 40, 100])
+def test_truncated_plain_dump_is_refused(tmp_path, missing):
+    assert "the dump is truncated" in refusal(tmp_path / "d.xml", "mediawiki", DUMP[:-missing])
+
+
+def test_what_is_not_a_dump_is_refused(tmp_path):
+    assert "not a MediaWiki dump" in refusal(tmp_path / "a", "mediawiki", "just words")
+    assert "not a MediaWiki dump" in refusal(tmp_path / "b", "mediawiki", "<html><body/></html>")
+    assert "not a MediaWiki dump" in refusal(
+        tmp_path / "c", "mediawiki", '<?xml version="1.0" encoding="martian"?><a/>'
+    )
+    assert "unreadable" in refusal(tmp_path / "d.bz2", "mediawiki", "not compressed at all")
+    assert "the file is empty" in refusal(tmp_path / "e.bz2", "mediawiki", "")
+    assert "the file is empty" in refusal(tmp_path / "f.bz2", "mediawiki", bz2.compress(b""))
+    assert "damaged" in refusal(tmp_path / "g", "mediawiki", DUMP.replace("</revision>", "</revisio>", 1))
+    assert "a page has no title, id or text" in refusal(
+        tmp_path / "h", "mediawiki", DUMP.replace("<id>7</id>", "")
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_document_types_are_refused_before_any_entity_expands(tmp_path, encoding):
+    bomb = '<!DOCTYPE m [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>' + DUMP.replace("tag", "&b;")
+    assert "DOCTYPE" in refusal(tmp_path / "d.xml", "mediawiki", bomb.encode(encoding))
+
+
+def test_oversized_page_is_refused_while_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
+    data = bz2.compress((HEAD + page(1, "Big", "word " * 200_000)).encode())
+    assert "more than 100000 bytes" in refusal(tmp_path / "d.xml.bz2", "mediawiki", data)
+
+
+def test_many_pages_may_exceed_the_limit_of_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 50_000)
+    pages = "".join(page(i, f"Page {i}", "word " * 100) for i in range(1_000))
+    assert len(read(tmp_path / "d.xml", HEAD + pages + "</mediawiki>", "mediawiki")) == 1_000
+
+
+# --- NITF
+
+DOCTYPE = '<!DOCTYPE nitf SYSTEM "http://www.nitf.org/IPTC/NITF/3.3/specification/dtd/nitf-3-3.dtd">'
+ARTICLE = f"""<?xml version="1.0" encoding="UTF-8"?>
+{DOCTYPE}
+<nitf version="-//IPTC//DTD NITF 3.3//EN">
+  <head>
+    <title>A Title</title>
+    <meta content="Metropolitan Desk" name="dsk"/>
+    <meta content="Science; Health" name="online_sections"/>
+    <docdata><doc-id id-string="1815718"/></docdata>
+    <pubdata date.publication="20070131T000000" ex-ref="x" name="The New York Times"/>
+  </head>
+  <body>
+    <body.head><hedline><hl1>The <em>Main</em>
+      Headline</hl1><hl2>Another</hl2></hedline></body.head>
+    <body.content>
+      <block class="lead_paragraph"><p>First &amp; lead.</p></block>
+      <block class="full_text"><p>First &amp; lead.</p><p>Second
+        paragraph.</p></block>
+    </body.content>
+  </body>
+</nitf>"""
+EXPECTED = Document(
+    "1815718",
+    "The Main Headline",
+    "First & lead.\nSecond paragraph.",
+    {"date": "2007-01-31", "year": "2007", "section": "Science; Health"},
+)
+
+
+def member(name, text="", **fields):
+    info = tarfile.TarInfo(name)
+    info.size = len(text.encode())
+    for key, value in fields.items():
+        setattr(info, key, value)
+    return info, text
+
+
+def write(path, *members):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as tar:
+        for info, text in members:
+            tar.addfile(info, io.BytesIO(text.encode()) if info.isreg() else None)
+    return path
+
+
+def test_reads_text_title_and_metadata(tmp_path):
+    path = write(
+        tmp_path / "01.tgz",
+        member("01", type=tarfile.DIRTYPE),
+        member("01/index.txt", "no article"),
+        member("01/1815718.xml", ARTICLE),
+    )
+    assert list(read_documents(path, "nitf")) == [EXPECTED]
+
+
+def test_reads_sparse_articles(tmp_path):
+    bare = "<nitf><head><meta name='dsk' content='Desk'/><pubdata date.publication='2007'/></head><body>"
+    paragraphs = bare + "<body.content><p>One.</p><block><p>Two.</p></block></body.content></body></nitf>"
+    path = write(tmp_path / "01.tgz", member("a.xml", paragraphs), member("b.xml", bare + "</body></nitf>"))
+    assert list(read_documents(path, "nitf")) == [
+        Document("a.xml", "a.xml", "One.\nTwo.", {"section": "Desk"}),
+        Document("b.xml", "b.xml", "", {"section": "Desk"}),
+    ]
+
+
+def test_reads_nested_years_in_the_order_of_their_paths(tmp_path):
+    names = ["1987/01.tar.gz", "1987/02.tgz", "1988/01.tgz"]
+    for name in reversed(names):
+        write(tmp_path / name, member(f"{name}.xml", ARTICLE.replace("1815718", name)))
+    assert [d.id for d in read_documents(tmp_path, "nitf")] == [
+        "1987/01.tar.gz",
+        "1987/02.tgz",
+        "1988/01.tgz",
+    ]
+
+
+@pytest.mark.parametrize("name", ["../evil.xml", "/etc/evil.xml", "a/../../evil.xml"])
+def test_member_named_out_of_the_archive_is_refused(tmp_path, name):
+    assert "leads out of the archive" in refusal(write(tmp_path / "a.tgz", member(name, ARTICLE)), "nitf")
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+def test_links_and_devices_are_refused(tmp_path, kind):
+    path = write(tmp_path / "a.tgz", member("evil.xml", type=kind, linkname="/etc/passwd"))
+    assert "member evil.xml is a link or a device" in refusal(path, "nitf")
+
+
+def test_entities_are_refused(tmp_path):
+    bomb = ARTICLE.replace(DOCTYPE, '<!DOCTYPE nitf [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>')
+    path = write(tmp_path / "a.tgz", member("bomb.xml", bomb.replace("Second", "&b;")))
+    assert "member bomb.xml declares an entity; refused" in refusal(path, "nitf")
+
+
+def test_oversized_member_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
+    path = write(tmp_path / "a.tgz", member("big.xml", " " * 100_001))
+    assert "member big.xml takes 100001 bytes" in refusal(path, "nitf")
+
+
+def test_oversized_header_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
+    path = write(tmp_path / "a.tgz", member("a" * 1_000_000 + ".xml", ARTICLE))
+    assert "takes more than 100000 bytes" in refusal(path, "nitf")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<nitf><head></nitf>", "member a.xml is not well-formed XML"),
+        ("", "member a.xml is not well-formed XML"),
+        ("<html/>", "member a.xml is not NITF (its root is <html>)"),
+        (ARTICLE.replace("Second", "&undefined;"), "member a.xml is not well-formed XML"),
+    ],
+)
+def test_member_that_is_no_article_is_refused(tmp_path, text, message):
+    assert message in refusal(write(tmp_path / "a.tgz", member("a.xml", text)), "nitf")
+
+
+def test_damaged_archives_are_refused(tmp_path):
+    whole = write(tmp_path / "a.tgz", *(member(f"{i}.xml", ARTICLE) for i in range(200))).read_bytes()
+    cut = tmp_path / "cut.tgz"
+    for end in range(20, len(whole), len(whole) // 50):
+        cut.write_bytes(whole[:end])
+        assert f"{cut}: the file is truncated" in refusal(cut, "nitf")
+    cut.write_bytes(b"no archive at all")
+    assert "the file is unreadable" in refusal(cut, "nitf")
+    plain = tmp_path / "plain.tar"
+    plain.write_text("no archive at all")
+    assert "not a whole tar archive" in refusal(plain, "nitf")
+
+
+def peak_memory(path):
+    """Return the peak memory in bytes of a process that reads an archive."""
+    read = (
+        "import sys; from biaslab.embeddings.readers import read_documents;"
+        "all(read_documents(sys.argv[1], 'nitf'))"
+    )
+    run = (  # in between, a small process: a child's peak begins at that of its parent
+        "import resource, subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:]], check=True);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", run, read, str(path)]
+    peak = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return peak * (1 if sys.platform == "darwin" else 1024)
+
+
+def test_archives_are_streamed(tmp_path):
+    article = ARTICLE.replace("Second", "word " * 20_000)
+    few = write(tmp_path / "few.tgz", *(member(f"{i}.xml", article) for i in range(10)))
+    many = write(tmp_path / "many.tgz", *(member(f"{i}.xml", article) for i in range(500)))
+    assert 500 * len(article) > 50e6
+    assert peak_memory(many) - peak_memory(few) < 20e6
