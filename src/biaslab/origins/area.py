@@ -7,8 +7,8 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.embeddings import BASELINE
+from biaslab.origins import analyses, expansion
 from biaslab.origins.attribution.registry import BY_SEED
-from biaslab.origins.grid import analyses, expansion
 from biaslab.origins.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
@@ -168,14 +168,14 @@ PAPER = "Origins of bias (Brunet et al. 2019)"
 READER = "biaslab.origins.report.results:Setup"
 NAMES = ("setup", "weat")
 STEPS = {
-    "attribute-documents": "biaslab.origins.jobs:attribute_documents",
-    "estimate-gradient": "biaslab.origins.jobs:estimate_gradient",
-    "measure-baselines": "biaslab.origins.jobs:measure_baselines",
-    "predict-removals": "biaslab.origins.jobs:predict_removals",
-    "plant-documents": "biaslab.origins.jobs:plant_and_count",
-    "train-embeddings": "biaslab.origins.jobs:train_and_measure",
-    "evaluate-retrainings": "biaslab.origins.jobs:evaluate_retrainings",
-    "select-sets": "biaslab.origins.jobs:select_all_sets",
+    "attribute-documents": "biaslab.origins.attribution.tables:attribute_documents",
+    "predict-removals": "biaslab.origins.attribution.tables:predict_removals",
+    "train-embeddings": "biaslab.origins.baseline:train_and_measure",
+    "select-sets": "biaslab.origins.sets.selection:write_sets",
+    "measure-baselines": "biaslab.origins.representations.ppmi_comparison.analysis:measure_baselines",
+    "evaluate-retrainings": "biaslab.origins.checks.retraining.analysis:evaluate_retrainings",
+    "estimate-gradient": "biaslab.origins.pages.highlight:estimate_gradient",
+    "highlight-documents": "biaslab.origins.pages.highlight:write_extremes",
 }
 AREA = Area(
     "origins",

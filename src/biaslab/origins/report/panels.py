@@ -10,7 +10,7 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets.names import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, PPMI, RANDOM
+from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, PPMI, RANDOM
 
 KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
 """Of the kinds of sets, in the order of legends: as on the pages, what raises the bias is vermillion."""

@@ -8,7 +8,7 @@ from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.report.results import Setup, pairs, percent_scale
-from biaslab.origins.sets.names import BASELINE
+from biaslab.origins.sets import BASELINE
 
 N_INFLUENTIAL = 25
 """Documents listed at each end of the differential bias."""

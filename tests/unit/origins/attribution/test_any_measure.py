@@ -12,7 +12,7 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import without_documents
-from biaslab.origins.attribution import influence, moved_words
+from biaslab.origins.attribution import influence
 from biaslab.origins.attribution.influence import differential_bias
 from naive import bias as naive_bias
 from naive import origins as naive_origins
@@ -81,7 +81,7 @@ def test_steps_equal_the_dense_formulas(name, parameters, oracle, x, corpus, emb
     measure = by_oracle(oracle, parameters)
     result = differential_bias(rows, removals, weat, embedding)
     assert result.baseline == pytest.approx(measure(embedding["W"]), rel=1e-9)
-    assert removals.n_units > moved_words._UNITS_AT_A_TIME  # so that more than one part is seen
+    assert removals.n_units > influence._UNITS_AT_A_TIME  # so that more than one part is seen
     touched = np.diff(removals.entry_starts)
     assert touched.min() < D <= touched.max()
     for document in (*range(0, removals.n_units, 23), removals.n_units - 1):
@@ -123,7 +123,7 @@ def test_gradient_equals_finite_differences_of_newton(
 def test_the_compiled_effect_size_equals_its_measure(embedding, rows, removals, monkeypatch):
     """What the loop over the units compiles for WEAT is what value and gradient alone give."""
     compiled = differential_bias(rows, removals, WEAT, embedding)
-    monkeypatch.setattr(moved_words, "by_effect_size", moved_words.by_measure)
+    monkeypatch.setattr(influence, "by_effect_size", influence.by_measure)
     evaluated = differential_bias(rows, removals, WEAT, embedding)
     np.testing.assert_allclose(evaluated.values, compiled.values, rtol=1e-9, atol=1e-12)
     assert np.array_equal(evaluated.values[:, 2], compiled.values[:, 2])

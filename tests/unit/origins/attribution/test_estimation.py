@@ -78,7 +78,7 @@ def test_set_table_predicts_the_bias_after_removal(scanner):
 
 
 def _seeds(scan, document):
-    return [e.values[document, 0] for e in scan.documents(WEAT)]
+    return [e.values[document, 0] for e in scan.scan(WEAT)]
 
 
 def test_another_vocabulary(scanner, corpus):

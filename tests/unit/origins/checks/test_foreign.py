@@ -12,9 +12,9 @@ from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.stats import standard_ranks
-from biaslab.origins.checks.foreign import flips as foreign_flips
-from biaslab.origins.checks.foreign.scoring import COLUMNS, write_recalled, write_scored
-from biaslab.origins.checks.lds.outcomes import (
+from biaslab.origins.checks import foreign
+from biaslab.origins.checks.foreign import COLUMNS, write_recalled, write_scored
+from biaslab.origins.checks.lds.subsets import (
     BOUND,
     PAIRED_BOUND,
     digest_documents,
@@ -286,16 +286,16 @@ def flips(run, monkeypatch):
         ]
         return pd.DataFrame(left, columns=["set", "effect_size"])
 
-    monkeypatch.setattr(foreign_flips, "read_counted", lambda *_: (None, None, None, None))
-    monkeypatch.setattr(foreign_flips, "read_tests", lambda *_: None)
-    monkeypatch.setattr(foreign_flips, "retrain", retrain)
+    monkeypatch.setattr(foreign, "read_counted", lambda *_: (None, None, None, None))
+    monkeypatch.setattr(foreign, "read_tests", lambda *_: None)
+    monkeypatch.setattr(foreign, "retrain", retrain)
     return folder, table
 
 
 def flipped(flips, table):
     folder, _ = flips
     table.to_csv(folder / "scores.tsv", sep="\t", index=False)
-    how = foreign_flips.Retraining(None, None, 3)
+    how = foreign.Retraining(None, None, 3)
     found = write_scored(folder / "scores.tsv", folder, "t", 1, folder / "out.tsv", how)
     return found[found["check"] == "flips"].set_index(["attribution", "n_removed"])
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
-from biaslab.origins.grid import analyses, expansion
-from biaslab.origins.sets.names import BASELINE
+from biaslab.origins import analyses, expansion
+from biaslab.origins.sets import BASELINE
 from biaslab.run.config import PRESETS, load_files
 
 ROOT = Path(__file__).parents[4]
@@ -40,7 +40,7 @@ def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_sub
     every = [*sets, *by_ppmi]
     assert sum(batch.count for batch in LDS.batches(setup)) == n_subsets
     others = sum(batch.count for s in every for batch in expansion.batches_of(s, setup))
-    assert others + LDS.trainings(setup) == n_retrainings
+    assert others + LDS.describe(setup)[1] == n_retrainings
     assert ("lds/scores.tsv" in analyses.lacks(setup)) == (not n_subsets)
     assert sum(batch.count for batch in expansion.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
@@ -77,13 +77,6 @@ def test_random_sets_are_retrained_as_often_as_they_say(own, n):
     assert len(of_random) == (30 if n else 0)
     assert len(sets) == 20 + len(of_random)
     assert analyses.summary("w", setup).count(f"{len(of_random)} random sets") == 1
-
-
-def test_sets_by_ppmi_have_a_file_of_their_own():
-    assert expansion.sets_file("ppmi-weat1-decrease-30") == "ppmi/perturbation_sets.parquet"
-    assert {expansion.sets_file(s) for s in ("weat1-decrease-30", "random-5-0")} == {
-        "perturbation_sets.parquet"
-    }
 
 
 def test_the_largest_sets_are_of_the_largest_size_in_any_order():
@@ -124,7 +117,7 @@ def test_files_of_embeddings_and_results():
     found = set(analyses.result_files("out", {"mine": flips})) - set(files)
     assert found == {f"out/mine/brittleness/{name}.tsv" for name in names}
     assert sum(batch.count for batch in BRITTLENESS.batches(flips)) == 2 * 5 * 3
-    assert BRITTLENESS.trainings(flips) == 120
+    assert BRITTLENESS.describe(flips)[1] == 120
     assert "up to 30 sets to flip a sign, 234 retrainings" in analyses.summary("mine", flips)
     assert [file for file in files if "parquet" in file and "weat" in file] == [
         "out/mine/differential_bias/weat1.parquet",

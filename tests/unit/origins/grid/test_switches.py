@@ -9,8 +9,8 @@ import yaml
 from biaslab.audit.claims import read_claims
 from biaslab.core.errors import InputError
 from biaslab.core.schema import merge
+from biaslab.origins import analyses
 from biaslab.origins.attribution.registry import BY_SEED
-from biaslab.origins.grid import analyses
 from biaslab.run.area import Unit, expand
 from biaslab.run.plan import CLAIMS, Plan, make_plan
 

@@ -194,12 +194,19 @@ def test_bad_input_ends_with_one_line(monkeypatch, capsys, folder, arguments, me
     assert error.count("\n") == 1
 
 
+def few_gradients(home, out):
+    """Write the gradients of the two documents at the ends; return the file."""
+    write_gradients(
+        "tiny", home, "weat1", read_parquet(home / "bias_gradient/weat1.parquet"), out / "few.tsv"
+    )
+    return out / "few.tsv"
+
+
 def test_highlight_writes_the_two_ends_the_same_each_time(folder, tmp_path):
     for name in ("one", "two"):
         pages = [tmp_path / name / f"{kind}.html" for kind in ("raises", "lowers")]
-        of_test = "tiny", folder / "results/origins/tiny", [folder / "weat1.yaml"]
-        write_gradients(*of_test, tmp_path / name / "gradients.tsv")
-        write_extremes(*of_test, tmp_path / name / "gradients.tsv", *pages)
+        home = folder / "results/origins/tiny"
+        write_extremes("tiny", home, [folder / "weat1.yaml"], few_gradients(home, tmp_path / name), *pages)
     bias = read_parquet(folder / "results/origins/tiny/differential_bias/weat1.parquet")
     for kind, row in (("raises", "idxmax"), ("lowers", "idxmin")):
         text = (tmp_path / "one" / f"{kind}.html").read_text(encoding="utf-8")
@@ -212,13 +219,11 @@ def test_highlight_writes_the_two_ends_the_same_each_time(folder, tmp_path):
 
 def test_the_gradients_of_two_documents_make_the_pages_of_all_gradients(folder, tmp_path):
     home = folder / "results/origins/tiny"
-    of_test = "tiny", home, [folder / "weat1.yaml"]
-    every, few = tmp_path / "every.tsv", tmp_path / "few.tsv"
+    every, few = tmp_path / "every.tsv", few_gradients(home, tmp_path)
     write_tsv(every, read_parquet(home / "bias_gradient/weat1.parquet"))
-    write_gradients(*of_test, few)
     pages = [[tmp_path / f"{kind}-{end}.html" for end in ("raises", "lowers")] for kind in ("every", "few")]
     for gradients, ends in zip((every, few), pages, strict=True):
-        write_extremes(*of_test, gradients, *ends)
+        write_extremes("tiny", home, [folder / "weat1.yaml"], gradients, *ends)
     assert [page.read_text() for page in pages[0]] == [page.read_text() for page in pages[1]]
     assert 0 < len(read_tsv(few)) < len(read_tsv(every))
 

@@ -10,8 +10,8 @@ import yaml
 from biaslab.bias.names import EFFECTS, RESERVED
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
-from biaslab.origins.grid import expansion
-from biaslab.origins.sets import names
+from biaslab.origins import expansion
+from biaslab.origins import sets as names
 from biaslab.origins.sets.selection import select_sets
 from biaslab.run import config as configuration
 
@@ -63,11 +63,6 @@ def test_the_pattern_knows_every_set_but_the_baseline():
 def test_a_name_tells_what_the_set_is(name, weat_and_kind, is_by_ppmi):
     assert names.weat_and_kind(name) == weat_and_kind
     assert names.is_by_ppmi(name) is is_by_ppmi
-
-
-def test_an_estimators_set_for_one_by_ppmi():
-    assert names.by_estimator(names.by_ppmi("weat1-increase-10")) == "weat1-increase-10"
-    assert names.by_ppmi("weat1-increase-10") == names.targeted_set(names.by_ppmi("weat1"), "increase", 10)
 
 
 def word_sets(folder: Path, name: str) -> Path:

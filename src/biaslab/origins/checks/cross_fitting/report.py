@@ -20,7 +20,7 @@ from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.cross_fitting.analysis import COLUMNS, pooled
 from biaslab.origins.report.panels import error_bars, set_label, set_order
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets.names import EFFECT_OF
+from biaslab.origins.sets import EFFECT_OF
 
 _WHAT = (
     "Own: predicted by the baselines that chose the documents; others: by those that did not, mean over the"

@@ -22,9 +22,9 @@ from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SET, SUM, read
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, ESTIMATORS
 from biaslab.origins.baseline import choose_seeds
-from biaslab.origins.checks.lds.outcomes import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
-from biaslab.origins.grid.expansion import of_test
-from biaslab.origins.sets.names import BASELINE, PPMI, RANDOM
+from biaslab.origins.checks.lds.subsets import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
+from biaslab.origins.expansion import of_test
+from biaslab.origins.sets import BASELINE, PPMI, RANDOM
 from biaslab.origins.sets.selection import members
 
 N_BASELINES = (1, 2, 5, 10)

@@ -10,7 +10,7 @@ from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.lds.analysis import COLUMNS
 from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets.names import RANDOM
+from biaslab.origins.sets import RANDOM
 
 _LINES = {SUM: "-", SET: "--"}
 _NOTE = (

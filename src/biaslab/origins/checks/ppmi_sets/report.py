@@ -5,7 +5,7 @@ import pandas as pd
 from biaslab.core.stats import percent_change
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets.names import DECREASE, INCREASE, by_estimator
+from biaslab.origins.sets import DECREASE, INCREASE, PPMI
 from biaslab.origins.sets.selection import members
 
 _OBJECTIVES = {DECREASE: "correct", INCREASE: "aggravate"}
@@ -27,7 +27,7 @@ def compare_identification(setup: Setup) -> Table:
     weat = setup.weats[0]
     by_ppmi, ours = setup.parquet("ppmi/perturbation_sets"), setup.parquet("perturbation_sets")
     rows = [
-        _row(setup, weat, (name, by_estimator(name)), key, (by_ppmi, ours))
+        _row(setup, weat, (name, name.removeprefix(f"{PPMI}-")), key, (by_ppmi, ours))
         for key, name in by_ppmi.groupby(["kind", "size"])["set"].first().items()
     ]
     data = pd.DataFrame(rows, columns=_columns())

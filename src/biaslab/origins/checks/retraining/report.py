@@ -13,7 +13,7 @@ from biaslab.origins.attribution.registry import ESTIMATED, ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import COLUMNS
 from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
 from biaslab.origins.report.results import FIT_SHOWN, Setup, pairs, rows_of_tests
-from biaslab.origins.sets.names import BASELINE, DOCUMENTS, NAMES_NOTE, RANDOM
+from biaslab.origins.sets import BASELINE, DOCUMENTS, NAMES_NOTE, RANDOM
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""

@@ -11,7 +11,7 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import FIT_SHOWN, Setup, rows_of_tests
 from biaslab.origins.representations.axis.analysis import COLUMNS, word_shifts
-from biaslab.origins.sets.names import BASELINE, DECREASE, DOCUMENTS, INCREASE
+from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE
 
 _SERIES = {DECREASE: ("v", -0.24), BASELINE: ("o", 0.0), INCREASE: ("^", 0.24)}
 """Marker and place within a word's row of each kind of embeddings."""

@@ -11,37 +11,19 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, rank_correlation
 from biaslab.embeddings.analogies import write_analogies
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.attribution.counted import read_for_ppmi
-from biaslab.origins.attribution.ppmi import measure_sets
 from biaslab.origins.baseline import write_sets
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets, effect_sizes
-from biaslab.origins.sets.names import BASELINE, RANDOM
-from biaslab.origins.sets.selection import members, only_removed
+from biaslab.origins.sets import BASELINE, RANDOM
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-
-
-def write_ppmi_sets(
-    cooccurrence: Path,
-    corpus: Path,
-    vocabulary: Path,
-    sets: Path,
-    word_sets: list[Path],
-    bias: Path,
-    threads: int = 1,
-) -> None:
-    """Measure the bias in the PPMI representation without each perturbation set, exactly."""
-    x, tokens, offsets, tests = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
-    removed = read_parquet(sets, ["set", "document"])
-    write_tsv(bias, measure_sets(x, tokens, offsets, members(removed), tests, threads))
 
 
 def measure_word2vec(
@@ -69,28 +51,6 @@ def measure_word2vec(
     table = compare_word2vec(baselines, read_vocabulary(vocabulary), drawn)
     write_tsv(random_sets, table)
     write_tsv(correlation, correlate_word_sets(table, "word2vec", seed))
-
-
-def write_transfer(
-    baseline: Path,
-    observed: Path,
-    ppmi: Path,
-    sets: Path,
-    changes: Path,
-    responses: Path,
-    seed: int,
-    word2vec: Path | None = None,
-) -> None:
-    """Compare what the removal of each set does to the bias in GloVe with that by PPMI and in word2vec."""
-    columns = ("set", "weat", "effect_size")
-    whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
-    glove = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
-    samples = {"glove": glove, "ppmi": read_tsv(ppmi, columns)}
-    if word2vec is not None:
-        samples["word2vec"] = read_tsv(word2vec, columns)
-    table = set_changes(samples, only_removed(read_parquet(sets), samples["glove"]["set"]))
-    write_tsv(changes, table)
-    write_tsv(responses, compare_responses(table, seed))
 
 
 def compare_word2vec(

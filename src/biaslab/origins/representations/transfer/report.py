@@ -11,7 +11,7 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import set_label, set_order
 from biaslab.origins.report.results import Setup
 from biaslab.origins.representations.transfer.analysis import COLUMNS
-from biaslab.origins.sets.names import RANDOM
+from biaslab.origins.sets import RANDOM
 
 LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}
 """How the representations are called."""

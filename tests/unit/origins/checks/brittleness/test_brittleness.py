@@ -11,18 +11,16 @@ from biaslab.origins.attribution import ppmi as ppmi_scan
 from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import document_table
 from biaslab.origins.checks.brittleness.analysis import (
-    Ranking,
-    candidates,
-    predict_flips,
-    rankings,
-    search,
-)
-from biaslab.origins.checks.brittleness.flips import (
     FLIPPED,
     NOT_FLIPPED,
     UNDECIDED,
+    Ranking,
     brackets,
+    candidates,
     outcomes,
+    predict_flips,
+    rankings,
+    search,
     verdict,
 )
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
@@ -252,7 +250,7 @@ def tables(scanner):
     """Return what is known of the documents: by every estimator, by PPMI, and the baselines' bias."""
     names = pd.DataFrame({"document": range(40), "id": "i", "title": "t"})
     by_ppmi = ppmi_scan.differential_bias(scanner.x, scanner.tokens, scanner.offsets, WEAT)
-    estimates = scanner.documents(WEAT)
+    estimates = scanner.scan(WEAT)
     return document_table(scanner, WEAT, names), names.assign(ppmi=by_ppmi), [e.baseline for e in estimates]
 
 
@@ -265,7 +263,7 @@ def test_attributions_predict_as_their_own_estimates_of_sets_do(scanner, tables)
     made = {r.name: r for r in rankings(scanner, WEAT, named(of_documents, by_ppmi), np.mean(baselines))}
     sets = [np.array([4, 17]), np.arange(3)]
     for column, name in enumerate(["influence", "newton", "gradient"]):
-        expected = np.mean([e.baseline - e.values[:, column] for e in scanner.sets(WEAT, sets)], axis=0)
+        expected = np.mean([e.baseline - e.values[:, column] for e in scanner.scan(WEAT, sets)], axis=0)
         np.testing.assert_allclose(made[name].without(sets), expected)
         np.testing.assert_allclose(made[name].values, of_documents[f"{name}_mean"])
     whole = np.mean(baselines) - made["gradient"].values[sets[0]].sum()

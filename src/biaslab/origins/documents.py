@@ -1,19 +1,119 @@
-"""What an attribution says of every document, and of sets of them."""
+"""Which documents a bias comes from: from texts to scores, without files and without a workflow.
 
-from collections.abc import Sequence
+The score of a document, and of a set of them, is B(w) - B(w~) (Equation 5 of Brunet et al. 2019): how much
+the bias falls when it is left out, in units of the measure. Above 0 it raises the bias.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from biaslab.bias.measures.registry import MEASURES
-from biaslab.bias.names import PPMI
-from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
+from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.rng import stream
+from biaslab.embeddings import BASELINE, cooccurrence
+from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
+from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.attribution import asking
-from biaslab.origins.attribution.registry import check_name
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED, InfluenceParameters, damping_of
 from biaslab.origins.attribution.scanner import Scanner, Training
-from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.documents.texts import Baselines, CountedTexts
+from biaslab.origins.settings import Glove
+
+__all__ = [
+    "Baselines",
+    "CountedTexts",
+    "Scores",
+    "attribute",
+    "count_texts",
+    "train_baselines",
+]
+
+
+@dataclass(frozen=True)
+class CountedTexts:
+    """Texts as numbers.
+
+    Attributes
+    ----------
+    counts : Cooccurrence
+        The co-occurrences X of all texts.
+    vocabulary : Vocabulary
+        Its words, whose order is that of the rows of X.
+    tokens, offsets : numpy.ndarray
+        (n,) int32, word ids of all texts; (n_documents + 1,) int64, where each text begins in them.
+    """
+
+    counts: Cooccurrence
+    vocabulary: Vocabulary
+    tokens: np.ndarray
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """Embeddings of all texts, each with a random stream of its own.
+
+    Attributes
+    ----------
+    embeddings : list of GloveEmbedding
+        The more, the better the scores: they are averaged.
+    parameters : GloveParameters
+        Their hyperparameters.
+    seed : int
+        Of their random streams.
+    """
+
+    embeddings: list[GloveEmbedding]
+    parameters: GloveParameters
+    seed: int
+
+
+def count_texts(
+    texts: Iterable[Sequence[str]], window: int = Glove.window, min_count: int = 1, threads: int = 1
+) -> CountedTexts:
+    """Count the co-occurrences of texts that are lists of words, and keep the texts.
+
+    Parameters
+    ----------
+    texts, window, min_count, threads
+        As for `biaslab.embeddings.cooccurrence.count_texts`. Each text is a document.
+
+    Returns
+    -------
+    CountedTexts
+    """
+    tokens, offsets, vocabulary = cooccurrence.number_texts(texts, min_count)
+    x = cooccurrence.count(tokens, offsets, len(vocabulary), window, threads)
+    return CountedTexts(x, vocabulary, tokens, offsets)
+
+
+def train_baselines(
+    texts: CountedTexts, parameters: GloveParameters, n: int = 5, seed: int = 1, threads: int = 1
+) -> Baselines:
+    """Train embeddings of all texts.
+
+    Parameters
+    ----------
+    texts : CountedTexts
+        Of `count_texts`.
+    parameters : GloveParameters
+        Hyperparameters of every one.
+    n : int
+        How many.
+    seed : int
+        Embedding k has the random stream of baseline k of a run of the workflow with this seed.
+    threads : int
+        Threads to use; the result is the same bit for bit.
+
+    Returns
+    -------
+    Baselines
+    """
+    streams = [stream(seed, "train", BASELINE, k) for k in range(n)]
+    return Baselines([train(texts.counts, parameters, rng, threads) for rng in streams], parameters, seed)
 
 
 @dataclass(frozen=True)
@@ -111,11 +211,11 @@ def attribute(
         When the method or the measure is unknown, too few words of the test are in the vocabulary, the
         measure is undefined, or for unrolled the baselines are not what their seed gives.
     """
-    check_name(method)
+    methods = [*(attribution.name for attribution in ATTRIBUTIONS), UNROLLED]
+    if method not in methods:
+        raise InputError(f"'{method}' is no attribution; choose {', '.join(methods)}")
     if test.measure not in MEASURES:
         raise InputError(f"{test.name}: no measure {test.measure!r}{suggest(test.measure, MEASURES)}")
-    if method == PPMI and test.measure != WEAT:
-        raise InputError(f"{test.name}: ppmi measures {WEAT} alone, not {test.measure}; use another method")
     glove = baselines.parameters
     if damping is None:
         damping = damping_of(glove)
