@@ -10,13 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import FORMATS_SAID, Choice, GloveParameters, format_of
 from biaslab.origins.attribution.registry import UNROLLED
 from biaslab.origins.settings import Setup
-from biaslab.run.options import (
-    CorpusSource,
-    Out,
-    Seed,
-    Threads,
-    grouped,
-)
+from biaslab.run.options import CorpusSource, Out, Seed, Threads, grouped
 from biaslab.run.outputs import To
 
 RunConfig = Annotated[

@@ -107,13 +107,11 @@ class Inputs:
 
     def word2vec_embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of word2vec's embeddings of some kinds of sets."""
-
-        def files(wildcards: Any) -> list[str]:
-            names = [name for kind in kinds for name in kind(self.setups[wildcards.setup])]
-            folder = f"{FOLDER}/{wildcards.setup}/word2vec/embeddings"
-            return [f"{folder}/{name}/batch-0.npz" for name in names]
-
-        return files
+        return lambda wildcards: [
+            f"{FOLDER}/{wildcards.setup}/word2vec/embeddings/{name}/batch-0.npz"
+            for kind in kinds
+            for name in kind(self.setups[wildcards.setup])
+        ]
 
     def word2vec_bias(self, wildcards: Any) -> str | list[str]:
         """Return the table of the bias in word2vec, where it is trained."""
@@ -144,13 +142,11 @@ class Inputs:
 
     def retrained(self, name: str) -> Callable[[Any], list[str]]:
         """Return a function that gives the tables of all jobs that leave out sets of an analysis."""
-
-        def files(wildcards: Any) -> list[str]:
-            batches = analyses.named(name).jobs.batches(self.setups[wildcards.setup])
-            folder = f"{FOLDER}/{wildcards.setup}/{name}/retrained"
-            return [f"{folder}/{expansion.BATCH}{batch.index}.tsv" for batch in batches]
-
-        return files
+        jobs = analyses.named(name).jobs
+        return lambda wildcards: [
+            f"{FOLDER}/{wildcards.setup}/{name}/retrained/{expansion.BATCH}{batch.index}.tsv"
+            for batch in jobs.batches(self.setups[wildcards.setup])
+        ]
 
     # --- copies of the corpus with planted documents; ``dose`` is the share of planted words
 

@@ -91,18 +91,9 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
     unit_starts = np.empty(len(offsets), np.int64)
     slots, entry_starts = np.empty(n_occurrences, np.int32), np.empty(n_occurrences + 1, np.int64)
     places, counts = np.empty(room, np.int64), np.empty(room, np.int64)
+    found = unit_starts, slots, entry_starts, places, counts
     n_pairs, n_entries = _kernels.find_removals(
-        tokens,
-        offsets,
-        slot_of,
-        rows.starts,
-        rows.columns,
-        weights,
-        unit_starts,
-        slots,
-        entry_starts,
-        places,
-        counts,
+        tokens, offsets, slot_of, rows.starts, rows.columns, weights, *found
     )
     return Removals(
         unit_starts,

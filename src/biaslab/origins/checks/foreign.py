@@ -41,7 +41,7 @@ YOURS, LENGTH = "yours", "length"
 """What tables call the scores of the file, and those that are the documents' lengths."""
 
 PAIRED = "paired"
-"""Among which subsets were scored that were retrained with the seeds of baselines."""
+"""Among which subsets were scored that were retrained with the seeds of baselines; they have no ceiling."""
 
 COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n"]
 COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling", "lead", "lead_ci_low", "lead_ci_high"]
@@ -86,7 +86,11 @@ def write_scored(
         tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
         if (results / "lds/paired.tsv").exists():
             outcomes = _read_outcomes(results / "lds/paired.tsv", subsets, PAIRED_BOUND)
-            tables.append(score_paired(given, removals, outcomes, subsets, weat, seed))
+            keys = ["set", "weat"]
+            means = outcomes.groupby(keys)["effect_size"].mean().rename("observed_mean").reset_index()
+            paired = removals.drop(columns="observed_mean").merge(means, on=keys)
+            table = score_subsets(given, paired, subsets, reliable.assign(ceiling=np.nan), weat, seed)
+            tables.append(table.assign(among=PAIRED))
     if retraining:
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
@@ -198,22 +202,6 @@ def score_subsets(
             row = ["lds", "", size, name, form, n, values[0], *interval, 0, of_test["ceiling"].iloc[0]]
             rows.append([*row, lead[0], *central_interval(lead[1:])])
     return pd.DataFrame(rows, columns=COLUMNS[1:])
-
-
-def score_paired(
-    given: Mapping[str, np.ndarray],
-    removals: pd.DataFrame,
-    outcomes: pd.DataFrame,
-    subsets: pd.DataFrame,
-    weat: str,
-    seed: int,
-) -> pd.DataFrame:
-    """Return the score by retrainings with the seeds of baselines, in their mean; they have no ceiling."""
-    keys = ["set", "weat"]
-    means = outcomes.groupby(keys)["effect_size"].mean().rename("observed_mean").reset_index()
-    found = removals.drop(columns="observed_mean").merge(means, on=keys)
-    none = found[["weat", "size"]].drop_duplicates().assign(ceiling=np.nan)
-    return score_subsets(given, found, subsets, none, weat, seed).assign(among=PAIRED)
 
 
 def leave_out(

@@ -70,14 +70,6 @@ def error_bars(data: pd.DataFrame, column: str) -> list[pd.Series]:
     return [data[column] - data[f"{column}_ci_low"], data[f"{column}_ci_high"] - data[column]]
 
 
-def plain_ticks(axis: plot.Axis, template: str) -> None:
-    """Write the ticks of a logarithmic axis as plain numbers."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: template.format(value)))
-    axis.set_minor_formatter(NullFormatter())
-
-
 def set_order(sets: pd.DataFrame) -> pd.DataFrame:
     """Return columns to sort perturbation sets by: from most documents that raise to most that lower."""
     return pd.DataFrame(
@@ -92,11 +84,3 @@ def set_order(sets: pd.DataFrame) -> pd.DataFrame:
 def set_label(kind: str, size: int) -> str:
     """Return what a figure calls sets of one kind and size: what their documents do, and their number."""
     return f"{DOCUMENTS[kind]} - {size:,}"
-
-
-def draw_points(ax: plot.Axes, x: pd.Series, y: pd.Series, colour: str, label: str) -> None:
-    """Draw many points; the vector formats hold them as a picture."""
-    ax.plot(
-        x, y, color=colour, marker="o", markersize=1.5, markeredgewidth=0, linestyle="none", alpha=0.6,
-        label=label, rasterized=True,
-    )  # fmt: skip

@@ -52,16 +52,10 @@ def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_sub
 def test_sets_of_table_5_are_trained_equally_often():
     setup = setup_of("sample")
     for name in expansion.ppmi_sets(setup):
-        assert (
-            expansion.trainings_of(name, setup)
-            == expansion.trainings_of(name.removeprefix("ppmi-"), setup)
-            == 6
-        )
-    assert (
-        expansion.trainings_of("weat1-decrease-10", setup)
-        == expansion.trainings_of("random-30-0", setup)
-        == 5
-    )
+        both = name, name.removeprefix("ppmi-")
+        assert [expansion.trainings_of(one, setup) for one in both] == [6, 6]
+    others = "weat1-decrease-10", "random-30-0"
+    assert [expansion.trainings_of(one, setup) for one in others] == [5, 5]
     setup |= {"ppmi_sets": {"sizes": [30], "retrainings": 2}}
     assert expansion.trainings_of("weat1-decrease-30", setup) == 5
     assert expansion.trainings_of("ppmi-weat1-decrease-30", setup) == 2
@@ -82,12 +76,8 @@ def test_random_sets_are_retrained_as_often_as_they_say(own, n):
 def test_the_largest_sets_are_of_the_largest_size_in_any_order():
     perturbations = {"sizes": [10, 300, 30], "retrainings": 5}
     setup = {"bias": {"weats": ["weat1", "weat2"]}, "perturbations": perturbations}
-    assert expansion.largest_sets(setup) == [
-        "weat1-increase-300",
-        "weat1-decrease-300",
-        "weat2-increase-300",
-        "weat2-decrease-300",
-    ]
+    kinds = ("increase-300", "decrease-300")
+    assert expansion.largest_sets(setup) == [f"weat{k}-{kind}" for k in (1, 2) for kind in kinds]
 
 
 @given(st.integers(1, 60), st.integers(1, 12))
@@ -101,13 +91,9 @@ def test_batches_hold_every_replicate_once(trainings, per_job):
 
 def test_files_of_embeddings_and_results():
     setup = setup_of("sample") | {"baselines": 3, "trainings_per_job": 2}
-    assert expansion.embedding_files("out", [BASELINE, "random-10-0"], setup) == [
-        "out/embeddings/baseline/batch-0.npz",
-        "out/embeddings/baseline/batch-1.npz",
-        "out/embeddings/random-10-0/batch-0.npz",
-        "out/embeddings/random-10-0/batch-1.npz",
-        "out/embeddings/random-10-0/batch-2.npz",
-    ]
+    batches = ["baseline/batch-0", "baseline/batch-1", *(f"random-10-0/batch-{k}" for k in range(3))]
+    found = expansion.embedding_files("out", [BASELINE, "random-10-0"], setup)
+    assert found == [f"out/embeddings/{batch}.npz" for batch in batches]
     files = analyses.result_files("out", {"mine": setup})
     assert "out/mine/baseline.tsv" in files
     scored = analyses.result_files("out", {"mine": setup | {"lds": {**setup["lds"], "subsets": 2}}})
@@ -119,11 +105,9 @@ def test_files_of_embeddings_and_results():
     assert sum(batch.count for batch in BRITTLENESS.batches(flips)) == 2 * 5 * 3
     assert BRITTLENESS.describe(flips)[1] == 120
     assert "up to 30 sets to flip a sign, 234 retrainings" in analyses.summary("mine", flips)
+    of_tests = [f"{folder}/weat{k}.parquet" for folder in ("differential_bias", "ppmi") for k in (1, 2)]
     assert [file for file in files if "parquet" in file and "weat" in file] == [
-        "out/mine/differential_bias/weat1.parquet",
-        "out/mine/differential_bias/weat2.parquet",
-        "out/mine/ppmi/weat1.parquet",
-        "out/mine/ppmi/weat2.parquet",
+        f"out/mine/{f}" for f in of_tests
     ]
 
 

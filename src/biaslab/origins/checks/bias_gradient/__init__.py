@@ -3,16 +3,9 @@
 from biaslab.origins.analyses import Analysis
 from biaslab.run.area import TABLE, TEST, Item
 
+_ENDS = ("bias_gradient/ends/{test}.tsv",)
+
 ANALYSIS = Analysis(
     "bias_gradient",
-    items=(
-        Item(
-            "bias_gradient",
-            TABLE,
-            "Appendix A",
-            "report:gradient_table",
-            ("bias_gradient/ends/{test}.tsv",),
-            TEST,
-        ),
-    ),
+    items=(Item("bias_gradient", TABLE, "Appendix A", "report:gradient_table", _ENDS, TEST),),
 )

@@ -188,7 +188,8 @@ def predict_flips(
         ranked = candidates(ranking.values, bias)
         of_forms = {SUM: added_up(ranking, ranked), SET: search(ranking, ranked, bias)}
         rows = {form: _number(ranking.bias, path, bias) for form, path in of_forms.items()}
-        sizes = _sizes(rows[SET][0] or rows[SUM][0], multiples, len(ranked))
+        number, most = rows[SET][0] or rows[SUM][0], len(ranked)
+        sizes = {min(math.ceil(m * number), most): m for m in multiples} if number else {}
         of_forms[SET] = _with_sizes(ranking, ranked, of_forms[SET], list(sizes))
         numbers += [[weat, ranking.name, f, ranking.bias, len(ranked), *row] for f, row in rows.items()]
         paths += [path.assign(weat=weat, estimator=ranking.name, form=f) for f, path in of_forms.items()]
@@ -211,11 +212,6 @@ def _number(own_bias: float, path: pd.DataFrame, bias: float) -> list:
         return [None, None, farthest, _NO_PREFIX]
     back = path.loc[(path["size"] > flip) & (path["predicted"] * bias > 0), "size"]
     return [flip, int(back.min()) if len(back) else None, farthest, ""]
-
-
-def _sizes(number: int | None, multiples: Sequence[float], most: int) -> dict[int, float]:
-    """Return the sizes to retrain, rounded up, and the last multiple that each comes from."""
-    return {min(math.ceil(m * number), most): m for m in multiples} if number else {}
 
 
 def _with_sizes(ranking: Ranking, ranked: np.ndarray, path: pd.DataFrame, sizes: list[int]) -> pd.DataFrame:

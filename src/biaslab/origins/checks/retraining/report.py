@@ -58,22 +58,12 @@ def significance_counts(setups: Sequence[Setup]) -> Table:
     for setup, weat in pairs(setups):
         # The observed bias does not depend on the estimator.
         tests = setup.of_weat("perturbations", weat, "set", "kind", "welch_p").drop_duplicates("set")
-        for name, part in (
-            ("targeted", tests[tests["kind"] != RANDOM]),
-            ("random", tests[tests["kind"] == RANDOM]),
-        ):
-            tested = part["welch_p"].notna().sum()
-            rows.append(
-                {
-                    "setup": setup.name,
-                    "weat": weat,
-                    "sets": name,
-                    "n_tested": tested,
-                    "n_significant": (part["welch_p"] < SIGNIFICANT).sum(),
-                    "n_expected_by_chance": SIGNIFICANT * tested,
-                }
-            )
-    data = pd.DataFrame(rows)
+        is_random = tests["kind"] == RANDOM
+        for name, part in (("targeted", tests[~is_random]), ("random", tests[is_random])):
+            tested, significant = part["welch_p"].notna().sum(), (part["welch_p"] < SIGNIFICANT).sum()
+            rows.append([setup.name, weat, name, tested, significant, SIGNIFICANT * tested])
+    columns = ["setup", "weat", "sets", "n_tested", "n_significant", "n_expected_by_chance"]
+    data = pd.DataFrame(rows, columns=columns)
     shown = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
@@ -113,10 +103,14 @@ def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:
     Welch's test is missing for the baseline, and where samples are too small or constant.
     """
     samples = {name: part["accuracy"].to_numpy() for name, part in analogies.groupby("set", sort=False)}
-    baseline = samples.pop(BASELINE)
-    rows = [_row(BASELINE, baseline, baseline)]
-    rows += [_row(name, sample, baseline) for name, sample in samples.items()]
-    return pd.DataFrame(rows)
+    baseline, rows = samples.pop(BASELINE), []
+    for name, sample in ({BASELINE: baseline} | samples).items():
+        change = t = p = None
+        if name != BASELINE:
+            change, (t, p) = sample.mean() - baseline.mean(), welch(sample, baseline)
+        rows.append([name, len(sample), sample.mean(), pd.Series(sample).std(ddof=1), change, t, p])
+    columns = ["set", "n_embeddings", "accuracy_mean", "accuracy_sd", "accuracy_change", "welch_t", "welch_p"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _shown(data: pd.DataFrame) -> pd.DataFrame:
@@ -130,20 +124,6 @@ def _shown(data: pd.DataFrame) -> pd.DataFrame:
         "p": "{welch_p:.2g}",
     }
     return text_columns(data.assign(**percent), shown)
-
-
-def _row(name, sample, baseline) -> dict[str, object]:
-    is_baseline = name == BASELINE
-    t, p = (None, None) if is_baseline else welch(sample, baseline)
-    return {
-        "set": name,
-        "n_embeddings": len(sample),
-        "accuracy_mean": sample.mean(),
-        "accuracy_sd": pd.Series(sample).std(ddof=1),
-        "accuracy_change": None if is_baseline else sample.mean() - baseline.mean(),
-        "welch_t": t,
-        "welch_p": p,
-    }
 
 
 def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:

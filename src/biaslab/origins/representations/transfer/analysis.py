@@ -79,7 +79,10 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
     for representation, table in samples.items():
         summary = table.groupby(["set", "weat"])["effect_size"].agg(["mean", "std", "size"]).reset_index()
         summary.columns = ["set", "weat", "effect_size_mean", "effect_size_sd", "n_embeddings"]
-        _check_sets(summary, representation, [BASELINE, *listed["set"]])
+        known = set(summary["set"])
+        if missing := [name for name in (BASELINE, *listed["set"]) if name not in known]:
+            near = suggest(missing[0], known)
+            raise InputError(f"{representation}: the set '{missing[0]}' was not measured{near}; measure it")
         baseline = summary[summary["set"] == BASELINE].drop(columns=["set", "n_embeddings"])
         baseline.columns = ["weat", "baseline_mean", "baseline_sd"]
         removed = listed.rename(columns={"weat": "own"}).merge(summary, on="set", validate="one_to_many")
@@ -124,16 +127,6 @@ def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
                 )
         found[name] = np.array([ids[word] for word in words], np.int64)
     return WeatIndices(f"random{row['word_set']}", **found, set_names=("S", "T", "A", "B"), lost={})
-
-
-def _check_sets(summary: pd.DataFrame, representation: str, wanted: Sequence[str]) -> None:
-    """Raise InputError unless every set was measured."""
-    known = set(summary["set"])
-    for name in wanted:
-        if name not in known:
-            raise InputError(
-                f"{representation}: the set '{name}' was not measured{suggest(name, known)}; measure it"
-            )
 
 
 def _response(c: np.ndarray, g: np.ndarray) -> float:
