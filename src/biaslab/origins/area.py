@@ -121,6 +121,7 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
         ("perturbations.sizes", sizes),
         ("perturbations.random_sizes", perturbations["random_sizes"]),
         ("ppmi_sets.sizes", by_ppmi),
+        ("planted.doses", setup["planted"]["doses"]),
     ):
         if numbers != sorted(set(numbers)):
             yield f"{key}: {numbers} does not rise; write {sorted(set(numbers))}"
@@ -128,9 +129,6 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
         yield "word2vec.trainings: of one there is no spread; write 0 for none, or 2 and more"
     if setup["lds"]["subsets"] == 1:
         yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
-    doses = setup["planted"]["doses"]
-    if doses != sorted(set(doses)):
-        yield f"planted.doses: {doses} does not rise; write {sorted(set(doses))}"
     if setup["brittleness"]["retrainings"] == 1:
         yield "brittleness.retrainings: one embedding has no interval; write 0 for none, or 3 and more"
     for size in set(by_ppmi) - set(sizes):

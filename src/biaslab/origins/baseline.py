@@ -87,9 +87,11 @@ def measure(
     rows = []
     for training in _progress(read_trainings(batches, vocabulary)):
         for weat in weats:
-            effect, p_value = measure_bias(training.W, weat), _p_value(training, weat, permutations, seed)
-            lost = len(weat.lost_words), ",".join(weat.lost_words)
-            rows.append([weat.name, training.replicate, effect, p_value, *lost])
+            row = [weat.name, training.replicate, measure_bias(training.W, weat), math.nan]
+            if weat.measure == WEAT:
+                rng = stream(seed, "permutations", weat.name, training.replicate)
+                row[-1] = permutation_p_value(training.W, weat, permutations, rng).p_value
+            rows.append([*row, len(weat.lost_words), ",".join(weat.lost_words)])
     return pd.DataFrame(rows, columns=COLUMNS["baseline"]).sort_values(["weat", "seed"], ignore_index=True)
 
 
@@ -117,14 +119,6 @@ def choose_seeds(n: int, k: int, rng: np.random.Generator) -> list[list[int]]:
     while len(drawn) < MAX_CHOICES:
         drawn[tuple(sorted(rng.permutation(n)[:k].tolist()))] = None
     return list(map(list, drawn))
-
-
-def _p_value(training: Training, weat: WeatIndices, permutations: int, seed: int) -> float:
-    """Return the p-value of an effect size, NaN for any other measure."""
-    if weat.measure != WEAT:
-        return math.nan
-    rng = stream(seed, "permutations", weat.name, training.replicate)
-    return permutation_p_value(training.W, weat, permutations, rng).p_value
 
 
 def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatIndices]:

@@ -82,28 +82,22 @@ class Inputs:
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of the embeddings of some kinds of sets.
 
-        Parameters
-        ----------
-        *kinds : callable
-            Each takes a setup and returns names of sets.
+        Each of `kinds` takes a setup and returns names of sets.
         """
-
-        def files(wildcards: Any) -> list[str]:
-            setup = self.setups[wildcards.setup]
-            names = [name for kind in kinds for name in kind(setup)]
-            return expansion.embedding_files(f"{FOLDER}/{wildcards.setup}", names, setup)
-
-        return files
+        return lambda wildcards: [
+            file
+            for setup in [self.setups[wildcards.setup]]
+            for kind in kinds
+            for file in expansion.embedding_files(f"{FOLDER}/{wildcards.setup}", kind(setup), setup)
+        ]
 
     def measured(self, folder: str, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the tables of what was measured in these embeddings, a file each."""
         embeddings = self.embeddings(*kinds)
-
-        def files(wildcards: Any) -> list[str]:
-            found = [file.replace("/embeddings/", f"/{folder}/") for file in embeddings(wildcards)]
-            return [f"{file.removesuffix('.npz')}.tsv" for file in found]
-
-        return files
+        return lambda wildcards: [
+            file.replace("/embeddings/", f"/{folder}/").removesuffix(".npz") + ".tsv"
+            for file in embeddings(wildcards)
+        ]
 
     def word2vec_embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of word2vec's embeddings of some kinds of sets."""

@@ -70,15 +70,11 @@ def error_bars(data: pd.DataFrame, column: str) -> list[pd.Series]:
     return [data[column] - data[f"{column}_ci_low"], data[f"{column}_ci_high"] - data[column]]
 
 
-def set_order(sets: pd.DataFrame) -> pd.DataFrame:
-    """Return columns to sort perturbation sets by: from most documents that raise to most that lower."""
-    return pd.DataFrame(
-        {
-            "kind": sets["kind"].map(_KIND_ORDER),
-            "size": sets["size"].where(sets["kind"] == INCREASE, -sets["size"]),
-            "replicate": sets["replicate"],
-        }
-    )
+def sort_sets(sets: pd.DataFrame, *columns: pd.Series) -> pd.DataFrame:
+    """Sort perturbation sets, from most documents that raise to most that lower, then by `columns`."""
+    size = sets["size"].where(sets["kind"] == INCREASE, -sets["size"])
+    order = pd.concat([sets["kind"].map(_KIND_ORDER), size, *columns], axis=1, ignore_index=True)
+    return sets.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
 
 
 def set_label(kind: str, size: int) -> str:

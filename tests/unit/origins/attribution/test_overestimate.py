@@ -152,6 +152,12 @@ def test_damped_newton_is_exact_from_the_minimum_with_the_penalty(script, of_one
     assert np.abs(wrong - (ends[1] - ends[0])).max() > 1e-3 * np.abs(wrong).max()
 
 
+def test_measures(script, run):
+    found = script.measures(run.baselines[0]["W"], TEST)
+    assert found["effect size"] == pytest.approx(effect_size(run.baselines[0]["W"], TEST))
+    assert found["numerator"] != found["effect size"]
+
+
 def changes(script, methods, removal="t-decrease-10"):
     rows = [
         (removal, 75, seed, method, "effect size", 0.5, 0.5 + change + 0.01 * seed)

@@ -9,7 +9,7 @@ from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.cross_fitting.analysis import COLUMNS, pooled
-from biaslab.origins.report.panels import error_bars, set_label, set_order
+from biaslab.origins.report.panels import error_bars, set_label, sort_sets
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import EFFECT_OF
 
@@ -79,9 +79,7 @@ def set_table(setup: Setup, weat: str) -> Table:
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
     """Draw both predictions for every set and what was observed, where all baselines but one choose."""
     data = setup.of_weat("cross_fitting", weat, *COLUMNS)
-    data = data[data["n_choosing"] == data["n_choosing"].max()]
-    order = set_order(data.assign(replicate=0)).sort_values(["kind", "size"], kind="stable").index
-    data = data.loc[order].reset_index(drop=True)
+    data = sort_sets(data[data["n_choosing"] == data["n_choosing"].max()])
     with plot.figure(plot.DOUBLE_COLUMN, 2.9) as fig:
         for ax, form in zip(fig.subplots(1, 2), (SUM, SET), strict=True):
             part = data[data["form"] == form].reset_index(drop=True)

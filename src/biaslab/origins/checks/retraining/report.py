@@ -11,7 +11,7 @@ from biaslab.core.stats import welch
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ESTIMATED, ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import COLUMNS
-from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
+from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, sort_sets
 from biaslab.origins.report.results import FIT_SHOWN, Setup, pairs, rows_of_tests
 from biaslab.origins.sets import BASELINE, DOCUMENTS, NAMES_NOTE, RANDOM
 
@@ -278,8 +278,7 @@ def _set_rows(setup: Setup, weat: str, random: bool) -> pd.DataFrame:
     data = _predictions(setup, weat, ESTIMATORS[:1]).drop(columns=["r2", "slope", "intercept"])
     if not random:
         data = data[data["kind"] != RANDOM]
-    order = set_order(data)
-    data = data.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
+    data = sort_sets(data, data["replicate"])
     replicates = data.groupby(["kind", "size"])["set"].transform("size")
     height = (1 / replicates).clip(lower=0.45)
     bottom = height.cumsum()

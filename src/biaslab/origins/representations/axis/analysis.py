@@ -14,7 +14,7 @@ from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns
-from biaslab.embeddings.batches import Training, read_trainings
+from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
 
@@ -37,11 +37,15 @@ def project_words(
     trainings = tqdm(
         read_trainings(batches, vocabulary), desc="projections", unit=" embeddings", disable=None
     )
-    parts = [
-        _projected(training, weat, kind, vocabulary)
-        for training in trainings
-        for weat, kind in _tests_of(training.set, tests)
-    ]
+    parts = []
+    for training in trainings:
+        for weat, kind in _tests_of(training.set, tests):
+            ids = np.concatenate([weat.S, weat.T])
+            symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
+            words, counts = [vocabulary.words[i] for i in ids], vocabulary.counts[ids]
+            of_embedding = weat.name, kind, training.set, training.replicate
+            values = *of_embedding, symbols, words, counts, project_targets(training.W, weat)
+            parts.append(pd.DataFrame(dict(zip(PROJECTIONS, values, strict=True))))
     return pd.concat(parts) if parts else pd.DataFrame(columns=list(PROJECTIONS))
 
 
@@ -96,11 +100,3 @@ def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[Wea
         return [(weat, BASELINE) for weat in tests.values()]
     name, kind = weat_and_kind(set_name) or ("", "")
     return [(tests[name], kind)] if name in tests else []
-
-
-def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Vocabulary) -> pd.DataFrame:
-    ids = np.concatenate([weat.S, weat.T])
-    of_words = [vocabulary.words[i] for i in ids], vocabulary.counts[ids], project_targets(training.W, weat)
-    symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
-    values = weat.name, kind, training.set, training.replicate, symbols, *of_words
-    return pd.DataFrame(dict(zip(PROJECTIONS, values, strict=True)))
