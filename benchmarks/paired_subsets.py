@@ -25,8 +25,8 @@ from biaslab.embeddings import BASELINE, cooccurrence
 from biaslab.embeddings.retraining import on_entries_of, train_replicates, without_documents
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution import asking
-from biaslab.origins.attribution.registry import InfluenceParameters, damping_of
 from biaslab.origins.attribution.scanner import Training, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.lds.analysis import mask
 from biaslab.origins.checks.lds.subsets import (
     DOCUMENTS,

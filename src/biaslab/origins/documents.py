@@ -18,8 +18,9 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.attribution import asking
-from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED, InfluenceParameters, damping_of
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED
 from biaslab.origins.attribution.scanner import Scanner, Training
+from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.settings import Glove
 
 __all__ = [
@@ -146,18 +147,53 @@ class Scores:
         return self.by_baseline.mean(axis=0)
 
     def raising(self, n: int) -> np.ndarray:
-        """Return the n documents that raise the bias most, the first one most: int64, numbers from 0."""
+        """Return the documents that raise the bias most, the first one most.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n,) int64, numbers from 0.
+        """
         return np.argsort(-self.documents, kind="stable")[:n]
 
     def lowering(self, n: int) -> np.ndarray:
-        """Return the n documents that lower the bias most, the first one most: int64, numbers from 0."""
+        """Return the documents that lower the bias most, the first one most.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n,) int64, numbers from 0.
+        """
         return np.argsort(self.documents, kind="stable")[:n]
 
     def sets(self, sets: Sequence[Sequence[int]]) -> np.ndarray:
-        """Return B(w) - B(w~) for the removal of whole sets of documents, (n_sets,) float64.
+        """Return B(w) - B(w~) for the removal of whole sets of documents, the mean over the baselines.
 
-        The mean over the baselines. `sets` are numbers of documents from 0, each at most once in a set. It is
-        the estimate of the removal as a whole where the attribution has one, else the sum of the documents'.
+        Parameters
+        ----------
+        sets : sequence of sequence of int
+            Numbers of documents from 0, each at most once in a set.
+
+        Returns
+        -------
+        numpy.ndarray
+            (n_sets,) float64: the estimate of the removal as a whole where the attribution has one, else the
+            sum of the documents'.
+
+        Raises
+        ------
+        InputError
+            When a set is no list of different documents.
         """
         n, units = len(self.documents), [np.asarray(s, np.int64) for s in sets]
         for number, unit in enumerate(units):

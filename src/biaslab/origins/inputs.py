@@ -9,7 +9,7 @@ from biaslab.core.settings import fields_of
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins import analyses, expansion
-from biaslab.origins.attribution.registry import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.checks import planted
 from biaslab.origins.sets import is_by_ppmi
 from biaslab.run.datasets import dataset_name

@@ -14,7 +14,8 @@ from biaslab.embeddings.settings import (
     Units,
     Words,
 )
-from biaslab.origins.attribution.registry import ESTIMATORS, Damping
+from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.attribution.settings import Damping
 
 _OneOrMore = Field(is_filled=True, is_unique=True)
 _Several = Annotated[int, Field(ge=2)]

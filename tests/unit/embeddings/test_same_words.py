@@ -13,7 +13,7 @@ from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.embeddings.unit import read_vectors
 from biaslab.embeddings.vocabulary import WORDS, Vocabulary, digest_words
-from biaslab.origins.attribution.registry import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.attribution.tables import attribute_documents
 from biaslab.origins.baseline import write_sets
 from biaslab.origins.representations.ppmi_comparison.analysis import measure_baselines

@@ -11,8 +11,8 @@ from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import digest_words
-from biaslab.origins.attribution.registry import InfluenceParameters
 from biaslab.origins.attribution.scanner import Scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
 
 N_WORDS, N_DOCUMENTS, LENGTH, WINDOW = 30, 40, 40, 8
 

@@ -31,8 +31,8 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
 from biaslab.origins.attribution import _kernels
 from biaslab.origins.attribution._kernels import Loss, Removals, TestVectors
-from biaslab.origins.attribution.registry import Damping
 from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
+from biaslab.origins.attribution.settings import Damping
 
 _UNITS_AT_A_TIME = 256  # bounds the memory that their steps take
 

@@ -1,14 +1,11 @@
-"""The attributions, each of which says how much every document, or set of them, contributes; their settings.
+"""The attributions: each says how much every document, or set of them, contributes to a bias.
 
 A new one costs a row here, its functions in `biaslab.origins.attribution.asking`, and an oracle.
 """
 
 from dataclasses import dataclass
-from typing import Annotated
 
 from biaslab.bias.names import PPMI, RANDOM
-from biaslab.core.settings import NotNegative
-from biaslab.embeddings.settings import Alpha, GloveParameters, XMax
 
 
 @dataclass(frozen=True)
@@ -62,27 +59,3 @@ TABLES = tuple(dict.fromkeys(a.table for a in ATTRIBUTIONS))
 
 BY_SEED = "by_seed"
 """The folder inside of those, of the tables that hold what each baseline says."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Damping:
-    """Of the Hessians of the loss that the baselines were trained on."""
-
-    damping: Annotated[
-        NotNegative,
-        "added to the Hessian's diagonal, for words with too few contexts, or, as 2 / (learning_rate x"
-        " epochs), for trainings that stop before the minimum; 0 as in the paper",
-    ] = 0.0
-
-
-def damping_of(model: GloveParameters) -> float:
-    """Return the damping that stands for the time of a training (docs/beyond/origins.md)."""
-    return 2 / (model.learning_rate * model.epochs)
-
-
-@dataclass(frozen=True, kw_only=True)
-class InfluenceParameters(Damping):
-    """Of the loss that the baselines were trained on, and of its Hessians."""
-
-    x_max: XMax = GloveParameters.x_max
-    alpha: Alpha = GloveParameters.alpha

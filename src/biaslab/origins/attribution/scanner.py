@@ -26,7 +26,7 @@ from biaslab.origins.attribution.influence import (
     removals_of_sets,
     weat_rows,
 )
-from biaslab.origins.attribution.registry import InfluenceParameters
+from biaslab.origins.attribution.settings import InfluenceParameters
 
 
 class Training(NamedTuple):

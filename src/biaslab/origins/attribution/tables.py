@@ -11,8 +11,9 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.attribution import ppmi as ppmi_scan
 from biaslab.origins.attribution.asking import of_documents, of_sets
-from biaslab.origins.attribution.registry import ESTIMATORS, InfluenceParameters
+from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.sets.selection import COLUMNS, members
 
 

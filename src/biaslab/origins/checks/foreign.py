@@ -22,8 +22,9 @@ from biaslab.embeddings.settings import Checkpoints
 from biaslab.origins.attribution import asking
 from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.attribution.estimates import SUM, read_mean
-from biaslab.origins.attribution.registry import ATTRIBUTIONS, InfluenceParameters, damping_of
+from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.attribution.scanner import Training, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.brittleness.analysis import candidates
 from biaslab.origins.checks.lds.analysis import mask
 from biaslab.origins.checks.lds.subsets import (

@@ -28,8 +28,9 @@ from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins import baseline
 from biaslab.origins.attribution.estimates import seed_values
-from biaslab.origins.attribution.registry import BY_SEED, InfluenceParameters, damping_of
+from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.attribution.scanner import read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import set_table, write_documents
 from biaslab.origins.checks.bias_gradient.analysis import pair_table
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain, read_gradients

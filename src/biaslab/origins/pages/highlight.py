@@ -14,8 +14,8 @@ from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.files import write_text
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.core.pages import render
-from biaslab.origins.attribution.registry import InfluenceParameters
 from biaslab.origins.attribution.scanner import read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.checks.bias_gradient import analysis as bias_gradient
 from biaslab.origins.pages.explanation import (
     Corpus,

@@ -23,8 +23,9 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.origins.attribution.asking import of_sets
 from biaslab.origins.attribution.estimates import SET, SUM, Estimates, read
-from biaslab.origins.attribution.registry import ATTRIBUTIONS, RANKINGS, Attribution, InfluenceParameters
+from biaslab.origins.attribution.registry import ATTRIBUTIONS, RANKINGS, Attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import RANDOM, flip_set
 

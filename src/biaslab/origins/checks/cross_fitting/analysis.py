@@ -22,8 +22,8 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
 from biaslab.origins.attribution.asking import of_sets
 from biaslab.origins.attribution.estimates import SET, SUM, seed_values
-from biaslab.origins.attribution.registry import InfluenceParameters
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.baseline import choose_seeds
 from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import INCREASE, TARGETED_KINDS
