@@ -3,7 +3,7 @@
 import itertools
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.analogies import write_analogies
-from biaslab.embeddings.batches import Training, read_trainings, set_name
+from biaslab.embeddings.batches import read_trainings, set_name
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Checkpoints
@@ -27,6 +27,7 @@ from biaslab.origins.representations.axis.analysis import project_words
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 OBSERVED = list(COLUMNS["observed"])
+_PROGRESS = {"desc": "bias", "unit": " embeddings", "disable": None}
 MAX_CHOICES = 100
 """Choices of baselines at most; where there are no more, all are taken."""
 
@@ -85,7 +86,7 @@ def measure(
         )
     weats = _locate(word_sets, vocabulary)
     rows = []
-    for training in _progress(read_trainings(batches, vocabulary)):
+    for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS):
         for weat in weats:
             row = [weat.name, training.replicate, measure_bias(training.W, weat), math.nan]
             if weat.measure == WEAT:
@@ -105,7 +106,7 @@ def measure_sets(
     weats = _locate(word_sets, vocabulary)
     rows = [
         [training.set, weat.name, training.replicate, measure_bias(training.W, weat)]
-        for training in _progress(read_trainings(batches, vocabulary))
+        for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS)
         for weat in weats
     ]
     return pd.DataFrame(rows, columns=OBSERVED).sort_values(OBSERVED[:3], ignore_index=True)
@@ -127,8 +128,3 @@ def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatI
     if len(set(names)) < len(names):
         raise InputError(f"two tests have the same name ({', '.join(names)}); rename one of them")
     return [in_vocabulary(test, vocabulary.ids) for test in word_sets]
-
-
-def _progress(trainings: Iterable[Training]) -> Iterable[Training]:
-    """Show how many embeddings are measured."""
-    return tqdm(trainings, desc="bias", unit=" embeddings", disable=None)

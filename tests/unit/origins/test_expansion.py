@@ -11,7 +11,7 @@ from biaslab.origins import analyses, expansion
 from biaslab.origins.sets import BASELINE
 from biaslab.run.config import PRESETS, load_files
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 LDS, BRITTLENESS = (analyses.named(name).jobs for name in ("lds", "brittleness"))
 
 # Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT,
