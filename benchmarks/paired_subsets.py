@@ -28,7 +28,7 @@ from biaslab.origins.attribution import asking
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.lds.analysis import mask
-from biaslab.origins.checks.lds.outcomes import (
+from biaslab.origins.checks.lds.subsets import (
     DOCUMENTS,
     OUTCOME,
     PAIRED_BOUND,

@@ -36,9 +36,9 @@ from biaslab.audit.verdicts import (
 from biaslab.core.columns import said
 from biaslab.core.schema import fill_defaults
 from biaslab.embeddings import BASELINE
-from biaslab.origins.checks.foreign import scoring
-from biaslab.origins.grid import expansion
-from biaslab.origins.sets.names import is_random
+from biaslab.origins import expansion
+from biaslab.origins.checks import foreign
+from biaslab.origins.sets import is_random
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.config import load_files, make_schema
@@ -466,8 +466,8 @@ def attributions_scored() -> str:
             given = {name: said[weat][name].to_numpy() for name in (UNROLLED, *said[weat].columns)}
             for other in said.keys() - {weat}:
                 given |= {f"{name} of {other}": of.to_numpy() for name, of in said[other].items()}
-            tables.append(scoring.write_scored(given, record, weat, 1, Path(folder) / "scored.tsv"))
-    table = pd.concat(tables).query("check == 'lds' and among != @scoring.PAIRED")
+            tables.append(foreign.write_scored(given, record, weat, 1, Path(folder) / "scored.tsv"))
+    table = pd.concat(tables).query("check == 'lds' and among != @foreign.PAIRED")
     rows = [
         (
             r.weat,

@@ -50,7 +50,7 @@ from biaslab.audit.own import freeze_claims
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED
-from biaslab.origins.checks.foreign import scoring
+from biaslab.origins.checks import foreign
 from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
 from biaslab.run.areas import AREAS
 from biaslab.run.crate import RESULTS as CRATED
@@ -203,7 +203,7 @@ def record_others(results: Path, setup: str, to: Path) -> None:
     opened, glove, seed = open_setup(setup, results, config), glove_of(setup, config), seed_of(config)
     for weat in opened.weats:
         made = {
-            title: scoring.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
+            title: foreign.estimate(name, opened.folder, opened.file(weat), glove, seed, os.cpu_count() or 1)
             for title, name in ((UNROLLED, UNROLLED), ("newton, damped", "newton"))
         }
         copy = to / "others" / f"{weat}.parquet"

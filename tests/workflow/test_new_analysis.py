@@ -18,7 +18,7 @@ EXAMPLES = dict(
     )
 )
 CENTRAL = {
-    "check": "src/biaslab/origins/grid/analyses.py",
+    "check": "src/biaslab/origins/analyses.py",
     "format": "src/biaslab/text/registry.py",
 }
 MADE = """

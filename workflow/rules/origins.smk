@@ -1,6 +1,6 @@
-from biaslab.origins.grid import expansion
-from biaslab.origins.grid.analyses import rule_files
-from biaslab.origins.sets.names import BASELINE, PATTERN
+from biaslab.origins import expansion
+from biaslab.origins.analyses import rule_files
+from biaslab.origins.sets import BASELINE, PATTERN
 from biaslab.origins.inputs import Inputs as OriginsInputs
 
 ORIGINS = OriginsInputs(PLAN)
@@ -15,6 +15,7 @@ wildcard_constraints:
 
 include: "origins_embeddings.smk"
 include: "origins_attribution.smk"
+include: "origins_pages.smk"
 
 
 rule measure_baselines:

@@ -1,7 +1,5 @@
 # Documents that were planted to be found.
-from biaslab.origins.checks.planted.inputs import PlantedInputs
-
-PLANTED = PlantedInputs(ORIGINS)
+from biaslab.origins.attribution.registry import TABLES
 
 
 wildcard_constraints:
@@ -23,7 +21,7 @@ rule plant_documents:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(60),
     params:
-        given=given(PLANTED.planted, ORIGINS.keys("glove", "window"), seed=config["seed"]),
+        given=given(ORIGINS.planted, ORIGINS.keys("glove", "window"), seed=config["seed"]),
     message:
         "{wildcards.setup}: plant documents whose tokens are words of the tests, a share of {wildcards.dose}"
     shell:
@@ -40,7 +38,7 @@ rule train_planted:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(720),
     params:
-        given=given(ORIGINS.glove, PLANTED.batch, seed=config["seed"]),
+        given=given(ORIGINS.glove, ORIGINS.planted_batch, seed=config["seed"]),
     message:
         "{wildcards.setup}: train with planted documents, dose {wildcards.dose}, batch {wildcards.batch}"
     shell:
@@ -49,7 +47,7 @@ rule train_planted:
 
 use rule attribute_documents as attribute_planted with:
     input:
-        embeddings=PLANTED.embeddings,
+        embeddings=ORIGINS.planted_embeddings,
         cooccurrence="results/origins/{setup}/planted/{dose}/cooccurrence.npz",
         corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         documents="results/origins/{setup}/planted/{dose}/documents.parquet",
@@ -65,8 +63,8 @@ use rule attribute_documents as attribute_planted with:
 
 rule measure_recall:
     input:
-        PLANTED.tables,
-        documents=PLANTED.documents,
+        ORIGINS.planted_tables(*(f"{kind}/{{weat}}" for kind in TABLES)),
+        documents=ORIGINS.planted_tables("documents"),
     output:
         recall="results/origins/{setup}/planted/recall.tsv",
         pairs="results/origins/{setup}/planted/pairs.tsv",

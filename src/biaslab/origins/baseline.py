@@ -3,7 +3,7 @@
 import itertools
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,32 +17,55 @@ from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.embeddings.batches import Training, join_tables, read_trainings, set_name
+from biaslab.embeddings.analogies import write_analogies
+from biaslab.embeddings.batches import read_trainings, set_name
+from biaslab.embeddings.glove import GloveParameters
+from biaslab.embeddings.retraining import train_glove
+from biaslab.embeddings.settings import Checkpoints
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
+from biaslab.origins.representations.axis.analysis import project_words
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-_OBSERVED = list(COLUMNS["observed"])
+OBSERVED = list(COLUMNS["observed"])
+_PROGRESS = {"desc": "bias", "unit": " embeddings", "disable": None}
 MAX_CHOICES = 100
 """Choices of baselines at most; where there are no more, all are taken."""
 
 
-def write_baseline(
-    embeddings: list[Path], vocabulary: Path, word_sets: list[Path], permutations: int, seed: int, out: Path
+def train_and_measure(
+    cooccurrence: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    set: str,
+    model: GloveParameters,
+    seed: int,
+    first: int,
+    count: int,
+    out: Path,
+    measured: Path,
+    answered: Path,
+    projected: Path,
+    corpus: Path | None = None,
+    sets: Path | None = None,
+    paired: bool = False,
+    checkpoint_minutes: float = Checkpoints.checkpoint_minutes,
+    threads: int = 1,
 ) -> None:
-    """Measure the bias of every baseline embedding, with p-values and the words the vocabulary lacks."""
-    tests = [read_word_sets(path, PARAMETERS) for path in word_sets]
-    write_tsv(out, measure(embeddings, read_vocabulary(vocabulary), tests, permutations, seed))
+    """Train a batch of embeddings; measure their bias, their analogies, and the words on the bias axis."""
+    left_out = corpus, sets, paired
+    train_glove(
+        cooccurrence, set, model, seed, out, first, count, *left_out, checkpoint_minutes, threads=threads
+    )
+    write_sets(vocabulary, word_sets, measured, [out])
+    write_analogies([out], vocabulary, answered)
+    tests = [read_word_sets(path) for path in word_sets]
+    write_tsv(projected, project_words([out], read_vocabulary(vocabulary), tests))
 
 
-def write_sets(vocabulary: Path, word_sets: list[Path], out: Path, embeddings: Sequence[Path] = ()) -> None:
+def write_sets(vocabulary: Path, word_sets: list[Path], out: Path, embeddings: Sequence[Path]) -> None:
     """Measure the bias of every embedding retrained without a set of documents."""
     tests = [read_word_sets(path, PARAMETERS) for path in word_sets]
     write_tsv(out, measure_sets(embeddings, read_vocabulary(vocabulary), tests))
-
-
-def join_sets(out: Path, tables: Sequence[Path] = ()) -> None:
-    """Join the bias that was measured in batches of embeddings."""
-    join_tables(out, tables, _OBSERVED, _OBSERVED[:3], text=("set", "weat"))
 
 
 def measure(
@@ -63,11 +86,13 @@ def measure(
         )
     weats = _locate(word_sets, vocabulary)
     rows = []
-    for training in _progress(read_trainings(batches, vocabulary)):
+    for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS):
         for weat in weats:
-            effect, p_value = measure_bias(training.W, weat), _p_value(training, weat, permutations, seed)
-            lost = len(weat.lost_words), ",".join(weat.lost_words)
-            rows.append([weat.name, training.replicate, effect, p_value, *lost])
+            row = [weat.name, training.replicate, measure_bias(training.W, weat), math.nan]
+            if weat.measure == WEAT:
+                rng = stream(seed, "permutations", weat.name, training.replicate)
+                row[-1] = permutation_p_value(training.W, weat, permutations, rng).p_value
+            rows.append([*row, len(weat.lost_words), ",".join(weat.lost_words)])
     return pd.DataFrame(rows, columns=COLUMNS["baseline"]).sort_values(["weat", "seed"], ignore_index=True)
 
 
@@ -81,10 +106,10 @@ def measure_sets(
     weats = _locate(word_sets, vocabulary)
     rows = [
         [training.set, weat.name, training.replicate, measure_bias(training.W, weat)]
-        for training in _progress(read_trainings(batches, vocabulary))
+        for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS)
         for weat in weats
     ]
-    return pd.DataFrame(rows, columns=_OBSERVED).sort_values(_OBSERVED[:3], ignore_index=True)
+    return pd.DataFrame(rows, columns=OBSERVED).sort_values(OBSERVED[:3], ignore_index=True)
 
 
 def choose_seeds(n: int, k: int, rng: np.random.Generator) -> list[list[int]]:
@@ -97,22 +122,9 @@ def choose_seeds(n: int, k: int, rng: np.random.Generator) -> list[list[int]]:
     return list(map(list, drawn))
 
 
-def _p_value(training: Training, weat: WeatIndices, permutations: int, seed: int) -> float:
-    """Return the p-value of an effect size, NaN for any other measure."""
-    if weat.measure != WEAT:
-        return math.nan
-    rng = stream(seed, "permutations", weat.name, training.replicate)
-    return permutation_p_value(training.W, weat, permutations, rng).p_value
-
-
 def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatIndices]:
     """Find the words of every test, whose names must differ."""
     names = [test.name for test in word_sets]
     if len(set(names)) < len(names):
         raise InputError(f"two tests have the same name ({', '.join(names)}); rename one of them")
     return [in_vocabulary(test, vocabulary.ids) for test in word_sets]
-
-
-def _progress(trainings: Iterable[Training]) -> Iterable[Training]:
-    """Show how many embeddings are measured."""
-    return tqdm(trainings, desc="bias", unit=" embeddings", disable=None)

@@ -10,13 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.embeddings.settings import FORMATS_SAID, Choice, GloveParameters, format_of
 from biaslab.origins.attribution.registry import UNROLLED
 from biaslab.origins.settings import Setup
-from biaslab.run.options import (
-    CorpusSource,
-    Out,
-    Seed,
-    Threads,
-    grouped,
-)
+from biaslab.run.options import CorpusSource, Out, Seed, Threads, grouped
 from biaslab.run.outputs import To
 
 RunConfig = Annotated[
@@ -94,8 +88,7 @@ def score(
     threads: Threads = 1,
 ) -> None:
     """Score an attribution from elsewhere by the checks of a run, beside the run's own."""
-    from biaslab.origins.checks.foreign.flips import Retraining
-    from biaslab.origins.checks.foreign.scoring import estimate, write_recalled, write_scored
+    from biaslab.origins.checks.foreign import Retraining, estimate, write_recalled, write_scored
     from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup, seed_of
 
     folder, file = results / "origins" / setup, config or results / "config.json"
@@ -140,8 +133,7 @@ def explain(
         read_gradients,
     )
     from biaslab.origins.pages.explanation import explain as explain_document
-    from biaslab.origins.pages.explanation_page import show
-    from biaslab.origins.pages.highlight import write_page
+    from biaslab.origins.pages.highlight import print_document, write_page
 
     if setup:
         chosen = open_setup(setup, results, config or results / "config.json")
@@ -153,6 +145,6 @@ def explain(
         (t, chosen.baseline_mean(t.name), explain_document(corpus, found, t, read_gradients(chosen, t)))
         for t in tests
     ]
-    show(found, chosen.name, parts)
+    print_document(found, chosen.name, parts)
     if html:
         write_page(html, chosen.name, found, parts)

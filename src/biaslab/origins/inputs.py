@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from biaslab.bias.names import EFFECTS
+from biaslab.bias.names import EFFECTS, PPMI
 from biaslab.core.files import locate
 from biaslab.core.settings import fields_of
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
+from biaslab.origins import analyses, expansion
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.grid import analyses, expansion
+from biaslab.origins.checks import planted
+from biaslab.origins.sets import is_by_ppmi
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
@@ -80,38 +82,30 @@ class Inputs:
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of the embeddings of some kinds of sets.
 
-        Parameters
-        ----------
-        *kinds : callable
-            Each takes a setup and returns names of sets.
+        Each of `kinds` takes a setup and returns names of sets.
         """
-
-        def files(wildcards: Any) -> list[str]:
-            setup = self.setups[wildcards.setup]
-            names = [name for kind in kinds for name in kind(setup)]
-            return expansion.embedding_files(f"{FOLDER}/{wildcards.setup}", names, setup)
-
-        return files
+        return lambda wildcards: [
+            file
+            for setup in [self.setups[wildcards.setup]]
+            for kind in kinds
+            for file in expansion.embedding_files(f"{FOLDER}/{wildcards.setup}", kind(setup), setup)
+        ]
 
     def measured(self, folder: str, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the tables of what was measured in these embeddings, a file each."""
         embeddings = self.embeddings(*kinds)
-
-        def files(wildcards: Any) -> list[str]:
-            found = [file.replace("/embeddings/", f"/{folder}/") for file in embeddings(wildcards)]
-            return [f"{file.removesuffix('.npz')}.tsv" for file in found]
-
-        return files
+        return lambda wildcards: [
+            file.replace("/embeddings/", f"/{folder}/").removesuffix(".npz") + ".tsv"
+            for file in embeddings(wildcards)
+        ]
 
     def word2vec_embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
         """Return a function that gives the files of word2vec's embeddings of some kinds of sets."""
-
-        def files(wildcards: Any) -> list[str]:
-            names = [name for kind in kinds for name in kind(self.setups[wildcards.setup])]
-            folder = f"{FOLDER}/{wildcards.setup}/word2vec/embeddings"
-            return [f"{folder}/{name}/batch-0.npz" for name in names]
-
-        return files
+        return lambda wildcards: [
+            f"{FOLDER}/{wildcards.setup}/word2vec/embeddings/{name}/batch-0.npz"
+            for kind in kinds
+            for name in kind(self.setups[wildcards.setup])
+        ]
 
     def word2vec_bias(self, wildcards: Any) -> str | list[str]:
         """Return the table of the bias in word2vec, where it is trained."""
@@ -122,7 +116,8 @@ class Inputs:
 
     def sets_of(self, wildcards: Any) -> str:
         """Return the table with the documents of a set."""
-        return f"{FOLDER}/{wildcards.setup}/{expansion.sets_file(wildcards.set)}"
+        folder = f"{PPMI}/" if is_by_ppmi(wildcards.set) else ""
+        return f"{FOLDER}/{wildcards.setup}/{folder}{expansion.SETS}"
 
     def left_out(self, wildcards: Any) -> str | list[str]:
         """Return the table of sets, for any set but the baseline."""
@@ -141,13 +136,38 @@ class Inputs:
 
     def retrained(self, name: str) -> Callable[[Any], list[str]]:
         """Return a function that gives the tables of all jobs that leave out sets of an analysis."""
+        jobs = analyses.named(name).jobs
+        return lambda wildcards: [
+            f"{FOLDER}/{wildcards.setup}/{name}/retrained/{expansion.BATCH}{batch.index}.tsv"
+            for batch in jobs.batches(self.setups[wildcards.setup])
+        ]
 
-        def files(wildcards: Any) -> list[str]:
-            batches = analyses.named(name).jobs.batches(self.setups[wildcards.setup])
-            folder = f"{FOLDER}/{wildcards.setup}/{name}/retrained"
-            return [f"{folder}/{expansion.BATCH}{batch.index}.tsv" for batch in batches]
+    # --- copies of the corpus with planted documents; ``dose`` is the share of planted words
 
-        return files
+    def planted(self, wildcards: Any) -> dict[str, Any]:
+        """Return what is planted in one copy."""
+        count = self.setups[wildcards.setup]["planted"]["documents"]
+        return {"count": count, "dose": float(wildcards.dose)}
+
+    def planted_batch(self, wildcards: Any) -> dict[str, Any]:
+        """Return the replicates of a batch of trainings on one copy."""
+        batch = planted.batches(self.setups[wildcards.setup])[int(wildcards.batch)]
+        return {"set": BASELINE} | share(batch)
+
+    def planted_embeddings(self, wildcards: Any) -> list[str]:
+        """Return the files of the embeddings of one copy."""
+        folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{BASELINE}"
+        own = planted.batches(self.setups[wildcards.setup])
+        return [f"{folder}/{expansion.BATCH}{batch.index}.npz" for batch in own]
+
+    def planted_tables(self, *names: str) -> Callable[[Any], list[str]]:
+        """Return a function that gives tables of all copies; ``{weat}`` in a name stands for each test."""
+        return lambda wildcards: [
+            f"{FOLDER}/{wildcards.setup}/planted/{dose}/{name.format(weat=weat)}.parquet"
+            for dose in planted.doses(self.setups[wildcards.setup])
+            for name in names
+            for weat in (self.tests(wildcards) if "{weat}" in name else [""])
+        ]
 
     # --- measures
 
@@ -158,11 +178,14 @@ class Inputs:
 
     def of_first_test(self, folder: str) -> Callable[[Any], str]:
         """Return a function that gives a table of the first test."""
-        return lambda wildcards: self._of_tests(folder, wildcards)[0]
+        of_tests = self.of_tests(folder)
+        return lambda wildcards: of_tests(wildcards)[0]
 
-    def of_tests(self, folder: str, area: str = FOLDER) -> Callable[[Any], list[str]]:
+    def of_tests(self, folder: str) -> Callable[[Any], list[str]]:
         """Return a function that gives a table of each test."""
-        return lambda wildcards: self._of_tests(folder, wildcards, area)
+        return lambda wildcards: [
+            f"{FOLDER}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self.tests(wildcards)
+        ]
 
     def word_set(self, wildcards: Any) -> list[str]:
         """Return the file with the words of the test ``{weat}``."""
@@ -196,9 +219,6 @@ class Inputs:
     def tests(self, wildcards: Any) -> list[str]:
         """Return the names of the tests of a setup."""
         return self.setups[wildcards.setup]["bias"]["weats"]
-
-    def _of_tests(self, folder: str, wildcards: Any, area: str = FOLDER) -> list[str]:
-        return [f"{area}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self.tests(wildcards)]
 
     def _word_set(self, weat: str) -> str:
         return str(locate(self.section["weats"][weat], self.plan.root))

@@ -20,6 +20,7 @@ from biaslab.origins.attribution.settings import Damping
 _OneOrMore = Field(is_filled=True, is_unique=True)
 _Several = Annotated[int, Field(ge=2)]
 _Sizes = tuple[Annotated[Count, "documents in a set"], ...]
+_SIZES = (10, 30, 100, 200)
 _WORD_SETS = "workflow/resources/word_sets"
 
 
@@ -64,13 +65,8 @@ class Perturbations:
         "sizes of the targeted sets, rising; each gives a set of documents that raise the bias and one of"
         " documents that lower it per test",
         Field(is_filled=True),
-    ] = (10, 30, 100, 200)
-    random_sizes: Annotated[_Sizes, "sizes of the random sets, rising; an empty list for none"] = (
-        10,
-        30,
-        100,
-        200,
-    )
+    ] = _SIZES
+    random_sizes: Annotated[_Sizes, "sizes of the random sets, rising; an empty list for none"] = _SIZES
     random_sets: Annotated[Count, "random sets of each size"] = 1
     retrainings: Annotated[
         Count, "embeddings trained without each set, each with its own seed; one gives no spread and no test"

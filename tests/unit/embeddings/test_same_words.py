@@ -14,19 +14,20 @@ from biaslab.embeddings.settings import Choice, GloveParameters
 from biaslab.embeddings.unit import read_vectors
 from biaslab.embeddings.vocabulary import WORDS, Vocabulary, digest_words
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.attribution.tables import write_differential_bias
-from biaslab.origins.baseline import write_baseline, write_sets
+from biaslab.origins.attribution.tables import attribute_documents
+from biaslab.origins.baseline import write_sets
+from biaslab.origins.representations.ppmi_comparison.analysis import measure_baselines
 
 MODEL = GloveParameters(dimension=3, epochs=1)
 BATCH, OTHER = Path("batch.npz"), Path("other.tsv")
 TEXT = "bread cake milk wine beer tea ale rum bread cake milk wine"
 READERS = {
     "counting": lambda words: count_corpus(Path("corpus.npz"), words, 2, Path("other.npz")),
-    "bias": lambda words: write_baseline(
-        [Path("batch.npz")], words, [Path("w.yaml")], 9, 1, Path("other.tsv")
+    "bias": lambda words: measure_baselines(
+        [BATCH], Path("x.npz"), words, [Path("w.yaml")], 9, 2, 1, OTHER, OTHER, OTHER, OTHER
     ),
     "sets": lambda words: write_sets(words, [Path("w.yaml")], OTHER, [BATCH]),
-    "attribution": lambda words: write_differential_bias(
+    "attribution": lambda words: attribute_documents(
         [BATCH],
         Path("x.npz"),
         Path("corpus.npz"),
@@ -36,6 +37,7 @@ READERS = {
         InfluenceParameters(),
         Path("other.parquet"),
         Path("by_seed.parquet"),
+        Path("scan.parquet"),
     ),
     "conversion": lambda words: read_vectors("batch.npz", vocabulary=words),
 }

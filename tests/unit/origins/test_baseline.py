@@ -11,8 +11,9 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz, write_tsv
 from biaslab.core.rng import stream
+from biaslab.embeddings.batches import join_tables
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.baseline import MAX_CHOICES, choose_seeds, join_sets, measure, measure_sets
+from biaslab.origins.baseline import MAX_CHOICES, OBSERVED, choose_seeds, measure, measure_sets
 from naive import bias as naive
 
 N_WORDS = 30
@@ -125,7 +126,8 @@ def test_batches_measured_one_by_one_join_to_the_table_of_all(tmp_path, batches)
     for batch, table in zip(batches, measured, strict=True):
         write_tsv(table, measure_sets([batch], VOCABULARY, [SMALL, LARGE]))
     write_tsv(tmp_path / "whole.tsv", measure_sets(batches, VOCABULARY, [SMALL, LARGE]))
-    join_sets(tmp_path / "joined.tsv", measured[::-1])
+    keys = OBSERVED, OBSERVED[:3], ("set", "weat")
+    join_tables(tmp_path / "joined.tsv", measured[::-1], *keys)
     assert (tmp_path / "joined.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()
-    join_sets(tmp_path / "none.tsv")
+    join_tables(tmp_path / "none.tsv", [], *keys)
     assert (tmp_path / "none.tsv").read_text() == "set\tweat\tseed\teffect_size\n"

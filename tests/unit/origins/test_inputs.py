@@ -62,6 +62,15 @@ def test_a_job_leaves_out_its_share_of_the_sets_and_all_tables_are_read():
     assert made.retrained("lds")(WILDCARDS) == files
 
 
+def test_sets_by_ppmi_have_a_file_of_their_own():
+    for name, file in (
+        ("ppmi-weat1-decrease-30", "ppmi/perturbation_sets.parquet"),
+        ("weat1-decrease-30", "perturbation_sets.parquet"),
+        ("random-5-0", "perturbation_sets.parquet"),
+    ):
+        assert inputs().sets_of(SimpleNamespace(setup="mine", set=name)) == f"results/origins/mine/{file}"
+
+
 def test_of_a_corpus_that_is_not_here_nothing_with_its_texts_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASLAB_MIRROR", raising=False)

@@ -22,14 +22,14 @@ def of_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Return what an attribution says of every document."""
     if name in _OTHERS:
         return _OTHERS[name].of_documents(scanner, weat)
-    return _of_one(name, scanner.documents(weat))
+    return _of_one(name, scanner.scan(weat))
 
 
 def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Return what an attribution says of the removal of whole sets of documents."""
     if name in _OTHERS:
         return _OTHERS[name].of_sets(scanner, weat, sets)
-    return _of_one(name, scanner.sets(weat, sets))
+    return _of_one(name, scanner.scan(weat, sets))
 
 
 def _of_one(name: str, made: Sequence[DifferentialBias]) -> Estimates:

@@ -39,11 +39,3 @@ def read_tests(
 ) -> list[WeatIndices]:
     """Read tests by some measures, or by WEAT alone, and find their words in a vocabulary."""
     return [in_vocabulary(read_word_sets(file, measures), words.ids) for file in files]
-
-
-def read_for_ppmi(
-    cooccurrence: Path, corpus: Path, vocabulary: Path, word_sets: Sequence[Path]
-) -> tuple[Cooccurrence, np.ndarray, np.ndarray, list[WeatIndices]]:
-    """Read the counts, the word ids and the offsets of a corpus, and the tests."""
-    words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
-    return x, tokens, offsets, read_tests(word_sets, words)

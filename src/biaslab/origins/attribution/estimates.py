@@ -1,21 +1,15 @@
 """What attributions say of documents and of sets of them, as arrays and as columns of stored tables."""
 
-import re
-from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_parquet
 from biaslab.origins.attribution.registry import Attribution
 
 SUM, SET = "sum", "set"
 """Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
-
-_OF_SEED = re.compile(r"_seed\d+$")
 
 
 class Estimates(NamedTuple):
@@ -37,39 +31,18 @@ def from_values(bias: np.ndarray, values: np.ndarray, fallbacks: np.ndarray | in
     )
 
 
-def added_up(values: np.ndarray, sets: Sequence[np.ndarray]) -> np.ndarray:
-    """Add up values (n, n_documents) over the documents of each set: (n, n_sets)."""
-    return np.stack([values[:, documents].sum(axis=1) for documents in sets], axis=1)
-
-
-def by_baseline(column: str, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the columns of a table that hold values (n_baselines, n_documents): mean, sd, each baseline."""
-    columns = {f"{column}_mean": values.mean(axis=0), f"{column}_sd": values.std(axis=0, ddof=1)}
-    return columns | {f"{column}_seed{k}": of for k, of in enumerate(values)}
-
-
-def write_by_seed(table: pd.DataFrame, out: Path, by_seed: Path) -> None:
-    """Write a table of documents without what each baseline says, and that by itself.
-
-    Of many documents the latter is most of the table, and figures, tables and claims need the means alone.
-    """
-    of_seeds = [column for column in table if _OF_SEED.search(column)]
-    write_parquet(out, table.drop(columns=of_seeds))
-    write_parquet(by_seed, table[["document", *of_seeds]])
-
-
 def read(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
     """Return what a table of a test holds of an attribution, (n, n_documents) float64."""
     if attribution.per_baseline:
         return seed_values(table, attribution.name)
-    return _defined(attribution, table)[None]
+    return read_mean(attribution, table)[None]
 
 
 def read_mean(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
     """Return the mean over the baselines that a table of a test holds, (n_documents,) float64."""
     if attribution.per_baseline:
         return table[f"{attribution.name}_mean"].to_numpy(np.float64)
-    return _defined(attribution, table)
+    return np.nan_to_num(table[attribution.name].to_numpy(np.float64))
 
 
 def seed_values(table: pd.DataFrame, column: str) -> np.ndarray:
@@ -78,7 +51,3 @@ def seed_values(table: pd.DataFrame, column: str) -> np.ndarray:
     if len(columns) < 2:
         raise InputError(f"{column}: {len(columns)} baselines in the table; it takes two, raise baselines")
     return table[columns].to_numpy(np.float64).T
-
-
-def _defined(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
-    return np.nan_to_num(table[attribution.name].to_numpy(np.float64))

@@ -12,7 +12,8 @@ own vectors w_i held constant:
     First order in X (Appendix A): the scalar product of the bias gradient with the removed counts.
 
 The bias B is the measure that the test names, by default the effect size of the paper: anything in
-`biaslab.bias.measures.registry` with a value and a gradient by the word vectors.
+`biaslab.bias.measures.registry` with a value and a gradient by the word vectors. The effect size (Eq. 4) is
+evaluated inside the compiled loop over the units; any other measure gets the moved vectors from the loop.
 """
 
 import math
@@ -28,10 +29,12 @@ from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
-from biaslab.origins.attribution import _kernels, moved_words
-from biaslab.origins.attribution._kernels import Loss, Removals
-from biaslab.origins.attribution.removals import distance_weights, rows_of, slots_of
+from biaslab.origins.attribution import _kernels
+from biaslab.origins.attribution._kernels import Loss, Removals, TestVectors
+from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.settings import Damping
+
+_UNITS_AT_A_TIME = 256  # bounds the memory that their steps take
 
 
 @dataclass(frozen=True)
@@ -88,18 +91,9 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
     unit_starts = np.empty(len(offsets), np.int64)
     slots, entry_starts = np.empty(n_occurrences, np.int32), np.empty(n_occurrences + 1, np.int64)
     places, counts = np.empty(room, np.int64), np.empty(room, np.int64)
+    found = unit_starts, slots, entry_starts, places, counts
     n_pairs, n_entries = _kernels.find_removals(
-        tokens,
-        offsets,
-        slot_of,
-        rows.starts,
-        rows.columns,
-        weights,
-        unit_starts,
-        slots,
-        entry_starts,
-        places,
-        counts,
+        tokens, offsets, slot_of, rows.starts, rows.columns, weights, *found
     )
     return Removals(
         unit_starts,
@@ -159,12 +153,59 @@ def differential_bias(
     set_threads(threads)
     model = _local_model(rows, weat, embedding, damping, words)
     baseline = measure_bias(embedding["W"], weat)
-    loss = _loss(rows, model)
-    evaluate = moved_words.by_effect_size if weat.measure == WEAT else moved_words.by_measure
+    loss = Loss(
+        rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
+        model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
+    )  # fmt: skip
+    evaluate = by_effect_size if weat.measure == WEAT else by_measure
     values, fallbacks = evaluate(removals, loss, rows.words, weat, embedding["W"])
     if math.isnan(baseline):
         values[:] = math.nan
     return DifferentialBias(values, fallbacks, baseline)
+
+
+def by_effect_size(
+    removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, compiled.
+
+    `words` (m,) are the ids of the words of the test, `vectors` (V, D) what the bias is measured in.
+    """
+    values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))
+    fallbacks = np.empty(removals.n_units, np.int64)
+    W = vectors[words].astype(np.float64)
+    unit_vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
+    targets, attribute_weights = places_in_test(words, weat)
+    direction = attribute_weights @ unit_vectors
+    test = TestVectors(W, unit_vectors, direction, targets, len(weat.S), attribute_weights)
+    _kernels.differential_bias(removals, loss, test, values, fallbacks)
+    return values, fallbacks
+
+
+def by_measure(
+    removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the differential bias of every unit by the measure of the test; as `by_effect_size`."""
+    values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))
+    fallbacks = np.empty(removals.n_units, np.int64)
+    moving = vectors.astype(np.float64)
+    before = measure_bias(moving, weat)
+    for begin in range(0, removals.n_units, _UNITS_AT_A_TIME):
+        starts = removals.unit_starts[begin : begin + _UNITS_AT_A_TIME + 1]
+        end = begin + len(starts) - 1
+        influence, newton = np.empty((2, starts[-1] - starts[0], moving.shape[1]))
+        scores = np.empty(end - begin)
+        some = removals._replace(unit_starts=starts)
+        _kernels.steps(some, loss, influence, newton, scores, fallbacks[begin:end])
+        values[begin:end, _kernels.GRADIENT] = scores
+        for unit, first, last in zip(range(begin, end), starts[:-1], starts[1:], strict=True):
+            moved = words[removals.slots[first:last]]
+            kept = moving[moved]
+            for estimator, steps in ((_kernels.INFLUENCE, influence), (_kernels.NEWTON, newton)):
+                moving[moved] = kept + steps[first - starts[0] : last - starts[0]]
+                values[unit, estimator] = before - measure_bias(moving, weat) if last > first else 0.0
+            moving[moved] = kept
+    return values, fallbacks
 
 
 def bias_gradient(
@@ -230,14 +271,6 @@ def _hessians(rows, U, damping, test, words):
             f"{dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
         )
     return H, inverse
-
-
-def _loss(rows, model) -> Loss:
-    """Return what the kernels of `moved_words` know of the loss."""
-    return Loss(
-        rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
-        model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
-    )  # fmt: skip
 
 
 def _bias_gradient(rows, model):

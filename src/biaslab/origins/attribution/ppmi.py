@@ -7,45 +7,29 @@ maximum with 0 cuts them off, so one pass over the rows of the test gives the ef
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from biaslab.bias.weat import effect_size, weat_words
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.word_sets import WEAT, WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.jit import set_threads
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
 from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
-from biaslab.origins.attribution.counted import read_for_ppmi
 from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.scanner import Scanner
 
 
-def write_scan(
-    cooccurrence: Path,
-    corpus: Path,
-    documents: Path,
-    vocabulary: Path,
-    word_sets: list[Path],
-    scan: Path,
-    threads: int = 1,
-) -> None:
-    """Measure how much every document contributes to a bias in the PPMI representation, exactly."""
-    x, tokens, offsets, (test,) = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
-    values = differential_bias(x, tokens, offsets, test, threads)
-    write_parquet(scan, document_table(values, read_parquet(documents, ["document", "id", "title"])))
-
-
 def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
     """Return the WEAT effect size (Equation 4) in the PPMI representation; `sums` are the row sums of X."""
+    if weat.measure != WEAT:
+        raise InputError(f"{weat.name}: ppmi measures {WEAT} alone, not {weat.measure}; use another method")
     words = weat_words(weat)
     rows = ppmi_rows(x, words, sums)
     filled = np.unique(rows.indices)  # other columns add nothing to a cosine
@@ -121,15 +105,6 @@ def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> 
     bias, without = np.split(table["effect_size"].to_numpy(np.float64), [1])
     values = (bias - without)[None]
     return Estimates(bias, values, without[None], np.zeros(values.shape, np.int64))
-
-
-def document_table(values: np.ndarray, documents: pd.DataFrame) -> pd.DataFrame:
-    """Lay out the differential bias of every document by PPMI: ``ppmi/TEST.parquet``."""
-    if len(documents) != len(values):
-        raise InputError(
-            f"{len(documents)} documents listed, {len(values)} in the corpus; read the corpus again"
-        )
-    return documents[["document", "id", "title"]].assign(ppmi=values)
 
 
 def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums: np.ndarray) -> None:

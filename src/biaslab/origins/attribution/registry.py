@@ -6,7 +6,6 @@ A new one costs a row here, its functions in `biaslab.origins.attribution.asking
 from dataclasses import dataclass
 
 from biaslab.bias.names import PPMI, RANDOM
-from biaslab.core.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,3 @@ TABLES = tuple(dict.fromkeys(a.table for a in ATTRIBUTIONS))
 
 BY_SEED = "by_seed"
 """The folder inside of those, of the tables that hold what each baseline says."""
-
-
-def check_name(name: str) -> None:
-    """Raise InputError unless there is an attribution of this name."""
-    known = [*(a.name for a in ATTRIBUTIONS), UNROLLED]
-    if name not in known:
-        raise InputError(f"'{name}' is no attribution; choose {', '.join(known)}")

@@ -66,51 +66,38 @@ class Scanner:
                 f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
             )
 
-    def documents(self, weat: WeatIndices) -> list[DifferentialBias]:
-        """Estimate the removal of every document, by each baseline."""
-        return self._scan(weat, None)
-
-    def sets(self, weat: WeatIndices, sets: Sequence[np.ndarray]) -> list[DifferentialBias]:
-        """Estimate the removal of whole sets of documents, one result for each baseline."""
-        return self._scan(weat, sets)
-
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
         """Return the rows of a test's words and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
-        rows = self.rows(weat)
+        rows = self._rows(weat)
         values = [
             bias_gradient(rows, weat, embedding, self.parameters.damping, self.words, self.threads)
             for _, embedding in self.embeddings()
         ]
         return rows, np.stack(values)
 
-    def _scan(self, weat: WeatIndices, sets: Sequence[np.ndarray] | None) -> list[DifferentialBias]:
-        """Pass over the baselines; the last pass is kept, as three attributions ask for it in turn."""
+    def scan(self, weat: WeatIndices, sets: Sequence[np.ndarray] | None = None) -> list[DifferentialBias]:
+        """Estimate the removal of every document, or of whole sets of them, by each baseline.
+
+        The last pass over the baselines is kept, as three attributions ask for it in turn.
+        """
         asked = weat, sets
         if self._asked and all(new is old for new, old in zip(asked, self._asked, strict=True)):
             return self._made
-        rows = self.rows(weat)
+        rows = self._rows(weat)
         removals = removals_of_documents(rows, self.tokens, self.offsets)
         if sets is not None:
             removals = removals_of_sets(rows, removals, sets)
+        damping, words = self.parameters.damping, self.words
         self._asked, self._made = (
             asked,
             [
-                differential_bias(
-                    rows,
-                    removals,
-                    weat,
-                    embedding,
-                    self.parameters.damping,
-                    self.words,
-                    self.threads,
-                )
+                differential_bias(rows, removals, weat, embedding, damping, words, self.threads)
                 for _, embedding in tqdm(self.embeddings(), desc=weat.name, unit="embedding", disable=None)
             ],
         )
         return self._made
 
-    def rows(self, weat: WeatIndices) -> WeatRows:
-        """Return the rows of a test's words."""
+    def _rows(self, weat: WeatIndices) -> WeatRows:
         return weat_rows(self.x, weat_words(weat), self.parameters.x_max, self.parameters.alpha)
 
     def embeddings(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:

@@ -1,4 +1,4 @@
-"""Tables of what attributions say: of every document, and of every perturbation set."""
+"""What attributions say of every document, and of every perturbation set: steps and their tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,13 +8,70 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_tsv
+from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.origins.attribution import ppmi as ppmi_scan
 from biaslab.origins.attribution.asking import of_documents, of_sets
-from biaslab.origins.attribution.estimates import by_baseline, write_by_seed
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.sets.selection import COLUMNS, members
+
+
+def attribute_documents(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    documents: Path,
+    vocabulary: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    out: Path,
+    by_seed: Path,
+    scan: Path,
+    threads: int = 1,
+) -> None:
+    """Estimate what every document contributes to a bias, and measure it in the PPMI representation."""
+    scanner, (test,) = read_scanner(
+        embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
+    )
+    titles = read_parquet(documents, ["document", "id", "title"])
+    write_documents(scanner, test, titles, out, by_seed)
+    by_ppmi = ppmi_scan.differential_bias(scanner.x, scanner.tokens, scanner.offsets, test, threads)
+    write_parquet(scan, titles.assign(ppmi=by_ppmi))
+
+
+def predict_removals(
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    sets: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    out: Path,
+    ppmi: Path,
+    threads: int = 1,
+) -> None:
+    """Predict the bias after the removal of every set, and measure it in the PPMI representation."""
+    scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
+    removed = read_parquet(sets)
+    write_tsv(out, set_table(scanner, tests, removed))
+    counted = scanner.x, scanner.tokens, scanner.offsets
+    write_tsv(ppmi, ppmi_scan.measure_sets(*counted, members(removed), tests, threads))
+
+
+def write_documents(
+    scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame, out: Path, by_seed: Path
+) -> None:
+    """Write the differential bias of every document: the means over the baselines, and what each one says.
+
+    Of many documents the latter is most of the table, and figures, tables and claims need the means alone.
+    """
+    table = document_table(scanner, weat, documents)
+    counts = count_test_words(scanner.tokens, scanner.offsets, weat)
+    of_seeds = table.columns[table.columns.str.contains(r"_seed\d+$")]
+    write_parquet(out, table.drop(columns=of_seeds).join(counts))
+    write_parquet(by_seed, table[["document", *of_seeds]])
 
 
 def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame) -> pd.DataFrame:
@@ -26,7 +83,8 @@ def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame)
             raise InputError(
                 f"{len(documents)} documents listed, {values.shape[1]} in the corpus; read the corpus again"
             )
-        columns |= by_baseline(name, values)
+        columns |= {f"{name}_mean": values.mean(axis=0), f"{name}_sd": values.std(axis=0, ddof=1)}
+        columns |= {f"{name}_seed{k}": of_seed for k, of_seed in enumerate(values)}
     return pd.DataFrame(columns)
 
 
@@ -69,43 +127,3 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
                     chosen.assign(estimator=name, seed=seed, predicted=predicted, fallback_words=fallbacks)
                 )
     return pd.concat(frames, ignore_index=True)
-
-
-def write_differential_bias(
-    embeddings: list[Path],
-    cooccurrence: Path,
-    corpus: Path,
-    documents: Path,
-    vocabulary: Path,
-    word_sets: list[Path],
-    influence: InfluenceParameters,
-    out: Path,
-    by_seed: Path,
-    threads: int = 1,
-) -> None:
-    """Estimate how much every document contributes to a bias, without retraining.
-
-    The means over the baselines, and what each baseline says by itself (`by_seed`).
-    """
-    scanner, (test,) = read_scanner(
-        embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
-    )
-    titles = read_parquet(documents, ["document", "id", "title"])
-    counts = count_test_words(scanner.tokens, scanner.offsets, test)
-    write_by_seed(document_table(scanner, test, titles).join(counts), out, by_seed)
-
-
-def write_predictions(
-    embeddings: list[Path],
-    cooccurrence: Path,
-    corpus: Path,
-    vocabulary: Path,
-    sets: Path,
-    word_sets: list[Path],
-    influence: InfluenceParameters,
-    out: Path,
-    threads: int = 1,
-) -> None:
-    """Predict the bias after the removal of every set of documents, as a set."""
-    scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
-    write_tsv(out, set_table(scanner, tests, read_parquet(sets)))

@@ -10,7 +10,7 @@ It is told the hyperparameters and the seed of the baselines, which are trained 
 they are, bit for bit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from tqdm import tqdm
@@ -21,7 +21,6 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import BASELINE, reverse
-from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, weighting
 from biaslab.embeddings.retraining import on_entries_of, without_documents
 from biaslab.embeddings.reverse import TrainingGradient
@@ -34,26 +33,19 @@ _TOKENS_AT_A_TIME = 100_000  # bounds the memory that the co-occurrences of docu
 
 def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Return the estimates of every document."""
-    x, n = scanner.x, len(scanner.offsets) - 1
+    x, tokens, offsets = scanner.x, scanner.tokens, scanner.offsets
     bias, found = gradients(scanner, weat)
-    values = np.zeros((len(bias), n))
-    for documents, places, taken in entries_of_documents(x, scanner.tokens, scanner.offsets):
-        changes = _changes(scanner, found, places, x.counts[places] - taken)
-        values += [np.bincount(documents, of, n) for of in changes]
-    return from_values(bias, values)
-
-
-def entries_of_documents(
-    x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield what documents add to X, some documents at a time: their numbers, places in X, and counts."""
+    n_documents = len(offsets) - 1
+    values = np.zeros((len(bias), n_documents))
     rows = weat_rows(x, np.arange(x.n_words), GloveParameters.x_max, GloveParameters.alpha)
     for first, last in _pieces(offsets):
         some = removals_of_documents(
             rows, tokens[offsets[first] : offsets[last]], offsets[first : last + 1] - offsets[first]
         )
         documents = np.repeat(np.arange(first, last), np.diff(some.entry_starts[some.unit_starts]))
-        yield documents, some.places, some.counts
+        changes = _changes(scanner, found, some.places, x.counts[some.places] - some.counts)
+        values += [np.bincount(documents, change, n_documents) for change in changes]
+    return from_values(bias, values)
 
 
 def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:

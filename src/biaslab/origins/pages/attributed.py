@@ -1,9 +1,9 @@
-"""From a corpus to pages of the documents behind its bias: steps of the workflow, one after another.
+"""From a corpus to the documents behind its bias: steps of the workflow one after another, pages, an answer.
 
 The files have the names and the columns of a setup's results.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,30 +13,45 @@ from biaslab.bias.measures.registry import PARAMETERS
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.settings import ExactTest
 from biaslab.bias.word_sets import WordSets, read_word_sets
-from biaslab.core.answers import check_answer, write_answer
+from biaslab.core import answers
+from biaslab.core.answers import Answer, Section, check_answer, write_answer
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
-from biaslab.core.io import read_parquet, read_tsv, write_tsv
-from biaslab.core.stats import mean_interval
+from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
+from biaslab.core.stats import LEVEL, mean_interval
+from biaslab.core.tables import text_columns
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.cooccurrence import count_corpus
 from biaslab.embeddings.corpus import read_corpus
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Choice, GloveParameters
+from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins import baseline
+from biaslab.origins.attribution.estimates import seed_values
 from biaslab.origins.attribution.registry import BY_SEED
+from biaslab.origins.attribution.scanner import read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.attribution.tables import write_differential_bias, write_predictions
-from biaslab.origins.checks.bias_gradient.analysis import write_gradient
-from biaslab.origins.pages.answer import ESTIMATOR, answer
+from biaslab.origins.attribution.tables import set_table, write_documents
+from biaslab.origins.checks.bias_gradient.analysis import pair_table
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain, read_gradients
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import selection
-from biaslab.origins.sets.names import DECREASE, targeted_set
+from biaslab.origins.sets import DECREASE, targeted_set
+from biaslab.origins.sets.selection import select_sets
 from biaslab.run.area import Unit
 
 ANSWER = "answer"
+COMMAND = "biaslab origins attribute"
+ESTIMATOR = "newton"
+
+_LIMITS = [
+    "An estimate says what becomes of the bias when a document fades. Taken out whole, or with many others,"
+    f" it may do less: {COMMAND} --verify trains again without the documents that raise the bias most.",
+    "The largest of many estimates are too large in the mean, for they were chosen for their size.",
+    "A bias is what these words of a test say of embeddings of this kind; other words, or other embeddings,"
+    " may have other documents behind them.",
+    "That a document raises a bias does not say that it is wrong, or that others are not.",
+]
 
 
 def attribute_corpus(
@@ -61,7 +76,10 @@ def attribute_corpus(
     At either end `documents`; the damping is 2 / (learning_rate x epochs). With `verify` those that raise a
     bias are taken out, and as many embeddings trained again, each with the seed of a baseline.
     """
-    words = _different([read_word_sets(test, PARAMETERS) for test in tests])
+    words = [read_word_sets(test, PARAMETERS) for test in tests]
+    names = [one.name for one in words]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"two tests are called '{twice[0]}'; give each a name of its own in its file")
     check_answer(out / ANSWER)
     said: dict[str, list[str]] = {one.name: [] for one in words}
     corpus, listed, vocabulary = (out / n for n in ("corpus.npz", "documents.parquet", "vocabulary.tsv"))
@@ -72,31 +90,32 @@ def attribute_corpus(
         say(line)
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
-    baseline.write_baseline([batch], vocabulary, tests, ExactTest.permutations, seed, out / "baseline.tsv")
+    bias = baseline.measure([batch], read_vocabulary(vocabulary), words, ExactTest.permutations, seed)
+    write_tsv(out / "baseline.tsv", bias)
     for test, one in zip(tests, words, strict=True):
         write_text(out / TESTS / f"{one.name}.yaml", test.read_text(encoding="utf-8"))
     influence = InfluenceParameters(damping=damping_of(model), x_max=model.x_max, alpha=model.alpha)
-    files, bias = ([batch], cooccurrence, corpus), []
-    for test, one in zip(tests, words, strict=True):
-        bias.append(out / f"differential_bias/{one.name}.parquet")
-        made = bias[-1], out / f"differential_bias/{BY_SEED}/{one.name}.parquet"
-        gradient = out / f"bias_gradient/{one.name}.parquet"
-        write_differential_bias(*files, listed, vocabulary, [test], influence, *made, threads=threads)
-        write_gradient(*files, vocabulary, [test], influence, gradient, threads)
+    scanner, weats = read_scanner([batch], cooccurrence, corpus, vocabulary, tests, influence, threads)
+    titles, column, means = read_parquet(listed, ["document", "id", "title"]), f"{ESTIMATOR}_mean", {}
+    for weat in weats:
+        estimates = out / f"differential_bias/{weat.name}.parquet"
+        write_documents(scanner, weat, titles, estimates, estimates.parent / BY_SEED / estimates.name)
+        write_parquet(out / f"bias_gradient/{weat.name}.parquet", pair_table(scanner, weat))
+        means[weat.name] = read_parquet(estimates, [column])[column].to_numpy()
     table = write_pages(source.stem, out, words, documents)
     if verify:
-        sets, observed, predicted = (out / n for n in ("sets.parquet", "observed.tsv", "predictions.tsv"))
-        selection.write_sets(bias, ESTIMATOR, [documents], [], 0, seed, sets)
-        names = {one.name: targeted_set(one.name, DECREASE, documents) for one in words}
-        left = [out / f"embeddings/{name}/batch-0.npz" for name in names.values()]
+        sets, removed = out / "sets.parquet", select_sets(means, [documents], [], 0, seed)
+        write_parquet(sets, removed)
+        raising_sets = {name: targeted_set(name, DECREASE, documents) for name in names}
+        left = [out / f"embeddings/{name}/batch-0.npz" for name in raising_sets.values()]
         without = {"corpus": corpus, "sets": sets, "paired": True, "threads": threads}
-        for name, file in zip(names.values(), left, strict=True):
+        for name, file in zip(raising_sets.values(), left, strict=True):
             train_glove(cooccurrence, name, model, seed, file, count=baselines, **without)
-        baseline.write_sets(vocabulary, tests, observed, left)
-        write_predictions(*files, vocabulary, sets, tests, influence, predicted, threads)
-        raising = table[table["effect"] == RAISES].groupby("test").size()
-        for test, name in names.items():
-            said[test].append(verdict(out, test, name, int(raising[test])))
+        baseline.write_sets(vocabulary, tests, out / "observed.tsv", left)
+        write_tsv(out / "predictions.tsv", set_table(scanner, weats, removed))
+        n_raising = table[table["effect"] == RAISES].groupby("test").size()
+        for test, name in raising_sets.items():
+            said[test].append(verdict(out, test, name, int(n_raising[test])))
     facts = {
         "Read": ". ".join(line.removeprefix(f"{source}: ") for line in reading),
         "Documents": f"{len(read_parquet(listed, ['document'])):,}",
@@ -104,14 +123,7 @@ def attribute_corpus(
         "Embeddings": f"{baselines} GloVe, dimension {model.dimension}, {model.epochs} epochs",
         "Trained again": f"without the {documents} documents that raise a bias most" if verify else "nothing",
     }
-    return write_answer(answer(source, out, words, table, facts, said), out / ANSWER)
-
-
-def _different(tests: list[WordSets]) -> list[WordSets]:
-    names = [test.name for test in tests]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(f"two tests are called '{twice[0]}'; give each a name of its own in its file")
-    return tests
+    return write_answer(_answer(source, out, words, table, facts, said), out / ANSWER)
 
 
 def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int) -> pd.DataFrame:
@@ -146,4 +158,96 @@ def verdict(out: Path, test: str, name: str, documents: int) -> str:
     return (
         f"{test} without the {documents} that raise it most: predicted {predicted - before.mean():+.3f},"
         f" trained again {change.mean():+.3f} ({low:+.3f} to {high:+.3f})."
+    )
+
+
+def _answer(
+    source: Path,
+    out: Path,
+    tests: Sequence[WordSets],
+    ends: pd.DataFrame,
+    facts: Mapping[str, str],
+    said: Mapping[str, Sequence[str]],
+) -> Answer:
+    """Say what was found in the folder `out`; `ends` are the rows of its ``documents.tsv``.
+
+    Of `facts` the page says how it was found; `said` has further lines, by the name of their test.
+    """
+    bias = read_tsv(out / "baseline.tsv", ("weat", "effect_size"))
+    of_test = {one.name: bias[bias["weat"] == one.name]["effect_size"].to_numpy() for one in tests}
+    shown = {one.name: _with_intervals(out, one.name, ends[ends["test"] == one.name]) for one in tests}
+    lines = []
+    for one in tests:
+        values = of_test[one.name]
+        low, high = mean_interval(values)
+        lines.append(
+            f"{one.title} ({one.name}): bias {values.mean():+.3f} in the mean of {len(values)} embeddings"
+            f" (95% {low:+.3f} to {high:+.3f})."
+        )
+        lines += _document_lines(shown[one.name])
+        lines += said[one.name]
+    return Answer(
+        command=COMMAND,
+        question=f"Which documents of {source.name} raise {' and '.join(of_test)}, and which lower it?",
+        data=facts,
+        files=[source],
+        lines=lines,
+        sections=[_section(one, shown[one.name], len(of_test[one.name])) for one in tests],
+        limits=_LIMITS,
+        numbers={name: {"bias": of_test[name], "documents": shown[name]} for name in of_test},
+    )
+
+
+def _with_intervals(out: Path, test: str, ends: pd.DataFrame) -> pd.DataFrame:
+    """Return the documents at either end, with the mean of their estimates and its interval.
+
+    The documents are the largest of all, so that the intervals hold for all documents at once (Bonferroni).
+    """
+    estimates = seed_values(read_parquet(out / f"differential_bias/{BY_SEED}/{test}.parquet"), ESTIMATOR)
+    of_seeds = estimates[:, ends["document"]].T
+    level = 1 - (1 - LEVEL) / estimates.shape[1]
+    intervals = np.array([mean_interval(values, level) for values in of_seeds]).reshape(-1, 2)
+    kept = ends[["document", "id", "title", "effect", "rank", "page"]]
+    return kept.assign(fall=of_seeds.mean(axis=1), fall_low=intervals[:, 0], fall_high=intervals[:, 1])
+
+
+def _document_lines(shown: pd.DataFrame) -> list[str]:
+    """Say which document is first at either end, unless its estimate has the sign of the other."""
+    lines = []
+    for effect, sign, moves in ((RAISES, 1, "fall"), (LOWERS, -1, "rise")):
+        first = shown[shown["effect"] == effect].iloc[0]
+        if sign * first["fall"] > 0:
+            ends = sorted(sign * first[["fall_low", "fall_high"]].astype(float))
+            reaches = "; it reaches 0, so train more embeddings (--baselines)" if ends[0] <= 0 else ""
+            lines.append(
+                f"'{first['title']}' {effect} it most: without this document it would {moves} by"
+                f" {sign * first['fall']:.3g} (95% {ends[0]:.3g} to {ends[1]:.3g}, for the largest of all"
+                f" documents{reaches})."
+            )
+        else:
+            lines.append(f"No document {effect} it.")
+    return lines
+
+
+def _section(one: WordSets, shown: pd.DataFrame, n_embeddings: int) -> Section:
+    templates = {"Document": "{title}", "It": "{effect}"}
+    templates["Fall of the bias without it"] = "{fall:+.3g} ({fall_low:+.3g} to {fall_high:+.3g})"
+    pages = [answers.link("words in colour", page) for page in shown["page"]]
+    table = text_columns(shown, templates)
+    return Section(
+        f"{one.name}: documents at either end",
+        [
+            "How much the bias falls without each document (above 0: the document raises the bias), by"
+            f" {ESTIMATOR}'s step with the damping of the training, in the mean of {n_embeddings} embeddings."
+        ],
+        answers.dots(
+            shown["title"],
+            {"documents": answers.with_ends(shown, "fall")},
+            "Fall of the bias without it",
+            0.0,
+        ),
+        answers.listed(shown, "{title} {fall:+.3g}"),
+        table.assign(Page=pd.Series(pages, index=table.index, dtype=object)),
+        "Bars: 95% intervals of the mean over embeddings, by Student's t, which hold for all documents of the"
+        " corpus at once (Bonferroni), because these documents were chosen for the size of their estimates.",
     )

@@ -109,17 +109,10 @@ def scores(differential_bias: pd.DataFrame, document: int) -> pd.DataFrame:
     """Return the differential bias of one document by each estimator, and its rank from the largest."""
     rows = []
     for estimator in ESTIMATORS:
-        means = differential_bias[f"{estimator}_mean"]
-        rows.append(
-            {
-                "estimator": estimator,
-                "mean": means[document],
-                "sd": differential_bias[f"{estimator}_sd"][document],
-                "rank": int((means > means[document]).sum()) + 1,
-                "n_documents": len(means),
-            }
-        )
-    return pd.DataFrame(rows)
+        means, sds = (differential_bias[f"{estimator}_{of}"] for of in ("mean", "sd"))
+        rank = int((means > means[document]).sum()) + 1
+        rows.append([estimator, means[document], sds[document], rank, len(means)])
+    return pd.DataFrame(rows, columns=["estimator", "mean", "sd", "rank", "n_documents"])
 
 
 def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFrame:

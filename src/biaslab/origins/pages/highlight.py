@@ -1,26 +1,31 @@
-"""A document as one page that needs nothing else: each token coloured by what it contributes to a bias."""
+"""A document with what it contributes to a bias: as one page, each token coloured, and on a terminal."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from rich.text import Text
 
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.files import render, write_text
-from biaslab.core.io import read_tsv, write_tsv
+from biaslab.core.io import read_tsv, write_parquet, write_tsv
+from biaslab.origins.attribution.scanner import read_scanner
+from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.checks.bias_gradient import analysis as bias_gradient
 from biaslab.origins.pages.explanation import (
     Corpus,
     Document,
     Explanation,
     explain,
     extremes,
-    read_gradients,
 )
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
+from biaslab.run.terminal import plain_console, plain_table
 
 TEMPLATE = Path(__file__).parent / "context.html.j2"
 
@@ -29,6 +34,9 @@ LEVELS = 5
 
 N_PAIRS = 20
 """Co-occurrences that a page lists."""
+
+N_PRINTED = 15
+"""Co-occurrences that a terminal shows."""
 
 
 class Token(NamedTuple):
@@ -40,16 +48,40 @@ class Token(NamedTuple):
     sets: str  # of the test that it belongs to
 
 
-def write_gradients(setup: str, folder: Path, word_sets: list[Path], out: Path) -> None:
+def estimate_gradient(
+    setup: str,
+    embeddings: list[Path],
+    cooccurrence: Path,
+    corpus: Path,
+    vocabulary: Path,
+    documents: Path,
+    word_sets: list[Path],
+    influence: InfluenceParameters,
+    pairs: Path,
+    strongest: Path,
+    of_documents: Path,
+    threads: int = 1,
+) -> None:
+    """Estimate how much every co-occurrence contributes to a bias.
+
+    The strongest are listed, and those in the documents that raise and lower the bias most.
+    """
+    files = cooccurrence, corpus, vocabulary
+    scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
+    gradients = bias_gradient.pair_table(scanner, test)
+    write_parquet(pairs, gradients)
+    write_tsv(strongest, bias_gradient.strongest(gradients))
+    write_gradients(setup, documents.parent, test.name, gradients, of_documents)
+
+
+def write_gradients(setup: str, folder: Path, test: str, gradients: pd.DataFrame, out: Path) -> None:
     """Keep the gradients of the co-occurrences in the documents that raise and lower a bias most.
 
     From these few the pages are made, also where another run made the gradients, whose table is large.
     """
-    test = read_word_sets(word_sets[0])
     corpus = Corpus(Setup(Unit(setup), folder))
-    numbers = extremes(corpus.setup, test.name).values()
+    numbers = extremes(corpus.setup, test).values()
     tokens = {token for number in numbers for token in corpus.document(number).tokens}
-    gradients = read_gradients(corpus.setup, test)
     kept = gradients["word"].isin(tokens) & gradients["context"].isin(tokens)
     write_tsv(out, gradients.loc[kept, ["word", "context", "gradient_mean", "gradient_sd"]])
 
@@ -120,3 +152,41 @@ def shown_tokens(tokens: Sequence[str], by_token: np.ndarray, word_sets: WordSet
 def typeset(number: float) -> str:
     """Write a number with three digits, its sign and a true minus."""
     return f"{number:+.3g}".replace("-", "−")
+
+
+def print_document(
+    document: Document, setup: str, parts: Iterable[tuple[WordSets, float, Explanation]]
+) -> None:
+    """Print what a document contributes to the bias of each test: tables on a terminal, text in a pipe."""
+    console = plain_console()
+    console.print(Text(document.title, style="bold"))
+    console.print(f"document {document.id} of setup {setup}, {len(document.tokens)} tokens in the vocabulary")
+    for word_sets, baseline, explanation in parts:
+        scores = [
+            (s.estimator, f"{s.mean:+.5f}", f"± {s.sd:.5f}", f"{s.rank} of {s.n_documents}")
+            for s in explanation.scores.itertuples()
+        ]
+        words = [(w["word"], w["set"], str(w["count"])) for w in explanation.words.to_dict("records")]
+        pairs = [
+            (p.word, p.context, f"{p.x:.2f}", f"{p.contribution:+.5f}", f"± {p.contribution_sd:.5f}")
+            for p in explanation.pairs.head(N_PRINTED).itertuples()
+        ]
+        console.print()
+        console.print(Text(f"{word_sets.name}: {word_sets.title}", style="bold"))
+        console.print(
+            f"mean effect size of the baselines {baseline:.3f};"
+            " a positive ΔB raises it: removing the document lowers it"
+        )
+        for headers, rows, numbers in (
+            (["Estimator", "ΔB", "sd", "Rank (1 = raises it most)"], scores, (1, 2, 3)),
+            (["Word of the test", "Set", "Occurrences"], words, (2,)),
+            (["Strongest co-occurrences", "Context", "Adds to X", "Contribution", "sd"], pairs, (2, 3, 4)),
+        ):
+            nothing = ("none", *[""] * (len(headers) - 1))
+            console.print()
+            console.print(plain_table(headers, rows or [nothing], numbers, _style))
+
+
+def _style(cell: str) -> str:
+    """Colour what raises the bias and what lowers it, as the pages do."""
+    return {"+": "dark_orange3", "-": "blue"}.get(cell[:1], "") if cell[1:2].isdigit() else ""

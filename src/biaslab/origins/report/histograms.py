@@ -8,7 +8,7 @@ import pandas as pd
 
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.core.plotting import GREY, Axes, save_with_data
-from biaslab.origins.report.panels import EFFECT_COLOURS, grid, plain_ticks
+from biaslab.origins.report.panels import EFFECT_COLOURS, grid
 from biaslab.origins.report.results import Setup, percent_scale
 
 N_BINS = 60
@@ -46,6 +46,8 @@ def _histogram(setup: Setup, weat: str) -> pd.DataFrame:
 
 
 def _draw_histogram(ax: Axes, data: pd.DataFrame) -> None:
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
     bars = data[data["n_documents"] > 0]
     colours = np.select(
         [bars["high"] < 0, bars["low"] > 0], [EFFECT_COLOURS[LOWERS], EFFECT_COLOURS[RAISES]], GREY
@@ -55,7 +57,8 @@ def _draw_histogram(ax: Axes, data: pd.DataFrame) -> None:
     ax.set_ylim(0.7, 3 * data["n_documents"].max())
     ax.margins(x=0.03)
     ax.locator_params(axis="x", nbins=7)
-    plain_ticks(ax.yaxis, "{:,.0f}")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set(xlabel=f"Differential bias ({data['unit'].iloc[0]})", ylabel="Documents")
     for x, side, effect, text in (
         (0.98, "right", RAISES, "raise the bias"),

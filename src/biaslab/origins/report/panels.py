@@ -10,7 +10,7 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.report.results import Setup, pairs
-from biaslab.origins.sets.names import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, PPMI, RANDOM
+from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, PPMI, RANDOM
 
 KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
 """Of the kinds of sets, in the order of legends: as on the pages, what raises the bias is vermillion."""
@@ -70,33 +70,13 @@ def error_bars(data: pd.DataFrame, column: str) -> list[pd.Series]:
     return [data[column] - data[f"{column}_ci_low"], data[f"{column}_ci_high"] - data[column]]
 
 
-def plain_ticks(axis: plot.Axis, template: str) -> None:
-    """Write the ticks of a logarithmic axis as plain numbers."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: template.format(value)))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def set_order(sets: pd.DataFrame) -> pd.DataFrame:
-    """Return columns to sort perturbation sets by: from most documents that raise to most that lower."""
-    return pd.DataFrame(
-        {
-            "kind": sets["kind"].map(_KIND_ORDER),
-            "size": sets["size"].where(sets["kind"] == INCREASE, -sets["size"]),
-            "replicate": sets["replicate"],
-        }
-    )
+def sort_sets(sets: pd.DataFrame, *columns: pd.Series) -> pd.DataFrame:
+    """Sort perturbation sets, from most documents that raise to most that lower, then by `columns`."""
+    size = sets["size"].where(sets["kind"] == INCREASE, -sets["size"])
+    order = pd.concat([sets["kind"].map(_KIND_ORDER), size, *columns], axis=1, ignore_index=True)
+    return sets.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
 
 
 def set_label(kind: str, size: int) -> str:
     """Return what a figure calls sets of one kind and size: what their documents do, and their number."""
     return f"{DOCUMENTS[kind]} - {size:,}"
-
-
-def draw_points(ax: plot.Axes, x: pd.Series, y: pd.Series, colour: str, label: str) -> None:
-    """Draw many points; the vector formats hold them as a picture."""
-    ax.plot(
-        x, y, color=colour, marker="o", markersize=1.5, markeredgewidth=0, linestyle="none", alpha=0.6,
-        label=label, rasterized=True,
-    )  # fmt: skip

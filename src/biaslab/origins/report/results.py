@@ -86,14 +86,7 @@ class Setup(Results):
 
     def differential_bias(self, weat: str) -> pd.DataFrame:
         """Return the differential bias of every document, all columns, in the order of the documents."""
-        return self._of_documents("differential_bias", weat)
-
-    def ppmi(self, weat: str) -> pd.DataFrame:
-        """Return the differential bias of every document by PPMI, in the order of the documents."""
-        return self._of_documents("ppmi", weat)
-
-    def _of_documents(self, folder: str, weat: str) -> pd.DataFrame:
-        table = self.parquet(f"{folder}/{weat}")
+        table = self.parquet(f"differential_bias/{weat}")
         return table.sort_values("document", kind="stable").reset_index(drop=True)
 
 

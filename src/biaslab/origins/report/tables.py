@@ -8,7 +8,7 @@ from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.report.results import Setup, pairs, percent_scale
-from biaslab.origins.sets.names import BASELINE
+from biaslab.origins.sets import BASELINE
 
 N_INFLUENTIAL = 25
 """Documents listed at each end of the differential bias."""
@@ -71,18 +71,11 @@ def baseline_bias(setups: Sequence[Setup]) -> Table:
     rows = []
     for setup, weat in pairs(setups):
         baseline = setup.of_weat("baseline", weat, "effect_size", "p_value", "n_missing_words")
-        rows.append(
-            {
-                "setup": setup.name,
-                "weat": weat,
-                "n_seeds": len(baseline),
-                "effect_size_mean": baseline["effect_size"].mean(),
-                "effect_size_sd": baseline["effect_size"].std(ddof=1),
-                "p_value_median": baseline["p_value"].median(),
-                "n_lost_words": baseline["n_missing_words"].max(),
-            }
-        )
-    data = pd.DataFrame(rows)
+        effects, p_values = baseline["effect_size"], baseline["p_value"]
+        row = [setup.name, weat, len(baseline), effects.mean(), effects.std(ddof=1), p_values.median()]
+        rows.append([*row, baseline["n_missing_words"].max()])
+    columns = ["setup", "weat", "n_seeds", "effect_size_mean", "effect_size_sd", "p_value_median"]
+    data = pd.DataFrame(rows, columns=[*columns, "n_lost_words"])
     shown = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
@@ -166,7 +159,8 @@ def _lost_words(setup: Setup, weat: str) -> set[str]:
 def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
     """Return section, machine name, human name, format and value of every parameter of a setup."""
     documents = setup.documents()
-    analogies = _analogies(setup)
+    analogies = setup.table("analogies", "set", "accuracy", "coverage")
+    analogies = analogies[analogies["set"] == BASELINE]
     accuracy = analogies["accuracy"]
     is_part = setup.option("corpus", "unit") == "part"
     unit = f"parts of {setup.option('corpus', 'part_length')} tokens" if is_part else "articles"
@@ -190,12 +184,6 @@ def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
         ("Performance", "top1_analogies_sd", "± std. dev.", ".1%", accuracy.std(ddof=1)),
         ("Performance", "analogy_coverage", "Analogy coverage", ".1%", analogies["coverage"].mean()),
     ]
-
-
-def _analogies(setup: Setup) -> pd.DataFrame:
-    """Return the scores of the baseline embeddings."""
-    table = setup.table("analogies", "set", "accuracy", "coverage")
-    return table[table["set"] == BASELINE]
 
 
 def _plain(value: object) -> str:

@@ -10,24 +10,32 @@ from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet
 from biaslab.core.rng import stream
-from biaslab.origins.sets.names import DECREASE, INCREASE, RANDOM, is_random, random_set, targeted_set
+from biaslab.origins.sets import DECREASE, INCREASE, RANDOM, by_ppmi, is_random, random_set, targeted_set
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["perturbation_sets"]
 
 
 def write_sets(
     differential_bias: list[Path],
+    scan: Path,
     estimator: str,
     sizes: list[int],
+    sizes_by_ppmi: list[int],
     random_sizes: list[int],
     random_sets: int,
     seed: int,
     out: Path,
+    out_by_ppmi: Path,
 ) -> None:
-    """Select documents to remove, by the differential bias of every document, a file for each test."""
+    """Select the documents of every perturbation set, and of those that the PPMI baseline finds.
+
+    By the differential bias of every document: a file for each test, and the `scan` by PPMI of the first.
+    """
     column = f"{estimator}_mean"
     means = {path.stem: read_parquet(path, [column])[column].to_numpy() for path in differential_bias}
     write_parquet(out, select_sets(means, sizes, random_sizes, random_sets, seed))
+    ppmi = read_parquet(scan, ["ppmi"])["ppmi"].to_numpy()
+    write_parquet(out_by_ppmi, select_ppmi_sets(ppmi, scan.stem, sizes_by_ppmi))
 
 
 def select_sets(
@@ -69,10 +77,24 @@ def select_sets(
     return pd.concat(frames, ignore_index=True)
 
 
+def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.DataFrame:
+    """Select the documents whose removal changes the bias in PPMI most (Section 5.3, Table 5).
+
+    A document without a differential bias (NaN) is in none. No `sizes` give a table without rows.
+    """
+    n_ranked = int(np.isfinite(ppmi).sum())
+    if sizes and max(sizes) > n_ranked:
+        raise InputError(
+            f"a set of {max(sizes)} documents from {n_ranked} with a differential bias by PPMI; choose"
+            " smaller ppmi_sets.sizes"
+        )
+    return select_targeted(by_ppmi(weat), weat, ppmi, sizes)
+
+
 def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
     """Select the documents at both ends of an order: those that lower a bias, and those that raise it.
 
-    `ranking` is what the order is called, for `biaslab.origins.sets.names.targeted_set`: the test, or that by
+    `ranking` is what the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by
     PPMI. NaN comes last in either direction. No `sizes` give a table without rows.
     """
     frames = [frame("", weat, "", 0, 0, [])]

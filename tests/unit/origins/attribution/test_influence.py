@@ -1,8 +1,12 @@
+"""Influence, newton and gradient, on WEAT and on every other measure of bias."""
+
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
 
-from biaslab.bias.weat import effect_size
+from biaslab.bias.measures.registry import MEASURES
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
@@ -15,30 +19,32 @@ from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
 
-N_WORDS, D, X_MAX, ALPHA = 60, 6, 20.0, 0.75
-RTOL_DENSE = 1e-8
-
-
-def ids(*numbers):
-    return np.array(numbers, np.int64)
-
-
-WEAT = WeatIndices("test", ids(3, 30), ids(7, 41), ids(0, 22), ids(1, 35), ("S", "T", "A", "B"), {})
+N_WORDS, D, WINDOW, ALPHA = 50, 5, 6, 0.75
+X_MAX = 19.87  # no count is this, where the weighting has a kink
+RTOL = 1e-7
+CASES = [
+    ("ripa", {}, naive_bias.ripa),
+    ("ect", {}, naive_bias.ect),
+    ("same", {}, naive_bias.same),
+    ("direct_bias", {"c": 2.0}, naive_bias.direct_bias),
+    ("weat", {}, naive_bias.effect_size),
+]
+SETS = [np.array(ids, np.int64) for ids in ((3, 30, 12), (7, 41), (0, 22), (1, 35, 9))]
+WEAT = WeatIndices("test", *SETS, ("S", "T", "A", "B"), {})
 
 
 @pytest.fixture(scope="module")
 def corpus():
     rng = np.random.default_rng(5)
-    lengths = rng.integers(0, 60, 150)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 60, 300))]).astype(np.int64)
     tokens = np.minimum(rng.zipf(1.2, offsets[-1]) - 1, N_WORDS - 1)
-    tokens = np.where(rng.random(offsets[-1]) < 0.4, rng.integers(0, N_WORDS, offsets[-1]), tokens)
+    tokens = np.where(rng.random(offsets[-1]) < 0.5, rng.integers(0, N_WORDS, offsets[-1]), tokens)
     return tokens.astype(np.int32), offsets
 
 
 @pytest.fixture(scope="module")
 def x(corpus):
-    return cooccurrence.count(*corpus, N_WORDS, 8)
+    return cooccurrence.count(*corpus, N_WORDS, WINDOW)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,7 @@ def embedding(x):
 
 @pytest.fixture(scope="module")
 def rows(x):
-    return influence.weat_rows(x, np.unique(np.concatenate([WEAT.S, WEAT.T, WEAT.A, WEAT.B])), X_MAX, ALPHA)
+    return influence.weat_rows(x, np.unique(np.concatenate(SETS)), X_MAX, ALPHA)
 
 
 @pytest.fixture(scope="module")
@@ -64,23 +70,96 @@ def dense(counts):
     return matrix
 
 
-def perturbed_bias(vector, x, perturbed, embedding):
-    """B(w~) with each word of the test moved by `vector`, one of the oracle's estimators."""
-    W = embedding["W"].copy()
-    before, after = dense(x), perturbed if isinstance(perturbed, np.ndarray) else dense(perturbed)
-    for i in np.unique(np.concatenate([WEAT.S, WEAT.T, WEAT.A, WEAT.B])):
-        if not np.array_equal(before[i], after[i]):
-            W[i] = vector(
-                before[i], after[i], W[i], embedding["U"], embedding["b"][i], embedding["c"], X_MAX, ALPHA
-            )
-    return naive_bias.effect_size(W, WEAT.S, WEAT.T, WEAT.A, WEAT.B)
+def by_oracle(oracle, parameters):
+    return lambda w: oracle(w, *(ids.tolist() for ids in SETS), **parameters)
+
+
+EFFECT_SIZE = by_oracle(naive_bias.effect_size, {})
+
+
+def bias_moved(vector, perturbed, x, embedding, measure=EFFECT_SIZE):
+    """The bias with each word of the test moved by `vector`, one of the oracle's estimators."""
+    words = np.unique(np.concatenate(SETS))
+    return naive_origins.moved_bias(measure, vector, dense(x), perturbed, embedding, words, X_MAX, ALPHA)
+
+
+def test_every_measure_is_tried():
+    assert {name for name, _, _ in CASES} == set(MEASURES)
+
+
+@pytest.mark.parametrize(("name", "parameters", "oracle"), CASES, ids=[name for name, _, _ in CASES])
+def test_steps_equal_the_dense_formulas(name, parameters, oracle, x, corpus, embedding, rows, removals):
+    weat = replace(WEAT, measure=name, parameters=parameters)
+    measure = by_oracle(oracle, parameters)
+    result = differential_bias(rows, removals, weat, embedding)
+    assert result.baseline == pytest.approx(measure(embedding["W"]), rel=1e-9)
+    assert removals.n_units > influence._UNITS_AT_A_TIME  # so that more than one part is seen
+    touched = np.diff(removals.entry_starts)
+    assert touched.min() < D <= touched.max()
+    for document in (*range(0, removals.n_units, 23), removals.n_units - 1):
+        perturbed = dense(without_documents(x, *corpus, np.array([document])))
+        for k, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
+            expected = result.baseline - bias_moved(vector, perturbed, x, embedding, measure)
+            assert result.values[document, k] == pytest.approx(expected, rel=RTOL, abs=RTOL)
+
+
+@pytest.mark.parametrize(("name", "parameters", "oracle"), CASES, ids=[name for name, _, _ in CASES])
+def test_gradient_equals_finite_differences_of_newton(
+    name, parameters, oracle, x, corpus, embedding, rows, removals
+):
+    weat = replace(WEAT, measure=name, parameters=parameters)
+    measure, before, step = by_oracle(oracle, parameters), dense(x), 1e-6
+    result = differential_bias(rows, removals, weat, embedding)
+    for document in range(0, removals.n_units, 30):
+        removed = before - dense(without_documents(x, *corpus, np.array([document])))
+        removed[before == 0] = 0
+        less, more = (
+            bias_moved(naive_origins.newton_vector, before + sign * step * removed, x, embedding, measure)
+            for sign in (-1, 1)
+        )
+        assert result.values[document, 2] == pytest.approx((more - less) / (2 * step), rel=1e-4, abs=1e-6)
+
+
+def test_the_compiled_effect_size_equals_its_measure(embedding, rows, removals, monkeypatch):
+    """What the loop over the units compiles for WEAT is what value and gradient alone give."""
+    compiled = differential_bias(rows, removals, WEAT, embedding)
+    monkeypatch.setattr(influence, "by_effect_size", influence.by_measure)
+    evaluated = differential_bias(rows, removals, WEAT, embedding)
+    np.testing.assert_allclose(evaluated.values, compiled.values, rtol=1e-9, atol=1e-12)
+    assert np.array_equal(evaluated.values[:, 2], compiled.values[:, 2])
+    assert np.array_equal(evaluated.fallbacks, compiled.fallbacks)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_threads_and_documents_without_words_of_the_test_change_nothing(name, embedding, rows, removals):
+    weat = replace(WEAT, measure=name)
+    one, two = (differential_bias(rows, removals, weat, embedding, threads=n).values for n in (1, 2))
+    assert np.array_equal(one, two)
+    untouched = np.diff(removals.unit_starts) == 0
+    assert untouched.any()
+    assert not one[untouched].any()
+    assert one[~untouched].all()
+
+
+@pytest.mark.parametrize("name", ["ripa", "same", "direct_bias"])
+def test_a_measure_that_is_undefined_is_refused(name, embedding, rows, removals):
+    same = {**embedding, "W": embedding["W"].copy()}
+    same["W"][np.concatenate(SETS[2:])] = same["W"][0]
+    weat = replace(WEAT, measure=name)
+    for estimate in (
+        lambda: differential_bias(rows, removals, weat, same),
+        lambda: influence.bias_gradient(rows, weat, same),
+    ):
+        with pytest.raises(InputError, match=f"test: {name} is undefined: .*; use other words") as error:
+            estimate()
+        assert "\n" not in str(error.value)
 
 
 def test_removals_are_what_the_documents_contribute(rows, removals, corpus):
     tokens, offsets = corpus
     for document in range(0, removals.n_units, 7):
         counts = naive_embeddings.cooccurrence(
-            [tokens[offsets[document] : offsets[document + 1]].tolist()], 8
+            [tokens[offsets[document] : offsets[document + 1]].tolist()], WINDOW
         )
         expected = {key: value for key, value in counts.items() if key[0] in rows.words}
         found = {}
@@ -95,7 +174,7 @@ def test_removals_are_what_the_documents_contribute(rows, removals, corpus):
 
 
 def test_sets_are_removed_as_sets(x, corpus, embedding, rows, removals):
-    sets = [ids(3, 8, 20, 33), ids(5), ids(), np.arange(0, 60)]
+    sets = [np.array([3, 8, 20, 33]), np.array([5]), np.empty(0, np.int64), np.arange(0, 60)]
     whole = influence.removals_of_sets(rows, removals, sets)
     result = differential_bias(rows, whole, WEAT, embedding)
     alone = differential_bias(rows, removals, WEAT, embedding)
@@ -104,53 +183,16 @@ def test_sets_are_removed_as_sets(x, corpus, embedding, rows, removals):
     for k, documents in enumerate(sets):
         perturbed = without_documents(x, *corpus, documents)
         for e, vector in ((0, naive_origins.influence_vector), (1, naive_origins.newton_vector)):
-            expected = result.baseline - perturbed_bias(vector, x, perturbed, embedding)
-            assert result.values[k, e] == pytest.approx(expected, rel=RTOL_DENSE, abs=RTOL_DENSE)
+            expected = result.baseline - bias_moved(vector, dense(perturbed), x, embedding)
+            assert result.values[k, e] == pytest.approx(expected, rel=1e-8, abs=1e-8)
     summed = alone.values[sets[0]].sum(axis=0)
     assert result.values[0, 2] == pytest.approx(summed[2], rel=1e-12)
     assert abs(result.values[0, 0] - summed[0]) > 1e-6
 
 
-def test_newton_is_the_weighted_least_squares_solution(x, corpus, embedding, rows, removals):
-    """When the vectors minimise their rows' losses, newton's step ends at the perturbed minimum."""
-    at_minimum = {name: values.copy() for name, values in embedding.items()}
-    before = dense(x)
-
-    def solve(row, i):
-        return naive_origins.least_squares_vector(
-            row, embedding["U"], embedding["b"][i], embedding["c"], X_MAX, ALPHA
-        )
-
-    for i in rows.words:
-        at_minimum["W"][i] = solve(before[i], i)
-    result = differential_bias(rows, removals, WEAT, at_minimum)
-    for document in range(0, removals.n_units, 10):
-        after = dense(without_documents(x, *corpus, ids(document)))
-        W = at_minimum["W"].copy()
-        for i in rows.words:
-            W[i] = solve(after[i], i)
-        expected = effect_size(at_minimum["W"], WEAT) - effect_size(W, WEAT)
-        assert result.values[document, 1] == pytest.approx(expected, rel=1e-6, abs=1e-8)
-
-
-def test_bias_gradient_equals_finite_differences(x, embedding, rows):
-    gradient = influence.bias_gradient(rows, WEAT, embedding)
-    before = dense(x)
-    for place in range(0, len(gradient), 17):
-        i, j = rows.words[rows.rows[place]], rows.columns[place]
-        if abs(before[i, j] - X_MAX) < 1e-3:  # the weighting has a kink at x_max
-            continue
-        step = 1e-6 * before[i, j]
-        change = np.zeros_like(before)
-        change[i, j] = step
-        less, more = (
-            perturbed_bias(naive_origins.newton_vector, x, before + sign * change, embedding)
-            for sign in (-1, 1)
-        )
-        assert gradient[place] == pytest.approx((more - less) / (2 * step), rel=1e-4, abs=1e-8)
-
-
-def test_gradient_and_hessian_of_the_loss_equal_finite_differences(x, embedding):
+def test_gradient_and_hessian_of_the_loss_equal_finite_differences_and_newton_ends_at_the_minimum(
+    x, corpus, embedding
+):
     row = dense(x)[3]
     arguments = embedding["U"], embedding["b"][3], embedding["c"], X_MAX, ALPHA
     w = embedding["W"][3]
@@ -163,6 +205,11 @@ def test_gradient_and_hessian_of_the_loss_equal_finite_differences(x, embedding)
         assert gradient[d] == pytest.approx((up - down) / 2e-5, rel=1e-6)
         up, down = (naive_origins.pointwise_gradient(row, w + s * step, *arguments) for s in (1, -1))
         np.testing.assert_allclose(hessian[d], (up - down) / 2e-5, rtol=1e-6, atol=1e-6)
+    after = dense(without_documents(x, *corpus, np.arange(20)))[3]
+    minimum, moved = (naive_origins.least_squares_vector(r, *arguments) for r in (row, after))
+    step = naive_origins.newton_vector(row, after, minimum, *arguments)
+    np.testing.assert_allclose(step, moved, rtol=1e-6)
+    assert not np.allclose(step, minimum, rtol=1e-3)
 
 
 def test_damping_is_added_to_the_hessian(embedding, rows, removals):
@@ -176,7 +223,7 @@ def test_damping_is_added_to_the_hessian(embedding, rows, removals):
 def test_singular_hessian_names_the_word():
     tokens = np.array([0, 1, 2, 3, 4, 5, 6, 7] * 3, np.int32)
     x = cooccurrence.count(tokens, np.array([0, 24], np.int64), 8, 1)
-    weat = WeatIndices("test", ids(0, 1), ids(2, 3), ids(4, 5), ids(6, 7), ("S", "T", "A", "B"), {})
+    weat = WeatIndices("test", *np.arange(8).reshape(4, 2), ("S", "T", "A", "B"), {})
     e = train(x, GloveParameters(6, 2), stream(0))
     embedding = {name: getattr(e, name) for name in ("W", "U", "b", "c")}
     rows = influence.weat_rows(x, np.arange(8), 100.0, 0.75)

@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +7,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.ppmi import row_sums
-from biaslab.origins.attribution.ppmi import differential_bias, document_table, ppmi_effect_size
+from biaslab.origins.attribution.ppmi import differential_bias, ppmi_effect_size
 from naive import bias as naive_bias
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
@@ -106,11 +105,3 @@ def test_counts_of_another_corpus(other):
     x = cooccurrence.count(*flat(documents), N_WORDS, WINDOW)
     with pytest.raises(InputError, match="X was not counted from this corpus"):
         differential_bias(x, *flat(other(documents)), WEAT)
-
-
-def test_document_table():
-    documents = pd.DataFrame({"document": [0, 1], "id": ["a", "b"], "title": "t", "n_tokens": 3})
-    table = document_table(np.array([0.5, -1.0]), documents)
-    assert list(table.columns) == ["document", "id", "title", "ppmi"]
-    with pytest.raises(InputError, match="2 documents listed, 3 in the corpus"):
-        document_table(np.zeros(3), documents)

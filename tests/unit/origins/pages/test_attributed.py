@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from biaslab.cli import app
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
+from biaslab.origins.pages.attributed import verdict
 
 PEOPLE = {"men": ["he", "man"], "women": ["she", "woman"]}
 THINGS = {"men": ["engine", "motor", "gear"], "women": ["violin", "song", "tune"]}
@@ -37,19 +39,16 @@ def run(tmp_path_factory):
     (folder / "words.yaml").write_text(WORDS, encoding="utf-8")
     more = WORDS.replace("name: notes", "name: ripa_notes\nmeasure: ripa")
     (folder / "ripa.yaml").write_text(more, encoding="utf-8")
-    files = {"test": folder / "words.yaml", "out": folder / "found"}
-    options = {
-        "window": 4,
-        "dimension": 6,
-        "epochs": 30,
-        "baselines": 2,
-        "documents": 6,
-    } | files
-    given = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    given += ["--test", str(folder / "ripa.yaml"), "--verify"]
-    return folder / "found", CliRunner().invoke(
-        app, ["origins", "attribute", str(folder / "notes.jsonl"), *given]
-    )
+    options = {"window": 4, "dimension": 6, "epochs": 30, "baselines": 2, "documents": 6}
+    given = [word for name, value in options.items() for word in (f"--{name}", value)]
+    given += ["--test", folder / "words.yaml", "--test", folder / "ripa.yaml", "--verify"]
+    return folder / "found", attribute(folder / "notes.jsonl", folder / "found", *given)
+
+
+def attribute(source, out, *given, **options):
+    """Call the command on a corpus."""
+    arguments = ["origins", "attribute", source, "--out", out, *given]
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
 
 
 def test_documents_that_carry_the_bias_are_found_and_shown(run):
@@ -113,14 +112,25 @@ def test_a_document_of_the_folder_is_explained(run, tmp_path):
         CliRunner().invoke(app, ["origins", "explain", *given], catch_exceptions=False)
 
 
-def test_an_answer_of_somebody_else_is_not_overwritten(run, tmp_path):
-    (tmp_path / "found").mkdir()
-    (tmp_path / "found/answer.html").write_text("mine")
-    given = ["--test", str(run[0].parent / "words.yaml"), "--out", str(tmp_path / "found")]
-    notes = str(run[0].parent / "notes.jsonl")
-    with pytest.raises(InputError, match="is there, and no answer of biaslab"):
-        CliRunner().invoke(app, ["origins", "attribute", notes, *given], catch_exceptions=False)
-    assert [path.name for path in (tmp_path / "found").iterdir()] == ["answer.html"]
+@pytest.mark.parametrize(
+    ("notes", "tests", "problem"),
+    [
+        ("notes.jsonl", 1, "is there, and no answer of biaslab"),
+        ("notes.jsonl", 2, "two tests are called 'notes'"),
+        ("empty.jsonl", 1, "empty"),
+    ],
+)
+def test_bad_inputs_are_refused_and_nothing_is_left(run, tmp_path, notes, tests, problem):
+    home, out = run[0].parent, tmp_path / "found"
+    (home / "empty.jsonl").touch()
+    kept = ["answer.html"] if "no answer" in problem else []
+    for name in kept:
+        out.mkdir()
+        (out / name).write_text("mine")
+    given = ["--test", home / "words.yaml"] * tests
+    with pytest.raises(InputError, match=problem):
+        attribute(home / notes, out, *given, catch_exceptions=False)
+    assert [path.name for path in out.glob("*")] == kept
 
 
 def words(result):
@@ -128,26 +138,32 @@ def words(result):
     return " ".join(result.output.split())
 
 
-def test_tests_of_one_name_are_refused(run, tmp_path):
-    words = str(run[0].parent / "words.yaml")
-    given = [
-        str(run[0].parent / "notes.jsonl"),
-        "--test",
-        words,
-        "--test",
-        words,
-        "--out",
-        str(tmp_path / "o"),
+BEFORE = {"first": [1.0, 1.2], "second": [-5.0, -7.0]}
+AFTER = {
+    ("a", "first"): [0.5, 0.7],
+    ("b", "first"): [9.0, 9.0],
+    ("a", "second"): [9.0, 9.0],
+    ("b", "second"): [-6.0, -8.0],
+}
+
+
+def test_the_verdict_on_a_test_is_about_its_own_set(tmp_path):
+    before = [(test, seed, value) for test, values in BEFORE.items() for seed, value in enumerate(values)]
+    after = [
+        (name, test, seed, value)
+        for (name, test), values in AFTER.items()
+        for seed, value in enumerate(values)
     ]
-    with pytest.raises(InputError, match="two tests are called 'notes'"):
-        CliRunner().invoke(app, ["origins", "attribute", *given], catch_exceptions=False)
-
-
-def test_of_a_corpus_that_cannot_be_read_nothing_is_left(run, tmp_path):
-    (tmp_path / "empty.jsonl").touch()
-    given = ["--test", str(run[0].parent / "words.yaml"), "--out", str(tmp_path / "found")]
-    with pytest.raises(InputError, match="empty"):
-        CliRunner().invoke(
-            app, ["origins", "attribute", str(tmp_path / "empty.jsonl"), *given], catch_exceptions=False
-        )
-    assert not (tmp_path / "found").exists()
+    predicted = [
+        (name, test, estimator, 0.9 if (name, test, estimator) == ("a", "first", "newton") else 99)
+        for name, test in AFTER
+        for estimator in ("newton", "influence")
+    ]
+    for name, rows, columns in (
+        ("baseline", before, ("weat", "seed", "effect_size")),
+        ("observed", after, ("set", "weat", "seed", "effect_size")),
+        ("predictions", predicted, ("set", "weat", "estimator", "predicted")),
+    ):
+        write_tsv(tmp_path / f"{name}.tsv", pd.DataFrame(rows, columns=columns))
+    assert "predicted -0.200, trained again -0.500 (-0.500 to -0.500)" in verdict(tmp_path, "first", "a", 3)
+    assert "trained again -1.000 (-1.000 to -1.000)" in verdict(tmp_path, "second", "b", 3)

@@ -12,10 +12,7 @@ from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
-from biaslab.embeddings.glove import GloveParameters, write_trainings
-from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import digest_words
-from biaslab.origins.attribution.scanner import InfluenceParameters, Scanner
 from biaslab.origins.attribution.tables import document_table
 from biaslab.origins.checks.bias_gradient.analysis import pair_table
 from biaslab.origins.pages.explanation import (
@@ -36,7 +33,7 @@ from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 from pages import Page
 
-WORDS = [f"w{i}" for i in range(25)]
+WORDS, LENGTH = [f"w{i}" for i in range(30)], 40
 TESTS = {
     name: WordSets(
         name,
@@ -47,36 +44,22 @@ TESTS = {
     )
     for name in ("weat1", "weat2")
 }
-N_DOCUMENTS, LENGTH = 30, 30
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(small, tmp_path_factory):
     """The results of a tiny run with real gradients: results/origins/tiny, and the word sets beside."""
-    home = tmp_path_factory.mktemp("run")
-    folder = home / "results/origins/tiny"
-    rng = np.random.default_rng(3)
-    offsets = np.append(np.arange(0, LENGTH * N_DOCUMENTS, LENGTH), LENGTH * N_DOCUMENTS).astype(np.int64)
-    left = 48 - np.arange(len(WORDS))  # occurrences of each word: 900 in all
-    left[[20, 24]] -= LENGTH // 2
-    first = np.repeat([20, 24], LENGTH // 2)  # no word of a test
-    others = rng.permutation(np.repeat(np.arange(len(WORDS)), left))
-    tokens = np.concatenate([first, others]).astype(np.int32)
-    x = cooccurrence.count(tokens, offsets, len(WORDS), 5)
-    path = folder / "embeddings/baseline/batch-0.npz"
-    trained = train_replicates(x, GloveParameters(3, 3), "baseline", [0, 1], 1, path, 1e9)
-    write_trainings(path, [0, 1], trained, True, digest_words(WORDS))
-    write_npz(folder / "corpus.npz", tokens=tokens, offsets=offsets, words=digest_words(WORDS))
-    cooccurrence.write(folder / "cooccurrence.npz", x, digest_words(WORDS))
+    home, scanner, words = tmp_path_factory.mktemp("run"), small.scanner, digest_words(WORDS)
+    folder, tokens = home / "results/origins/tiny", scanner.tokens
+    write_npz(folder / "corpus.npz", tokens=tokens, offsets=scanner.offsets, words=words)
+    cooccurrence.write(folder / "cooccurrence.npz", scanner.x, words)
     write_tsv(folder / "vocabulary.tsv", pd.DataFrame({"word": WORDS, "count": np.bincount(tokens)}))
-    numbers = np.arange(N_DOCUMENTS)
-    names = [f"{i // 3}#{i % 3}" for i in numbers]
-    documents = pd.DataFrame({"document": numbers, "id": names, "title": [f"Rock & <b>{i}" for i in numbers]})
+    numbers = small.documents["document"]
+    names = {"id": [f"{i // 3}#{i % 3}" for i in numbers], "title": [f"Rock & <b>{i}" for i in numbers]}
+    documents = small.documents.assign(**names)
     write_parquet(folder / "documents.parquet", documents.assign(n_tokens=LENGTH, excerpt=""))
-    scanner = Scanner([path], x, tokens, offsets, WORDS, InfluenceParameters(x_max=20.0), 1)
-    ids = {word: i for i, word in enumerate(WORDS)}
     for name, test in TESTS.items():
-        found = in_vocabulary(test, ids)
+        found = in_vocabulary(test, {word: i for i, word in enumerate(WORDS)})
         write_parquet(folder / f"bias_gradient/{name}.parquet", pair_table(scanner, found))
         table = document_table(scanner, found, documents)
         write_parquet(folder / f"differential_bias/{name}.parquet", table)
@@ -86,8 +69,7 @@ def folder(tmp_path_factory):
     write_tsv(folder / "baseline.tsv", baseline)
     section = {"weats": {name: f"{name}.yaml" for name in TESTS}}
     section["setups"] = {"tiny": {"bias": {"weats": list(TESTS)}}}
-    config = {"origins": section}
-    (home / "results/config.json").write_text(json.dumps(config))
+    (home / "results/config.json").write_text(json.dumps({"origins": section}))
     return home
 
 
@@ -156,13 +138,10 @@ def test_explain_prints_every_test_without_colour_in_a_pipe(monkeypatch, capsys,
     text = capsys.readouterr().out
     assert "\x1b" not in text
     assert "Rock & <b>13" in text
-    assert "document 4#1 of setup tiny, 30 tokens" in text
-    for name in ("weat1", "weat2", "influence", "newton", "gradient", "of 30", "Strongest co-occurrences"):
+    assert "document 4#1 of setup tiny, 40 tokens" in text
+    for name in ("weat1", "weat2", "influence", "newton", "gradient", "of 40", "Strongest co-occurrences"):
         assert name in text
-
-
-def test_explain_one_test_of_a_document_without_its_words(monkeypatch, capsys, folder):
-    arguments = ["--setup", "tiny", "--document", "0#0", "--weat", "weat2"]
+    arguments = ["--setup", "tiny", "--document", "0#0", "--weat", "weat2"]  # without a word of the test
     assert run(monkeypatch, folder, "explain", *arguments) == 0
     text = capsys.readouterr().out
     assert "weat1" not in text
@@ -173,18 +152,12 @@ def test_explain_one_test_of_a_document_without_its_words(monkeypatch, capsys, f
     ("arguments", "message"),
     [
         (["--setup", "tny", "--document", "1"], r"setups\.tny is missing; did you mean 'tiny'\?"),
-        (
-            ["--setup", "tiny", "--document", "44#1"],
-            "setup tiny has no document '44#1'; did you mean '4#1'",
-        ),
+        (["--setup", "tiny", "--document", "44#1"], "setup tiny has no document '44#1'; did you mean '4#1'"),
         (
             ["--setup", "tiny", "--document", "4#1", "--weat", "weat3"],
             r"setup tiny does not measure 'weat3' \(it measures weat1, weat2\); did you mean 'weat",
         ),
-        (
-            ["--setup", "tiny", "--document", "4#1", "--results", "elsewhere"],
-            "elsewhere/config.json: No such file",
-        ),
+        (["--setup", "tiny", "--document", "4#1", "--results", "no"], "no/config.json: No such file"),
     ],
 )
 def test_bad_input_ends_with_one_line(monkeypatch, capsys, folder, arguments, message):
@@ -194,33 +167,24 @@ def test_bad_input_ends_with_one_line(monkeypatch, capsys, folder, arguments, me
     assert error.count("\n") == 1
 
 
-def test_highlight_writes_the_two_ends_the_same_each_time(folder, tmp_path):
-    for name in ("one", "two"):
-        pages = [tmp_path / name / f"{kind}.html" for kind in ("raises", "lowers")]
-        of_test = "tiny", folder / "results/origins/tiny", [folder / "weat1.yaml"]
-        write_gradients(*of_test, tmp_path / name / "gradients.tsv")
-        write_extremes(*of_test, tmp_path / name / "gradients.tsv", *pages)
-    bias = read_parquet(folder / "results/origins/tiny/differential_bias/weat1.parquet")
-    for kind, row in (("raises", "idxmax"), ("lowers", "idxmin")):
-        text = (tmp_path / "one" / f"{kind}.html").read_text(encoding="utf-8")
-        assert text == (tmp_path / "two" / f"{kind}.html").read_text(encoding="utf-8")
+def test_the_gradients_of_the_documents_at_both_ends_make_the_pages_of_all_gradients(folder, tmp_path):
+    home, every, few = folder / "results/origins/tiny", tmp_path / "every.tsv", tmp_path / "few.tsv"
+    gradients = read_parquet(home / "bias_gradient/weat1.parquet")
+    write_tsv(every, gradients)
+    write_gradients("tiny", home, "weat1", gradients, few)
+    assert 0 < len(read_tsv(few)) < len(read_tsv(every))
+    ends = ("raises", "lowers")
+    for file in (every, few):
+        pages = [tmp_path / f"{file.stem}-{end}.html" for end in ends]
+        write_extremes("tiny", home, [folder / "weat1.yaml"], file, *pages)
+    bias = read_parquet(home / "differential_bias/weat1.parquet").set_index("id")["influence_mean"]
+    for end, identifier in zip(ends, (bias.idxmax(), bias.idxmin()), strict=True):
+        text = (tmp_path / f"few-{end}.html").read_text(encoding="utf-8")
+        assert text == (tmp_path / f"every-{end}.html").read_text(encoding="utf-8")
         page = Page(text)
-        assert f"Document {bias['id'][getattr(bias['influence_mean'], row)()]} of setup tiny" in text
+        assert f"Document {identifier} of setup tiny" in text
         assert "Science & <arts> (weat1)" in page.texts
         assert not page.links
-
-
-def test_the_gradients_of_two_documents_make_the_pages_of_all_gradients(folder, tmp_path):
-    home = folder / "results/origins/tiny"
-    of_test = "tiny", home, [folder / "weat1.yaml"]
-    every, few = tmp_path / "every.tsv", tmp_path / "few.tsv"
-    write_tsv(every, read_parquet(home / "bias_gradient/weat1.parquet"))
-    write_gradients(*of_test, few)
-    pages = [[tmp_path / f"{kind}-{end}.html" for end in ("raises", "lowers")] for kind in ("every", "few")]
-    for gradients, ends in zip((every, few), pages, strict=True):
-        write_extremes(*of_test, gradients, *ends)
-    assert [page.read_text() for page in pages[0]] == [page.read_text() for page in pages[1]]
-    assert 0 < len(read_tsv(few)) < len(read_tsv(every))
 
 
 def test_page_shows_every_token_with_its_colour_and_words_of_the_test_in_bold(corpus, tmp_path):

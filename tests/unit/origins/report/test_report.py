@@ -9,7 +9,7 @@ import pytest
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
-from biaslab.origins.checks.brittleness.flips import COLUMNS as FLIPS
+from biaslab.origins.checks.brittleness.analysis import COLUMNS as FLIPS
 from biaslab.origins.checks.brittleness.report import draw_flips, number_table
 from biaslab.origins.checks.ppmi_sets.report import compare_identification
 from biaslab.origins.checks.retraining.report import (

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from biaslab.bias.names import EFFECTS, RESERVED
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
-from biaslab.origins.grid import expansion
-from biaslab.origins.sets import names
+from biaslab.origins import expansion
+from biaslab.origins import sets as names
 from biaslab.origins.sets.selection import select_sets
 from biaslab.run import config as configuration
 
@@ -25,20 +24,8 @@ SETUP = {
         "retrainings": 1,
         "random_retrainings": None,
     },
-    "ppmi_comparison": {"random_tests": 2000},
     "ppmi_sets": {"sizes": [10]},
 }
-
-
-def test_lists_of_sets():
-    assert names.targeted_sets(["weat1"], [10, 30]) == [
-        "weat1-increase-10",
-        "weat1-increase-30",
-        "weat1-decrease-10",
-        "weat1-decrease-30",
-    ]
-    assert names.random_sets([10, 30], 2) == ["random-10-0", "random-10-1", "random-30-0", "random-30-1"]
-    assert names.random_sets([], 2) == []
 
 
 def test_the_pattern_knows_every_set_but_the_baseline():
@@ -65,26 +52,12 @@ def test_a_name_tells_what_the_set_is(name, weat_and_kind, is_by_ppmi):
     assert names.is_by_ppmi(name) is is_by_ppmi
 
 
-def test_an_estimators_set_for_one_by_ppmi():
-    assert names.by_estimator(names.by_ppmi("weat1-increase-10")) == "weat1-increase-10"
-    assert names.by_ppmi("weat1-increase-10") == names.targeted_set(names.by_ppmi("weat1"), "increase", 10)
-
-
-def word_sets(folder: Path, name: str) -> Path:
-    """Write the word sets of a test of some name."""
-    content = yaml.safe_load((ROOT / "workflow/resources/word_sets/smoke.yaml").read_text(encoding="utf-8"))
-    path = folder / f"{name}.yaml"
-    path.write_text(yaml.safe_dump(content | {"name": name}, sort_keys=False), encoding="utf-8")
-    return path
-
-
-def test_no_test_is_called_as_the_whole_corpus_is():
-    assert names.BASELINE in RESERVED
-
-
 @pytest.mark.parametrize("name", [*RESERVED, "baselines", "ppmi_2", "increase"])
 def test_configuration_and_word_sets_reserve_the_same_names(tmp_path, name):
-    path = word_sets(tmp_path, name)
+    assert names.BASELINE in RESERVED
+    content = (ROOT / "workflow/resources/word_sets/smoke.yaml").read_text(encoding="utf-8")
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(re.sub("^name: .*", f"name: {name}", content, flags=re.M), encoding="utf-8")
     if name in RESERVED:
         with pytest.raises(InputError, match="name: this name is taken"):
             read_word_sets(path)

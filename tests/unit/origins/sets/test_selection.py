@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.sets.selection import members, select_sets
+from biaslab.origins.sets.selection import members, select_ppmi_sets, select_sets
 
 BIAS = {"weat1": np.array([0.3, -0.5, 0.0, 0.9, -0.1]), "weat2": np.array([0.0, 0.0, 1.0, 0.0, -1.0])}
+PPMI = np.array([0.3, np.nan, -0.5, 0.9, -0.1])
 
 
 def test_targeted_sets_are_the_tails():
@@ -28,23 +29,41 @@ def test_random_sets_repeat_with_the_seed():
 
 
 def test_random_documents_are_uniform():
-    sets = select_sets({"weat1": np.arange(10.0)}, [], [3], 400, 1)
+    sets = select_sets({"weat1": np.arange(10.0)}, [], [3], 100, 1)
     counts = np.bincount(sets["document"], minlength=10)
-    assert np.all(np.abs(counts - 120) < 50)
+    assert np.all(np.abs(counts - 30) < 25)
 
 
-def test_more_documents_than_the_corpus_has():
-    with pytest.raises(InputError, match="a set of 6 documents from 5"):
-        select_sets(BIAS, [6], [], 0, 1)
-    with pytest.raises(InputError, match="a set of 9 documents from 5"):
-        select_sets(BIAS, [1], [9], 1, 1)
+@pytest.mark.parametrize(
+    ("select", "problem"),
+    [
+        (lambda: select_sets(BIAS, [6], [], 0, 1), "a set of 6 documents from 5"),
+        (lambda: select_sets(BIAS, [1], [9], 1, 1), "a set of 9 documents from 5"),
+        (lambda: select_sets({"weat1": PPMI}, [1], [], 0, 1), "weat1: document 1 has no estimate"),
+        (lambda: select_ppmi_sets(PPMI, "weat1", [1, 5]), "a set of 5 documents from 4 with a differential"),
+        (
+            lambda: members(select_sets(BIAS, [1], [], 0, 1), ["weat1-decrease-7"]),
+            "no perturbation set 'weat1-decrease-7'",
+        ),
+    ],
+)
+def test_impossible_sets_are_refused(select, problem):
+    with pytest.raises(InputError, match=problem):
+        select()
 
 
-def test_an_estimate_that_is_not_a_number():
-    with pytest.raises(InputError, match="weat1: document 1 has no estimate"):
-        select_sets({"weat1": np.array([0.0, np.nan])}, [1], [], 0, 1)
+def test_sets_by_ppmi_are_the_tails_of_those_documents_that_have_a_value():
+    sets = members(select_ppmi_sets(PPMI, "weat1", [1, 4]))
+    assert {name: documents.tolist() for name, documents in sets.items()} == {
+        "ppmi-weat1-increase-1": [2],
+        "ppmi-weat1-increase-4": [0, 2, 3, 4],
+        "ppmi-weat1-decrease-1": [3],
+        "ppmi-weat1-decrease-4": [0, 2, 3, 4],
+    }
 
 
-def test_unknown_set():
-    with pytest.raises(InputError, match="no perturbation set 'weat1-decrease-7'"):
-        members(select_sets(BIAS, [1], [], 0, 1), ["weat1-decrease-7"])
+def test_no_sizes_give_a_table_without_rows():
+    for sizes, n_rows in (([1], 2), ([], 0)):
+        table = select_ppmi_sets(PPMI, "weat1", sizes)
+        assert list(table) == ["set", "weat", "kind", "size", "replicate", "document"]
+        assert len(table) == n_rows

@@ -13,70 +13,37 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_parquet, write_tsv
-from biaslab.origins.attribution.influence import WeatRows
-from biaslab.origins.attribution.scanner import Scanner, read_scanner
-from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.attribution.scanner import Scanner
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["bias_gradient/ends/TEST"]
 N_ENDS = 50
 """Co-occurrences at each end that are written as the strongest."""
 
 
-def write_gradient(
-    embeddings: list[Path],
-    cooccurrence: Path,
-    corpus: Path,
-    vocabulary: Path,
-    word_sets: list[Path],
-    influence: InfluenceParameters,
-    pairs: Path,
-    threads: int = 1,
-) -> None:
-    """Estimate how much every co-occurrence of a test's words raises or lowers the bias."""
-    files = (cooccurrence, corpus, vocabulary)
-    scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
-    write_parquet(pairs, pair_table(scanner, test))
-
-
-def write_ends(pairs: Path, out: Path) -> None:
-    """Write the pairs with the largest and the smallest elasticity: ``bias_gradient/ends/TEST.tsv``."""
-    write_tsv(out, ends(read_parquet(pairs), N_ENDS))
-
-
 def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
     """Lay out the gradient of the bias by every co-occurrence: ``bias_gradient/TEST.parquet``."""
     rows, values = scanner.gradients(weat)
-    first, gradients = merge_pairs(rows, values)
+    of_places = rows.words[rows.rows]
+    keys = np.minimum(of_places, rows.columns) * rows.n_words + np.maximum(of_places, rows.columns)
+    _, first, pair = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    gradients = np.stack([np.bincount(pair, weights=v, minlength=len(first)) for v in values])[:, order]
+    first = first[order]
     x, mean = rows.x[first], gradients.mean(axis=0)
     sd = gradients.std(axis=0, ddof=1)
     words = np.array(scanner.words, dtype=object)
-    columns = {"word": words[rows.words[rows.rows[first]]], "context": words[rows.columns[first]], "x": x}
+    columns = {"word": words[of_places[first]], "context": words[rows.columns[first]], "x": x}
     columns |= {"gradient_mean": mean, "gradient_sd": sd}
     return pd.DataFrame(columns | {"elasticity_mean": x * mean, "elasticity_sd": x * sd})
 
 
-def ends(pairs: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Return up to `n` pairs at each end that raise and lower the bias, the strongest first."""
+def strongest(pairs: pd.DataFrame, n: int = N_ENDS) -> pd.DataFrame:
+    """Return up to `n` pairs that raise and that lower the bias, the strongest first: ``ends/TEST.tsv``."""
     ordered = pairs.sort_values(["elasticity_mean", "word", "context"])
     raising = ordered[ordered["elasticity_mean"] > 0].tail(n)[::-1].assign(effect="raises")
     lowering = ordered[ordered["elasticity_mean"] < 0].head(n).assign(effect="lowers")
     found = pd.concat([raising, lowering], ignore_index=True)
     return found.assign(rank=found.groupby("effect").cumcount() + 1)[list(COLUMNS)]
-
-
-def merge_pairs(rows: WeatRows, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Add up the two places of every pair of words of the test, from dB/dX (n_embeddings, nnz) at all places.
-
-    Return the first place of every pair, (n_pairs,) ascending, and the gradients, (n_embeddings,
-    n_pairs).
-    """
-    words = rows.words[rows.rows]
-    keys = np.minimum(words, rows.columns) * rows.n_words + np.maximum(words, rows.columns)
-    _, first, pair = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    gradients = np.stack([np.bincount(pair, weights=v, minlength=len(first)) for v in values])
-    return first[order], gradients[:, order]
 
 
 def contributions(

@@ -6,6 +6,7 @@ Predictions of embeddings that had no part in the choice are free of that (cross
 2018).
 """
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,23 +17,23 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
 from biaslab.origins.attribution.asking import of_sets
-from biaslab.origins.attribution.estimates import SET, SUM, added_up, seed_values
+from biaslab.origins.attribution.estimates import SET, SUM, seed_values
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.baseline import choose_seeds
-from biaslab.origins.grid.expansion import of_test
-from biaslab.origins.sets.names import INCREASE, TARGETED_KINDS
+from biaslab.origins.expansion import of_test
+from biaslab.origins.sets import INCREASE, TARGETED_KINDS
 
 Predict = Callable[[list[np.ndarray]], np.ndarray]
 """What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["cross_fitting"]
 PREDICTED, OBSERVED = list(COLUMNS[:-3]), list(COLUMNS[-3:])
-_TEXT = ("weat", "set", "kind", "estimator", "form")
+TEXTS = ("weat", "set", "kind", "estimator", "form")
 
 
 def write_cross_fitting(
@@ -60,16 +61,10 @@ def write_cross_fitting(
     write_tsv(out, pd.concat(parts, ignore_index=True))
 
 
-def write_outcomes(predictions: Path, baseline: Path, observed: Path, out: Path) -> None:
-    """Set what was observed beside the predictions: ``cross_fitting.tsv``."""
-    table = read_tsv(predictions, tuple(PREDICTED), _TEXT)
-    write_tsv(out, with_outcomes(table, read_tsv(baseline), read_tsv(observed)))
-
-
 def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
     """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`."""
     return {
-        SUM: lambda sets: -added_up(values, sets),
+        SUM: lambda sets: -np.stack([values[:, s].sum(axis=1) for s in sets], axis=1),
         SET: lambda sets: -of_sets(estimator, scanner, weat, sets).values,
     }
 
@@ -107,28 +102,10 @@ def cross_fit_sets(
     of the test: weat, set, kind, size, and the estimator behind `values`. Return the rows of
     ``cross_fitting/predictions.tsv``.
     """
-    targeted = sets[sets["kind"].isin(TARGETED_KINDS)]
-    parts = [_cross_fit(s, values, predict, seed) for s in targeted.itertuples()]
-    return pd.concat(parts, ignore_index=True)
-
-
-def with_outcomes(predictions: pd.DataFrame, baseline: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
-    """Set the change without each set beside its predictions: the rows of ``cross_fitting.tsv``.
-
-    `baseline` and `observed` are the tables of the effect sizes before and after.
-    """
-    before = dict(list(baseline.groupby("weat")["effect_size"]))
-    after = dict(list(observed.groupby(["set", "weat"])["effect_size"]))
-    keys = predictions[["weat", "set"]].drop_duplicates()
-    outcomes = [_outcome(name, before[weat], after.get((name, weat))) for weat, name in keys.to_numpy()]
-    changes = keys.assign(**dict(zip(OBSERVED, zip(*outcomes, strict=True), strict=True)))
-    return predictions.merge(changes, on=["weat", "set"], validate="many_to_one")
-
-
-def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], seed: int) -> pd.DataFrame:
-    """Return the rows of one targeted set."""
     n, rows = len(values), []
-    for k in choosing_numbers(n):
+    numbers = sorted({1, n // 2, n - 1})  # of baselines that choose
+    targeted = sets[sets["kind"].isin(TARGETED_KINDS)]
+    for s, k in itertools.product(targeted.itertuples(), numbers):
         ways = choose(values, s.kind, s.size, k, stream(seed, "cross-fitting", s.weat, k))
         choosing, documents = zip(*ways, strict=True)
         for form, changes_of in predict.items():
@@ -140,9 +117,20 @@ def _cross_fit(s: tuple, values: np.ndarray, predict: Mapping[str, Predict], see
     return pd.DataFrame(rows, columns=PREDICTED)
 
 
-def choosing_numbers(n: int) -> Sequence[int]:
-    """Return how many of n baselines choose: one, half of them, all but one."""
-    return sorted({1, n // 2, n - 1})
+def with_outcomes(predictions: pd.DataFrame, baseline: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
+    """Set the change without each set beside its predictions: the rows of ``cross_fitting.tsv``.
+
+    `baseline` and `observed` are the tables of the effect sizes before and after.
+    """
+    before = dict(list(baseline.groupby("weat")["effect_size"]))
+    after = dict(list(observed.groupby(["set", "weat"])["effect_size"]))
+    rows = []
+    for weat, name in predictions[["weat", "set"]].drop_duplicates().to_numpy():
+        if (name, weat) not in after:
+            raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")
+        rows.append([weat, name, *mean_difference(after[name, weat], before[weat])[:3]])
+    changes = pd.DataFrame(rows, columns=["weat", "set", *OBSERVED])
+    return predictions.merge(changes, on=["weat", "set"], validate="many_to_one")
 
 
 def pooled(table: pd.DataFrame) -> pd.DataFrame:
@@ -161,10 +149,3 @@ def pooled(table: pd.DataFrame) -> pd.DataFrame:
     overestimate = means["own"] - means["observed"]
     is_told = (overestimate > 0) & (means["n_choosing"] == means["n_choosing"].max())
     return means.assign(removed=((means["own"] - means["others"]) / overestimate).where(is_told))
-
-
-def _outcome(name: str, before: pd.Series, after: pd.Series | None) -> tuple[float, ...]:
-    """Return the change of the mean effect size without a set, with its 95% interval."""
-    if after is None:
-        raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")
-    return mean_difference(after, before)[:3]

@@ -5,22 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from biaslab.core.plotting import (
-    BLACK,
-    DOUBLE_COLUMN,
-    GREY,
-    LIGHT_GREY,
-    VERMILLION,
-    figure,
-    legend_below,
-    save_with_data,
-)
+from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.cross_fitting.analysis import COLUMNS, pooled
-from biaslab.origins.report.panels import error_bars, set_label, set_order
+from biaslab.origins.report.panels import error_bars, set_label, sort_sets
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets.names import EFFECT_OF
+from biaslab.origins.sets import EFFECT_OF
 
 _WHAT = (
     "Own: predicted by the baselines that chose the documents; others: by those that did not, mean over the"
@@ -88,28 +79,25 @@ def set_table(setup: Setup, weat: str) -> Table:
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
     """Draw both predictions for every set and what was observed, where all baselines but one choose."""
     data = setup.of_weat("cross_fitting", weat, *COLUMNS)
-    data = data[data["n_choosing"] == data["n_choosing"].max()]
-    order = set_order(data.assign(replicate=0)).sort_values(["kind", "size"], kind="stable").index
-    data = data.loc[order].reset_index(drop=True)
-    with figure(DOUBLE_COLUMN, 2.9) as fig:
+    data = sort_sets(data[data["n_choosing"] == data["n_choosing"].max()])
+    with plot.figure(plot.DOUBLE_COLUMN, 2.9) as fig:
         for ax, form in zip(fig.subplots(1, 2), (SUM, SET), strict=True):
             part = data[data["form"] == form].reset_index(drop=True)
             bounds = error_bars(part, "observed")
             style = {"linestyle": "none", "markersize": 4, "elinewidth": 0.6}
-            ax.axhline(0, color=LIGHT_GREY, linewidth=0.5, zorder=0)
-            ax.errorbar(
-                part.index, part["observed"], yerr=bounds, color=BLACK, marker="o", label="observed", **style
-            )
-            ax.plot(
-                part.index - 0.2, part["own"], color=VERMILLION, marker="x", linestyle="none", label="own"
-            )
-            ax.plot(
-                part.index + 0.2, part["others"], color=GREY, marker="s", linestyle="none", label="others"
-            )
+            ax.axhline(0, color=plot.LIGHT_GREY, linewidth=0.5, zorder=0)
+            style |= {"color": plot.BLACK, "marker": "o", "label": "observed"}
+            ax.errorbar(part.index, part["observed"], yerr=bounds, **style)
+            for name, shift, colour, marker in (
+                ("own", -0.2, plot.VERMILLION, "x"),
+                ("others", 0.2, plot.GREY, "s"),
+            ):
+                x = part.index + shift
+                ax.plot(x, part[name], color=colour, marker=marker, linestyle="none", label=name)
             labels = [set_label(*key) for key in zip(part["kind"], part["size"], strict=True)]
             ax.set_xticks(part.index, labels, rotation=60, ha="right")
             ax.set_title("sum over documents" if form == SUM else "as a set", fontsize=8)
         fig.axes[0].set_ylabel("Change of the effect size")
-        legend_below(fig, fig.axes[0], 3)
+        plot.legend_below(fig, fig.axes[0], 3)
         fig.suptitle(setup.heading(weat), parse_math=False)
-        save_with_data(fig, stem, data)
+        plot.save_with_data(fig, stem, data)

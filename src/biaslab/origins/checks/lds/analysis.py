@@ -22,9 +22,9 @@ from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.origins.attribution.estimates import SET, SUM, read
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, ESTIMATORS
 from biaslab.origins.baseline import choose_seeds
-from biaslab.origins.checks.lds.outcomes import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
-from biaslab.origins.grid.expansion import of_test
-from biaslab.origins.sets.names import BASELINE, PPMI, RANDOM
+from biaslab.origins.checks.lds.subsets import BOUND, DOCUMENTS, OUTCOME, digest_outcomes
+from biaslab.origins.expansion import of_test
+from biaslab.origins.sets import BASELINE, PPMI, RANDOM
 from biaslab.origins.sets.selection import members
 
 N_BASELINES = (1, 2, 5, 10)
@@ -72,7 +72,7 @@ def observe(observed: pd.DataFrame, names: Sequence[str]) -> Observation:
     return Observation(list(names), wide.to_numpy())
 
 
-def predictions(
+def predict_subsets(
     lacks: np.ndarray,
     names: Sequence[str],
     differential_bias: pd.DataFrame,
@@ -206,39 +206,19 @@ def write_scores(
     columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
     measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
     tables = [measured, read_tsv(predictions), read_tsv(ppmi_sets)]
-    sets, parts = read_parquet(subsets), []
+    sets, found, rows = read_parquet(subsets), [], []
     for path in differential_bias:
         weat = path.stem
         bias, of_sets, ppmi_of_sets = (table[table["weat"] == weat] for table in tables)
-        documents = (read_parquet(path), read_parquet(of_test(ppmi, weat)))
-        parts.append(score_subsets(sets, bias, *documents, of_sets, ppmi_of_sets, weat, seed))
-    for to, found in zip((removals, scores), zip(*parts, strict=True), strict=True):
-        write_tsv(to, pd.concat(found, ignore_index=True))
-
-
-def score_subsets(
-    sets: pd.DataFrame,
-    retrained: pd.DataFrame,
-    differential_bias: pd.DataFrame,
-    ppmi: pd.DataFrame,
-    of_sets: pd.DataFrame,
-    ppmi_of_sets: pd.DataFrame,
-    weat: str,
-    seed: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return ``lds/removals.tsv`` and ``lds/scores.tsv`` of one test.
-
-    `sets` is ``lds/subsets.parquet``, `retrained` and the other tables (as for `predictions`) are of the
-    test.
-    """
-    digests = dict(zip(retrained["set"], retrained["documents_sha256"], strict=True))
-    tables, scores = [], []
-    for size, of_size in sets.groupby("size"):
-        names = list(of_size["set"].unique())
-        lacks = mask(of_size, names, len(differential_bias))
-        made = list(predictions(lacks, names, differential_bias, ppmi, of_sets, ppmi_of_sets))
-        observation = observe(retrained, names)
-        random = random_changes(lacks, stream(seed, "lds random", weat, size))
-        tables.append(subset_table(made, observation, of_size, digests, weat))
-        scores.append(score(made, random, observation, seed, weat, size))
-    return pd.concat(tables, ignore_index=True), pd.concat(scores, ignore_index=True)
+        estimates = read_parquet(path), read_parquet(of_test(ppmi, weat))
+        digests = dict(zip(bias["set"], bias["documents_sha256"], strict=True))
+        for size, of_size in sets.groupby("size"):
+            names = list(of_size["set"].unique())
+            lacks = mask(of_size, names, len(estimates[0]))
+            made = list(predict_subsets(lacks, names, *estimates, of_sets, ppmi_of_sets))
+            observation = observe(bias, names)
+            random = random_changes(lacks, stream(seed, "lds random", weat, size))
+            found.append(subset_table(made, observation, of_size, digests, weat))
+            rows.append(score(made, random, observation, seed, weat, size))
+    write_tsv(removals, pd.concat(found, ignore_index=True))
+    write_tsv(scores, pd.concat(rows, ignore_index=True))

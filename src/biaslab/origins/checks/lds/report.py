@@ -10,7 +10,7 @@ from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.checks.lds.analysis import COLUMNS
 from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets.names import RANDOM
+from biaslab.origins.sets import RANDOM
 
 _LINES = {SUM: "-", SET: "--"}
 _NOTE = (
@@ -20,6 +20,10 @@ _NOTE = (
     " whole (set). Baselines: embeddings that the attribution is averaged over; – where it needs none. 95%"
     " bootstrap intervals over subsets; gain over influence, summed, of all baselines, on the same resamples."
     " The interval of random is the central 95% of 1000 random attributions."
+)
+_OBSERVED = (
+    "{size} documents removed: {n_subsets} subsets, {n_retrainings} retrainings of each, reliability of their"
+    " means {reliability:.2f}, which lets a score reach about {ceiling:.2f}."
 )
 
 
@@ -37,7 +41,8 @@ def score_table(setup: Setup, weat: str) -> Table:
         "Gain": "{gain:+.3f} [{gain_ci_low:+.3f}, {gain_ci_high:+.3f}]",
     }
     title = f"Linear datamodeling score ({setup.name}, {weat})"
-    return Table(data, text_columns(data, shown), title, f"{_NOTE} {_about(data)}")
+    observed = text_columns(data.drop_duplicates("size"), {"text": _OBSERVED})["text"]
+    return Table(data, text_columns(data, shown), title, " ".join([_NOTE, *observed]))
 
 
 def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
@@ -72,11 +77,3 @@ def _draw(ax: plot.Axes, data: pd.DataFrame) -> None:
     ax.set_xscale("log")
     ax.set_xticks(numbers, [str(n) for n in numbers])
     ax.minorticks_off()
-
-
-def _about(data: pd.DataFrame) -> str:
-    """Say what was observed, and how well."""
-    template = "{size} documents removed: {n_subsets} subsets, {n_retrainings} retrainings of each,"
-    template += " reliability of their means {reliability:.2f}, which lets a score reach about {ceiling:.2f}."
-    first = data.drop_duplicates("size")
-    return " ".join(text_columns(first, {"text": template})["text"])

@@ -1,7 +1,8 @@
 """Random subsets of the corpus, and embeddings trained on what each leaves: the ground truth of attribution.
 
 Data attribution is scored by what happens when random parts of the training data are left out, not by what
-happens to the data that it chose itself (Ilyas et al. 2022, Section 2; Park et al. 2023, Section 2).
+happens to the data that it chose itself (Ilyas et al. 2022, Section 2; Park et al. 2023, Section 2). Digests
+bind what was measured without a subset to the documents that the subset lacks.
 """
 
 import hashlib
@@ -16,16 +17,22 @@ from biaslab.bias.weat import effect_size, weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.core.io import FLOAT_FORMAT, read_parquet, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
 from biaslab.origins.attribution.counted import read_counted, read_tests
-from biaslab.origins.sets.names import RANDOM, subset
+from biaslab.origins.sets import RANDOM
 from biaslab.origins.sets.selection import frame, members
 
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["lds/retrained/batch-B"]
+
+DOCUMENTS, OUTCOME = "documents_sha256", "outcome_sha256"
+BOUND = ("weat", DOCUMENTS, "observed_mean")
+"""Columns of ``lds/removals.tsv`` that `OUTCOME` is the digest of."""
+PAIRED_BOUND = ("weat", DOCUMENTS, "seed", "effect_size")
+"""Those of ``lds/paired.tsv``."""
 
 
 def write_subsets(documents: Path, shares: list[float], subsets: int, seed: int, out: Path) -> None:
@@ -76,7 +83,7 @@ def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: 
     for size in sizes:
         for replicate in range(subsets):
             chosen = stream(seed, "subset", size, replicate).choice(n_documents, size, replace=False)
-            frames.append(frame(subset(size, replicate), "", RANDOM, size, replicate, chosen))
+            frames.append(frame(f"subset-{size}-{replicate}", "", RANDOM, size, replicate, chosen))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -103,7 +110,7 @@ def retrain(
         left = without_documents(x, tokens, offsets, documents, threads)
         unseen = {w.name: int((np.diff(left.indptr)[weat_words(w)] == 0).sum()) for w in weats}
         stem = f"{checkpoint_stem}.{name}"
-        of_documents = _sha256(documents.astype("<i8"))
+        of_documents = digest_documents(documents)
         for replicate in range(trainings):
             (trained,) = train_replicates(
                 left, parameters, name, [replicate], seed, stem, checkpoint_seconds, threads
@@ -114,6 +121,42 @@ def retrain(
             ]
         discard_checkpoints(stem)
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def digest_documents(documents: np.ndarray) -> str:
+    """Return the SHA-256 of the numbers of documents (rising, 64-bit little-endian)."""
+    return _sha256(documents.astype("<i8"))
+
+
+def digest_outcomes(table: pd.DataFrame, bound: Sequence[str]) -> list[str]:
+    """Return for each row the SHA-256 of some columns, as a table has them, divided by blanks."""
+    columns = [map(_written, table[name]) for name in bound]
+    return [hashlib.sha256(" ".join(row).encode()).hexdigest() for row in zip(*columns, strict=True)]
+
+
+def check_outcomes(path: Path, table: pd.DataFrame, subsets: pd.DataFrame, bound: Sequence[str]) -> None:
+    """Raise for a row of a file whose outcome is not that of its subset in ``lds/subsets.parquet``.
+
+    `bound` are the columns that `OUTCOME` is the digest of.
+    """
+    names = table["set"].astype(str)
+    digests = {name: digest_documents(np.sort(d)) for name, d in members(subsets, names.unique()).items()}
+    _refuse(path, table, names.map(digests) != table[DOCUMENTS], "lacks other documents")
+    wrong = np.array(digest_outcomes(table, bound)) != table[OUTCOME].to_numpy()
+    _refuse(path, table, wrong, "has a changed outcome, or that of another subset")
+
+
+def _refuse(path: Path, table: pd.DataFrame, wrong: Sequence[bool], problem: str) -> None:
+    rows = np.flatnonzero(wrong)
+    if len(rows):
+        raise InputError(
+            f"{path}, line {rows[0] + 2}: '{table['set'].iloc[rows[0]]}' {problem}; {len(rows)} of"
+            f" {len(table)} rows do not fit lds/subsets.parquet; restore lds/, or rerun its steps"
+        )
+
+
+def _written(value: object) -> str:
+    return FLOAT_FORMAT % (value + 0.0) if isinstance(value, float) else str(value)
 
 
 def _sha256(array: np.ndarray) -> str:

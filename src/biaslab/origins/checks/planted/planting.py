@@ -26,6 +26,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
+from biaslab.embeddings.cooccurrence import count_corpus
 from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
 from biaslab.origins.attribution.counted import read_tests
@@ -51,12 +52,15 @@ def write_planted(
     word_sets: list[Path],
     count: int,
     dose: float,
+    window: int,
     seed: int,
     out_corpus: Path,
     out_documents: Path,
     out_vocabulary: Path,
+    out_cooccurrence: Path,
+    threads: int = 1,
 ) -> None:
-    """Plant documents that raise a bias, lower it, or do neither, in a copy of the corpus."""
+    """Plant documents that raise a bias, lower it, or do neither, in a copy of the corpus, and count it."""
     words = read_vocabulary(vocabulary)
     tokens, offsets = read_tokens(corpus, words)
     titles, tests = read_parquet(documents, ["id", "title"]), read_tests(word_sets, words)
@@ -71,6 +75,7 @@ def write_planted(
         n_source_tokens=np.int64(n_source),
         **{WORDS: np.array(made.vocabulary.digest)},
     )
+    count_corpus(out_corpus, out_vocabulary, window, out_cooccurrence, threads)
 
 
 def plant(

@@ -20,7 +20,7 @@ from biaslab.core.stats import LEVEL, share_interval
 from biaslab.origins.attribution.estimates import read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, TABLES
 from biaslab.origins.checks.planted.planting import CONTROL, LOWER, RAISE
-from biaslab.origins.grid.expansion import TEST_WORD_COUNTS
+from biaslab.origins.expansion import TEST_WORD_COUNTS
 
 EITHER = "either"
 ORDERS = {RAISE: [RAISE], LOWER: [LOWER], EITHER: [RAISE, LOWER]}

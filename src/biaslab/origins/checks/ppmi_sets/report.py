@@ -5,7 +5,7 @@ import pandas as pd
 from biaslab.core.stats import percent_change
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets.names import DECREASE, INCREASE, by_estimator
+from biaslab.origins.sets import DECREASE, INCREASE, PPMI
 from biaslab.origins.sets.selection import members
 
 _OBJECTIVES = {DECREASE: "correct", INCREASE: "aggravate"}
@@ -27,10 +27,15 @@ def compare_identification(setup: Setup) -> Table:
     weat = setup.weats[0]
     by_ppmi, ours = setup.parquet("ppmi/perturbation_sets"), setup.parquet("perturbation_sets")
     rows = [
-        _row(setup, weat, (name, by_estimator(name)), key, (by_ppmi, ours))
+        _row(setup, weat, (name, name.removeprefix(f"{PPMI}-")), key, (by_ppmi, ours))
         for key, name in by_ppmi.groupby(["kind", "size"])["set"].first().items()
     ]
-    data = pd.DataFrame(rows, columns=_columns())
+    columns = [
+        f"{method}_{column}"
+        for method in ("ppmi", "method")
+        for column in ("change", "change_ci_low", "change_ci_high", "retrainings")
+    ]
+    data = pd.DataFrame(rows, columns=["weat", "objective", "size", *columns, "n_shared"])
     order = data["size"].where(data["objective"] == "aggravate", -data["size"])
     data = data.assign(order=order).sort_values(["objective", "order"], ascending=[False, True])
     data = data.drop(columns="order").reset_index(drop=True)
@@ -42,15 +47,6 @@ def compare_identification(setup: Setup) -> Table:
     shown["Shared"] = "{n_shared}"
     title = f"Removing the documents found by PPMI and by our method ({setup.name})"
     return Table(data, text_columns(data, shown), title, _NOTE if rows else "The setup has no sets by PPMI.")
-
-
-def _columns() -> list[str]:
-    methods = [
-        f"{method}_{column}"
-        for method in ("ppmi", "method")
-        for column in ("change", "change_ci_low", "change_ci_high", "retrainings")
-    ]
-    return ["weat", "objective", "size", *methods, "n_shared"]
 
 
 def _row(setup, weat, names, key, sets):

@@ -1,5 +1,6 @@
 """Predictions against retrained embeddings (Brunet et al. 2019, Section 5.2, Table 4)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -7,23 +8,66 @@ import pandas as pd
 
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_tsv
+from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns, welch
-from biaslab.origins.sets.names import RANDOM
+from biaslab.embeddings.analogies import join_analogies
+from biaslab.embeddings.batches import join_tables
+from biaslab.origins.baseline import OBSERVED
+from biaslab.origins.checks.cross_fitting import analysis as cross_fit
+from biaslab.origins.representations.axis import analysis as axis
+from biaslab.origins.representations.transfer import analysis as transfer
+from biaslab.origins.sets import BASELINE, RANDOM
 from biaslab.origins.sets.selection import only_removed
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 _SET = list(COLUMNS["perturbations"][:6])
 
 
-def write_evaluation(
-    baseline: Path, predictions: Path, observed: Path, seed: int, perturbations: Path, correlation: Path
+def evaluate_retrainings(
+    measured: list[Path],
+    answered: list[Path],
+    projected: list[Path],
+    baseline: Path,
+    predictions: Path,
+    cross_fitted: Path,
+    ppmi: Path,
+    sets: Path,
+    seed: int,
+    observed: Path,
+    observed_by_ppmi: Path,
+    analogies: Path,
+    projections: Path,
+    frequency: Path,
+    perturbations: Path,
+    correlation: Path,
+    cross_fitting: Path,
+    changes: Path,
+    responses: Path,
+    measured_by_ppmi: Sequence[Path] = (),
+    word2vec: Path | None = None,
 ) -> None:
-    """Compare predicted with observed bias: Welch's tests, correlations, slopes."""
-    table = compare_sets(read_tsv(baseline), read_tsv(predictions), read_tsv(observed))
-    write_tsv(perturbations, table)
-    write_tsv(correlation, correlate(table, seed))
+    """Join what was measured in all embeddings, and compare it with every prediction."""
+    for joined, parts in ((observed, measured), (observed_by_ppmi, measured_by_ppmi)):
+        join_tables(joined, parts, OBSERVED, OBSERVED[:3], text=("set", "weat"))
+    join_analogies(analogies, answered)
+    on_axis = axis.join_projections(read_tsv(table, axis.PROJECTIONS, axis.TEXTS) for table in projected)
+    write_tsv(projections, on_axis)
+    write_tsv(frequency, axis.fit_frequency(on_axis, seed))
+    before, after = read_tsv(baseline), read_tsv(observed)
+    compared = compare_sets(before, read_tsv(predictions), after)
+    write_tsv(perturbations, compared)
+    write_tsv(correlation, correlate(compared, seed))
+    fitted = read_tsv(cross_fitted, tuple(cross_fit.PREDICTED), cross_fit.TEXTS)
+    write_tsv(cross_fitting, cross_fit.with_outcomes(fitted, before, after))
+    columns = ("set", "weat", "effect_size")
+    glove = pd.concat([before.assign(set=BASELINE), after], ignore_index=True)
+    samples = {"glove": glove, "ppmi": read_tsv(ppmi, columns)}
+    if word2vec is not None:
+        samples["word2vec"] = read_tsv(word2vec, columns)
+    moved = transfer.set_changes(samples, only_removed(read_parquet(sets), after["set"]))
+    write_tsv(changes, moved)
+    write_tsv(responses, transfer.compare_responses(moved, seed))
 
 
 def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:

@@ -11,9 +11,9 @@ from biaslab.core.stats import welch
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.registry import ESTIMATED, ESTIMATORS
 from biaslab.origins.checks.retraining.analysis import COLUMNS
-from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, set_order
+from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_label, sort_sets
 from biaslab.origins.report.results import FIT_SHOWN, Setup, pairs, rows_of_tests
-from biaslab.origins.sets.names import BASELINE, DOCUMENTS, NAMES_NOTE, RANDOM
+from biaslab.origins.sets import BASELINE, DOCUMENTS, NAMES_NOTE, RANDOM
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""
@@ -58,22 +58,12 @@ def significance_counts(setups: Sequence[Setup]) -> Table:
     for setup, weat in pairs(setups):
         # The observed bias does not depend on the estimator.
         tests = setup.of_weat("perturbations", weat, "set", "kind", "welch_p").drop_duplicates("set")
-        for name, part in (
-            ("targeted", tests[tests["kind"] != RANDOM]),
-            ("random", tests[tests["kind"] == RANDOM]),
-        ):
-            tested = part["welch_p"].notna().sum()
-            rows.append(
-                {
-                    "setup": setup.name,
-                    "weat": weat,
-                    "sets": name,
-                    "n_tested": tested,
-                    "n_significant": (part["welch_p"] < SIGNIFICANT).sum(),
-                    "n_expected_by_chance": SIGNIFICANT * tested,
-                }
-            )
-    data = pd.DataFrame(rows)
+        is_random = tests["kind"] == RANDOM
+        for name, part in (("targeted", tests[~is_random]), ("random", tests[is_random])):
+            tested, significant = part["welch_p"].notna().sum(), (part["welch_p"] < SIGNIFICANT).sum()
+            rows.append([setup.name, weat, name, tested, significant, SIGNIFICANT * tested])
+    columns = ["setup", "weat", "sets", "n_tested", "n_significant", "n_expected_by_chance"]
+    data = pd.DataFrame(rows, columns=columns)
     shown = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
@@ -113,10 +103,14 @@ def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:
     Welch's test is missing for the baseline, and where samples are too small or constant.
     """
     samples = {name: part["accuracy"].to_numpy() for name, part in analogies.groupby("set", sort=False)}
-    baseline = samples.pop(BASELINE)
-    rows = [_row(BASELINE, baseline, baseline)]
-    rows += [_row(name, sample, baseline) for name, sample in samples.items()]
-    return pd.DataFrame(rows)
+    baseline, rows = samples.pop(BASELINE), []
+    for name, sample in ({BASELINE: baseline} | samples).items():
+        change = t = p = None
+        if name != BASELINE:
+            change, (t, p) = sample.mean() - baseline.mean(), welch(sample, baseline)
+        rows.append([name, len(sample), sample.mean(), pd.Series(sample).std(ddof=1), change, t, p])
+    columns = ["set", "n_embeddings", "accuracy_mean", "accuracy_sd", "accuracy_change", "welch_t", "welch_p"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _shown(data: pd.DataFrame) -> pd.DataFrame:
@@ -130,20 +124,6 @@ def _shown(data: pd.DataFrame) -> pd.DataFrame:
         "p": "{welch_p:.2g}",
     }
     return text_columns(data.assign(**percent), shown)
-
-
-def _row(name, sample, baseline) -> dict[str, object]:
-    is_baseline = name == BASELINE
-    t, p = (None, None) if is_baseline else welch(sample, baseline)
-    return {
-        "set": name,
-        "n_embeddings": len(sample),
-        "accuracy_mean": sample.mean(),
-        "accuracy_sd": pd.Series(sample).std(ddof=1),
-        "accuracy_change": None if is_baseline else sample.mean() - baseline.mean(),
-        "welch_t": t,
-        "welch_p": p,
-    }
 
 
 def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
@@ -298,8 +278,7 @@ def _set_rows(setup: Setup, weat: str, random: bool) -> pd.DataFrame:
     data = _predictions(setup, weat, ESTIMATORS[:1]).drop(columns=["r2", "slope", "intercept"])
     if not random:
         data = data[data["kind"] != RANDOM]
-    order = set_order(data)
-    data = data.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
+    data = sort_sets(data, data["replicate"])
     replicates = data.groupby(["kind", "size"])["set"].transform("size")
     height = (1 / replicates).clip(lower=0.45)
     bottom = height.cumsum()

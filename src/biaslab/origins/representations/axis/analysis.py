@@ -9,32 +9,19 @@ import pandas as pd
 from tqdm import tqdm
 
 from biaslab.bias.directions import project_targets
-from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary, read_word_sets
+from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns
-from biaslab.embeddings.batches import Training, read_trainings
-from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.sets.names import BASELINE, TARGETED_KINDS, weat_and_kind
+from biaslab.embeddings.batches import read_trainings
+from biaslab.embeddings.vocabulary import Vocabulary
+from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-_PROJECTIONS = list(COLUMNS["projections"])
-_TEXT = ("weat", "kind", "set", "symbol", "word")
-
-
-def write_projections(embeddings: list[Path], vocabulary: Path, word_sets: list[Path], out: Path) -> None:
-    """Project the target words of every test onto its bias axis, in a batch of embeddings."""
-    tests = [read_word_sets(path) for path in word_sets]
-    write_tsv(out, project_words(embeddings, read_vocabulary(vocabulary), tests))
-
-
-def write_axes(tables: list[Path], projections: Path, frequency: Path, seed: int) -> None:
-    """Join the projections before and after removals, and fit how far words move on their frequency."""
-    table = join_projections(read_tsv(path, tuple(_PROJECTIONS), _TEXT) for path in tables)
-    write_tsv(projections, table)
-    write_tsv(frequency, fit_frequency(table, seed))
+PROJECTIONS = COLUMNS["projections"]
+TEXTS = ("weat", "kind", "set", "symbol", "word")
+"""The columns of projections that are text, whatever the words are."""
 
 
 def project_words(
@@ -50,12 +37,16 @@ def project_words(
     trainings = tqdm(
         read_trainings(batches, vocabulary), desc="projections", unit=" embeddings", disable=None
     )
-    parts = [
-        _projected(training, weat, kind, vocabulary)
-        for training in trainings
-        for weat, kind in _tests_of(training.set, tests)
-    ]
-    return pd.concat(parts) if parts else pd.DataFrame(columns=_PROJECTIONS)
+    parts = []
+    for training in trainings:
+        for weat, kind in _tests_of(training.set, tests):
+            ids = np.concatenate([weat.S, weat.T])
+            symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
+            words, counts = [vocabulary.words[i] for i in ids], vocabulary.counts[ids]
+            of_embedding = weat.name, kind, training.set, training.replicate
+            values = *of_embedding, symbols, words, counts, project_targets(training.W, weat)
+            parts.append(pd.DataFrame(dict(zip(PROJECTIONS, values, strict=True))))
+    return pd.concat(parts) if parts else pd.DataFrame(columns=list(PROJECTIONS))
 
 
 def join_projections(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -109,11 +100,3 @@ def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[Wea
         return [(weat, BASELINE) for weat in tests.values()]
     name, kind = weat_and_kind(set_name) or ("", "")
     return [(tests[name], kind)] if name in tests else []
-
-
-def _projected(training: Training, weat: WeatIndices, kind: str, vocabulary: Vocabulary) -> pd.DataFrame:
-    ids = np.concatenate([weat.S, weat.T])
-    of_words = [vocabulary.words[i] for i in ids], vocabulary.counts[ids], project_targets(training.W, weat)
-    symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
-    values = weat.name, kind, training.set, training.replicate, symbols, *of_words
-    return pd.DataFrame(dict(zip(_PROJECTIONS, values, strict=True)))

@@ -11,7 +11,7 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.origins.report.panels import KIND_COLOURS
 from biaslab.origins.report.results import FIT_SHOWN, Setup, rows_of_tests
 from biaslab.origins.representations.axis.analysis import COLUMNS, word_shifts
-from biaslab.origins.sets.names import BASELINE, DECREASE, DOCUMENTS, INCREASE
+from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE
 
 _SERIES = {DECREASE: ("v", -0.24), BASELINE: ("o", 0.0), INCREASE: ("^", 0.24)}
 """Marker and place within a word's row of each kind of embeddings."""
@@ -84,7 +84,8 @@ def _draw_words(ax: Axes, data: pd.DataFrame) -> None:
     ax.axvline(0, color=LIGHT_GREY, linewidth=0.6, zorder=0)
     for kind, (marker, offset) in _SERIES.items():
         part = data[data["kind"] == kind]
-        name = part["set"].iloc[0]
+        size = part["set"].iloc[0].rpartition("-")[2]
+        embeddings = kind if kind == BASELINE else f"without the {size} that {DOCUMENTS[kind]} most"
         ax.errorbar(
             part["projection_mean"],
             part["word"].map(places) + offset,
@@ -94,17 +95,10 @@ def _draw_words(ax: Axes, data: pd.DataFrame) -> None:
             markersize=3,
             elinewidth=0.6,
             linestyle="none",
-            label=f"{_said_of(kind, name)} ± 1 sd",
+            label=f"{embeddings} ± 1 sd",
         )
     labels = [f"{word} ({count:,})" for word, count in words.itertuples(index=False)]
     ax.set_yticks(list(places.values()), labels, parse_math=False)
     ax.set_ylim(len(words) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", nbins=6)
-
-
-def _said_of(kind: str, set_name: str) -> str:
-    """Return what the legend calls the embeddings of a set: its size ends its name."""
-    return (
-        kind if kind == BASELINE else f"without the {set_name.rpartition('-')[2]} that {DOCUMENTS[kind]} most"
-    )

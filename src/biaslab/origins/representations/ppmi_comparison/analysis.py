@@ -21,43 +21,43 @@ from biaslab.embeddings.ppmi import row_sums
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
 from biaslab.origins.attribution.counted import read_counts
 from biaslab.origins.attribution.ppmi import ppmi_effect_size
+from biaslab.origins.baseline import measure
 
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["ppmi/word_sets"]
 
 
-def write_comparison(
+CONTEXTS = 50
+"""The words of random tests have at least so many contexts."""
+
+
+def measure_baselines(
     embeddings: list[Path],
     cooccurrence: Path,
     vocabulary: Path,
     word_sets: list[Path],
-    baseline: Path,
+    permutations: int,
+    random_tests: int,
+    seed: int,
+    out: Path,
+    by_ppmi: Path,
     random_sets: Path,
     correlation: Path,
-    seed: int,
-    count: int,
-    contexts: int = 50,
 ) -> None:
-    """Compare the bias in the baseline embeddings with that in PPMI, over random tests.
+    """Measure the bias of the baselines, and compare it with that in the PPMI representation.
 
-    Of these there are `count`, each as large as the first test, of words with at least so many `contexts`.
+    Over the tests, and over `random_tests`, each as large as the first test.
     """
     words = read_vocabulary(vocabulary)
-    x = read_counts(cooccurrence, words)
     tests = [read_word_sets(path) for path in word_sets]
+    write_tsv(out, measure(embeddings, words, tests, permutations, seed))
+    x = read_counts(cooccurrence, words)
+    sums, weats = row_sums(x), [in_vocabulary(test, words.ids) for test in tests]
+    of_tests = [(weat.name, ppmi_effect_size(x, sums, weat)) for weat in weats]
+    write_tsv(by_ppmi, pd.DataFrame(of_tests, columns=["weat", "effect_size"]))
     sizes = [len(names) for names in tests[0].sets.values()]
-    drawn = random_word_sets(x, sizes, count, contexts, seed)
-    table = compare_word_sets(embeddings, x, drawn, words)
-    write_tsv(baseline, measure_ppmi(x, [in_vocabulary(test, words.ids) for test in tests]))
+    table = compare_word_sets(embeddings, x, random_word_sets(x, sizes, random_tests, CONTEXTS, seed), words)
     write_tsv(random_sets, table)
     write_tsv(correlation, correlate_word_sets(table, "ppmi", seed))
-
-
-def measure_ppmi(x: Cooccurrence, weats: Sequence[WeatIndices]) -> pd.DataFrame:
-    """Measure bias tests in the PPMI representation: ``ppmi/baseline.tsv``."""
-    sums = row_sums(x)
-    return pd.DataFrame(
-        {"weat": [w.name for w in weats], "effect_size": [ppmi_effect_size(x, sums, w) for w in weats]}
-    )
 
 
 def random_word_sets(

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 from biaslab.core.plotting import BLACK, BLUE, SINGLE_COLUMN, figure, save_with_data
-from biaslab.origins.report.panels import draw_points
 from biaslab.origins.report.results import Setup
 
 
@@ -27,7 +26,10 @@ def _draw(setup: Setup, folder: str, others: list[str], label: str, stem: Path) 
     r2, low, high, slope, intercept = setup.table(f"{folder}/correlation", *columns)[columns].iloc[0]
     with figure(SINGLE_COLUMN, 3.2) as fig:
         ax = fig.subplots()
-        draw_points(ax, x, data["glove_mean"], BLUE, "")
+        ax.plot(
+            x, data["glove_mean"], color=BLUE, marker="o", markersize=1.5, markeredgewidth=0,
+            linestyle="none", alpha=0.6, label="", rasterized=True,
+        )  # fmt: skip
         ends = np.array([x.min(), x.max()])
         ax.plot(ends, intercept + slope * ends, color=BLACK, linestyle="--", linewidth=0.8)
         ax.text(0.04, 0.96, f"r² = {r2:.3f} [{low:.3f}, {high:.3f}]", va="top", transform=ax.transAxes)

@@ -11,37 +11,19 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.io import read_parquet, read_tsv, write_tsv
+from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, rank_correlation
 from biaslab.embeddings.analogies import write_analogies
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.attribution.counted import read_for_ppmi
-from biaslab.origins.attribution.ppmi import measure_sets
 from biaslab.origins.baseline import write_sets
 from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets, effect_sizes
-from biaslab.origins.sets.names import BASELINE, RANDOM
-from biaslab.origins.sets.selection import members, only_removed
+from biaslab.origins.sets import BASELINE, RANDOM
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
 """What the bias is measured in, the one that chose the sets first."""
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-
-
-def write_ppmi_sets(
-    cooccurrence: Path,
-    corpus: Path,
-    vocabulary: Path,
-    sets: Path,
-    word_sets: list[Path],
-    bias: Path,
-    threads: int = 1,
-) -> None:
-    """Measure the bias in the PPMI representation without each perturbation set, exactly."""
-    x, tokens, offsets, tests = read_for_ppmi(cooccurrence, corpus, vocabulary, word_sets)
-    removed = read_parquet(sets, ["set", "document"])
-    write_tsv(bias, measure_sets(x, tokens, offsets, members(removed), tests, threads))
 
 
 def measure_word2vec(
@@ -71,28 +53,6 @@ def measure_word2vec(
     write_tsv(correlation, correlate_word_sets(table, "word2vec", seed))
 
 
-def write_transfer(
-    baseline: Path,
-    observed: Path,
-    ppmi: Path,
-    sets: Path,
-    changes: Path,
-    responses: Path,
-    seed: int,
-    word2vec: Path | None = None,
-) -> None:
-    """Compare what the removal of each set does to the bias in GloVe with that by PPMI and in word2vec."""
-    columns = ("set", "weat", "effect_size")
-    whole = read_tsv(baseline, columns[1:]).assign(set=BASELINE)
-    glove = pd.concat([whole, read_tsv(observed, columns)], ignore_index=True)
-    samples = {"glove": glove, "ppmi": read_tsv(ppmi, columns)}
-    if word2vec is not None:
-        samples["word2vec"] = read_tsv(word2vec, columns)
-    table = set_changes(samples, only_removed(read_parquet(sets), samples["glove"]["set"]))
-    write_tsv(changes, table)
-    write_tsv(responses, compare_responses(table, seed))
-
-
 def compare_word2vec(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: pd.DataFrame
 ) -> pd.DataFrame:
@@ -119,7 +79,10 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
     for representation, table in samples.items():
         summary = table.groupby(["set", "weat"])["effect_size"].agg(["mean", "std", "size"]).reset_index()
         summary.columns = ["set", "weat", "effect_size_mean", "effect_size_sd", "n_embeddings"]
-        _check_sets(summary, representation, [BASELINE, *listed["set"]])
+        known = set(summary["set"])
+        if missing := [name for name in (BASELINE, *listed["set"]) if name not in known]:
+            near = suggest(missing[0], known)
+            raise InputError(f"{representation}: the set '{missing[0]}' was not measured{near}; measure it")
         baseline = summary[summary["set"] == BASELINE].drop(columns=["set", "n_embeddings"])
         baseline.columns = ["weat", "baseline_mean", "baseline_sd"]
         removed = listed.rename(columns={"weat": "own"}).merge(summary, on="set", validate="one_to_many")
@@ -164,16 +127,6 @@ def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
                 )
         found[name] = np.array([ids[word] for word in words], np.int64)
     return WeatIndices(f"random{row['word_set']}", **found, set_names=("S", "T", "A", "B"), lost={})
-
-
-def _check_sets(summary: pd.DataFrame, representation: str, wanted: Sequence[str]) -> None:
-    """Raise InputError unless every set was measured."""
-    known = set(summary["set"])
-    for name in wanted:
-        if name not in known:
-            raise InputError(
-                f"{representation}: the set '{name}' was not measured{suggest(name, known)}; measure it"
-            )
 
 
 def _response(c: np.ndarray, g: np.ndarray) -> float:

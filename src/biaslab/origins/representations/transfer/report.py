@@ -8,10 +8,10 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.report.panels import set_label, set_order
+from biaslab.origins.report.panels import set_label, sort_sets
 from biaslab.origins.report.results import Setup
 from biaslab.origins.representations.transfer.analysis import COLUMNS
-from biaslab.origins.sets.names import RANDOM
+from biaslab.origins.sets import RANDOM
 
 LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}
 """How the representations are called."""
@@ -81,8 +81,7 @@ def place(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     Sets of one kind and size share a place; their representations, and in these their replicates, adjoin.
     """
     numbers = data["representation"].map({name: i for i, name in enumerate(LABELS)})
-    order = set_order(data).assign(representation=numbers)
-    data = data.loc[order.sort_values(list(order.columns)).index].reset_index(drop=True)
+    data = sort_sets(data, data["replicate"], numbers)
     pairs = data[["kind", "size"]].drop_duplicates()
     places = pd.Series(np.arange(len(pairs)), index=pd.MultiIndex.from_frame(pairs))
     own = places.loc[pd.MultiIndex.from_frame(data[["kind", "size"]])].to_numpy()

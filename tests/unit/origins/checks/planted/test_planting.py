@@ -121,13 +121,6 @@ def test_dose_zero_is_plain_copies():
         np.testing.assert_array_equal(copy, source)
 
 
-def test_impossible_plantings_are_refused():
-    with pytest.raises(InputError, match=r"planted\.documents: 21 copies of 20 documents; plant fewer"):
-        plant(*corpus(), [WEAT], 21, 0.1, 1)
-    with pytest.raises(InputError, match=r"planted\.doses: 1\.5 is not a share"):
-        plant(*corpus(), [WEAT], 2, 1.5, 1)
-
-
 def listed(n_real=60, n=8, dose=0.1):
     kinds = np.repeat(["", *KINDS], [n_real, n, n, n])
     source = np.r_[np.full(n_real, -1), np.tile(np.arange(n), 3)]
@@ -172,15 +165,15 @@ def test_an_attribution_that_knows_finds_all_and_one_that_counts_words_is_told()
 
 
 def test_random_numbers_find_what_chance_does():
-    """Over 60 orders the mean recall is k over n, and about 95% lie within the bounds."""
+    """Over 30 orders the mean recall is k over n, and about 95% lie within the bounds."""
     documents, rng = listed(), np.random.default_rng(5)
-    values = {str(i): rng.normal(size=len(documents)) for i in range(60)}
+    values = {str(i): rng.normal(size=len(documents)) for i in range(30)}
     table = recall_table(documents, "w", values, 1)
     at = table[(table["k"] == 16) & (table["order"] == RAISE)]
     assert at["chance"].iloc[0] == pytest.approx(16 / 84)
     assert at["recall"].mean() == pytest.approx(16 / 84, abs=0.06)
     inside = at["recall"].between(at["chance_ci_low"] - 1e-9, at["chance_ci_high"] + 1e-9).mean()
-    assert 0.9 <= inside <= 1
+    assert inside >= 0.85
     right = pair_table(documents, "w", values)["right"]
     assert right.mean() == pytest.approx(0.5, abs=0.05)
 
@@ -190,11 +183,11 @@ def test_ties_are_broken_at_random():
     documents = listed(n_real=200)
     found = [
         recall_table(documents, "w", {"influence": np.zeros(len(documents))}, seed)["found"].to_numpy()
-        for seed in range(20)
+        for seed in range(12)
     ]
     expected = recall_table(documents, "w", {"influence": np.zeros(len(documents))}, 1)
     np.testing.assert_allclose(np.mean(found, axis=0), (expected["chance"] * expected["n_planted"]), atol=2)
-    assert len({tuple(f) for f in found}) > 10
+    assert len({tuple(f) for f in found}) > 6
 
 
 def test_a_worked_example():
@@ -212,11 +205,21 @@ def test_a_worked_example():
     assert not math.isnan(pairs["right_ci_high"][0])
 
 
-def test_corpora_without_planted_documents_and_tables_of_others_are_refused():
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (
+            lambda _: plant(*corpus(), [WEAT], 21, 0.1, 1),
+            r"planted\.documents: 21 copies of 20 documents; plant fewer",
+        ),
+        (lambda _: plant(*corpus(), [WEAT], 2, 1.5, 1), r"planted\.doses: 1\.5 is not a share"),
+        (lambda d: planted_tests(d[d["kind"] == ""], "there"), "there: no planted document; plant some with"),
+        (lambda d: check(d, {"ppmi": d.head(3)}), "ppmi: it has 3 documents, the planted corpus 84, or"),
+    ],
+)
+def test_impossible_plantings_and_tables_of_other_corpora_are_refused(call, problem):
     documents = listed()
     assert planted_tests(documents, "there") == ["w"]
-    with pytest.raises(InputError, match="there: no planted document; plant some with the step"):
-        planted_tests(documents[documents["kind"] == ""], "there")
     check(documents, {"ppmi": documents})
-    with pytest.raises(InputError, match="ppmi: it has 3 documents, the planted corpus 84, or"):
-        check(documents, {"ppmi": documents.head(3)})
+    with pytest.raises(InputError, match=problem):
+        call(documents)

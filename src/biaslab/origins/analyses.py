@@ -1,4 +1,4 @@
-"""The analyses of the area: each is a folder, whose module ``items`` says what it is to the workflow."""
+"""The analyses of the area: each is a folder that says in its ``ANALYSIS`` what it is to the workflow."""
 
 import functools
 import importlib
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from biaslab.origins.grid.expansion import Retrainings
+from biaslab.origins.expansion import Retrainings
 from biaslab.run.area import SUFFIXES, TEST, UNIT, Item
 
 ANALYSES = (
@@ -16,13 +16,11 @@ ANALYSES = (
     "representations.ppmi_comparison",
     "representations.transfer",
     "checks.ppmi_sets",
-    "attribution",
     "checks.bias_gradient",
     "checks.cross_fitting",
     "checks.lds",
     "checks.planted",
     "checks.brittleness",
-    "pages",
 )
 """The folders of all analyses, in the order in which they report: one line adds one."""
 
@@ -65,14 +63,13 @@ class Analysis:
 @functools.cache
 def analyses() -> tuple[Analysis, ...]:
     """Return all analyses, with whole names of functions."""
-    return tuple(_read(f"biaslab.origins.{folder}") for folder in ANALYSES)
-
-
-def _read(package: str) -> Analysis:
-    found = importlib.import_module(f"{package}.items").ANALYSIS
-    items = tuple(replace(item, make=f"{package}.{item.make}") for item in found.items)
-    steps = {name: f"{package}.{function}" for name, function in found.steps.items()}
-    return replace(found, items=items, steps=steps)
+    found = []
+    for package in (f"biaslab.origins.{folder}" for folder in ANALYSES):
+        analysis = importlib.import_module(package).ANALYSIS
+        items = tuple(replace(item, make=f"{package}.{item.make}") for item in analysis.items)
+        steps = {name: f"{package}.{function}" for name, function in analysis.steps.items()}
+        found.append(replace(analysis, items=items, steps=steps))
+    return tuple(found)
 
 
 def named(name: str) -> Analysis:

@@ -10,15 +10,7 @@ from typing import NamedTuple
 
 from biaslab.bias.names import PERTURBATION_SETS
 from biaslab.core.errors import InputError
-from biaslab.origins.sets.names import (
-    BASELINE,
-    PPMI,
-    by_ppmi,
-    is_by_ppmi,
-    is_random,
-    random_sets,
-    targeted_sets,
-)
+from biaslab.origins.sets import BASELINE, by_ppmi, is_by_ppmi, is_random, random_sets, targeted_sets
 
 TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
 """The columns of a document's differential bias that count the words of each set of the test in it."""
@@ -67,11 +59,6 @@ def ppmi_sets(setup: Mapping) -> list[str]:
     return targeted_sets([by_ppmi(setup["bias"]["weats"][0])], setup["ppmi_sets"]["sizes"])
 
 
-def sets_file(set_name: str) -> str:
-    """Return the file with the documents of a set, relative to the setup's folder."""
-    return f"{PPMI}/{SETS}" if is_by_ppmi(set_name) else SETS
-
-
 def batches(trainings: int, per_job: int) -> list[Batch]:
     """Deal `trainings` replicates into jobs of at most `per_job`."""
     starts = range(0, trainings, per_job)
@@ -93,11 +80,6 @@ def trainings_of(set_name: str, setup: Mapping) -> int:
     return max(own, compared) if by_ppmi(set_name) in ppmi_sets(setup) else own
 
 
-def trainings_without(set_names: Sequence[str], setup: Mapping) -> int:
-    """Return how many embeddings a setup trains without some sets."""
-    return sum(trainings_of(name, setup) for name in set_names)
-
-
 def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
     """Return the batches a setup trains for a set."""
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
@@ -107,7 +89,7 @@ def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
 class Retrainings:
     """Embeddings that an analysis trains without sets of its own, several of these sets a job."""
 
-    name: str  # of the analysis, whose folder has the tables of all jobs, and the rule's logs
+    phrase: str  # what a summary calls the sets, after their number
     n_sets: Callable[[Mapping], int]  # of a setup
     each: Callable[[Mapping], int]  # embeddings without each set
 
@@ -115,9 +97,10 @@ class Retrainings:
         """Return the batches of sets, as many as trainings in a job."""
         return batches(self.n_sets(setup), setup["trainings_per_job"])
 
-    def trainings(self, setup: Mapping) -> int:
-        """Return how many embeddings a setup trains, at most."""
-        return self.n_sets(setup) * self.each(setup)
+    def describe(self, setup: Mapping) -> tuple[str, int]:
+        """Return what a setup leaves out, "" for nothing, and how many embeddings it trains, at most."""
+        n_sets = self.n_sets(setup)
+        return self.phrase.format(n_sets) if n_sets else "", n_sets * self.each(setup)
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:

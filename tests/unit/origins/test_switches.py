@@ -9,12 +9,12 @@ import yaml
 from biaslab.audit.claims import read_claims
 from biaslab.core.errors import InputError
 from biaslab.core.schema import merge
+from biaslab.origins import analyses
 from biaslab.origins.attribution.registry import BY_SEED
-from biaslab.origins.grid import analyses
 from biaslab.run.area import Unit, expand
 from biaslab.run.plan import CLAIMS, Plan, make_plan
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 SMOKE = yaml.safe_load((ROOT / "workflow/presets/smoke.yaml").read_text(encoding="utf-8"))
 SWITCHES = {"lds": "subsets", "planted": "documents", "brittleness": "retrainings", "word2vec": "trainings"}
 GONE = {name: {name} for name in SWITCHES} | {"word2vec": {"figure9_glove_word2vec", "analogies_word2vec"}}

@@ -7,6 +7,7 @@ knows nothing of the test: the lengths of the documents, random numbers, and inf
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,28 +16,46 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
+from biaslab.core.stats import N_RESAMPLES, central_interval, mean_interval, standard_ranks
 from biaslab.embeddings.glove import GloveParameters
+from biaslab.embeddings.settings import Checkpoints
 from biaslab.origins.attribution import asking
+from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.checks.foreign.flips import Retraining, leave_out
+from biaslab.origins.checks.brittleness.analysis import candidates
 from biaslab.origins.checks.lds.analysis import mask
-from biaslab.origins.checks.lds.outcomes import BOUND, DOCUMENTS, OUTCOME, PAIRED_BOUND, check_outcomes
+from biaslab.origins.checks.lds.subsets import (
+    BOUND,
+    DOCUMENTS,
+    OUTCOME,
+    PAIRED_BOUND,
+    check_outcomes,
+    retrain,
+)
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
-from biaslab.origins.sets.names import RANDOM
+from biaslab.origins.sets import RANDOM, flip_set
 
 YOURS, LENGTH = "yours", "length"
 """What tables call the scores of the file, and those that are the documents' lengths."""
 
 PAIRED = "paired"
-"""Among which subsets were scored that were retrained with the seeds of baselines."""
+"""Among which subsets were scored that were retrained with the seeds of baselines; they have no ceiling."""
 
 COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n"]
 COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling", "lead", "lead_ci_low", "lead_ci_high"]
 """`lead`, of a linear datamodeling score: how much more the file has than the row; its interval is paired."""
+
+
+class Retraining(NamedTuple):
+    """How embeddings are trained."""
+
+    word_sets: Path
+    parameters: GloveParameters
+    trainings: int
+    threads: int = 1
 
 
 def write_scored(
@@ -68,7 +87,11 @@ def write_scored(
         tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
         if (results / "lds/paired.tsv").exists():
             outcomes = _read_outcomes(results / "lds/paired.tsv", subsets, PAIRED_BOUND)
-            tables.append(score_paired(given, removals, outcomes, subsets, weat, seed))
+            keys = ["set", "weat"]
+            means = outcomes.groupby(keys)["effect_size"].mean().rename("observed_mean").reset_index()
+            paired = removals.drop(columns="observed_mean").merge(means, on=keys)
+            table = score_subsets(given, paired, subsets, reliable.assign(ceiling=np.nan), weat, seed)
+            tables.append(table.assign(among=PAIRED))
     if retraining:
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
@@ -182,20 +205,40 @@ def score_subsets(
     return pd.DataFrame(rows, columns=COLUMNS[1:])
 
 
-def score_paired(
-    given: Mapping[str, np.ndarray],
-    removals: pd.DataFrame,
-    outcomes: pd.DataFrame,
-    subsets: pd.DataFrame,
-    weat: str,
-    seed: int,
+def leave_out(
+    scores: np.ndarray, name: str, results: Path, weat: str, how: Retraining, seed: int, out: Path
 ) -> pd.DataFrame:
-    """Return the score by retrainings with the seeds of baselines, in their mean; they have no ceiling."""
-    keys = ["set", "weat"]
-    means = outcomes.groupby(keys)["effect_size"].mean().rename("observed_mean").reset_index()
-    found = removals.drop(columns="observed_mean").merge(means, on=keys)
-    none = found[["weat", "size"]].drop_duplicates().assign(ceiling=np.nan)
-    return score_subsets(given, found, subsets, none, weat, seed).assign(among=PAIRED)
+    """Train without the first documents of a ranking; return the bias that is left, and what is by the run's.
+
+    The numbers of documents are those that the run left out for its own attributions and for random ones
+    (`biaslab.origins.checks.brittleness`). Checkpoints of trainings lie beside `out`.
+    """
+    before = read_tsv(results / "baseline.tsv", ("weat", "effect_size"))
+    bias = float(before[before["weat"] == weat]["effect_size"].mean())
+    path = results / "brittleness/outcomes.tsv"
+    if not path.exists():
+        raise InputError(
+            f"{path}: nothing was left out to flip a sign; run a setup with brittleness.retrainings"
+        )
+    own, ranked = read_tsv(path), candidates(scores, bias)
+    own = own[own["weat"] == weat]
+    sizes = [size for size in sorted(own["size"].unique()) if size <= len(ranked)]
+    words, *counted = read_counted(
+        results / "cooccurrence.npz", results / "corpus.npz", results / "vocabulary.tsv"
+    )
+    left = retrain(
+        *counted, {flip_set(weat, name, size): np.sort(ranked[:size]) for size in sizes},
+        read_tests([how.word_sets], words), how.parameters, how.trainings, seed, out,
+        60 * Checkpoints.checkpoint_minutes, how.threads,
+    )  # fmt: skip
+    rows = []
+    for size in sizes:
+        after = left[left["set"] == flip_set(weat, name, size)]["effect_size"]
+        rows.append([name, size, len(after), after.mean(), *mean_interval(after)])
+    columns = ["attribution", "n_removed", "n", "value", "ci_low", "ci_high"]
+    run = own[["estimator", "size", "n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]]
+    table = pd.concat([pd.DataFrame(rows, columns=columns), run.set_axis(columns, axis=1)])
+    return table.sort_values("n_removed", kind="stable").assign(check="flips", chance=bias)
 
 
 def _read_outcomes(path: Path, subsets: pd.DataFrame, bound: Sequence[str]) -> pd.DataFrame:

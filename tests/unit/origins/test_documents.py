@@ -12,7 +12,6 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import BASELINE, reverse
 from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.embeddings.retraining import on_entries_of, without_documents
-from biaslab.origins import documents
 from biaslab.origins.attribution import unrolled
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED
 from biaslab.origins.documents import attribute, count_texts, train_baselines
@@ -150,4 +149,4 @@ def test_a_set_is_of_different_documents(texts, baselines, sets):
 
 
 def test_texts_are_counted_as_by_the_library(texts):
-    assert documents.count_texts([["a", "b", "a"], ["b"]], min_count=2).tokens.tolist() == [0, 1, 0, 1]
+    assert count_texts([["a", "b", "a"], ["b"]], min_count=2).tokens.tolist() == [0, 1, 0, 1]

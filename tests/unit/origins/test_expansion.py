@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
-from biaslab.origins.grid import analyses, expansion
-from biaslab.origins.sets.names import BASELINE
+from biaslab.origins import analyses, expansion
+from biaslab.origins.sets import BASELINE
 from biaslab.run.config import PRESETS, load_files
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 LDS, BRITTLENESS = (analyses.named(name).jobs for name in ("lds", "brittleness"))
 
 # Brunet et al. 2019, Appendix C: 10 targeted sets per corpus and bias, 30 random sets for Wiki and 6 for NYT,
@@ -40,7 +40,7 @@ def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_sub
     every = [*sets, *by_ppmi]
     assert sum(batch.count for batch in LDS.batches(setup)) == n_subsets
     others = sum(batch.count for s in every for batch in expansion.batches_of(s, setup))
-    assert others + LDS.trainings(setup) == n_retrainings
+    assert others + LDS.describe(setup)[1] == n_retrainings
     assert ("lds/scores.tsv" in analyses.lacks(setup)) == (not n_subsets)
     assert sum(batch.count for batch in expansion.batches_of(BASELINE, setup)) == 10
     parts = ["10 baselines", f"{n_targeted} targeted and {n_random} random sets"]
@@ -52,16 +52,10 @@ def test_setups_have_the_papers_counts(name, n_targeted, n_random, n_ppmi, n_sub
 def test_sets_of_table_5_are_trained_equally_often():
     setup = setup_of("sample")
     for name in expansion.ppmi_sets(setup):
-        assert (
-            expansion.trainings_of(name, setup)
-            == expansion.trainings_of(name.removeprefix("ppmi-"), setup)
-            == 6
-        )
-    assert (
-        expansion.trainings_of("weat1-decrease-10", setup)
-        == expansion.trainings_of("random-30-0", setup)
-        == 5
-    )
+        both = name, name.removeprefix("ppmi-")
+        assert [expansion.trainings_of(one, setup) for one in both] == [6, 6]
+    others = "weat1-decrease-10", "random-30-0"
+    assert [expansion.trainings_of(one, setup) for one in others] == [5, 5]
     setup |= {"ppmi_sets": {"sizes": [30], "retrainings": 2}}
     assert expansion.trainings_of("weat1-decrease-30", setup) == 5
     assert expansion.trainings_of("ppmi-weat1-decrease-30", setup) == 2
@@ -79,22 +73,11 @@ def test_random_sets_are_retrained_as_often_as_they_say(own, n):
     assert analyses.summary("w", setup).count(f"{len(of_random)} random sets") == 1
 
 
-def test_sets_by_ppmi_have_a_file_of_their_own():
-    assert expansion.sets_file("ppmi-weat1-decrease-30") == "ppmi/perturbation_sets.parquet"
-    assert {expansion.sets_file(s) for s in ("weat1-decrease-30", "random-5-0")} == {
-        "perturbation_sets.parquet"
-    }
-
-
 def test_the_largest_sets_are_of_the_largest_size_in_any_order():
     perturbations = {"sizes": [10, 300, 30], "retrainings": 5}
     setup = {"bias": {"weats": ["weat1", "weat2"]}, "perturbations": perturbations}
-    assert expansion.largest_sets(setup) == [
-        "weat1-increase-300",
-        "weat1-decrease-300",
-        "weat2-increase-300",
-        "weat2-decrease-300",
-    ]
+    kinds = ("increase-300", "decrease-300")
+    assert expansion.largest_sets(setup) == [f"weat{k}-{kind}" for k in (1, 2) for kind in kinds]
 
 
 @given(st.integers(1, 60), st.integers(1, 12))
@@ -108,13 +91,9 @@ def test_batches_hold_every_replicate_once(trainings, per_job):
 
 def test_files_of_embeddings_and_results():
     setup = setup_of("sample") | {"baselines": 3, "trainings_per_job": 2}
-    assert expansion.embedding_files("out", [BASELINE, "random-10-0"], setup) == [
-        "out/embeddings/baseline/batch-0.npz",
-        "out/embeddings/baseline/batch-1.npz",
-        "out/embeddings/random-10-0/batch-0.npz",
-        "out/embeddings/random-10-0/batch-1.npz",
-        "out/embeddings/random-10-0/batch-2.npz",
-    ]
+    batches = ["baseline/batch-0", "baseline/batch-1", *(f"random-10-0/batch-{k}" for k in range(3))]
+    found = expansion.embedding_files("out", [BASELINE, "random-10-0"], setup)
+    assert found == [f"out/embeddings/{batch}.npz" for batch in batches]
     files = analyses.result_files("out", {"mine": setup})
     assert "out/mine/baseline.tsv" in files
     scored = analyses.result_files("out", {"mine": setup | {"lds": {**setup["lds"], "subsets": 2}}})
@@ -124,13 +103,11 @@ def test_files_of_embeddings_and_results():
     found = set(analyses.result_files("out", {"mine": flips})) - set(files)
     assert found == {f"out/mine/brittleness/{name}.tsv" for name in names}
     assert sum(batch.count for batch in BRITTLENESS.batches(flips)) == 2 * 5 * 3
-    assert BRITTLENESS.trainings(flips) == 120
+    assert BRITTLENESS.describe(flips)[1] == 120
     assert "up to 30 sets to flip a sign, 234 retrainings" in analyses.summary("mine", flips)
+    of_tests = [f"{folder}/weat{k}.parquet" for folder in ("differential_bias", "ppmi") for k in (1, 2)]
     assert [file for file in files if "parquet" in file and "weat" in file] == [
-        "out/mine/differential_bias/weat1.parquet",
-        "out/mine/differential_bias/weat2.parquet",
-        "out/mine/ppmi/weat1.parquet",
-        "out/mine/ppmi/weat2.parquet",
+        f"out/mine/{f}" for f in of_tests
     ]
 
 

@@ -1,1 +1,0 @@
-"""What a setup runs: its analyses, sets and trainings, and what they are counted by."""
