@@ -112,7 +112,7 @@ def _located(*files: str) -> list[Path]:
 
 
 def _read_tests(files: list[str], every_measure: bool) -> "list[WordSets]":
-    from biaslab.bias.measures.registry import PARAMETERS
+    from biaslab.bias.measures import PARAMETERS
     from biaslab.bias.word_sets import read_word_sets
     from biaslab.core.errors import InputError
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from biaslab.bias.measures.registry import MEASURES, measure_bias
+from biaslab.bias.measures import MEASURES, measure_bias
 from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
 from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError

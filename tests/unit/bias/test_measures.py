@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.bias.directions import bias_axis
-from biaslab.bias.measures.axis import Axis
-from biaslab.bias.measures.registry import MEASURES, PARAMETERS, measure_bias, measure_gradient
+from biaslab.bias.measures import MEASURES, PARAMETERS, Axis, measure_bias, measure_gradient
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError

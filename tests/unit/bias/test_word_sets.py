@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biaslab.bias.measures.registry import PARAMETERS
+from biaslab.bias.measures import PARAMETERS
 from biaslab.bias.word_sets import in_vocabulary, read_word_sets
 from biaslab.core.errors import InputError
 from naive import embeddings as naive

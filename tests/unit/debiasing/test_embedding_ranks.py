@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.bias.measures.registry import measure_bias
+from biaslab.bias.measures import measure_bias
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests
 from biaslab.debiasing.report.ranked import ranking_lines

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.bias.measures.registry import measure_bias
+from biaslab.bias.measures import measure_bias
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.origins.attribution import _kernels
 from biaslab.origins.attribution._kernels import Loss, Removals, TestVectors

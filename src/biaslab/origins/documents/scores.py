@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaslab.bias.measures.registry import MEASURES
+from biaslab.bias.measures import MEASURES
 from biaslab.bias.names import PPMI
 from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError, suggest
