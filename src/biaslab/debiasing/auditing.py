@@ -23,8 +23,8 @@ from biaslab.debiasing.comparison import PAIRS, draw_difference, make_case, meas
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Measurement, measure, read_lists
 from biaslab.debiasing.measures import direct_bias
-from biaslab.debiasing.methods.asking import debias
-from biaslab.debiasing.remaining import classifier, clusters
+from biaslab.debiasing.methods import debias
+from biaslab.debiasing.remaining import measure_classifier, measure_clusters
 from biaslab.debiasing.settings import Penalty, Settings, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case
 from biaslab.embeddings.letter_case import AnyCase
@@ -153,7 +153,7 @@ def _remaining(experiment: Experiment, debiased: np.ndarray) -> pd.DataFrame:
         found.measure: found for found in measure_chance(experiment, case, PAIRS, Sizes().random_directions)
     }
     rows = []
-    for measured in (classifier.measure, clusters.measure):
+    for measured in (measure_classifier, measure_clusters):
         (first,), (second,) = measured(case, experiment.embedding.vectors), measured(case, debiased)
         random = chance[first.measure]
         rows.append(

@@ -31,14 +31,18 @@ from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
-from biaslab.debiasing.methods.asking import debias
-from biaslab.debiasing.methods.registry import NONE, find_method
-from biaslab.debiasing.remaining.classifier import split_accuracy
-from biaslab.debiasing.remaining.clusters import cluster_accuracy
-from biaslab.debiasing.remaining.contract import Case, Found
-from biaslab.debiasing.remaining.extremes import extreme_words
-from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
-from biaslab.debiasing.remaining.registry import MEASURES
+from biaslab.debiasing.methods import debias
+from biaslab.debiasing.registry import NONE, check_method
+from biaslab.debiasing.remaining import (
+    MEASURES,
+    Case,
+    Found,
+    cluster_accuracy,
+    correlate,
+    extreme_words,
+    profession_shares,
+    split_accuracy,
+)
 from biaslab.debiasing.settings import Settings, Sizes
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
@@ -67,7 +71,7 @@ def write_comparison(
 ) -> None:
     """Compare the methods, and write the table."""
     for name in methods:
-        find_method(name)
+        check_method(name)
     experiment = read_experiment(embedding, lists, settings, penalty)
     tests = [read_word_sets(file) for file in word_sets]
     table = compare_methods(
@@ -110,13 +114,11 @@ def compare_methods(
     With 0 `draws` there are no rows of `CHANCE`.
     """
     rows = []
-    for name in dict.fromkeys([NONE.name, *methods]):
+    for name in dict.fromkeys([NONE, *methods]):
         vectors = debias(name, experiment)
         found = [
-            *_measure_bias(
-                experiment, vectors, tests, experiment.embedding.rounding if name == NONE.name else 0
-            ),
-            *(number for remaining in MEASURES.values() for number in remaining(case, vectors)),
+            *_measure_bias(experiment, vectors, tests, experiment.embedding.rounding if name == NONE else 0),
+            *(number for remaining in MEASURES for number in remaining(case, vectors)),
             *_measure_quality(experiment, vectors, benchmarks),
         ]
         rows += [(name, *number) for number in found]

@@ -5,7 +5,7 @@ from typing import Any
 
 from biaslab.core.files import locate
 from biaslab.debiasing.area import AUTHORS, LISTS
-from biaslab.debiasing.benchmark_list import BENCHMARKS
+from biaslab.debiasing.registry import BENCHMARKS
 from biaslab.run.plan import Plan
 from biaslab.run.sources import setups_of
 

@@ -16,7 +16,6 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError
-from biaslab.debiasing.benchmark_list import BENCHMARKS
 from biaslab.debiasing.benchmarks import (
     CONVENTION,
     answerable_accuracy,
@@ -35,6 +34,7 @@ from biaslab.debiasing.experiment import (
     write_tables,
 )
 from biaslab.debiasing.measurement import measure, read_lists
+from biaslab.debiasing.registry import BENCHMARKS
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.soft import SoftSolution
 

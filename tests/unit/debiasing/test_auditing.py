@@ -18,8 +18,8 @@ from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.debiasing import auditing
-from biaslab.debiasing.methods.asking import debias
-from biaslab.debiasing.methods.registry import COMPARED
+from biaslab.debiasing.methods import debias
+from biaslab.debiasing.registry import COMPARED
 from biaslab.debiasing.report.audited import answer
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.word_lists import match_case

@@ -9,7 +9,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.analogies import ONCE
-from biaslab.debiasing.report import results, tables
+from biaslab.debiasing.report import tables
 from biaslab.run.area import ALL, Unit
 from biaslab.run.reports import Results, open_unit, write_report
 from debiasing_data import N_ANALOGIES, N_OCCUPATIONS, write_results
@@ -49,7 +49,7 @@ def test_tables_cover_every_embedding(area):
 
 def test_extremes_are_the_ends_of_the_axis_before_debiasing(area):
     occupations = read_tsv(area / "news" / "occupations.tsv")
-    found = results.extremes(occupations, 5)
+    found = tables.extremes(occupations, 5)
     before = occupations[occupations["stage"] == "before"].set_index("word")["projection"]
     assert list(found.loc[found["end"] == "she", "word"]) == list(before.nlargest(5).index)
     assert list(found.loc[found["end"] == "he", "word"]) == list(before.nsmallest(5).index)
@@ -59,7 +59,7 @@ def test_extremes_are_the_ends_of_the_axis_before_debiasing(area):
 
 
 def test_no_word_is_at_both_ends(area):
-    found = results.extremes(read_tsv(area / "news" / "occupations.tsv"), N_OCCUPATIONS)
+    found = tables.extremes(read_tsv(area / "news" / "occupations.tsv"), N_OCCUPATIONS)
     assert len(found) == N_OCCUPATIONS
     assert found["word"].is_unique
 

@@ -10,7 +10,7 @@ import yaml
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.debiasing import classification, penalty_path, stage_analogies, stages
+from biaslab.debiasing import classification, penalty_path, stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.experiment import Experiment, read_experiment
@@ -167,7 +167,7 @@ def test_the_classifier_places_words_on_two_axes(experiment):
 
 
 def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
-    table = stage_analogies.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
+    table = stages.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
     assert list(table["stage"]) == list(experiment.stages())
     for stage, of_stage in experiment.stages().items():
         ids = experiment.ids
@@ -176,7 +176,7 @@ def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
             WORDS[row] for row in np.argsort(-(of_stage @ target)) if WORDS[row] not in ("he", "king", "she")
         ]
         assert table.set_index("stage").loc[stage, "answer"] == order[0]
-    none = stage_analogies.solve_puzzles(experiment, [("he", "lawyer", "she")])
+    none = stages.solve_puzzles(experiment, [("he", "lawyer", "she")])
     assert none.empty
     assert none.columns.tolist() == table.columns.tolist()
 
@@ -219,7 +219,7 @@ def test_settings_are_those_of_the_experiment(experiment):
 
 
 def test_analogies_of_every_stage_begin_with_the_pair(experiment):
-    table = stage_analogies.list_analogies(experiment, count=3)
+    table = stages.list_analogies(experiment, count=3)
     firsts = table[table["rank"] == 1]
     assert firsts[["stage", "once", "she", "he"]].values.tolist() == [
         [stage, once, "she", "he"] for stage in ("before", "hard", "soft") for once in ONCE

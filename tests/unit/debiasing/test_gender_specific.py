@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.debiasing.gender_specific import classify_specific
+from biaslab.debiasing.classification import classify_specific
 
 
 def embedding(shift, n=200, d=6):

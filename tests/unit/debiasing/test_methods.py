@@ -10,16 +10,13 @@ from sklearn.svm import SVC
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.debiasing import comparison
+from biaslab.debiasing import comparison, remaining
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Settings, read_lists
-from biaslab.debiasing.methods import double_hard, inlp
-from biaslab.debiasing.methods.asking import debias
-from biaslab.debiasing.methods.registry import METHODS, find_method
-from biaslab.debiasing.remaining import classifier, clusters, neighbours
-from biaslab.debiasing.remaining.clusters import cluster_accuracy
-from biaslab.debiasing.remaining.extremes import extreme_words
-from biaslab.debiasing.report import methods as report
+from biaslab.debiasing.methods import debias, double_hard, inlp
+from biaslab.debiasing.registry import METHODS
+from biaslab.debiasing.remaining import cluster_accuracy, extreme_words
+from biaslab.debiasing.report import figures, tables
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from naive import debiasing as naive
@@ -88,7 +85,7 @@ def test_all_methods_return_unit_vectors_and_leave_the_embedding_as_it_is(linked
 
 def test_an_unknown_method_is_refused():
     with pytest.raises(InputError, match=r"no method of debiasing 'hardd'.*did you mean 'hard'"):
-        find_method("hardd")
+        debias("hardd", None)
 
 
 def test_principal_components_are_those_of_the_covariance(linked):
@@ -106,7 +103,7 @@ def test_double_hard_removes_the_component_and_the_bias(linked):
     assert accuracies[best] == accuracies.min()
     expected = naive.double_hard_component(linked.embedding.vectors, best)
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    made = double_hard.double_hard(linked)
+    made = double_hard.debias_double_hard(linked)
     basis = np.linalg.svd(made[linked.neutral])[2]
     assert np.linalg.svd(made[linked.neutral])[1][-1] < 1e-8  # a direction is empty: that of the bias
     neutral = expected[linked.neutral] - np.outer(expected[linked.neutral] @ basis[-1], basis[-1])
@@ -192,36 +189,36 @@ def test_clusters_tell_separated_words_and_not_mixed_ones():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], 200)
     apart = rng.normal(size=(400, 5)) + 10 * labels[:, None]
-    assert clusters.cluster_accuracy(apart, labels) == 1
-    assert clusters.cluster_accuracy(rng.normal(size=(400, 5)), labels) < 0.6
+    assert cluster_accuracy(apart, labels) == 1
+    assert cluster_accuracy(rng.normal(size=(400, 5)), labels) < 0.6
     found = rng.integers(2, size=400)
-    assert clusters.alignment(found, labels) == pytest.approx(naive.best_alignment(found, labels))
+    assert remaining.alignment(found, labels) == pytest.approx(naive.best_alignment(found, labels))
 
 
 def test_a_classifier_tells_separated_words_and_not_mixed_ones():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], 200)
     assert (
-        classifier.classifier_accuracies(rng.normal(size=(400, 5)) + 10 * labels[:, None], labels).min() == 1
+        remaining.classifier_accuracies(rng.normal(size=(400, 5)) + 10 * labels[:, None], labels).min() == 1
     )
-    mixed = classifier.classifier_accuracies(rng.normal(size=(400, 5)), labels)
+    mixed = remaining.classifier_accuracies(rng.normal(size=(400, 5)), labels)
     assert abs(mixed.mean() - 0.5) < 0.07
 
 
 def test_the_classifier_is_scikit_learns(linked):
     words = extreme_words(linked.bias, linked.neutral, 100)
     points = linked.embedding.vectors.astype(float)[words.rows]
-    train = classifier._training_rows(words.labels, stream(1, "leftover-classifier", 0))
+    train = remaining._training_rows(words.labels, stream(1, "leftover-classifier", 0))
     expected = SVC().fit(points[train], words.labels[train]).score(points[~train], words.labels[~train])
-    assert classifier.split_accuracy(points, words.labels) == pytest.approx(expected, abs=1e-12)
-    assert train.sum() == 2 * round(classifier.TRAIN_SHARE * len(train) / 2)
+    assert remaining.split_accuracy(points, words.labels) == pytest.approx(expected, abs=1e-12)
+    assert train.sum() == 2 * round(remaining.TRAIN_SHARE * len(train) / 2)
 
 
 def test_neighbour_shares_are_those_of_the_definition(linked):
     X, bias = linked.embedding.vectors.astype(float), linked.bias
     X[30] = X[31]  # two words at the same place
     rows = linked.lists.neutral_occupations
-    made = neighbours.neighbour_shares(X, rows, bias, linked.neutral, 15)
+    made = remaining.neighbour_shares(X, rows, bias, linked.neutral, 15)
     expected = [naive.neighbour_share(X, row, bias, linked.neutral, 15) for row in rows]
     np.testing.assert_allclose(made, expected, atol=1e-12)
 
@@ -229,12 +226,12 @@ def test_neighbour_shares_are_those_of_the_definition(linked):
 def test_neighbours_at_the_same_distance_count_by_their_row():
     X = np.array([[1.0, 0], [0, 1], [0, 1], [0, 1], [0, -1]])
     bias = np.array([0.0, 1, -1, 1, 1])
-    assert neighbours.neighbour_shares(X, [0], bias, [1, 2, 3, 4], 2).tolist() == [0.5]
-    assert neighbours.neighbour_shares(X, [1], bias, range(5), 3).tolist() == [pytest.approx(1 / 3)]
+    assert remaining.neighbour_shares(X, [0], bias, [1, 2, 3, 4], 2).tolist() == [0.5]
+    assert remaining.neighbour_shares(X, [1], bias, range(5), 3).tolist() == [pytest.approx(1 / 3)]
 
 
 def test_a_correlation_of_constant_shares_is_not_a_number():
-    found = neighbours.correlate(np.arange(5.0), np.ones(5))
+    found = remaining.correlate(np.arange(5.0), np.ones(5))
     assert np.isnan([found.value, found.ci_low, found.ci_high]).all()
 
 
@@ -283,17 +280,17 @@ def test_the_same_seed_gives_the_same_numbers(linked):
 def test_quality_kept_is_the_mean_score_in_percent():
     rows = [("none", "rg65", 50.0), ("none", "msr", 100.0), ("hard", "rg65", 25.0), ("hard", "msr", 50.0)]
     rows += [("none", "wordsim353", 10.0), ("hard", "wordsim353", np.nan), ("hard", "moved", 3.0)]
-    kept = report.quality_kept(pd.DataFrame(rows, columns=["method", "measure", "value"]))
+    kept = figures.quality_kept(pd.DataFrame(rows, columns=["method", "measure", "value"]))
     assert kept.to_dict() == {"none": 100.0, "hard": 50.0}
 
 
 def test_methods_and_measures_have_names(linked):
     table = compared(linked)
-    assert set(table["method"]) <= set(report.METHODS)
-    assert all(report.METHODS[name] == method.title for name, method in METHODS.items())
+    assert set(table["method"]) <= set(tables.METHODS)
+    assert all(tables.METHODS[name] == method.title for name, method in METHODS.items())
 
 
 def test_a_method_of_the_registry_has_its_column_and_a_mark_of_its_own():
-    assert list(report._STYLES) == list(METHODS)
-    assert len(set(report._STYLES.values())) == len(METHODS)
-    assert list(report.METHODS) == [*METHODS, *comparison.CHANCE]
+    assert list(figures._METHOD_STYLES) == list(METHODS)
+    assert len(set(figures._METHOD_STYLES.values())) == len(METHODS)
+    assert list(tables.METHODS) == [*METHODS, *comparison.CHANCE]
