@@ -154,21 +154,9 @@ def _remaining(experiment: Experiment, debiased: np.ndarray) -> pd.DataFrame:
     }
     rows = []
     for measured in (measure_classifier, measure_clusters):
-        (first,), (second,) = measured(case, experiment.embedding.vectors), measured(case, debiased)
-        random = chance[first.measure]
-        rows.append(
-            {
-                "measure": first.measure,
-                "before": first.value,
-                "before_low": first.ci_low,
-                "before_high": first.ci_high,
-                "after": second.value,
-                "after_low": second.ci_low,
-                "after_high": second.ci_high,
-                "chance": random.value,
-                "chance_low": random.ci_low,
-                "chance_high": random.ci_high,
-                "n": first.n,
-            }
-        )
+        first, second = (measured(case, v) for v in (experiment.embedding.vectors, debiased))
+        row = {"measure": first.measure}
+        for name, found in (("before", first), ("after", second), ("chance", chance[first.measure])):
+            row |= {name: found.value, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
+        rows.append(row | {"n": first.n})
     return pd.DataFrame(rows)

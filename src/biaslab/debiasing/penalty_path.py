@@ -8,7 +8,7 @@ path.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +17,9 @@ import pandas as pd
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.debiasing.benchmarks import (
-    CONVENTION,
-    answerable_accuracy,
-    read_pairs,
-    read_questions,
+    Benchmarks,
+    read_benchmarks,
+    score_answerable,
     score_pairs,
     score_questions,
 )
@@ -65,25 +64,19 @@ def write_scores(
         experiment,
         penalties,
         [read_word_sets(file) for file in word_sets],
-        {name: read_pairs(file) for name, file in pairs.items()},
-        {name: read_questions(file) for name, file in questions.items()},
+        read_benchmarks(pairs, questions),
         theirs,
     )
     write_tables(tables, {"benchmarks": scores, "lambda_path": path})
 
 
-def score_benchmarks(
-    experiment: Experiment,
-    vectors: np.ndarray,
-    pairs: Mapping[str, pd.DataFrame],
-    questions: Mapping[str, Sequence[Sequence[str]]],
-) -> pd.DataFrame:
+def score_benchmarks(experiment: Experiment, vectors: np.ndarray, benchmarks: Benchmarks) -> pd.DataFrame:
     """Score vectors on every benchmark, under every convention (``-multiply``: by 3CosMul), x 100."""
     tables = [
         score_pairs(vectors, experiment.ids, of_name).assign(benchmark=name)
-        for name, of_name in pairs.items()
+        for name, of_name in benchmarks.pairs.items()
     ]
-    for name, of_name in questions.items():
+    for name, of_name in benchmarks.questions.items():
         table = score_questions(vectors, experiment.ids, of_name).assign(benchmark=name)
         suffix = table["method"].map({"add": "", "multiply": "-multiply"})
         tables.append(table.assign(convention=table["convention"] + suffix))
@@ -96,9 +89,8 @@ def trace_penalties(
     experiment: Experiment,
     penalties: Sequence[float],
     tests: Sequence[WordSets],
-    pairs: Mapping[str, pd.DataFrame],
-    questions: Mapping[str, Sequence[Sequence[str]]],
-    authors: "Experiment | None" = None,
+    benchmarks: Benchmarks,
+    authors: Experiment | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score the benchmarks of every stage, and trace soft debiasing along rising λ.
 
@@ -111,31 +103,14 @@ def trace_penalties(
         )
     others = {BEFORE: experiment.embedding.vectors, HARD: experiment.hard()}
     others |= {HARD_AUTHORS: authors.hard()} if authors else {}
-    scores = {stage: score_benchmarks(experiment, v, pairs, questions) for stage, v in others.items()}
+    scores = {stage: score_benchmarks(experiment, v, benchmarks) for stage, v in others.items()}
     path = []
     for solution, vectors in experiment.soft(penalties):
         if solution.penalty == experiment.penalty:
-            scores[SOFT] = score_benchmarks(experiment, vectors, pairs, questions)
-        scored = _score_known(experiment, vectors, pairs, questions)
-        path.append(_path_row(experiment, solution, vectors, tests, scored))
+            scores[SOFT] = score_benchmarks(experiment, vectors, benchmarks)
+        path.append(_path_row(experiment, solution, vectors, tests, benchmarks))
     stages = [scores[stage].assign(stage=stage) for stage in (*STAGES, HARD_AUTHORS) if stage in scores]
     return pd.concat(stages, ignore_index=True)[["stage", *scores[HARD].columns]], pd.DataFrame(path)
-
-
-def _score_known(
-    experiment: Experiment,
-    vectors: np.ndarray,
-    pairs: Mapping[str, pd.DataFrame],
-    questions: Mapping[str, Sequence[Sequence[str]]],
-) -> dict[str, float]:
-    """Return the score of every benchmark by `CONVENTION` alone, which is all that the path shows."""
-    scores = {}
-    for name, of_name in pairs.items():
-        table = score_pairs(vectors, experiment.ids, of_name).set_index("convention")
-        scores[name] = table.loc[CONVENTION, "score"]
-    return scores | {
-        name: answerable_accuracy(vectors, experiment.ids, of_name) for name, of_name in questions.items()
-    }
 
 
 def _path_row(
@@ -143,8 +118,10 @@ def _path_row(
     solution: SoftSolution,
     vectors: np.ndarray,
     tests: Sequence[WordSets],
-    scored: Mapping[str, float],
+    benchmarks: Benchmarks,
 ) -> dict[str, object]:
+    """Return the row of one λ; of benchmarks it has the scores on what is answerable alone."""
+    scored = score_answerable(vectors, experiment.ids, benchmarks)
     basis = experiment.subspace.basis
     found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
     moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
@@ -153,7 +130,7 @@ def _path_row(
         "direct_bias": found.values["direct_bias_neutral"],
         "direct_bias_refit": found.values["direct_bias_own_subspace"],
         **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
-        **{name: scored.get(name, np.nan) for name in BENCHMARKS},
+        **{name: scored.get(name, (np.nan,))[0] for name in BENCHMARKS},
         "moved": float(moved),
         "constrained": solution.constrained,
     }

@@ -4,8 +4,8 @@ The words that are looked at are those at the two ends of the bias before debias
 
 - Do they still gather by gender in two clusters (Section 4.1)?
 - Do the neighbours of a word still tell its bias (Sections 4.2 and 4.3)? The bias of a word by its neighbours
-  is the share of words of one gender among the k nearest to it, where the gender of a neighbour is the sign of
-  its bias before debiasing.
+  is the share of words of one gender among the k nearest to it. The gender of a neighbour is the sign of its
+  bias before debiasing.
 - Can a classifier learn from some words how others were biased (Section 4.4)?
 """
 
@@ -74,11 +74,11 @@ class Found(NamedTuple):
     n: int
 
 
-def measure_clusters(case: Case, vectors: np.ndarray) -> list[Found]:
+def measure_clusters(case: Case, vectors: np.ndarray) -> Found:
     """Return ``cluster_accuracy`` of the most biased words; clusters of one embedding have no interval."""
     rows, labels = case.clustered
     value = cluster_accuracy(vectors[rows], labels, case.seed)
-    return [Found("cluster_accuracy", value, math.nan, math.nan, len(rows))]
+    return Found("cluster_accuracy", value, math.nan, math.nan, len(rows))
 
 
 def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> float:
@@ -101,11 +101,11 @@ def alignment(clusters: np.ndarray, labels: np.ndarray) -> float:
     return max(equal, 1 - equal)
 
 
-def measure_classifier(case: Case, vectors: np.ndarray) -> list[Found]:
+def measure_classifier(case: Case, vectors: np.ndarray) -> Found:
     """Return ``classifier_accuracy``, the mean over the splits with its interval (Student's t)."""
     rows, labels = case.classified
     accuracies = classifier_accuracies(vectors[rows], labels, case.seed)
-    return [Found("classifier_accuracy", float(accuracies.mean()), *mean_interval(accuracies), len(rows))]
+    return Found("classifier_accuracy", float(accuracies.mean()), *mean_interval(accuracies), len(rows))
 
 
 def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> np.ndarray:
@@ -138,9 +138,9 @@ def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return chosen
 
 
-def measure_neighbours(case: Case, vectors: np.ndarray) -> list[Found]:
+def measure_neighbours(case: Case, vectors: np.ndarray) -> Found:
     """Return Pearson's correlation of professions' bias before and their neighbours', Fisher's interval."""
-    return [correlate(case.bias[case.professions], profession_shares(case, vectors))]
+    return correlate(case.bias[case.professions], profession_shares(case, vectors))
 
 
 def profession_shares(case: Case, vectors: np.ndarray) -> np.ndarray:

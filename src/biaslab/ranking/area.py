@@ -7,11 +7,6 @@ from biaslab.ranking.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units, claims_of, item_makers
 
 
-def wanted(config: Mapping[str, Any]) -> set[str]:
-    """Return nothing: the simulation needs no data."""
-    return set()
-
-
 def choose(given: Given) -> Units:
     """Return the simulation."""
     unit = Unit(AREA.name, files=claims_of(AREA.name, given.root))
@@ -45,8 +40,8 @@ ITEMS = (
     _table("simulation", "Measures of the simulation", "tables:simulation", "simulation"),
     _table("differences", "Differences between the algorithms", "tables:differences", "differences"),
     _table("worked_example", "Worked example of the skew", "tables:example"),
-    _table("comparison", _EXPOSURE, "comparison:comparison", "comparison"),
-    _figure("comparison", _EXPOSURE, "comparison:draw_comparison", "comparison"),
+    _table("comparison", _EXPOSURE, "tables:comparison", "comparison"),
+    _figure("comparison", _EXPOSURE, "figures:draw_comparison", "comparison"),
     _figure(
         "simulation",
         "Measures against the number of values",
@@ -59,4 +54,14 @@ STEPS = {
     "simulate-ranking": "biaslab.ranking.simulation:write_simulation",
     "compare-rankings": "biaslab.ranking.comparison:write_comparison",
 }
-AREA = Area("ranking", PAPER, Section, check, wanted, choose, summaries, ITEMS, steps=STEPS)
+AREA = Area(
+    "ranking",
+    PAPER,
+    Section,
+    check,
+    wanted=lambda config: set(),  # the simulation needs no data
+    choose=choose,
+    summaries=summaries,
+    items=ITEMS,
+    steps=STEPS,
+)

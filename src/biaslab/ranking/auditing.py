@@ -134,7 +134,7 @@ def _measure(
     """Measure lists in some of `RANKINGS`, in the mean over orders of ties."""
     before, by_score = RANKINGS[0], source.columns.score is not None and source.columns.rank is None
     order = pools.by_score if by_score else order_of(some, pools, source)
-    rankings = {before: top(pools, order, k)}
+    rankings = {before: top(pools, k, order)}
     if len(names) > 1:
         rankings[RANKINGS[1]] = registry.rerank(algorithm, pools, k)[0]
     lists = {name: list_table(some.queries, of) for name, of in rankings.items()}
@@ -178,7 +178,7 @@ def _means_over_orders(
     for pools in ties.orders(tied, k):
         for name in names:
             if name == RANKINGS[0]:
-                rankings = top(pools, pools.by_score, k)
+                rankings = top(pools, k)
                 n_copies = len(pools.sizes) // len(tied.lists)
                 tests = test_table([*tied.queries] * n_copies, rankings)[["p_value"]]
             else:

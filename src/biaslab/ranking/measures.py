@@ -100,12 +100,8 @@ def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`.
 
     Returns
     -------
@@ -115,7 +111,7 @@ def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        As `skew`.
     """
     return float(skew(attributes, desired, k).min())
 
@@ -125,12 +121,8 @@ def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`.
 
     Returns
     -------
@@ -140,7 +132,7 @@ def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        As `skew`.
     """
     return float(skew(attributes, desired, k).max())
 
@@ -150,12 +142,8 @@ def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`.
 
     Returns
     -------
@@ -165,7 +153,7 @@ def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        As `skew`.
     """
     values, desired = _check_ranking(attributes, desired, k)
     n = values.size
@@ -177,12 +165,8 @@ def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`.
 
     Returns
     -------
@@ -192,9 +176,10 @@ def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        As `skew`.
     """
-    return _infeasibility(attributes, desired, k)[0]
+    values, desired = _check_ranking(attributes, desired, k)
+    return _kernels.infeasibility(values, targets(desired, values.size)[0])[0]
 
 
 def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
@@ -202,12 +187,8 @@ def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`.
 
     Returns
     -------
@@ -217,9 +198,10 @@ def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        As `skew`.
     """
-    return _infeasibility(attributes, desired, k)[1]
+    values, desired = _check_ranking(attributes, desired, k)
+    return _kernels.infeasibility(values, targets(desired, values.size)[0])[1]
 
 
 def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:
@@ -316,11 +298,6 @@ def discount_table(n: int) -> np.ndarray:
 def _log(desired: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         return np.log(desired)
-
-
-def _infeasibility(attributes: np.ndarray, desired: np.ndarray, k: int) -> tuple[int, int]:
-    values, desired = _check_ranking(attributes, desired, k)
-    return _kernels.infeasibility(values, targets(desired, values.size)[0])
 
 
 def _check_ranking(attributes: np.ndarray, desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from biaslab.core.io import read_tsv
 from biaslab.debiasing import classification, penalty_path, stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
+from biaslab.debiasing.benchmarks import read_benchmarks
 from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.measures import direct_bias
@@ -228,11 +229,8 @@ def test_analogies_of_every_stage_begin_with_the_pair(experiment):
 
 
 def trace(experiment, folder, jobs, penalties, authors=None):
-    from biaslab.debiasing import benchmarks
-
-    pairs = {"rg65": benchmarks.read_pairs(folder / "rated.tsv")}
-    questions = {"msr": benchmarks.read_questions(folder / "questions.txt")}
-    return penalty_path.trace_penalties(experiment, penalties, [jobs], pairs, questions, authors)
+    files = {"rg65": folder / "rated.tsv"}, {"msr": folder / "questions.txt"}
+    return penalty_path.trace_penalties(experiment, penalties, [jobs], read_benchmarks(*files), authors)
 
 
 def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs):

@@ -245,7 +245,7 @@ def value(table, method, measure):
 def compared(experiment, draws=4):
     case = comparison.make_case(experiment, SIZES)
     return comparison.compare_methods(
-        experiment, case, [m for m in METHODS if m != "none"], [], comparison.Benchmarks({}, {}), draws
+        experiment, case, [m for m in METHODS if m != "none"], [], Benchmarks({}, {}), draws
     )
 
 

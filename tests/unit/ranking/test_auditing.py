@@ -101,7 +101,7 @@ def test_measures_are_equal_to_those_of_other_packages(tmp_path):
     groups = Groups(
         np.array([0, 2]), lists.names, np.arange(2), lists.values, np.bincount(lists.values), desired
     )
-    whole = registry.measure(top(Pools(lists.offsets, groups), np.arange(8), 8))
+    whole = registry.measure(top(Pools(lists.offsets, groups), 8, np.arange(8)))
     assert row["rate"] - 0.8 == pytest.approx(EQUAL["difference of selection rates"], rel=1e-12)
     assert whole["exposure_ratio"].item() == pytest.approx(EQUAL["exposure ratio"], rel=1e-12)
     assert whole["ndkl"].item() == pytest.approx(EQUAL["NDKL"], rel=1e-5)  # theirs is smoothed

@@ -11,7 +11,6 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.ranking import area as plan
 from biaslab.ranking.report import tables
-from biaslab.ranking.report.worked_example import worked_example
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results, open_unit, write_report
 from ranking_data import UNIT, write_results
@@ -57,7 +56,7 @@ def test_figure_shows_means_and_shares(folder):
 
 
 def test_worked_example_has_both_logarithms():
-    rows = worked_example().set_index("value")
+    rows = tables.worked_example().set_index("value")
     for column, log in (("skew", math.log), ("skew_log10", math.log10)):
         assert rows[column].to_dict() == pytest.approx({"male": log(0.5), "female": log(4 / 3)})
 
@@ -105,7 +104,7 @@ def test_claims_of_an_area_that_is_not_run_are_not_attempted():
 
 
 def test_missing_column_is_refused(tmp_path):
-    write_tsv(tmp_path / "ranking/simulation.tsv", worked_example())
+    write_tsv(tmp_path / "ranking/simulation.tsv", tables.worked_example())
     with pytest.raises(InputError, match=r"simulation\.tsv: column 'n_values' is missing"):
         write_report(AREA, [UNIT], tmp_path, ["simulation"])
 
