@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-import yaml
 from gensim.models import KeyedVectors
 from typer.testing import CliRunner
 
@@ -13,20 +12,14 @@ from biaslab.core.io import write_npz
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.embeddings.vocabulary import digest_words
+from debiasing_data import write_lists
 
 PAIRS = [["she", "he"], ["her", "his"], ["woman", "man"], ["Mary", "John"]]
 EQUALIZE = [["she", "he"], ["her", "his"], ["queen", "king"]]
 OCCUPATIONS = ["nurse", "doctor", "pilot", "cook", "judge", "actress", "astronaut"]
 SPECIFIC = ["she", "he", "actress", "mother"]
 WORDS = [
-    "she",
-    "he",
-    "her",
-    "his",
-    "woman",
-    "man",
-    "queen",
-    "king",
+    *(word for pair in (*PAIRS[:3], EQUALIZE[2]) for word in pair),
     "actress",
     *OCCUPATIONS[:5],
     "tree",
@@ -52,19 +45,13 @@ def embedding(tmp_path):
 @pytest.fixture
 def options(tmp_path):
     """Write the word lists; return the options that name them."""
-    head = {"name": "mine", "title": "A list", "source": "a test"}
     lists = {
         "defining": {"sets": PAIRS},
         "equalize": {"sets": EQUALIZE},
         "occupations": {"words": OCCUPATIONS},
         "gender-specific": {"words": SPECIFIC},
     }
-    arguments = []
-    for name, content in lists.items():
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(head | content, sort_keys=False))
-        arguments += [f"--{name}", path]
-    return arguments
+    return [part for file in write_lists(tmp_path, lists) for part in (f"--{file.stem}", file)]
 
 
 def applied(*arguments):
@@ -213,8 +200,7 @@ def test_bad_embeddings_end_with_one_line(monkeypatch, capsys, tmp_path, options
 def test_bad_lists_end_with_one_line(
     monkeypatch, capsys, tmp_path, embedding, options, name, content, problem
 ):
-    head = {"name": "mine", "title": "A list", "source": "a test"}
-    (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(head | content))
+    write_lists(tmp_path, {name: content})
     assert problem in refused(monkeypatch, capsys, "apply", embedding, *options, "--out", tmp_path / "new")
 
 

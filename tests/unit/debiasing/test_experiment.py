@@ -14,13 +14,14 @@ from biaslab.debiasing import classification, penalty_path, stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.benchmarks import read_benchmarks
+from biaslab.debiasing.classification import classify_specific
 from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.measures import direct_bias
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
-from debiasing_data import JOBS
+from debiasing_data import JOBS, write_lists
 
 PAIRS = [
     ("she", "he"),
@@ -58,9 +59,7 @@ def vectors():
 def folder(tmp_path):
     """Write embedding, lists, test and benchmarks; return their folder."""
     write_embedding(tmp_path / "vectors.txt", WORDS, vectors(), "word2vec")
-    for name, content in LISTS.items():
-        head = {"name": name, "title": "A list", "source": "a test"}
-        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(head | content))
+    write_lists(tmp_path, LISTS)
     (tmp_path / "jobs.yaml").write_text(yaml.safe_dump(TEST))
     (tmp_path / "rated.tsv").write_text(RATED)
     (tmp_path / "questions.txt").write_text(QUESTIONS)
@@ -214,11 +213,6 @@ def test_scored_occupations_are_projected_beside_their_scores(experiment):
     assert stages.rank_scored(experiment, {}).columns.tolist() == ["word", *table.columns]
 
 
-def test_settings_are_those_of_the_experiment(experiment):
-    found = stages.list_settings(experiment, 7).set_index("setting")["value"]
-    assert found.to_dict() == {"components": 1, "strictness": 1, "lambda": 0.2, "random_draws": 7}
-
-
 def test_analogies_of_every_stage_begin_with_the_pair(experiment):
     table = stages.list_analogies(experiment, count=3)
     firsts = table[table["rank"] == 1]
@@ -340,3 +334,45 @@ def test_steps_of_the_workflow_say_what_of_a_file_is_not_as_it_was(folder):
     (folder / "repeated.txt").write_text(f"{text}{repeated}\n")
     with pytest.warns(UserWarning, match="she"):
         read_experiment(folder / "repeated.txt", [folder / f"{name}.yaml" for name in LISTS], Settings())
+
+
+# --- the classifier of specific words
+
+
+def shifted(shift, n=200, d=6):
+    """Return unit vectors whose first 40 rows are shifted."""
+    vectors = np.random.default_rng(0).normal(size=(n, d))
+    vectors[:40, 0] += shift
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_separable_words_are_told_apart():
+    found = classify_specific(shifted(20, d=30), range(40))
+    assert found.f_scores.shape == (10,)
+    assert found.f_scores.mean() > 0.95
+    assert (found.distances[:40] > 0).mean() > 0.95
+    assert (found.distances[40:] < 0).mean() > 0.95
+
+
+def test_words_alike_are_not_told_apart():
+    assert classify_specific(shifted(0), range(40)).f_scores.mean() < 0.3
+
+
+def test_distances_are_measured_from_the_boundary():
+    vectors = shifted(2)
+    found = classify_specific(vectors, range(40))
+    # An affine function of the vectors with a gradient of unit length.
+    gradient = np.linalg.lstsq(np.column_stack([vectors, np.ones(200)]), found.distances, rcond=None)[0][:-1]
+    assert np.linalg.norm(gradient) == pytest.approx(1)
+
+
+def test_one_seed_gives_one_result():
+    vectors = shifted(1)
+    first, second = (classify_specific(vectors, range(40), seed=3) for _ in range(2))
+    np.testing.assert_array_equal(first.f_scores, second.f_scores)
+    np.testing.assert_array_equal(first.distances, second.distances)
+
+
+def test_too_short_a_seed_list_is_refused():
+    with pytest.raises(InputError, match="3 words of one class are too few for 10-fold"):
+        classify_specific(shifted(1), [0, 1, 2])

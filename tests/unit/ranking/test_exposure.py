@@ -120,12 +120,6 @@ def test_shares_of_relevance_are_those_of_all_known_candidates(lowest):
     assert_allclose(exposure.relevance_shares(rankings), expected, rtol=1e-12)
 
 
-def test_below_the_top_there_is_no_attention():
-    pools = pools_of([([0, 1, 0, 1], np.array([4, 3, 2, 1]))], [0.5, 0.5])
-    rankings = top(pools, 2)
-    assert_allclose(exposure.exposures(rankings), [1 / 2, 1 / math.log2(3) / 2])
-
-
 def test_unknown_candidates_keep_their_places():
     values = [0, None, 0, 0, 1, None, 1, 1]
     pools = pools_of([(values, np.arange(8, 0, -1))], [0.5, 0.5])

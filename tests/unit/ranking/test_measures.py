@@ -26,11 +26,6 @@ def test_skew_of_absent_and_of_unwanted_values():
     assert measures.skew([0, 0], [1.0, 0.0], 2).tolist() == [0.0, 0.0]
 
 
-def test_longer_prefix_than_the_ranking_is_the_whole_ranking():
-    assert measures.min_skew(WORKED, WORKED_SHARES, 1000) == measures.min_skew(WORKED, WORKED_SHARES, 100)
-    assert measures.ndkl(WORKED, WORKED_SHARES, 1000) == measures.ndkl(WORKED, WORKED_SHARES, 100)
-
-
 def test_ndkl_by_hand():
     first, second = math.log(2), 0.0  # divergences of the prefixes (0) and (0, 1) from (1/2, 1/2)
     weights = 1.0, 1 / math.log2(3)

@@ -9,7 +9,7 @@ from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.ranking import area as plan
+from biaslab.ranking.area import AREA as WHOLE
 from biaslab.ranking.report import tables
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results, open_unit, write_report
@@ -103,15 +103,14 @@ def test_claims_of_an_area_that_is_not_run_are_not_attempted():
     assert set(table["reason"][measured]) == {"area ranking not run"}
 
 
+def test_summary_counts_the_lists():
+    sizes = {"distributions": 5000, "compared_lists": 70, "candidates": 9, "top": 8}
+    (line,) = WHOLE.summaries({"ranking": {"attribute_values": [2, 3], **sizes}})
+    assert "10,000 lists: 5,000 desired" in line
+    assert "140 lists" in line
+
+
 def test_missing_column_is_refused(tmp_path):
     write_tsv(tmp_path / "ranking/simulation.tsv", tables.worked_example())
     with pytest.raises(InputError, match=r"simulation\.tsv: column 'n_values' is missing"):
         write_report(AREA, [UNIT], tmp_path, ["simulation"])
-
-
-def test_summary_says_how_many_lists():
-    sizes = {"distributions": 5000, "compared_lists": 70, "candidates": 9, "top": 8}
-    ranking = {"attribute_values": [2, 3], **sizes}
-    (line,) = plan.summaries({"ranking": ranking})
-    assert line.startswith("simulation of 10,000 lists: 5,000 desired distributions each")
-    assert line.endswith("all algorithms and measures on 140 lists")
