@@ -35,16 +35,8 @@ N_DIRECTIONS = 200
 MIN_OCCUPATIONS = 5
 """With fewer, a mean over occupations says little."""
 TEST_COLUMNS = [
-    "weat",
-    "title",
-    "before",
-    "largest",
-    "p_value",
-    "p_corrected",
-    "exact",
-    "permutations",
-    "lost",
-    "problem",
+    *("weat", "title", "before", "after", "p_after", "largest", "p_value", "p_corrected", "exact"),
+    *("permutations", "lost", "problem"),
 ]
 
 
@@ -58,7 +50,7 @@ class Audited:
     before: Measurement
     after: Measurement  # along the direction of the embedding before
     random: np.ndarray  # (n,) DirectBias along random directions
-    tests: pd.DataFrame  # `TEST_COLUMNS`, and after: the effect size once debiased
+    tests: pd.DataFrame  # `TEST_COLUMNS`; after: the effect size once debiased
     remaining: (
         pd.DataFrame
     )  # measure, before, after, after_low, after_high, chance, chance_low, chance_high, n
@@ -102,6 +94,9 @@ def audit(
     before = measure(vectors, words, experiment.lists, matched, settings, rounding=embedding.rounding)
     debiased = debias(method, experiment)
     after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
+    compared = before.weats.rename(columns={"effect_size": "before"}).assign(
+        p_corrected=np.nan, after=after.weats["effect_size"], p_after=after.weats["p_value"]
+    )
     return Audited(
         file,
         file.name,
@@ -109,7 +104,7 @@ def audit(
         before,
         after,
         _random_biases(experiment),
-        _tests(before, after),
+        compared[TEST_COLUMNS],
         _remaining(experiment, debiased),
         experiment.lists.lost,
         ids.recased,
@@ -138,13 +133,6 @@ def _random_biases(experiment: Experiment) -> np.ndarray:
         direction = draw_difference(vectors, candidates, rng)
         found.append(direct_bias(occupations, direction[None], experiment.settings.strictness))
     return np.array(found)
-
-
-def _tests(before: Measurement, after: Measurement) -> pd.DataFrame:
-    table = before.weats.rename(columns={"effect_size": "before"}).assign(
-        p_corrected=np.nan, after=after.weats["effect_size"], p_after=after.weats["p_value"]
-    )
-    return table[[*TEST_COLUMNS[:3], "after", "p_after", *TEST_COLUMNS[3:]]]
 
 
 def _remaining(experiment: Experiment, debiased: np.ndarray) -> pd.DataFrame:

@@ -35,7 +35,6 @@ from biaslab.debiasing.experiment import (
 from biaslab.debiasing.measurement import measure, read_lists
 from biaslab.debiasing.registry import BENCHMARKS
 from biaslab.debiasing.settings import Settings
-from biaslab.debiasing.soft import SoftSolution
 
 HARD_AUTHORS = "hard_authors"
 """Hard debiasing with the lists of words of the authors."""
@@ -94,7 +93,8 @@ def trace_penalties(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score the benchmarks of every stage, and trace soft debiasing along rising λ.
 
-    `authors` is the same embedding with the authors' lists, for the stage ``hard_authors``.
+    Of the benchmarks, the path has the scores on what is answerable. `authors` is the same embedding with the
+    authors' lists, for the stage ``hard_authors``.
     """
     if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
         raise InputError(
@@ -108,29 +108,20 @@ def trace_penalties(
     for solution, vectors in experiment.soft(penalties):
         if solution.penalty == experiment.penalty:
             scores[SOFT] = score_benchmarks(experiment, vectors, benchmarks)
-        path.append(_path_row(experiment, solution, vectors, tests, benchmarks))
+        basis = experiment.subspace.basis
+        found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+        scored = score_answerable(vectors, experiment.ids, benchmarks)
+        moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
+        path.append(
+            {
+                "lambda": solution.penalty,
+                "direct_bias": found.values["direct_bias_neutral"],
+                "direct_bias_refit": found.values["direct_bias_own_subspace"],
+                **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
+                **{name: scored.get(name, (np.nan,))[0] for name in BENCHMARKS},
+                "moved": float(moved),
+                "constrained": solution.constrained,
+            }
+        )
     stages = [scores[stage].assign(stage=stage) for stage in (*STAGES, HARD_AUTHORS) if stage in scores]
     return pd.concat(stages, ignore_index=True)[["stage", *scores[HARD].columns]], pd.DataFrame(path)
-
-
-def _path_row(
-    experiment: Experiment,
-    solution: SoftSolution,
-    vectors: np.ndarray,
-    tests: Sequence[WordSets],
-    benchmarks: Benchmarks,
-) -> dict[str, object]:
-    """Return the row of one λ; of benchmarks it has the scores on what is answerable alone."""
-    scored = score_answerable(vectors, experiment.ids, benchmarks)
-    basis = experiment.subspace.basis
-    found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
-    moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
-    return {
-        "lambda": solution.penalty,
-        "direct_bias": found.values["direct_bias_neutral"],
-        "direct_bias_refit": found.values["direct_bias_own_subspace"],
-        **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
-        **{name: scored.get(name, (np.nan,))[0] for name in BENCHMARKS},
-        "moved": float(moved),
-        "constrained": solution.constrained,
-    }

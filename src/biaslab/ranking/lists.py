@@ -257,7 +257,13 @@ class ListFile:
     def _values(self, table: pa.Table) -> tuple[np.ndarray, list[str]]:
         """Return the value of each row as an index into the sorted names of the values."""
         parts = [self._text(table, c, self.columns.unknown) for c in self.columns.attributes]
-        joined = self._join(parts).dictionary_encode()
+        if len(parts) > 1:
+            self._check_separator(parts)
+        known = parts
+        if self.columns.unknown:  # a crossed value is missing where one of its parts is unknown
+            unknown = pa.array(self.columns.unknown)
+            known = [pc.if_else(pc.is_in(text, unknown), None, text) for text in parts]
+        joined = pc.binary_join_element_wise(*known, SEPARATOR).dictionary_encode()
         names = np.array(joined.dictionary.to_pylist(), dtype=object)
         if len(names) > MAX_VALUES:
             raise InputError(
@@ -269,15 +275,6 @@ class ListFile:
         place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last one is that of a missing value
         place[order] = np.arange(len(names))
         return place[pc.fill_null(joined.indices, len(names)).to_numpy()], names[order].tolist()
-
-    def _join(self, parts: Sequence[pa.Array]) -> pa.Array:
-        """Return the values of crossed attributes; missing where one of them is unknown."""
-        if len(parts) > 1:
-            self._check_separator(parts)
-        if self.columns.unknown:
-            unknown = pa.array(self.columns.unknown)
-            parts = [pc.if_else(pc.is_in(text, unknown), None, text) for text in parts]
-        return pc.binary_join_element_wise(*parts, SEPARATOR)
 
     def _check_doubtful(self, parts: Sequence[pa.Array]) -> None:
         """Refuse doubtful values of the attributes, but for those named as unknown."""

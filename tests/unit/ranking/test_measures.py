@@ -71,14 +71,16 @@ def test_single_measures_are_those_of_measure():
         assert tuple(singles) == measures.measure(scores, attributes, desired, order, k)
 
 
-def test_bad_input():
-    with pytest.raises(InputError, match="ranking is empty"):
-        measures.measure([1.0], [0], [1.0], np.empty(0, np.int64), 1)
-    with pytest.raises(InputError, match="ranking is empty"):
-        measures.ndcg([], [], 1)
-    with pytest.raises(InputError, match="k is 0"):
-        measures.skew([0, 1], [0.5, 0.5], 0)
-    with pytest.raises(InputError, match="list is empty"):
-        measures.ndkl([], [0.5, 0.5], 1)
-    with pytest.raises(InputError, match="value 2 has no desired share"):
-        measures.infeasible_index([0, 2], [0.5, 0.5], 2)
+@pytest.mark.parametrize(
+    ("message", "function", "arguments"),
+    [
+        ("ranking is empty", measures.measure, ([1.0], [0], [1.0], np.empty(0, np.int64), 1)),
+        ("ranking is empty", measures.ndcg, ([], [], 1)),
+        ("k is 0", measures.skew, ([0, 1], [0.5, 0.5], 0)),
+        ("list is empty", measures.ndkl, ([], [0.5, 0.5], 1)),
+        ("value 2 has no desired share", measures.infeasible_index, ([0, 2], [0.5, 0.5], 2)),
+    ],
+)
+def test_bad_input(message, function, arguments):
+    with pytest.raises(InputError, match=message):
+        function(*arguments)
