@@ -147,12 +147,9 @@ def test_indirect_bias_is_that_with_the_nearer_end(experiment):
         rest = apart[0] @ apart[1] / np.linalg.norm(apart[0]) / np.linalg.norm(apart[1])
         assert found["beta"] == pytest.approx((w @ v - rest) / (w @ v), rel=1e-4)
         assert (found["projection"] >= 0) == (found["axis"] == "softball")
-
-
-def test_indirect_bias_needs_both_ends(experiment):
-    table = stages.rank_indirect(experiment, ("softball", "cricket"))
-    assert table.empty
-    assert table.columns.tolist() == ["stage", "word", "axis", "projection", "beta"]
+    none = stages.rank_indirect(experiment, ("softball", "cricket"))
+    assert none.empty
+    assert none.columns.tolist() == ["stage", "word", "axis", "projection", "beta"]
 
 
 def test_the_classifier_places_words_on_two_axes(experiment):
@@ -267,14 +264,21 @@ def step(folder, name, files, **given):
     run_step(f"debiasing.{name}", json.dumps(given), None, print)
 
 
-def test_the_step_writes_its_files(folder):
+def test_the_step_writes_its_files_with_the_authors_lists_beside_ours(folder):
+    (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
     files = {
         *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
         *("similarities", "vocabulary", "settings", "classifier", "classifier_authors", "axes"),
         *("analogies", "puzzles"),
     }
-    step(folder, "measure-debiasing", files, settings=MEASURING, penalty=0.2, draws=5, analogies=4)
+    given = {"settings": MEASURING, "penalty": 0.2, "draws": 5, "analogies": 4}
+    step(folder, "measure-debiasing", files, authors=[str(folder / "authors.json")], **given)
     assert {path.stem for path in (folder / "out").iterdir()} == files
+    bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
+    assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
+    scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
+    assert scored["definitional"].to_dict() == {"nurse": 0, "doctor": 0}
+    assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
 
 
 def score(folder, **given):
@@ -290,29 +294,6 @@ def test_benchmarks_have_a_stage_of_the_authors_lists_where_these_are(folder):
     authors = [str(folder / f"{name}.yaml") for name in ("equalize", "gender_specific")]
     scores = score(folder, authors=authors).set_index(["stage", "convention"])["value"]
     assert scores["hard_authors"].equals(scores["hard"]), "these are our lists again"
-
-
-def test_a_step_refuses_a_path_without_the_weight_of_the_stage(folder):
-    with pytest.raises(InputError, match=r"lambdas 0\.0, 2\.0: give rising values with lambda 0\.2"):
-        score(folder, penalties=[0, 2])
-
-
-def test_the_authors_lists_are_measured_beside_ours(folder):
-    (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
-    files = "bias", "occupations_authors"
-    given = {
-        "settings": MEASURING,
-        "penalty": 0.2,
-        "draws": 5,
-        "analogies": 4,
-        "authors": [str(folder / "authors.json")],
-    }
-    step(folder, "measure-debiasing", files, **given)
-    bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
-    assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
-    scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
-    assert scored["definitional"].to_dict() == {"nurse": 0, "doctor": 0}
-    assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
 
 
 def test_steps_of_the_workflow_take_words_as_they_are_written(folder):

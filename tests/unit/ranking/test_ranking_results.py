@@ -95,14 +95,6 @@ def test_every_claim_is_measured_or_says_why_not(folder):
     assert "needs" in table.loc["feasible-det-const-sort", "reason"]
 
 
-def test_claims_of_an_area_that_is_not_run_are_not_attempted():
-    claims = read_claims([CLAIMS], SCHEMA)
-    table = measure_claims(claims, Path("nowhere"), {"origins": ["sample"]})
-    assert set(table["verdict"]) == {"not_attempted"}
-    measured = [claim.measure != "" for claim in claims]
-    assert set(table["reason"][measured]) == {"area ranking not run"}
-
-
 def test_summary_counts_the_lists():
     sizes = {"distributions": 5000, "compared_lists": 70, "candidates": 9, "top": 8}
     (line,) = WHOLE.summaries({"ranking": {"attribute_values": [2, 3], **sizes}})
