@@ -20,22 +20,9 @@ BENCHMARKS = {
 }
 
 
-class Method(NamedTuple):
-    """A method of debiasing; its function is in `biaslab.debiasing.methods`."""
-
-    title: str  # what tables and figures call it
-    source: str  # where it comes from
-
-
 NONE = "none"
-METHODS = {
-    NONE: Method("Before", "the embedding as it is"),
-    "hard": Method("Hard", "Bolukbasi et al. 2016"),
-    "soft": Method("Soft", "Bolukbasi et al. 2016"),
-    "double_hard": Method("Double-Hard", "Wang et al. 2020"),
-    "inlp": Method("INLP", "Ravfogel et al. 2020"),
-}
-"""Every method by its name in configurations and commands; the first is the embedding as it is."""
+METHODS = {NONE: "Before", "hard": "Hard", "soft": "Soft", "double_hard": "Double-Hard", "inlp": "INLP"}
+"""The title of every method by its name; the first is the embedding as it is. `methods` has the functions."""
 
 COMPARED = tuple(name for name in METHODS if name != NONE)
 

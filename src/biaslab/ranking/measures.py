@@ -27,11 +27,8 @@ from biaslab.ranking.targets import check_desired, targets
 __all__ = [
     "MEASURES",
     "Measures",
-    "infeasible_count",
     "infeasible_index",
-    "max_skew",
     "measure",
-    "min_skew",
     "ndcg",
     "ndkl",
     "skew",
@@ -95,48 +92,6 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
     return skews
 
 
-def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MinSkew@k, the least of `skew`.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`.
-
-    Returns
-    -------
-    float
-        Least Skew; minus infinity where a desired value is absent.
-
-    Raises
-    ------
-    InputError
-        As `skew`.
-    """
-    return float(skew(attributes, desired, k).min())
-
-
-def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MaxSkew@k, the greatest of `skew`.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`.
-
-    Returns
-    -------
-    float
-        Greatest Skew; infinity where an undesired value is present.
-
-    Raises
-    ------
-    InputError
-        As `skew`.
-    """
-    return float(skew(attributes, desired, k).max())
-
-
 def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     """Return NDKL, the weighted mean divergence of the prefixes.
 
@@ -180,28 +135,6 @@ def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
     """
     values, desired = _check_ranking(attributes, desired, k)
     return _kernels.infeasibility(values, targets(desired, values.size)[0])[0]
-
-
-def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return the pairs of such a prefix and a value short in it.
-
-    Parameters
-    ----------
-    attributes, desired, k
-        As for `skew`.
-
-    Returns
-    -------
-    int
-        0 to k m.
-
-    Raises
-    ------
-    InputError
-        As `skew`.
-    """
-    values, desired = _check_ranking(attributes, desired, k)
-    return _kernels.infeasibility(values, targets(desired, values.size)[0])[1]
 
 
 def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:

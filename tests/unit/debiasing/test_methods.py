@@ -293,4 +293,3 @@ def test_a_method_of_the_registry_has_its_column_and_a_mark_of_its_own():
     assert len(set(figures._METHOD_STYLES.values())) == len(METHODS)
     assert list(tables.METHODS) == [*METHODS, *comparison.CHANCE]
     assert list(methods.FUNCTIONS) == list(METHODS)
-    assert all(tables.METHODS[name] == method.title for name, method in METHODS.items())

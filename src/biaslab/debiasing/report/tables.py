@@ -27,8 +27,7 @@ N_EXTREME = 20
 N_INDIRECT = 10
 """The same for the axis of indirect bias."""
 
-METHODS = {name: method.title for name, method in registry.METHODS.items()}
-METHODS |= {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
+METHODS = registry.METHODS | {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
 """The titles of the methods, and of what tells chance."""
 
 REMAINING = {

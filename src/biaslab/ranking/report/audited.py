@@ -256,7 +256,7 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
 
 
 def _series(found: Audit, name: str, has_candidates: bool = False) -> dict[str, np.ndarray]:
-    """Return a quantity of the values with its interval by ranking, perhaps of those with candidates alone."""
+    """Return a quantity of the values with its interval by ranking; perhaps those with candidates alone."""
     series = {}
     for ranking in found.values["ranking"].unique():
         rows = _rows(found, ranking)
