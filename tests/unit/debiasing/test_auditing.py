@@ -122,9 +122,9 @@ def test_words_are_found_whatever_their_case(both):
     matched = match_case(TEST, ids)
     assert ids.recased == {"Job0": "job0", "JOB5": "job5", "She": "she"}
     assert matched.targets == {"these": ["job0", "job2", "job4"], "those": ["job1", "job3", "job5"]}
-    both = AnyCase({"Job0": 0, "job0": 1})
-    assert match_case(TEST, both).targets["these"][0] == "Job0"
-    assert both.recased == {}
+    two_forms = AnyCase({"Job0": 0, "job0": 1})
+    assert match_case(TEST, two_forms).targets["these"][0] == "Job0"
+    assert two_forms.recased == {}
     shared = dataclasses.replace(TEST, targets={"these": ["job0"], "those": ["JOB0", "job1"]})
     assert match_case(shared, ids).targets == {"these": ["job0"], "those": ["JOB0", "job1"]}
     assert both[0].tests["lost"].item() == ""
