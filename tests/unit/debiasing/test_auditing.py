@@ -115,6 +115,9 @@ def test_numbers_are_those_of_the_measures(both):
     assert len(found.random) == auditing.N_DIRECTIONS
     assert set(found.remaining["measure"]) == {"classifier_accuracy", "cluster_accuracy"}
     assert found.remaining[["before", "after", "chance"]].to_numpy().min() >= 0
+    classifier = found.remaining.set_index("measure").loc["classifier_accuracy"]
+    assert classifier["chance_low"] < classifier["chance"] < classifier["chance_high"]
+    assert classifier["before_low"] <= classifier["before"] <= classifier["before_high"]
 
 
 def test_words_are_found_whatever_their_case(both):

@@ -117,8 +117,10 @@ def test_a_planted_analogy_is_solved():
     vectors = np.stack([vectors[0], vectors[0] + vectors[4], vectors[1], vectors[1] + vectors[4], vectors[2]])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     index = {"cat": 0, "cats": 1, "dog": 2, "dogs": 3, "sun": 4}
-    table = score_questions(vectors, index, [["cat", "cats", "dog", "dogs"], ["cats", "cat", "dogs", "sun"]])
-    assert set(table["score"]) == {50.0}
+    right, wrong = ["cat", "cats", "dog", "dogs"], ["cats", "cat", "dogs", "sun"]
+    assert set(score_questions(vectors, index, [right, wrong])["score"]) == {50.0}
+    repeated = score_answerable(vectors, index, Benchmarks({}, {"q": [right, wrong, wrong, wrong]}))
+    assert repeated["q"] == (25.0, 4)
 
 
 def test_no_answerable_question_has_no_accuracy():
