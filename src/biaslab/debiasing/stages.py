@@ -105,9 +105,11 @@ def measure_stages(
         ranks = found.occupations.assign(stage=stage, rank=np.arange(1, len(found.occupations) + 1))
         occupations.append(ranks[list(COLUMNS["occupations"])])
     biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
+    weat = pd.concat(weats, ignore_index=True).rename(columns={"lost": "missing_words"})
+    weat["n_missing_words"] = [len(lost.split(",")) if lost else 0 for lost in weat["missing_words"]]
     return {
         "bias": pd.DataFrame(biases, columns=COLUMNS["bias"]).round(DIGITS),
-        "weat": _weat_table(pd.concat(weats, ignore_index=True)),
+        "weat": weat[list(COLUMNS["weat"])],
         "occupations": pd.concat(occupations, ignore_index=True).round(DIGITS),
     }
 
@@ -238,11 +240,3 @@ def _largest_differences(experiment: Experiment, vectors: np.ndarray) -> dict[st
         similarity = max(similarity, float(np.ptp(products, axis=1).max()))
         distance = max(distance, float(np.ptp(distances, axis=1).max()))
     return {"pair_bias_max": similarity, "equidistance_max": distance}
-
-
-def _weat_table(weats: pd.DataFrame) -> pd.DataFrame:
-    """Return the tests of all stages, with their missing words counted."""
-    counts = [len(words.split(",")) if words else 0 for words in weats["lost"]]
-    table = weats.assign(n_missing_words=counts).rename(columns={"lost": "missing_words"})
-    columns = ["stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words", "problem"]
-    return table[columns]

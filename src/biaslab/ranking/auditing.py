@@ -243,15 +243,10 @@ def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
     N, S = n.sum(axis=0), s.sum(axis=0)
     if len(n) == 1:
         return np.array([share_interval(int(a), int(b)) for a, b in zip(S, N, strict=True)])
-    half = _half(s - n * (S / N)) / N
-    return np.clip(np.stack([S / N - half, S / N + half], axis=1), 0, 1)
-
-
-def _half(deviations: np.ndarray) -> np.ndarray:
-    """Return half the width of the interval of sums over lists, from deviations that sum to 0."""
-    n_lists = len(deviations)
+    n_lists, deviations = len(n), s - n * (S / N)  # which sum to 0 over the lists
     squares = n_lists / (n_lists - 1) * (deviations**2).sum(axis=0)
-    return scipy.stats.t.ppf((1 + LEVEL) / 2, n_lists - 1) * np.sqrt(squares)
+    half = scipy.stats.t.ppf((1 + LEVEL) / 2, n_lists - 1) * np.sqrt(squares) / N
+    return np.clip(np.stack([S / N - half, S / N + half], axis=1), 0, 1)
 
 
 def _counts(

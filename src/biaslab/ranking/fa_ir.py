@@ -107,7 +107,7 @@ def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarr
     _fa_ir_kernels.rank_with_minima(
         pools.scores,
         known[np.argsort(2 * lists + is_other, kind="stable")],
-        starts_of(groups.known),
+        starts_of(np.bincount(lists, minlength=len(n_places))),
         np.bincount(lists[~is_other], minlength=len(n_places)),
         starts_of(n_places),
         np.concatenate([np.empty(0, np.int32), *tables]),

@@ -46,7 +46,7 @@ def measure(rankings: Rankings) -> np.ndarray:
         np.where(rankings.groups == UNKNOWN, UNKNOWN, rankings.groups - first_groups),
         gains,
         _ideal_gains(rankings),
-        rankings.starts,
+        starts_of(rankings.n_places),
         groups.list_groups,
         groups.desired,
         log_table(longest),

@@ -46,12 +46,6 @@ class Groups:
         sizes = np.diff(self.list_groups)
         return np.repeat(np.arange(len(sizes)), sizes)
 
-    @cached_property
-    def known(self) -> np.ndarray:
-        """Candidates of each list whose value is known, (n_lists,) int64."""
-        sums = np.bincount(self.lists, self.counts, len(self.list_groups) - 1)
-        return sums.astype(np.int64)
-
     def over_lists(self, reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
         """Return e.g. ``np.minimum`` over the groups of each list, (n_lists,); NaN where there are none."""
         out = np.full(len(self.list_groups) - 1, np.nan)
@@ -112,11 +106,6 @@ class Rankings:
     n_places: np.ndarray  # (n_lists,) int64: no more than a list has candidates
     rows: np.ndarray  # (P,) int64: the candidate at each place
     found: dict[Callable, np.ndarray] = field(default_factory=dict)  # see `once`
-
-    @cached_property
-    def starts(self) -> np.ndarray:
-        """Where the places of each list begin and end, (n_lists + 1,) int64."""
-        return starts_of(self.n_places)
 
     @cached_property
     def lists(self) -> np.ndarray:

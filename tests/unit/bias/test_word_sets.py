@@ -150,6 +150,6 @@ def test_a_file_may_name_its_measure_where_others_than_weat_are_measured(write):
 
 @pytest.mark.parametrize("content", [b"", b"- a\n- b\n", b"\xff\xfe\x00"])
 def test_files_of_something_else_are_refused(tmp_path, content):
-    assert_file_refused(tmp_path / "x.yaml", content, "", read_word_sets)
+    assert_file_refused(tmp_path / "x.yaml", content, r"x\.yaml", read_word_sets)
     with pytest.raises(InputError, match="No such file"):
         read_word_sets(tmp_path / "absent.yaml")
