@@ -161,6 +161,18 @@ def test_a_clear_case_is_said_plainly(tmp_path):
         line.startswith("f has 0.0% of the top") and line.endswith(": below four fifths.") for line in lines
     )
     assert any(line.startswith("By FA*IR's test f has too few places for chance") for line in lines)
+    assert any(
+        "f is selected less often and m is selected more often than all others" in line for line in lines
+    )
+
+
+def test_the_answer_counts_the_tests_before_and_after_they_are_corrected(tmp_path):
+    rows = [(query, "m" if place < 6 else "f", -place) for query in range(6) for place in range(12)]
+    found = audited(tmp_path, pd.DataFrame(rows, columns=["query", "sex", "score"]), 5)
+    said = answer(found, ListFile(tmp_path / "in.csv", COLUMNS), "observed", 5, "det_greedy")
+    (section,) = (section for section in said.sections if section.title == "Too few places for chance?")
+    shown = section.table.set_index("Value").loc["f"]
+    assert (shown["Lists tested"], shown["p ≤ .05"], shown["corrected p ≤ .05"]) == ("6", "6", "0")
 
 
 def run(monkeypatch, capsys, *arguments, code=0):
