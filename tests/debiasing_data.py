@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.analogies import ONCE
@@ -17,6 +18,16 @@ JOBS = {
     "attributes": {"female": ["she", "her"], "male": ["he", "his"]},
 }
 """Word sets of a test as a file holds them."""
+
+
+def write_lists(folder: Path, lists: dict[str, dict]) -> list[Path]:
+    """Write word lists with the sets or words of each; return their files."""
+    files = [folder / f"{name}.yaml" for name in lists]
+    for file, content in zip(files, lists.values(), strict=True):
+        head = {"name": "mine", "title": "A list", "source": "a test"}
+        file.write_text(yaml.safe_dump(head | content, sort_keys=False))
+    return files
+
 
 STAGES = ("before", "soft", "hard")
 N_OCCUPATIONS = 60

@@ -263,7 +263,7 @@ def linear() -> Results:
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
-    from biaslab.debiasing.remaining.clusters import cluster_accuracy
+    from biaslab.debiasing.remaining import cluster_accuracy
     from biaslab.hate_speech.linear import fit_linear
 
     rng = np.random.default_rng(1)

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from biaslab.audit.claims import Claim
 from biaslab.core.io import write_tsv
 from biaslab.ranking.algorithms import ALGORITHMS
-from biaslab.ranking.report.worked_example import worked_example
+from biaslab.ranking.report.tables import worked_example
 
 SETUPS = ("ranking",)
 UNMET = {"slides-skew-female": "not_reproduced"}

@@ -1,16 +1,15 @@
 """Areas cut down to their tables and figures, for the tests that write these."""
 
-import importlib
 from pathlib import Path
 
-from biaslab.run.area import Area, Units
+from biaslab.run.area import Area, Units, load_area
 
 CLAIMS = Path(__file__).parents[1] / "workflow/resources/claims"
 
 
 def report_area(name: str) -> Area:
     """Return an area that has items, and chooses nothing."""
-    items = importlib.import_module(f"biaslab.{name}.items").ITEMS
+    items = load_area(name).items
     return Area(
         name,
         paper=name,

@@ -42,8 +42,7 @@ PUBLIC = {
     "classifiers.tensorflow_bundle": "load_bundle",
     "classifiers.training": "train",
     "ranking.algorithms": "ALGORITHMS Reranking rerank rerank_report",
-    "ranking.measures": "MEASURES Measures infeasible_count infeasible_index max_skew measure min_skew"
-    " ndcg ndkl skew",
+    "ranking.measures": "MEASURES Measures infeasible_index measure ndcg ndkl skew",
     "ranking.targets": "SUM_TOLERANCE TOLERANCE check_desired targets",
     "debiasing.analogies": "ONCE generate_analogies solve_analogies",
     "debiasing.benchmarks": "read_pairs read_questions score_pairs score_questions",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biaslab.bias.measures.registry import MEASURES, measure_bias
+from biaslab.bias.measures import MEASURES, measure_bias
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.rng import stream
 from biaslab.core.stats import linear_fit

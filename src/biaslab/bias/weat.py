@@ -171,9 +171,8 @@ def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     target_vectors = words.unit[words.targets]
     g = words.associations()
     spread = _spread(g, words.rounding)
-    signs = np.concatenate([np.full(len(weat.S), 1 / len(weat.S)), np.full(len(weat.T), -1 / len(weat.T))])
-    size = signs @ g / spread
-    weights = signs / spread - size * (g - g.mean()) / ((len(g) - 1) * spread**2)
+    size = words.signs @ g / spread
+    weights = words.signs / spread - size * (g - g.mean()) / ((len(g) - 1) * spread**2)
     weighted_targets = weights @ target_vectors
 
     by_unit = np.zeros_like(words.unit)
@@ -253,8 +252,8 @@ class UnitVectors:
     """The words of a test as unit vectors, and where each set finds its words among them.
 
     `norms`, |w_i|, and `unit`, û_i, are in the order of ``weat_words``. `targets` (S, then T), `A` and `B`
-    are rows of `unit`. `attribute_direction` is h, the mean unit vector of A minus that of B. `rounding` is
-    that of `rounding_limit`.
+    are rows of `unit`. `attribute_direction` is h, the mean unit vector of A minus that of B. `signs` of the
+    targets are 1/|S| in S and -1/|T| in T. `rounding` is that of `rounding_limit`.
     """
 
     def __init__(self, vectors: np.ndarray, weat: WeatIndices) -> None:
@@ -264,6 +263,7 @@ class UnitVectors:
         self.A = np.searchsorted(ids, weat.A)
         self.B = np.searchsorted(ids, weat.B)
         self.attribute_direction = self.unit[self.A].mean(axis=0) - self.unit[self.B].mean(axis=0)
+        self.signs = np.repeat([1 / len(weat.S), -1 / len(weat.T)], [len(weat.S), len(weat.T)])
         self.rounding = rounding_limit(vectors, weat)
 
     def associations(self) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The word sets of a word embedding association test (WEAT): files, and their words in a vocabulary."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -219,11 +219,6 @@ def _check_measure(path: str | os.PathLike, value: Mapping, measures: Mapping[st
         raise InputError(f"{path}: parameters: '{unknown[0]}' is none of {measure}, which {known}")
 
 
-def _repeated(words: Iterable[str]) -> str | None:
+def _repeated(words: Sequence[str]) -> str | None:
     """Return the first word that was there before, or None."""
-    seen: set[str] = set()
-    for word in words:
-        if word in seen:
-            return word
-        seen.add(word)
-    return None
+    return next((word for place, word in enumerate(words) if word in words[:place]), None)

@@ -23,8 +23,8 @@ from biaslab.debiasing.comparison import PAIRS, draw_difference, make_case, meas
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Measurement, measure, read_lists
 from biaslab.debiasing.measures import direct_bias
-from biaslab.debiasing.methods.asking import debias
-from biaslab.debiasing.remaining import classifier, clusters
+from biaslab.debiasing.methods import debias
+from biaslab.debiasing.remaining import measure_classifier, measure_clusters
 from biaslab.debiasing.settings import Penalty, Settings, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case
 from biaslab.embeddings.unit import read_unit_embedding
@@ -35,16 +35,8 @@ N_DIRECTIONS = 200
 MIN_OCCUPATIONS = 5
 """With fewer, a mean over occupations says little."""
 TEST_COLUMNS = [
-    "weat",
-    "title",
-    "before",
-    "largest",
-    "p_value",
-    "p_corrected",
-    "exact",
-    "permutations",
-    "lost",
-    "problem",
+    *("weat", "title", "before", "after", "p_after", "largest", "p_value", "p_corrected", "exact"),
+    *("permutations", "lost", "problem"),
 ]
 
 
@@ -58,7 +50,7 @@ class Audited:
     before: Measurement
     after: Measurement  # along the direction of the embedding before
     random: np.ndarray  # (n,) DirectBias along random directions
-    tests: pd.DataFrame  # `TEST_COLUMNS`, and after: the effect size once debiased
+    tests: pd.DataFrame  # `TEST_COLUMNS`; after: the effect size once debiased
     remaining: (
         pd.DataFrame
     )  # measure, before, after, after_low, after_high, chance, chance_low, chance_high, n
@@ -102,6 +94,9 @@ def audit(
     before = measure(vectors, words, experiment.lists, matched, settings, rounding=embedding.rounding)
     debiased = debias(method, experiment)
     after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
+    compared = before.weats.rename(columns={"effect_size": "before"}).assign(
+        p_corrected=np.nan, after=after.weats["effect_size"], p_after=after.weats["p_value"]
+    )
     return Audited(
         file,
         file.name,
@@ -109,7 +104,7 @@ def audit(
         before,
         after,
         _random_biases(experiment),
-        _tests(before, after),
+        compared[TEST_COLUMNS],
         _remaining(experiment, debiased),
         experiment.lists.lost,
         ids.recased,
@@ -140,35 +135,16 @@ def _random_biases(experiment: Experiment) -> np.ndarray:
     return np.array(found)
 
 
-def _tests(before: Measurement, after: Measurement) -> pd.DataFrame:
-    table = before.weats.rename(columns={"effect_size": "before"}).assign(
-        p_corrected=np.nan, after=after.weats["effect_size"], p_after=after.weats["p_value"]
-    )
-    return table[[*TEST_COLUMNS[:3], "after", "p_after", *TEST_COLUMNS[3:]]]
-
-
 def _remaining(experiment: Experiment, debiased: np.ndarray) -> pd.DataFrame:
     case = make_case(experiment, Sizes())
     chance = {
         found.measure: found for found in measure_chance(experiment, case, PAIRS, Sizes().random_directions)
     }
     rows = []
-    for measured in (classifier.measure, clusters.measure):
-        (first,), (second,) = measured(case, experiment.embedding.vectors), measured(case, debiased)
-        random = chance[first.measure]
-        rows.append(
-            {
-                "measure": first.measure,
-                "before": first.value,
-                "before_low": first.ci_low,
-                "before_high": first.ci_high,
-                "after": second.value,
-                "after_low": second.ci_low,
-                "after_high": second.ci_high,
-                "chance": random.value,
-                "chance_low": random.ci_low,
-                "chance_high": random.ci_high,
-                "n": first.n,
-            }
-        )
+    for measured in (measure_classifier, measure_clusters):
+        first, second = (measured(case, v) for v in (experiment.embedding.vectors, debiased))
+        row = {"measure": first.measure}
+        for name, found in (("before", first), ("after", second), ("chance", chance[first.measure])):
+            row |= {name: found.value, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
+        rows.append(row | {"n": first.n})
     return pd.DataFrame(rows)

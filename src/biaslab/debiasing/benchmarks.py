@@ -22,6 +22,8 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,10 +35,22 @@ from biaslab.embeddings.analogies import count_questions, read_lines
 
 __all__ = ["read_pairs", "read_questions", "score_pairs", "score_questions"]
 
-CONVENTION = "answerable"
-"""Of unknown words, where a benchmark has one score; those of the stages have all conventions."""
-
 _METHODS: tuple[Method, ...] = ("add", "multiply")
+
+
+class Benchmarks(NamedTuple):
+    """What the quality of vectors is measured with, by name."""
+
+    pairs: Mapping[str, pd.DataFrame]  # see `read_pairs`
+    questions: Mapping[str, Sequence[Sequence[str]]]  # see `read_questions`
+
+
+def read_benchmarks(pairs: Mapping[str, Path], questions: Mapping[str, Path]) -> Benchmarks:
+    """Read files of rated word pairs and of analogy questions, by name."""
+    return Benchmarks(
+        {name: read_pairs(file) for name, file in pairs.items()},
+        {name: read_questions(file) for name, file in questions.items()},
+    )
 
 
 def read_pairs(path: str | os.PathLike) -> pd.DataFrame:
@@ -167,16 +181,21 @@ def score_questions(
     return pd.DataFrame(rows, columns=["convention", "method", "score", "answerable", "total", "lost_words"])
 
 
-def answerable_accuracy(
-    vectors: np.ndarray, index: Mapping[str, int], questions: Sequence[Sequence[str]]
-) -> float:
-    """Return the percentage of right answers by ``add`` to questions of known words; NaN without any."""
-    ids = np.array([[index.get(word, -1) for word in words] for words in questions])
-    distinct, times = np.unique(ids[(ids >= 0).all(axis=1)], axis=0, return_counts=True)
-    if not len(distinct):
-        return float("nan")
-    right = solve_analogies(vectors, distinct[:, :3]) == distinct[:, 3]
-    return 100 * float(times[right].sum() / times.sum())
+def score_answerable(
+    vectors: np.ndarray, index: Mapping[str, int], benchmarks: Benchmarks
+) -> dict[str, tuple[float, int]]:
+    """Return the score of each benchmark on what is answerable, questions by ``add``, and how much it is."""
+    scores = {}
+    for name, pairs in benchmarks.pairs.items():
+        row = score_pairs(vectors, index, pairs).set_index("convention").loc["answerable"]
+        scores[name] = row["score"], int(row["answerable"])
+    for name, questions in benchmarks.questions.items():
+        ids = np.array([[index.get(word, -1) for word in words] for words in questions])
+        distinct, times = np.unique(ids[(ids >= 0).all(axis=1)], axis=0, return_counts=True)
+        right = solve_analogies(vectors, distinct[:, :3]) == distinct[:, 3]
+        n = int(times.sum())
+        scores[name] = 100 * float(times[right].sum() / n) if n else math.nan, n
+    return scores
 
 
 def _question_scores(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from biaslab.core.settings import SEED
-from biaslab.debiasing.methods.registry import COMPARED
+from biaslab.debiasing.registry import COMPARED
 from biaslab.debiasing.settings import WORD_SETS, Penalty, Settings, Subspace, WordLists
 from biaslab.run.options import AnswerOut, Out, Seed, grouped, option
 
@@ -84,7 +84,7 @@ def apply_method(
 ) -> None:
     """Write an embedding without a bias, by one of the methods (word2vec format; .bin: binary)."""
     from biaslab.debiasing.auditing import read_own
-    from biaslab.debiasing.methods.asking import debias
+    from biaslab.debiasing.methods import debias
     from biaslab.debiasing.word_lists import describe_found
 
     _say(f"Reading {embedding}")
@@ -112,7 +112,7 @@ def _located(*files: str) -> list[Path]:
 
 
 def _read_tests(files: list[str], every_measure: bool) -> "list[WordSets]":
-    from biaslab.bias.measures.registry import PARAMETERS
+    from biaslab.bias.measures import PARAMETERS
     from biaslab.bias.word_sets import read_word_sets
     from biaslab.core.errors import InputError
 

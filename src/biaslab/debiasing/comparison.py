@@ -7,9 +7,8 @@ neutral words, which means something, or is drawn evenly from all directions, an
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,37 +19,28 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
-from biaslab.debiasing.benchmarks import (
-    CONVENTION,
-    answerable_accuracy,
-    read_pairs,
-    read_questions,
-    score_pairs,
-)
+from biaslab.debiasing.benchmarks import Benchmarks, read_benchmarks, score_answerable
 from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
-from biaslab.debiasing.methods.asking import debias
-from biaslab.debiasing.methods.registry import NONE, find_method
-from biaslab.debiasing.remaining.classifier import split_accuracy
-from biaslab.debiasing.remaining.clusters import cluster_accuracy
-from biaslab.debiasing.remaining.contract import Case, Found
-from biaslab.debiasing.remaining.extremes import extreme_words
-from biaslab.debiasing.remaining.neighbours import correlate, profession_shares
-from biaslab.debiasing.remaining.registry import MEASURES
+from biaslab.debiasing.methods import debias
+from biaslab.debiasing.registry import NONE, check_method
+from biaslab.debiasing.remaining import (
+    MEASURES,
+    Case,
+    Found,
+    cluster_accuracy,
+    correlate,
+    extreme_words,
+    profession_shares,
+    split_accuracy,
+)
 from biaslab.debiasing.settings import Settings, Sizes
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
 """Hard debiasing along directions that have nothing to do with the bias, in the column of the methods."""
 _MOST_DRAWS = 1000
-
-
-class Benchmarks(NamedTuple):
-    """What the quality of vectors is measured with, by name (see `biaslab.debiasing.benchmarks`)."""
-
-    pairs: Mapping[str, pd.DataFrame]
-    questions: Mapping[str, Sequence[Sequence[str]]]
 
 
 def write_comparison(
@@ -67,7 +57,7 @@ def write_comparison(
 ) -> None:
     """Compare the methods, and write the table."""
     for name in methods:
-        find_method(name)
+        check_method(name)
     experiment = read_experiment(embedding, lists, settings, penalty)
     tests = [read_word_sets(file) for file in word_sets]
     table = compare_methods(
@@ -75,10 +65,7 @@ def write_comparison(
         make_case(experiment, sizes),
         methods,
         tests,
-        Benchmarks(
-            {name: read_pairs(file) for name, file in pairs.items()},
-            {name: read_questions(file) for name, file in questions.items()},
-        ),
+        read_benchmarks(pairs, questions),
         sizes.random_directions,
     )
     write_tsv(out, table)
@@ -110,13 +97,11 @@ def compare_methods(
     With 0 `draws` there are no rows of `CHANCE`.
     """
     rows = []
-    for name in dict.fromkeys([NONE.name, *methods]):
+    for name in dict.fromkeys([NONE, *methods]):
         vectors = debias(name, experiment)
         found = [
-            *_measure_bias(
-                experiment, vectors, tests, experiment.embedding.rounding if name == NONE.name else 0
-            ),
-            *(number for remaining in MEASURES.values() for number in remaining(case, vectors)),
+            *_measure_bias(experiment, vectors, tests, experiment.embedding.rounding if name == NONE else 0),
+            *(remaining(case, vectors) for remaining in MEASURES),
             *_measure_quality(experiment, vectors, benchmarks),
         ]
         rows += [(name, *number) for number in found]
@@ -191,12 +176,7 @@ def _measure_bias(
 
 
 def _measure_quality(experiment: Experiment, vectors: np.ndarray, benchmarks: Benchmarks) -> Iterator[Found]:
-    for name, pairs in benchmarks.pairs.items():
-        row = score_pairs(vectors, experiment.ids, pairs).set_index("convention").loc[CONVENTION]
-        yield Found(name, row["score"], math.nan, math.nan, int(row["answerable"]))
-    for name, questions in benchmarks.questions.items():
-        known = sum(all(word in experiment.ids for word in words) for words in questions)
-        score = answerable_accuracy(vectors, experiment.ids, questions)
-        yield Found(name, score, math.nan, math.nan, known)
+    for name, (score, n) in score_answerable(vectors, experiment.ids, benchmarks).items():
+        yield Found(name, score, math.nan, math.nan, n)
     moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1)
     yield Found("moved", float(moved.mean()), math.nan, math.nan, len(moved))

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from biaslab.bias.measures.registry import MEASURES, measure_bias
-from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
+from biaslab.bias.measures import MEASURES, measure_bias
+from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
@@ -107,7 +107,10 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
     words = [word for of in test.sets.values() for word in of]
     indices = in_vocabulary(test, {word: row for row, word in enumerate(words)})
     rng = stream(seed, "embedding ranks", test.name)
-    drawn = [indices, *(_draw(indices, rng) for _ in range(N_DRAWS))]
+    drawn = [indices]
+    for _ in range(N_DRAWS):
+        sets = {name: rng.choice(getattr(indices, name), len(getattr(indices, name))) for name in "STAB"}
+        drawn.append(dataclasses.replace(indices, **sets))
     values = []
     for name, of in zip(names, known, strict=True):
         vectors = np.stack([of.vectors[word] for word in words])
@@ -117,12 +120,6 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
             reason = MEASURES[test.measure].undefined
             raise InputError(f"{test.measure} of {name} is undefined, for {reason}")
     return np.array(values)
-
-
-def _draw(weat: WeatIndices, rng: np.random.Generator) -> WeatIndices:
-    return dataclasses.replace(
-        weat, **{k: rng.choice(getattr(weat, k), len(getattr(weat, k))) for k in "STAB"}
-    )
 
 
 def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:

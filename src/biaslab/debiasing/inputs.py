@@ -5,7 +5,7 @@ from typing import Any
 
 from biaslab.core.files import locate
 from biaslab.debiasing.area import AUTHORS, LISTS
-from biaslab.debiasing.benchmark_list import BENCHMARKS
+from biaslab.debiasing.registry import BENCHMARKS
 from biaslab.run.plan import Plan
 from biaslab.run.sources import setups_of
 
@@ -20,7 +20,12 @@ class Inputs:
         self.section = plan.config["debiasing"]
         self.units = {unit.name: unit for unit in plan.units["debiasing"].chosen}
         left_out = plan.units["debiasing"].left_out
-        self.benchmarks = [name for name in self.section["benchmarks"] if name not in left_out]
+        self.benchmarks = {
+            name: plan.copy(dataset) if dataset else str(plan.root / f"{_OWN_BENCHMARKS}/{name}.tsv")
+            for name in self.section["benchmarks"]
+            if name not in left_out
+            for dataset in [BENCHMARKS[name].dataset]
+        }
         self.word_lists = [str(locate(self.section[key], plan.root)) for key in LISTS]
         self.tests = [
             str(locate(self.section["word_sets"][weat], plan.root)) for weat in self.section["weats"]
@@ -43,17 +48,11 @@ class Inputs:
 
     def benchmark_files(self) -> list[str]:
         """Return the files of the benchmarks."""
-        return [self._benchmark(name) for name in self.benchmarks]
+        return list(self.benchmarks.values())
 
     def benchmark_tasks(self, _: Any) -> dict[str, dict[str, str]]:
         """Return the files of the benchmarks by name: those of pairs, and those of questions."""
-        files = {name: self._benchmark(name) for name in self.benchmarks}
-        kinds = {"pairs": False, "questions": True}
-        return {
-            kind: {n: file for n, file in files.items() if BENCHMARKS[n].is_of_questions == of_questions}
-            for kind, of_questions in kinds.items()
-        }
-
-    def _benchmark(self, name: str) -> str:
-        dataset = BENCHMARKS[name].dataset
-        return self.plan.copy(dataset) if dataset else str(self.plan.root / f"{_OWN_BENCHMARKS}/{name}.tsv")
+        tasks: dict[str, dict[str, str]] = {"pairs": {}, "questions": {}}
+        for name, file in self.benchmarks.items():
+            tasks["questions" if BENCHMARKS[name].is_of_questions else "pairs"][name] = file
+        return tasks

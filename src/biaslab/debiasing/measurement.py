@@ -119,25 +119,15 @@ def measure(
         "pair_bias": pair_bias(vectors[neutral], vectors[one], vectors[other]),
     }
     direction = vectors[first].astype(np.float64) - vectors[second]
+    ids = {word: row for row, word in enumerate(words)}
+    weats = [_measure_test(vectors, ids, test, settings, rounding) for test in tests]
     return Measurement(
         subspace,
         values,
         project_words(vectors, words, neutral, direction),
         (words[first], words[second]),
-        _measure_tests(vectors, words, tests, settings, rounding),
+        pd.DataFrame(weats, columns=_WEATS),
     )
-
-
-def _measure_tests(
-    vectors: np.ndarray,
-    words: Sequence[str],
-    tests: Sequence[WordSets],
-    settings: Settings,
-    rounding: float,
-) -> pd.DataFrame:
-    ids = {word: row for row, word in enumerate(words)}
-    rows = [_measure_test(vectors, ids, test, settings, rounding) for test in tests]
-    return pd.DataFrame(rows, columns=_WEATS)
 
 
 def _measure_test(

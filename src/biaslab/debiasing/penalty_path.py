@@ -8,7 +8,7 @@ path.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +16,10 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError
-from biaslab.debiasing.benchmark_list import BENCHMARKS
 from biaslab.debiasing.benchmarks import (
-    CONVENTION,
-    answerable_accuracy,
-    read_pairs,
-    read_questions,
+    Benchmarks,
+    read_benchmarks,
+    score_answerable,
     score_pairs,
     score_questions,
 )
@@ -35,8 +33,8 @@ from biaslab.debiasing.experiment import (
     write_tables,
 )
 from biaslab.debiasing.measurement import measure, read_lists
+from biaslab.debiasing.registry import BENCHMARKS
 from biaslab.debiasing.settings import Settings
-from biaslab.debiasing.soft import SoftSolution
 
 HARD_AUTHORS = "hard_authors"
 """Hard debiasing with the lists of words of the authors."""
@@ -65,25 +63,19 @@ def write_scores(
         experiment,
         penalties,
         [read_word_sets(file) for file in word_sets],
-        {name: read_pairs(file) for name, file in pairs.items()},
-        {name: read_questions(file) for name, file in questions.items()},
+        read_benchmarks(pairs, questions),
         theirs,
     )
     write_tables(tables, {"benchmarks": scores, "lambda_path": path})
 
 
-def score_benchmarks(
-    experiment: Experiment,
-    vectors: np.ndarray,
-    pairs: Mapping[str, pd.DataFrame],
-    questions: Mapping[str, Sequence[Sequence[str]]],
-) -> pd.DataFrame:
+def score_benchmarks(experiment: Experiment, vectors: np.ndarray, benchmarks: Benchmarks) -> pd.DataFrame:
     """Score vectors on every benchmark, under every convention (``-multiply``: by 3CosMul), x 100."""
     tables = [
         score_pairs(vectors, experiment.ids, of_name).assign(benchmark=name)
-        for name, of_name in pairs.items()
+        for name, of_name in benchmarks.pairs.items()
     ]
-    for name, of_name in questions.items():
+    for name, of_name in benchmarks.questions.items():
         table = score_questions(vectors, experiment.ids, of_name).assign(benchmark=name)
         suffix = table["method"].map({"add": "", "multiply": "-multiply"})
         tables.append(table.assign(convention=table["convention"] + suffix))
@@ -96,13 +88,13 @@ def trace_penalties(
     experiment: Experiment,
     penalties: Sequence[float],
     tests: Sequence[WordSets],
-    pairs: Mapping[str, pd.DataFrame],
-    questions: Mapping[str, Sequence[Sequence[str]]],
-    authors: "Experiment | None" = None,
+    benchmarks: Benchmarks,
+    authors: Experiment | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Score the benchmarks of every stage, and trace soft debiasing along rising λ.
 
-    `authors` is the same embedding with the authors' lists, for the stage ``hard_authors``.
+    Of the benchmarks, the path has the scores on what is answerable. `authors` is the same embedding with the
+    authors' lists, for the stage ``hard_authors``.
     """
     if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
         raise InputError(
@@ -111,49 +103,25 @@ def trace_penalties(
         )
     others = {BEFORE: experiment.embedding.vectors, HARD: experiment.hard()}
     others |= {HARD_AUTHORS: authors.hard()} if authors else {}
-    scores = {stage: score_benchmarks(experiment, v, pairs, questions) for stage, v in others.items()}
+    scores = {stage: score_benchmarks(experiment, v, benchmarks) for stage, v in others.items()}
     path = []
     for solution, vectors in experiment.soft(penalties):
         if solution.penalty == experiment.penalty:
-            scores[SOFT] = score_benchmarks(experiment, vectors, pairs, questions)
-        scored = _score_known(experiment, vectors, pairs, questions)
-        path.append(_path_row(experiment, solution, vectors, tests, scored))
+            scores[SOFT] = score_benchmarks(experiment, vectors, benchmarks)
+        basis = experiment.subspace.basis
+        found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+        scored = score_answerable(vectors, experiment.ids, benchmarks)
+        moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
+        path.append(
+            {
+                "lambda": solution.penalty,
+                "direct_bias": found.values["direct_bias_neutral"],
+                "direct_bias_refit": found.values["direct_bias_own_subspace"],
+                **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
+                **{name: scored.get(name, (np.nan,))[0] for name in BENCHMARKS},
+                "moved": float(moved),
+                "constrained": solution.constrained,
+            }
+        )
     stages = [scores[stage].assign(stage=stage) for stage in (*STAGES, HARD_AUTHORS) if stage in scores]
     return pd.concat(stages, ignore_index=True)[["stage", *scores[HARD].columns]], pd.DataFrame(path)
-
-
-def _score_known(
-    experiment: Experiment,
-    vectors: np.ndarray,
-    pairs: Mapping[str, pd.DataFrame],
-    questions: Mapping[str, Sequence[Sequence[str]]],
-) -> dict[str, float]:
-    """Return the score of every benchmark by `CONVENTION` alone, which is all that the path shows."""
-    scores = {}
-    for name, of_name in pairs.items():
-        table = score_pairs(vectors, experiment.ids, of_name).set_index("convention")
-        scores[name] = table.loc[CONVENTION, "score"]
-    return scores | {
-        name: answerable_accuracy(vectors, experiment.ids, of_name) for name, of_name in questions.items()
-    }
-
-
-def _path_row(
-    experiment: Experiment,
-    solution: SoftSolution,
-    vectors: np.ndarray,
-    tests: Sequence[WordSets],
-    scored: Mapping[str, float],
-) -> dict[str, object]:
-    basis = experiment.subspace.basis
-    found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
-    moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
-    return {
-        "lambda": solution.penalty,
-        "direct_bias": found.values["direct_bias_neutral"],
-        "direct_bias_refit": found.values["direct_bias_own_subspace"],
-        **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
-        **{name: scored.get(name, np.nan) for name in BENCHMARKS},
-        "moved": float(moved),
-        "constrained": solution.constrained,
-    }

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from biaslab.bias.settings import ExactTest
 from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
-from biaslab.debiasing.benchmark_list import BENCHMARKS
-from biaslab.debiasing.methods.registry import COMPARED
+from biaslab.debiasing.registry import BENCHMARKS, COMPARED
 
 _LISTS = "workflow/resources/word_lists"
 WORD_SETS = {n: f"workflow/resources/word_sets/{n}.yaml" for n in ("caliskan6", "caliskan7", "caliskan8")}

@@ -1,4 +1,4 @@
-"""The bias of one embedding before, after hard and after soft debiasing, and the words that the paper names.
+"""The bias and the analogies of one embedding before, after hard and after soft debiasing, and its words.
 
 All stages are compared over one list of occupations: leaving out the gender-specific ones alone changes
 DirectBias more than the paper's λ does.
@@ -13,13 +13,13 @@ import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.rng import stream
+from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
 from biaslab.debiasing.classification import classify_words
 from biaslab.debiasing.columns import COLUMNS
 from biaslab.debiasing.experiment import BEFORE, DIGITS, Experiment, cosines, read_experiment, write_tables
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.settings import Settings
-from biaslab.debiasing.stage_analogies import list_analogies, solve_puzzles
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
@@ -38,6 +38,19 @@ NEIGHBOURS = {
     "babysit": ("grandmother", "grandfather", "gal", "guy"),
 }
 """Words whose similarities the paper names (Abstract, Sections 1, 4 and 7), and to what."""
+PUZZLES = (
+    ("he", "doctor", "she"),
+    ("man", "computer_programmer", "woman"),
+    ("man", "programmer", "woman"),
+    ("father", "doctor", "mother"),
+    ("man", "king", "woman"),
+    ("Paris", "France", "Tokyo"),
+    ("she", "ovarian_cancer", "he"),
+    ("she", "grandmother", "he"),
+    ("father", "male", "mother"),
+)
+"""The analogies that the paper solves in its text (Sections 1, 4, 6 and 7); debiasing answers
+the first one otherwise, the third stands in for the second where an embedding lacks its phrase."""
 _FILTERED = re.compile("[a-z_]{1,19}")
 """Words that the paper keeps: fewer than 20 characters, all in lower case (Section 2)."""
 
@@ -92,9 +105,11 @@ def measure_stages(
         ranks = found.occupations.assign(stage=stage, rank=np.arange(1, len(found.occupations) + 1))
         occupations.append(ranks[list(COLUMNS["occupations"])])
     biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
+    weat = pd.concat(weats, ignore_index=True).rename(columns={"lost": "missing_words"})
+    weat["n_missing_words"] = [len(lost.split(",")) if lost else 0 for lost in weat["missing_words"]]
     return {
         "bias": pd.DataFrame(biases, columns=COLUMNS["bias"]).round(DIGITS),
-        "weat": _weat_table(pd.concat(weats, ignore_index=True)),
+        "weat": weat[list(COLUMNS["weat"])],
         "occupations": pd.concat(occupations, ignore_index=True).round(DIGITS),
     }
 
@@ -145,6 +160,29 @@ def compare_words(experiment: Experiment) -> pd.DataFrame:
                     similarity = float(cosines(vectors[[ids[word]]], end.astype(np.float64))[0])
                     rows.append((stage, word, other, similarity))
     return pd.DataFrame(rows, columns=COLUMNS["similarities"]).round(DIGITS)
+
+
+def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
+    """Generate `count` analogies she : x :: he : y of every stage; the paper has 150 judged."""
+    tables = []
+    for stage, vectors in experiment.stages().items():
+        direction = experiment.direction(vectors)
+        for once, table in generate_by_rule(vectors, experiment.words, direction, count).items():
+            tables.append(table.assign(stage=stage, once=once, rank=np.arange(1, len(table) + 1)))
+    table = pd.concat(tables, ignore_index=True).rename(columns={"x": "she", "y": "he"})
+    return table[list(COLUMNS["analogies"])].round(DIGITS)
+
+
+def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES) -> pd.DataFrame:
+    """Answer analogies a : b :: c : ? at every stage, by 3CosAdd, but for those with unknown words."""
+    known = [puzzle for puzzle in puzzles if set(puzzle) <= experiment.ids.keys()]
+    questions = np.array([[experiment.ids[word] for word in puzzle] for puzzle in known], dtype=np.int64)
+    rows = [
+        (stage, *puzzle, experiment.words[answer])
+        for stage, vectors in experiment.stages().items()
+        for puzzle, answer in zip(known, solve_analogies(vectors, questions), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS["puzzles"])
 
 
 def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
@@ -202,11 +240,3 @@ def _largest_differences(experiment: Experiment, vectors: np.ndarray) -> dict[st
         similarity = max(similarity, float(np.ptp(products, axis=1).max()))
         distance = max(distance, float(np.ptp(distances, axis=1).max()))
     return {"pair_bias_max": similarity, "equidistance_max": distance}
-
-
-def _weat_table(weats: pd.DataFrame) -> pd.DataFrame:
-    """Return the tests of all stages, with their missing words counted."""
-    counts = [len(words.split(",")) if words else 0 for words in weats["lost"]]
-    table = weats.assign(n_missing_words=counts).rename(columns={"lost": "missing_words"})
-    columns = ["stage", "weat", "effect_size", "p_value", "n_missing_words", "missing_words", "problem"]
-    return table[columns]

@@ -97,7 +97,12 @@ def random_pair_shares(
         raise InputError(
             f"{n_pairs} random pairs need {2 * n_pairs} words, but the embedding has {len(vectors)}"
         )
-    return _summarize([_draw_shares(vectors, n_pairs, rng) for _ in range(draws)])
+    shares = []
+    for _ in range(draws):
+        pairs = rng.choice(len(vectors), size=(n_pairs, 2), replace=False)
+        centred = np.concatenate(_centred_sets(vectors, pairs))
+        shares.append(_shares(np.linalg.svd(centred, compute_uv=False), pairs))
+    return _summarize(shares)
 
 
 def random_unit_shares(n_vectors: int, dimension: int, draws: int, rng: np.random.Generator) -> RandomShares:
@@ -131,14 +136,6 @@ def project(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
         The projections; ``vectors`` minus them is orthogonal to the subspace.
     """
     return vectors @ basis.T @ basis
-
-
-def _draw_shares(vectors: np.ndarray, n_pairs: int, rng: np.random.Generator) -> np.ndarray:
-    pairs = rng.choice(len(vectors), size=(n_pairs, 2), replace=False)
-    return _shares(
-        np.linalg.svd(np.concatenate(_centred_sets(vectors, pairs)), compute_uv=False),
-        pairs,
-    )
 
 
 def _summarize(draws: Sequence[np.ndarray]) -> RandomShares:

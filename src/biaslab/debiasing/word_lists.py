@@ -160,7 +160,9 @@ def read_scores(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
     return {
         entry[0]: (float(entry[1]), float(entry[2]))
         for entry in entries
-        if isinstance(entry, list) and len(entry) == _SCORED and all(map(_is_number, entry[1:]))
+        if isinstance(entry, list)
+        and len(entry) == _SCORED
+        and all(isinstance(score, int | float) and not isinstance(score, bool) for score in entry[1:])
     }
 
 
@@ -307,8 +309,11 @@ def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:
     """Return the name of a list and its entries."""
     if path.suffix == JSON_SUFFIX:
         value = _read_json(path)
-        if key == "words":
-            value = _without_scores(value)
+        is_scored = (
+            isinstance(value, list) and value and all(isinstance(entry, list) and entry for entry in value)
+        )
+        if key == "words" and is_scored:  # entries such as [profession, score, score]
+            value = [entry[0] for entry in value]
         check_schema(value, schema, str(path))
         return path.stem, value
     properties = _ABOUT | {key: schema}
@@ -327,17 +332,6 @@ def _read_json(path: Path) -> object:
         return parse_json(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}); fix it") from error
-
-
-def _without_scores(value: object) -> object:
-    """Return the words of entries such as [profession, score, score]."""
-    if isinstance(value, list) and value and all(isinstance(entry, list) and entry for entry in value):
-        return [entry[0] for entry in value]
-    return value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _refuse_repeated(path: Path, words: Sequence[str]) -> None:

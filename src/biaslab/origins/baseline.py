@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.bias.measures.registry import PARAMETERS, measure_bias
+from biaslab.bias.measures import PARAMETERS, measure_bias
 from biaslab.bias.weat import permutation_p_value
 from biaslab.bias.word_sets import WEAT, WeatIndices, WordSets, in_vocabulary, read_word_sets
 from biaslab.core.columns import columns_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaslab.bias.measures.registry import MEASURES
+from biaslab.bias.measures import MEASURES
 from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream

@@ -37,16 +37,8 @@ def rerank(
 
     Parameters
     ----------
-    scores : (n,) float64
-        Finite scores, higher is better.
-    attributes : (n,) int64
-        Attribute value of each candidate, 0 to m - 1.
-    desired : (m,) float64
-        Desired share of each value; the sum is within 1e-9 of one.
-    k : int
-        Places to fill, at least 1; a shorter list is ranked whole.
-    algorithm : str
-        One of `ALGORITHMS`.
+    scores, attributes, desired, k, algorithm
+        As for `rerank_report`.
 
     Returns
     -------

@@ -134,7 +134,7 @@ def _measure(
     """Measure lists in some of `RANKINGS`, in the mean over orders of ties."""
     before, by_score = RANKINGS[0], source.columns.score is not None and source.columns.rank is None
     order = pools.by_score if by_score else order_of(some, pools, source)
-    rankings = {before: top(pools, order, k)}
+    rankings = {before: top(pools, k, order)}
     if len(names) > 1:
         rankings[RANKINGS[1]] = registry.rerank(algorithm, pools, k)[0]
     lists = {name: list_table(some.queries, of) for name, of in rankings.items()}
@@ -178,7 +178,7 @@ def _means_over_orders(
     for pools in ties.orders(tied, k):
         for name in names:
             if name == RANKINGS[0]:
-                rankings = top(pools, pools.by_score, k)
+                rankings = top(pools, k)
                 n_copies = len(pools.sizes) // len(tied.lists)
                 tests = test_table([*tied.queries] * n_copies, rankings)[["p_value"]]
             else:
@@ -243,15 +243,10 @@ def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
     N, S = n.sum(axis=0), s.sum(axis=0)
     if len(n) == 1:
         return np.array([share_interval(int(a), int(b)) for a, b in zip(S, N, strict=True)])
-    half = _half(s - n * (S / N)) / N
-    return np.clip(np.stack([S / N - half, S / N + half], axis=1), 0, 1)
-
-
-def _half(deviations: np.ndarray) -> np.ndarray:
-    """Return half the width of the interval of sums over lists, from deviations that sum to 0."""
-    n_lists = len(deviations)
+    n_lists, deviations = len(n), s - n * (S / N)  # which sum to 0 over the lists
     squares = n_lists / (n_lists - 1) * (deviations**2).sum(axis=0)
-    return scipy.stats.t.ppf((1 + LEVEL) / 2, n_lists - 1) * np.sqrt(squares)
+    half = scipy.stats.t.ppf((1 + LEVEL) / 2, n_lists - 1) * np.sqrt(squares) / N
+    return np.clip(np.stack([S / N - half, S / N + half], axis=1), 0, 1)
 
 
 def _counts(

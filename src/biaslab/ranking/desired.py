@@ -95,7 +95,12 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
         list_groups = np.searchsorted(list_of_group, np.arange(n_lists + 1))
         weights = _own_weights(desired, lists, rows, counts)
         totals = np.bincount(list_of_group, weights, n_lists)
-        _check_qualified(totals[list_of_group], list_of_group, lists, source)
+        empty = list_of_group[totals[list_of_group] == 0]  # no candidate is qualified
+        if len(empty):
+            raise InputError(
+                f"{source.where(int(lists.offsets[empty[0]]))}: no candidate of the list that begins here is"
+                " qualified; remove the list, or name another desired distribution"
+            )
         return Groups(list_groups, lists.names, values, rows, counts, weights / totals[list_of_group])
     names = list(desired)
     rows[known] = list_of_row * len(names) + _places(lists, names, source)[lists.values[known]]
@@ -117,17 +122,6 @@ def _own_weights(kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray) 
         return counts.astype(np.float64)
     known = rows != UNKNOWN
     return np.bincount(rows[known], lists.qualified[known], minlength=len(counts))
-
-
-def _check_qualified(totals: np.ndarray, list_of_group: np.ndarray, lists: Lists, source: ListFile) -> None:
-    """Refuse a list whose groups have nothing to be proportional to: no candidate is qualified."""
-    empty = np.flatnonzero(totals == 0)
-    if len(empty):
-        start = int(lists.offsets[list_of_group[empty[0]]])
-        raise InputError(
-            f"{source.where(start)}: no candidate of the list that begins here is qualified"
-            "; remove the list, or name another desired distribution"
-        )
 
 
 def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:

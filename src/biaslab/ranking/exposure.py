@@ -28,7 +28,7 @@ from biaslab.ranking.pools import UNKNOWN, Rankings
 
 def exposures(rankings: Rankings) -> np.ndarray:
     """Return the mean attention of each group's candidates, (G,) float64; NaN for a group without any."""
-    return _mean(rankings, rankings.by_group(rankings.attention))
+    return _divide(rankings.by_group(rankings.attention), rankings.pools.groups.counts)
 
 
 def utilities(rankings: Rankings) -> np.ndarray:
@@ -36,18 +36,13 @@ def utilities(rankings: Rankings) -> np.ndarray:
     groups, scores = rankings.pools.groups, rankings.pools.scores
     known = groups.rows != UNKNOWN
     relevance = np.where(scores < 0, np.nan, scores)[known]
-    return _mean(rankings, np.bincount(groups.rows[known], relevance, len(groups.counts)))
+    return _divide(np.bincount(groups.rows[known], relevance, len(groups.counts)), groups.counts)
 
 
 def clicks(rankings: Rankings) -> np.ndarray:
     """Return the mean of attention times relevance of each group's candidates, (G,) float64."""
     gains = rankings.attention * rankings.pools.scores[rankings.rows]
-    return _mean(rankings, rankings.by_group(gains))
-
-
-def attention_shares(rankings: Rankings) -> np.ndarray:
-    """Return the share of a list's attention that each group gets, of that to known values, (G,) float64."""
-    return rankings.pools.groups.shares(rankings.by_group(rankings.attention))
+    return _divide(rankings.by_group(gains), rankings.pools.groups.counts)
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:
@@ -78,9 +73,12 @@ def disparate_impact(rankings: Rankings) -> np.ndarray:
 
 
 def awrf(rankings: Rankings) -> np.ndarray:
-    """Return attention-weighted rank fairness: 1 - the divergence from the desired shares, (n_lists,)."""
+    """Return attention-weighted rank fairness: 1 - the divergence from the desired shares, (n_lists,).
+
+    Shares are of the attention to known values.
+    """
     groups = rankings.pools.groups
-    shares, desired = attention_shares(rankings), groups.desired
+    shares, desired = groups.shares(rankings.by_group(rankings.attention)), groups.desired
     middle = (shares + desired) / 2
     terms = (_relative_entropy(shares, middle) + _relative_entropy(desired, middle)) / 2
     return 1 - groups.over_lists(np.add, terms)
@@ -94,10 +92,6 @@ def attention_inequity(rankings: Rankings) -> np.ndarray:
     attention[rankings.rows] = rankings.attention
     shares = [_divide(x, np.bincount(pools.lists, x, n_lists)[pools.lists]) for x in (attention, relevance)]
     return np.bincount(pools.lists, abs(shares[0] - shares[1]), n_lists)
-
-
-def _mean(rankings: Rankings, sums: np.ndarray) -> np.ndarray:
-    return _divide(sums, rankings.pools.groups.counts)
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.ranking import _fa_ir_kernels
+from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.pools import UNKNOWN, Groups, Pools, Rankings, starts_of
 
 _TABLES = 4096  # kept: lists of one length with one share have one table
@@ -36,8 +37,7 @@ class Minima(NamedTuple):
 
 def minima(k: int, p: float, alpha: float) -> Minima:
     """Return the fewest protected candidates that pass, each prefix at a significance of `alpha`."""
-    if k < 1:
-        raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
+    check_k(k)
     if not (0 <= p <= 1 and 0 <= alpha < 1):
         raise InputError(
             f"the share is {p:g} and alpha is {alpha:g}; give a share from 0 to 1, alpha from 0 to below 1"
@@ -107,7 +107,7 @@ def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarr
     _fa_ir_kernels.rank_with_minima(
         pools.scores,
         known[np.argsort(2 * lists + is_other, kind="stable")],
-        starts_of(groups.known),
+        starts_of(np.bincount(lists, minlength=len(n_places))),
         np.bincount(lists[~is_other], minlength=len(n_places)),
         starts_of(n_places),
         np.concatenate([np.empty(0, np.int32), *tables]),

@@ -183,10 +183,8 @@ def _insertions(placed: tuple, candidate: tuple[int, int]) -> Iterator[tuple]:
     """
     i = len(placed)
     yield (*placed, candidate)
-    while i > 0 and placed[i - 1][1] > i and not _is_known_better(placed[i - 1], candidate):
+    while i > 0 and placed[i - 1][1] > i:
+        if placed[i - 1][0] == candidate[0] or placed[i - 1][1] == candidate[1]:
+            return
         i -= 1
         yield (*placed[:i], candidate, *placed[i:])
-
-
-def _is_known_better(first: tuple[int, int], second: tuple[int, int]) -> bool:
-    return first[0] == second[0] or first[1] == second[1]

@@ -5,7 +5,7 @@ import numpy as np
 from biaslab.ranking._list_kernels import measure_lists, rank_lists
 from biaslab.ranking.algorithms import algorithm_number
 from biaslab.ranking.measures import MEASURES, discount_table, log_table
-from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top_by_score
+from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top
 
 
 def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -46,7 +46,7 @@ def measure(rankings: Rankings) -> np.ndarray:
         np.where(rankings.groups == UNKNOWN, UNKNOWN, rankings.groups - first_groups),
         gains,
         _ideal_gains(rankings),
-        rankings.starts,
+        starts_of(rankings.n_places),
         groups.list_groups,
         groups.desired,
         log_table(longest),
@@ -61,7 +61,7 @@ def _ideal_gains(rankings: Rankings) -> np.ndarray:
     pools, n_lists = rankings.pools, len(rankings.n_places)
     if pools.scores is None:
         return np.full(n_lists, np.nan)
-    best = top_by_score(pools, rankings.longest)
+    best = top(pools, rankings.longest)
     gains = np.where(pools.scores < 0, np.nan, pools.scores)[best.rows]
     return np.bincount(
         best.lists,

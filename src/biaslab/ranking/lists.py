@@ -202,8 +202,12 @@ class ListFile:
         if not len(table) or not table.num_columns:
             return
         last = table.column(table.num_columns - 1)[len(table) - 1].as_py()
-        if last.endswith(("\n", "\r")) and not _ends_with_quote(self.path):
-            raise InputError(f"{self.where(len(table) - 1)}: {_OPEN_QUOTE}")
+        if not last.endswith(("\n", "\r")):
+            return
+        with self.path.open("rb") as file:
+            file.seek(max(0, self.path.stat().st_size - 4))
+            if not file.read().rstrip(b"\r\n").endswith(b'"'):
+                raise InputError(f"{self.where(len(table) - 1)}: {_OPEN_QUOTE}")
 
     def _split(self, table: pa.Table) -> tuple[np.ndarray, list[str]]:
         """Return where the lists begin and end, and their names."""
@@ -211,7 +215,8 @@ class ListFile:
         if column is None:
             return np.array([0, len(table)]), [""]
         text = self._text(table, column)
-        starts = np.append(0, _changes(text))
+        is_new = pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)
+        starts = np.append(0, np.flatnonzero(is_new) + 1)
         queries = text.take(pa.array(starts)).to_pylist()
         seen: set[str] = set()
         for start, query in zip(starts.tolist(), queries, strict=True):
@@ -252,7 +257,13 @@ class ListFile:
     def _values(self, table: pa.Table) -> tuple[np.ndarray, list[str]]:
         """Return the value of each row as an index into the sorted names of the values."""
         parts = [self._text(table, c, self.columns.unknown) for c in self.columns.attributes]
-        joined = self._join(parts).dictionary_encode()
+        if len(parts) > 1:
+            self._check_separator(parts)
+        known = parts
+        if self.columns.unknown:  # a crossed value is missing where one of its parts is unknown
+            unknown = pa.array(self.columns.unknown)
+            known = [pc.if_else(pc.is_in(text, unknown), None, text) for text in parts]
+        joined = pc.binary_join_element_wise(*known, SEPARATOR).dictionary_encode()
         names = np.array(joined.dictionary.to_pylist(), dtype=object)
         if len(names) > MAX_VALUES:
             raise InputError(
@@ -264,15 +275,6 @@ class ListFile:
         place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last one is that of a missing value
         place[order] = np.arange(len(names))
         return place[pc.fill_null(joined.indices, len(names)).to_numpy()], names[order].tolist()
-
-    def _join(self, parts: Sequence[pa.Array]) -> pa.Array:
-        """Return the values of crossed attributes; missing where one of them is unknown."""
-        if len(parts) > 1:
-            self._check_separator(parts)
-        if self.columns.unknown:
-            unknown = pa.array(self.columns.unknown)
-            parts = [pc.if_else(pc.is_in(text, unknown), None, text) for text in parts]
-        return pc.binary_join_element_wise(*parts, SEPARATOR)
 
     def _check_doubtful(self, parts: Sequence[pa.Array]) -> None:
         """Refuse doubtful values of the attributes, but for those named as unknown."""
@@ -326,20 +328,18 @@ class ListFile:
         return text
 
 
-def _ends_with_quote(path: Path) -> bool:
-    """Tell whether the last line of a file ends with a quote."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - 4))
-        return file.read().rstrip(b"\r\n").endswith(b'"')
-
-
 def check_output(path: str | os.PathLike, source: ListFile) -> None:
     """Refuse a file that the re-ranked lists of `source` cannot be written to."""
     taken = next((name for name in (RANK, OLD_RANK) if name in source.schema.names), None)
     if taken is not None:
         raise InputError(f"{source.path}: the column '{taken}' would be written twice; rename it")
-    if check_suffix(path) in _DELIMITERS:
-        _check_text(path, _output_schema(source))
+    for field in _output_schema(source) if check_suffix(path) in _DELIMITERS else ():
+        try:
+            pa.array([], field.type).cast(pa.string())
+        except pa.ArrowNotImplementedError as error:
+            raise InputError(
+                f"{path}: the column '{field.name}' cannot be written as text ({field.type}); write .parquet"
+            ) from error
 
 
 def write_ranked(path: str | os.PathLike, table: pa.Table, source: ListFile) -> None:
@@ -368,29 +368,12 @@ def _output_schema(source: ListFile) -> pa.Schema:
     return schema.append(pa.field(RANK, pa.int64())).append(pa.field(OLD_RANK, pa.int64()))
 
 
-def _check_text(path: str | os.PathLike, schema: pa.Schema) -> None:
-    """Refuse lists, structures and the like before anything is read."""
-    for field in schema:
-        try:
-            pa.array([], field.type).cast(pa.string())
-        except pa.ArrowNotImplementedError as error:
-            raise InputError(
-                f"{path}: the column '{field.name}' cannot be written as text ({field.type}); write .parquet"
-            ) from error
-
-
 def check_suffix(path: str | os.PathLike) -> str:
     """Return the suffix of a file, or refuse one that does not tell the format."""
     suffix = Path(path).suffix.lower()
     if suffix not in (*_DELIMITERS, _PARQUET):
         raise InputError(f"{path}: unknown kind of file; name a .csv, .tsv or .parquet file")
     return suffix
-
-
-def _changes(column: pa.Array) -> np.ndarray:
-    """Return the indices at which a value differs from the one before it; missing ones equal each other."""
-    text = pc.fill_null(column.cast(pa.string()), "")
-    return np.flatnonzero(pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)) + 1
 
 
 def _is_number(text: object) -> bool:

@@ -27,11 +27,8 @@ from biaslab.ranking.targets import check_desired, targets
 __all__ = [
     "MEASURES",
     "Measures",
-    "infeasible_count",
     "infeasible_index",
-    "max_skew",
     "measure",
-    "min_skew",
     "ndcg",
     "ndkl",
     "skew",
@@ -95,67 +92,13 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
     return skews
 
 
-def min_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MinSkew@k, the least of `skew`.
-
-    Parameters
-    ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
-
-    Returns
-    -------
-    float
-        Least Skew; minus infinity where a desired value is absent.
-
-    Raises
-    ------
-    InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
-    """
-    return float(skew(attributes, desired, k).min())
-
-
-def max_skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
-    """Return MaxSkew@k, the greatest of `skew`.
-
-    Parameters
-    ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
-
-    Returns
-    -------
-    float
-        Greatest Skew; infinity where an undesired value is present.
-
-    Raises
-    ------
-    InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
-    """
-    return float(skew(attributes, desired, k).max())
-
-
 def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     """Return NDKL, the weighted mean divergence of the prefixes.
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`.
 
     Returns
     -------
@@ -165,7 +108,7 @@ def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        As `skew`.
     """
     values, desired = _check_ranking(attributes, desired, k)
     n = values.size
@@ -177,12 +120,8 @@ def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
 
     Parameters
     ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
+    attributes, desired, k
+        As for `skew`.
 
     Returns
     -------
@@ -192,34 +131,10 @@ def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        As `skew`.
     """
-    return _infeasibility(attributes, desired, k)[0]
-
-
-def infeasible_count(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return the pairs of such a prefix and a value short in it.
-
-    Parameters
-    ----------
-    attributes : (n,) int64
-        Attribute values of a ranking, best place first.
-    desired : (m,) float64
-        Desired share of each value.
-    k : int
-        Length of the prefix.
-
-    Returns
-    -------
-    int
-        0 to k m.
-
-    Raises
-    ------
-    InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
-    """
-    return _infeasibility(attributes, desired, k)[1]
+    values, desired = _check_ranking(attributes, desired, k)
+    return _kernels.infeasibility(values, targets(desired, values.size)[0])[0]
 
 
 def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:
@@ -316,11 +231,6 @@ def discount_table(n: int) -> np.ndarray:
 def _log(desired: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         return np.log(desired)
-
-
-def _infeasibility(attributes: np.ndarray, desired: np.ndarray, k: int) -> tuple[int, int]:
-    values, desired = _check_ranking(attributes, desired, k)
-    return _kernels.infeasibility(values, targets(desired, values.size)[0])
 
 
 def _check_ranking(attributes: np.ndarray, desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,8 @@ import pandas as pd
 
 from biaslab.core.errors import InputError
 from biaslab.ranking import exposure, fa_ir, registry
+from biaslab.ranking.batches import Moments
 from biaslab.ranking.lists import ListFile, Lists
-from biaslab.ranking.moments import Moments
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings
 
 VALUES = ("desired", "share", "attention", "relevance", "exposure")

@@ -46,12 +46,6 @@ class Groups:
         sizes = np.diff(self.list_groups)
         return np.repeat(np.arange(len(sizes)), sizes)
 
-    @cached_property
-    def known(self) -> np.ndarray:
-        """Candidates of each list whose value is known, (n_lists,) int64."""
-        sums = np.bincount(self.lists, self.counts, len(self.list_groups) - 1)
-        return sums.astype(np.int64)
-
     def over_lists(self, reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
         """Return e.g. ``np.minimum`` over the groups of each list, (n_lists,); NaN where there are none."""
         out = np.full(len(self.list_groups) - 1, np.nan)
@@ -111,11 +105,7 @@ class Rankings:
     pools: Pools
     n_places: np.ndarray  # (n_lists,) int64: no more than a list has candidates
     rows: np.ndarray  # (P,) int64: the candidate at each place
-
-    @cached_property
-    def starts(self) -> np.ndarray:
-        """Where the places of each list begin and end, (n_lists + 1,) int64."""
-        return starts_of(self.n_places)
+    found: dict[Callable, np.ndarray] = field(default_factory=dict)  # see `once`
 
     @cached_property
     def lists(self) -> np.ndarray:
@@ -148,13 +138,9 @@ class Rankings:
 
     def once(self, compute: Callable[["Rankings"], np.ndarray]) -> np.ndarray:
         """Return what a function says of these rankings; it is asked once."""
-        if compute not in self._found:
-            self._found[compute] = compute(self)
-        return self._found[compute]
-
-    @cached_property
-    def _found(self) -> dict:
-        return {}
+        if compute not in self.found:
+            self.found[compute] = compute(self)
+        return self.found[compute]
 
     def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return sums (numbers of places without `weights`) over the places of each group, (G,)."""
@@ -174,12 +160,11 @@ def places_of(sizes: np.ndarray) -> np.ndarray:
     return np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
 
 
-def top_by_score(pools: Pools, k: int) -> Rankings:
-    """Return the top k of each list in the order of the scores."""
-    return top(pools, pools.by_score, k)
+def top(pools: Pools, k: int, order: np.ndarray | None = None) -> Rankings:
+    """Return the top k of each list in an order of all candidates, (n,) int64, list after list.
 
-
-def top(pools: Pools, order: np.ndarray, k: int) -> Rankings:
-    """Return the top k of each list in an order of all candidates, (n,) int64, list after list."""
+    The order is by default that of the scores.
+    """
+    order = pools.by_score if order is None else order
     n_places = np.minimum(pools.sizes, k)
     return Rankings(pools, n_places, order[places_of(n_places) + np.repeat(pools.offsets[:-1], n_places)])

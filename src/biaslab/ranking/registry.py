@@ -13,7 +13,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.ranking import exposure, fa_ir, geyik
 from biaslab.ranking.measures import MEASURES as GEYIK_MEASURES
-from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, top_by_score
+from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, top
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
     among the places that are left. With the rankings come the places of each list that did not get what the
     algorithm asks for, for want of candidates.
     """
-    best = top_by_score(pools, k)
+    best = top(pools, k)
     known = best.groups != UNKNOWN
     rows = best.rows.copy()
     rows[known], exhausted = algorithm(name).rank(pools, best.n_known)

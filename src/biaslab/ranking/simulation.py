@@ -19,9 +19,8 @@ from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.ranking.algorithms import ALGORITHMS
-from biaslab.ranking.batches import measure_batch
+from biaslab.ranking.batches import Moments, measure_batch
 from biaslab.ranking.measures import MEASURES
-from biaslab.ranking.moments import Moments
 
 RATIO = "min_ratio"
 """The smallest ratio of observed to desired share, exp(MinSkew): 0 where MinSkew is minus infinity."""
@@ -121,10 +120,16 @@ def _simulate_size(
 
 
 def _measure_table(m: int, n_lists: int, candidates: int, top: int, moments: Moments) -> pd.DataFrame:
-    names = pd.MultiIndex.from_product([ALGORITHMS, QUANTITIES], names=["algorithm", "measure"])
-    about = {"n_values": m, "candidates": candidates, "top": top}
+    algorithms, measures = zip(*itertools.product(ALGORITHMS, QUANTITIES), strict=True)
+    about = {
+        "n_values": m,
+        "candidates": candidates,
+        "top": top,
+        "algorithm": algorithms,
+        "measure": measures,
+    }
     counts = {"n_lists": n_lists, "n_infinite": n_lists - moments.n.ravel()}
-    return pd.DataFrame({**about, **_levels(names), **counts, **moments.columns()})
+    return pd.DataFrame({**about, **counts, **moments.columns()})
 
 
 def _feasibility_table(m: int, n_lists: int, infeasible: np.ndarray) -> pd.DataFrame:
@@ -144,9 +149,5 @@ def _feasibility_table(m: int, n_lists: int, infeasible: np.ndarray) -> pd.DataF
 
 def _difference_table(m: int, moments: Moments) -> pd.DataFrame:
     rows = [(c, ALGORITHMS[a], ALGORITHMS[b]) for a, b in PAIRS for c in COMPARED]
-    names = pd.MultiIndex.from_tuples(rows, names=["measure", "algorithm", "other"])
-    return pd.DataFrame({"n_values": m, **_levels(names), "n_lists": moments.n.ravel(), **moments.columns()})
-
-
-def _levels(index: pd.MultiIndex) -> dict[str, np.ndarray]:
-    return {name: index.get_level_values(name).to_numpy() for name in index.names}
+    names = dict(zip(("measure", "algorithm", "other"), zip(*rows, strict=True), strict=True))
+    return pd.DataFrame({"n_values": m, **names, "n_lists": moments.n.ravel(), **moments.columns()})

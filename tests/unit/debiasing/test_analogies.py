@@ -129,11 +129,13 @@ def test_no_question_has_no_answer():
     assert solve_analogies(np.eye(3), np.empty((0, 3))).shape == (0,)
 
 
-def test_zero_direction_is_refused():
-    with pytest.raises(InputError, match="seed words of the analogies have the same vector"):
-        generate_analogies(embedding(0), WORDS, np.zeros(4))
-
-
-def test_distance_must_be_positive():
-    with pytest.raises(InputError, match="give a positive distance"):
-        generate_analogies(embedding(0), WORDS, np.ones(4), max_distance=0)
+@pytest.mark.parametrize(
+    ("direction", "distance", "message"),
+    [
+        (np.zeros(4), 1, "seed words of the analogies have the same vector"),
+        (np.ones(4), 0, "give a positive distance"),
+    ],
+)
+def test_a_zero_direction_or_distance_is_refused(direction, distance, message):
+    with pytest.raises(InputError, match=message):
+        generate_analogies(embedding(0), WORDS, direction, max_distance=distance)

@@ -10,9 +10,10 @@ import scipy.stats
 from biaslab.core.errors import InputError
 from biaslab.debiasing.analogies import solve_analogies
 from biaslab.debiasing.benchmarks import (
-    answerable_accuracy,
+    Benchmarks,
     read_pairs,
     read_questions,
+    score_answerable,
     score_pairs,
     score_questions,
 )
@@ -100,8 +101,11 @@ def test_questions_are_scored_under_every_convention():
         assert table.loc[("wrong", method), "score"] == pytest.approx(100 * right[:2].sum() / 5)
         assert table.loc[("mean", method), "score"] == pytest.approx(100 * right[[0, 1, 4]].sum() / 5)
         assert table.loc[("mean-letters", method), "score"] == pytest.approx(100 * right.mean())
-    known = answerable_accuracy(vectors, INDEX, [*questions, questions[0]])
-    assert known == pytest.approx(100 * right_known(vectors, [*questions[:2], questions[0]]).mean())
+    known = Benchmarks({"pairs": PAIRS}, {"questions": [*questions, questions[0]]})
+    scores = score_answerable(vectors, INDEX, known)
+    right = right_known(vectors, [*questions[:2], questions[0]])
+    assert scores["questions"] == pytest.approx((100 * right.mean(), 3))
+    assert scores["pairs"] == pytest.approx((score_pairs(vectors, INDEX, PAIRS)["score"][0], 4))
     assert set(table.loc["mean", "lost_words"]) == {"bad,dollar's,worse"}
     assert set(table.loc["mean-letters", "lost_words"]) == {"bad,worse"}
     assert table.loc["answerable", "answerable"].tolist() == [2, 2]
@@ -113,13 +117,16 @@ def test_a_planted_analogy_is_solved():
     vectors = np.stack([vectors[0], vectors[0] + vectors[4], vectors[1], vectors[1] + vectors[4], vectors[2]])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     index = {"cat": 0, "cats": 1, "dog": 2, "dogs": 3, "sun": 4}
-    table = score_questions(vectors, index, [["cat", "cats", "dog", "dogs"], ["cats", "cat", "dogs", "sun"]])
-    assert set(table["score"]) == {50.0}
+    right, wrong = ["cat", "cats", "dog", "dogs"], ["cats", "cat", "dogs", "sun"]
+    assert set(score_questions(vectors, index, [right, wrong])["score"]) == {50.0}
+    repeated = score_answerable(vectors, index, Benchmarks({}, {"q": [right, wrong, wrong, wrong]}))
+    assert repeated["q"] == (25.0, 4)
 
 
 def test_no_answerable_question_has_no_accuracy():
     table = score_questions(embedding(), INDEX, [["a", "b", "c", "d"]])
-    assert np.isnan(answerable_accuracy(embedding(), INDEX, [["a", "b", "c", "d"]]))
+    unknown = Benchmarks({}, {"q": [["a", "b", "c", "d"]]})
+    assert score_answerable(embedding(), INDEX, unknown)["q"] == pytest.approx((np.nan, 0), nan_ok=True)
     assert table.set_index("convention")["score"].isna().to_dict()["answerable"]
     assert set(table[table["convention"] != "answerable"]["score"]) == {0.0}
 

@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-import yaml
 from gensim.models import KeyedVectors
 from typer.testing import CliRunner
 
@@ -13,20 +12,14 @@ from biaslab.core.io import write_npz
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.embeddings.vocabulary import digest_words
+from debiasing_data import write_lists
 
 PAIRS = [["she", "he"], ["her", "his"], ["woman", "man"], ["Mary", "John"]]
 EQUALIZE = [["she", "he"], ["her", "his"], ["queen", "king"]]
 OCCUPATIONS = ["nurse", "doctor", "pilot", "cook", "judge", "actress", "astronaut"]
 SPECIFIC = ["she", "he", "actress", "mother"]
 WORDS = [
-    "she",
-    "he",
-    "her",
-    "his",
-    "woman",
-    "man",
-    "queen",
-    "king",
+    *(word for pair in (*PAIRS[:3], EQUALIZE[2]) for word in pair),
     "actress",
     *OCCUPATIONS[:5],
     "tree",
@@ -52,19 +45,13 @@ def embedding(tmp_path):
 @pytest.fixture
 def options(tmp_path):
     """Write the word lists; return the options that name them."""
-    head = {"name": "mine", "title": "A list", "source": "a test"}
     lists = {
         "defining": {"sets": PAIRS},
         "equalize": {"sets": EQUALIZE},
         "occupations": {"words": OCCUPATIONS},
         "gender-specific": {"words": SPECIFIC},
     }
-    arguments = []
-    for name, content in lists.items():
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(head | content, sort_keys=False))
-        arguments += [f"--{name}", path]
-    return arguments
+    return [part for file in write_lists(tmp_path, lists) for part in (f"--{file.stem}", file)]
 
 
 def applied(*arguments):
@@ -164,22 +151,11 @@ def test_a_training_of_a_run_is_debiased(embedding, options, tmp_path):
     assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
 
 
-def binary(*rows, header=None):
-    body = b"".join(word + b" " + np.array(row, dtype="<f4").tobytes() for word, row in rows)
-    return (header or b"%d 2\n" % len(rows)) + body
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "no word vectors in it"),
         (b"she 1 2\nhe nan 2\n", "the vector of 'he' is not finite in 32 bits (word 2"),
-        (b"she 1 2\nhe inf 2\n", "the vector of 'he' is not finite"),
         (b"she 0 0\nhe 0 0\n", "all vectors are zero; give a file of trained vectors"),
-        (b"0 2\nshe 1 2\n", "line 1: not the header"),
-        (b"she 1 2\nhe 2\n", "line 2: expected 2 numbers after the word, found 1"),
-        (b"she 1 2\nh\xff 2 1\n", "line 2: not UTF-8"),
-        (binary((b"she", [1, 2]), (b"he", [2, 1]))[:-3], "the file ends within row 2, of 2 dimensions"),
         (b"she 1 2\nhe 2 1\n", "mine: the embedding has no set with 2 words or more (lost: her, his, queen"),
     ],
 )
@@ -202,10 +178,6 @@ def test_bad_embeddings_end_with_one_line(monkeypatch, capsys, tmp_path, options
             {"sets": [["mother", "father"], ["she", "dad"]]},
             "no set with 2 words or more (lost: mother",
         ),
-        ("defining", {"sets": [["she"]]}, "set 1 has 1 word(s) (she)"),
-        ("defining", {"sets": [["she", "he"]], "words": []}, "words: unknown key"),
-        ("equalize", {"sets": [["she", "he"], ["she", "man"]]}, "'she' is there 2 times"),
-        ("occupations", {"words": ["nurse"]}, "a list of 1 word(s)"),
         ("occupations", {"words": ["carer", "miner"]}, "has 0 of its 2 words (lost: carer, miner)"),
         ("gender-specific", {"words": ["she", 7]}, "words[1]: 7 is not a text"),
     ],
@@ -213,8 +185,7 @@ def test_bad_embeddings_end_with_one_line(monkeypatch, capsys, tmp_path, options
 def test_bad_lists_end_with_one_line(
     monkeypatch, capsys, tmp_path, embedding, options, name, content, problem
 ):
-    head = {"name": "mine", "title": "A list", "source": "a test"}
-    (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(head | content))
+    write_lists(tmp_path, {name: content})
     assert problem in refused(monkeypatch, capsys, "apply", embedding, *options, "--out", tmp_path / "new")
 
 

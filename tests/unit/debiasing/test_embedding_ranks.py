@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.bias.measures.registry import measure_bias
+from biaslab.bias.measures import measure_bias
 from biaslab.bias.word_sets import WordSets, in_vocabulary
+from biaslab.debiasing import embedding_ranks
 from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests
 from biaslab.debiasing.report.ranked import ranking_lines
 from biaslab.embeddings.formats import write_embedding
@@ -37,6 +38,11 @@ def ranked(files, tests):
     units = [read_unit_embedding(file) for file in files]
     words = [words_of_tests(unit, unit.ids(), tests) for unit in units]
     return rank_embeddings(files, words, tests, seed=1)
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch):
+    monkeypatch.setattr(embedding_ranks, "N_DRAWS", 200)
 
 
 @pytest.fixture

@@ -10,16 +10,18 @@ import yaml
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.debiasing import classification, penalty_path, stage_analogies, stages
+from biaslab.debiasing import classification, penalty_path, stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
+from biaslab.debiasing.benchmarks import read_benchmarks
+from biaslab.debiasing.classification import classify_specific
 from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.measures import direct_bias
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
-from debiasing_data import JOBS
+from debiasing_data import JOBS, write_lists
 
 PAIRS = [
     ("she", "he"),
@@ -57,9 +59,7 @@ def vectors():
 def folder(tmp_path):
     """Write embedding, lists, test and benchmarks; return their folder."""
     write_embedding(tmp_path / "vectors.txt", WORDS, vectors(), "word2vec")
-    for name, content in LISTS.items():
-        head = {"name": name, "title": "A list", "source": "a test"}
-        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(head | content))
+    write_lists(tmp_path, LISTS)
     (tmp_path / "jobs.yaml").write_text(yaml.safe_dump(TEST))
     (tmp_path / "rated.tsv").write_text(RATED)
     (tmp_path / "questions.txt").write_text(QUESTIONS)
@@ -147,12 +147,9 @@ def test_indirect_bias_is_that_with_the_nearer_end(experiment):
         rest = apart[0] @ apart[1] / np.linalg.norm(apart[0]) / np.linalg.norm(apart[1])
         assert found["beta"] == pytest.approx((w @ v - rest) / (w @ v), rel=1e-4)
         assert (found["projection"] >= 0) == (found["axis"] == "softball")
-
-
-def test_indirect_bias_needs_both_ends(experiment):
-    table = stages.rank_indirect(experiment, ("softball", "cricket"))
-    assert table.empty
-    assert table.columns.tolist() == ["stage", "word", "axis", "projection", "beta"]
+    none = stages.rank_indirect(experiment, ("softball", "cricket"))
+    assert none.empty
+    assert none.columns.tolist() == ["stage", "word", "axis", "projection", "beta"]
 
 
 def test_the_classifier_places_words_on_two_axes(experiment):
@@ -167,7 +164,7 @@ def test_the_classifier_places_words_on_two_axes(experiment):
 
 
 def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
-    table = stage_analogies.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
+    table = stages.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
     assert list(table["stage"]) == list(experiment.stages())
     for stage, of_stage in experiment.stages().items():
         ids = experiment.ids
@@ -176,7 +173,7 @@ def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
             WORDS[row] for row in np.argsort(-(of_stage @ target)) if WORDS[row] not in ("he", "king", "she")
         ]
         assert table.set_index("stage").loc[stage, "answer"] == order[0]
-    none = stage_analogies.solve_puzzles(experiment, [("he", "lawyer", "she")])
+    none = stages.solve_puzzles(experiment, [("he", "lawyer", "she")])
     assert none.empty
     assert none.columns.tolist() == table.columns.tolist()
 
@@ -213,13 +210,8 @@ def test_scored_occupations_are_projected_beside_their_scores(experiment):
     assert stages.rank_scored(experiment, {}).columns.tolist() == ["word", *table.columns]
 
 
-def test_settings_are_those_of_the_experiment(experiment):
-    found = stages.list_settings(experiment, 7).set_index("setting")["value"]
-    assert found.to_dict() == {"components": 1, "strictness": 1, "lambda": 0.2, "random_draws": 7}
-
-
 def test_analogies_of_every_stage_begin_with_the_pair(experiment):
-    table = stage_analogies.list_analogies(experiment, count=3)
+    table = stages.list_analogies(experiment, count=3)
     firsts = table[table["rank"] == 1]
     assert firsts[["stage", "once", "she", "he"]].values.tolist() == [
         [stage, once, "she", "he"] for stage in ("before", "hard", "soft") for once in ONCE
@@ -228,11 +220,8 @@ def test_analogies_of_every_stage_begin_with_the_pair(experiment):
 
 
 def trace(experiment, folder, jobs, penalties, authors=None):
-    from biaslab.debiasing import benchmarks
-
-    pairs = {"rg65": benchmarks.read_pairs(folder / "rated.tsv")}
-    questions = {"msr": benchmarks.read_questions(folder / "questions.txt")}
-    return penalty_path.trace_penalties(experiment, penalties, [jobs], pairs, questions, authors)
+    files = {"rg65": folder / "rated.tsv"}, {"msr": folder / "questions.txt"}
+    return penalty_path.trace_penalties(experiment, penalties, [jobs], read_benchmarks(*files), authors)
 
 
 def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs):
@@ -275,14 +264,21 @@ def step(folder, name, files, **given):
     run_step(f"debiasing.{name}", json.dumps(given), None, print)
 
 
-def test_the_step_writes_its_files(folder):
+def test_the_step_writes_its_files_with_the_authors_lists_beside_ours(folder):
+    (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
     files = {
         *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
         *("similarities", "vocabulary", "settings", "classifier", "classifier_authors", "axes"),
         *("analogies", "puzzles"),
     }
-    step(folder, "measure-debiasing", files, settings=MEASURING, penalty=0.2, draws=5, analogies=4)
+    given = {"settings": MEASURING, "penalty": 0.2, "draws": 5, "analogies": 4}
+    step(folder, "measure-debiasing", files, authors=[str(folder / "authors.json")], **given)
     assert {path.stem for path in (folder / "out").iterdir()} == files
+    bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
+    assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
+    scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
+    assert scored["definitional"].to_dict() == {"nurse": 0, "doctor": 0}
+    assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
 
 
 def score(folder, **given):
@@ -298,29 +294,6 @@ def test_benchmarks_have_a_stage_of_the_authors_lists_where_these_are(folder):
     authors = [str(folder / f"{name}.yaml") for name in ("equalize", "gender_specific")]
     scores = score(folder, authors=authors).set_index(["stage", "convention"])["value"]
     assert scores["hard_authors"].equals(scores["hard"]), "these are our lists again"
-
-
-def test_a_step_refuses_a_path_without_the_weight_of_the_stage(folder):
-    with pytest.raises(InputError, match=r"lambdas 0\.0, 2\.0: give rising values with lambda 0\.2"):
-        score(folder, penalties=[0, 2])
-
-
-def test_the_authors_lists_are_measured_beside_ours(folder):
-    (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
-    files = "bias", "occupations_authors"
-    given = {
-        "settings": MEASURING,
-        "penalty": 0.2,
-        "draws": 5,
-        "analogies": 4,
-        "authors": [str(folder / "authors.json")],
-    }
-    step(folder, "measure-debiasing", files, **given)
-    bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
-    assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
-    scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
-    assert scored["definitional"].to_dict() == {"nurse": 0, "doctor": 0}
-    assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
 
 
 def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
@@ -342,3 +315,45 @@ def test_steps_of_the_workflow_say_what_of_a_file_is_not_as_it_was(folder):
     (folder / "repeated.txt").write_text(f"{text}{repeated}\n")
     with pytest.warns(UserWarning, match="she"):
         read_experiment(folder / "repeated.txt", [folder / f"{name}.yaml" for name in LISTS], Settings())
+
+
+# --- the classifier of specific words
+
+
+def shifted(shift, n=200, d=6):
+    """Return unit vectors whose first 40 rows are shifted."""
+    vectors = np.random.default_rng(0).normal(size=(n, d))
+    vectors[:40, 0] += shift
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_separable_words_are_told_apart():
+    found = classify_specific(shifted(20, d=30), range(40))
+    assert found.f_scores.shape == (10,)
+    assert found.f_scores.mean() > 0.95
+    assert (found.distances[:40] > 0).mean() > 0.95
+    assert (found.distances[40:] < 0).mean() > 0.95
+
+
+def test_words_alike_are_not_told_apart():
+    assert classify_specific(shifted(0), range(40)).f_scores.mean() < 0.3
+
+
+def test_distances_are_measured_from_the_boundary():
+    vectors = shifted(2)
+    found = classify_specific(vectors, range(40))
+    # An affine function of the vectors with a gradient of unit length.
+    gradient = np.linalg.lstsq(np.column_stack([vectors, np.ones(200)]), found.distances, rcond=None)[0][:-1]
+    assert np.linalg.norm(gradient) == pytest.approx(1)
+
+
+def test_one_seed_gives_one_result():
+    vectors = shifted(1)
+    first, second = (classify_specific(vectors, range(40), seed=3) for _ in range(2))
+    np.testing.assert_array_equal(first.f_scores, second.f_scores)
+    np.testing.assert_array_equal(first.distances, second.distances)
+
+
+def test_too_short_a_seed_list_is_refused():
+    with pytest.raises(InputError, match="3 words of one class are too few for 10-fold"):
+        classify_specific(shifted(1), [0, 1, 2])

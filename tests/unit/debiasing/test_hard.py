@@ -94,17 +94,18 @@ def test_a_word_of_a_set_is_not_neutral_and_a_set_twice_counts_once():
     np.testing.assert_array_equal(found, expected)
 
 
-def test_overlapping_sets_are_refused():
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        ([[0, 1], [1, 2]], "'word1' is in more than one equality set"),
+        ([[3]], "'word3' has fewer than two words"),
+        ([[3, 3]], "'word3' has fewer than two words"),
+    ],
+)
+def test_bad_sets_are_refused(sets, message):
     vectors, basis = embedding(7, 1)
-    with pytest.raises(InputError, match="'word1' is in more than one equality set"):
-        hard_debias(vectors, WORDS, basis, NEUTRAL, [[0, 1], [1, 2]])
-
-
-@pytest.mark.parametrize("rows", [[3], [3, 3]])
-def test_sets_of_one_word_are_refused(rows):
-    vectors, basis = embedding(8, 1)
-    with pytest.raises(InputError, match="'word3' has fewer than two words"):
-        hard_debias(vectors, WORDS, basis, NEUTRAL, [rows])
+    with pytest.raises(InputError, match=message):
+        hard_debias(vectors, WORDS, basis, NEUTRAL, sets)
 
 
 def test_a_neutral_word_within_the_subspace_is_refused():

@@ -83,16 +83,14 @@ def test_words_are_sorted_by_their_cosine_with_the_direction():
     assert table["projection"].tolist() == [1, 0, 0, -1]
 
 
-def test_direct_bias_of_no_word_is_refused():
-    with pytest.raises(InputError, match="direct bias of no words"):
-        direct_bias(np.empty((0, 3)), np.array([[1.0, 0, 0]]))
-
-
-def test_negative_strictness_is_refused():
-    with pytest.raises(InputError, match="give 0 or more"):
-        direct_bias(unit_vectors(0), some_basis(0), -1)
-
-
-def test_zero_direction_is_refused():
-    with pytest.raises(InputError, match="direction to project on is zero"):
-        project_words(unit_vectors(0), ["a"] * 12, [0], np.zeros(5))
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (direct_bias, (np.empty((0, 3)), np.eye(3)[:1]), "direct bias of no words"),
+        (direct_bias, (np.eye(3), np.eye(3)[:1], -1), "give 0 or more"),
+        (project_words, (np.eye(3), list("abc"), [0], np.zeros(3)), "direction to project on is zero"),
+    ],
+)
+def test_bad_input_is_refused(function, arguments, message):
+    with pytest.raises(InputError, match=message):
+        function(*arguments)

@@ -53,12 +53,9 @@ def test_our_lists_fit_together():
     assert len(occupations) > 300
 
 
-def test_a_list_of_words(file):
+def test_our_form_of_files(file):
     expected = WordList("mine", ("nurse", "no", "été"))
     assert read_words(file(f"{HEAD}words: [nurse, 'no', été]")) == expected
-
-
-def test_a_list_of_sets(file):
     sets = read_sets(file(f"{HEAD}sets:\n - [she, he]\n - [black, white, asian]"))
     assert sets == SetList("mine", (("she", "he"), ("black", "white", "asian")))
 
@@ -73,50 +70,31 @@ def test_the_authors_json_files(file):
     assert sets == SetList("definitional_pairs", (("woman", "man"), ("Mary", "John")))
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("", "the key 'name' is missing; the keys are name, title, source, words"),
-        (HEAD, "the key 'words' is missing"),
-        (f"{HEAD}words: nurse", 'words: "nurse" is not a list; write a list: words'),
-        (f"{HEAD}words: [nurse, no]", "words[1]: false is not a text"),
-        (f"{HEAD}words: [nurse, [judge, 1]]", "words[1]: a list is not a text"),
-        (f"{HEAD}words: [nurse, '']", "words[1]: is empty"),
-        (f"{HEAD}words: [nurse]", "a list of 1 word(s); give at least 2"),
-        (f"{HEAD}words: []", "a list of 0 word(s)"),
-        (f"{HEAD}words: [nurse, judge, nurse]", "'nurse' is there 2 times"),
-        (f"{HEAD}word: [nurse, judge]", "word: unknown key; did you mean 'words'?"),
-        (f"{HEAD}sets: [[she, he]]", "sets: unknown key"),
-        ("[nurse, judge]", "holds no mapping"),
-        ("words: [", "not valid YAML"),
+BAD = {
+    "list.yaml": [
+        (read_words, "", "the key 'name' is missing; the keys are name, title, source, words"),
+        (read_words, HEAD, "the key 'words' is missing"),
+        (read_words, f"{HEAD}words: nurse", 'words: "nurse" is not a list; write a list: words'),
+        (read_words, f"{HEAD}words: [nurse, no]", "words[1]: false is not a text"),
+        (read_words, f"{HEAD}words: [nurse, [judge, 1]]", "words[1]: a list is not a text"),
+        (read_words, f"{HEAD}words: [nurse, '']", "words[1]: is empty"),
+        (read_words, f"{HEAD}words: [nurse]", "a list of 1 word(s); give at least 2"),
+        (read_words, f"{HEAD}words: []", "a list of 0 word(s)"),
+        (read_words, f"{HEAD}words: [nurse, judge, nurse]", "'nurse' is there 2 times"),
+        (read_words, f"{HEAD}word: [nurse, judge]", "word: unknown key; did you mean 'words'?"),
+        (read_words, f"{HEAD}sets: [[she, he]]", "sets: unknown key"),
+        (read_words, "[nurse, judge]", "holds no mapping"),
+        (read_words, "words: [", "not valid YAML"),
+        (read_sets, f"{HEAD}sets: []", "holds no set of words"),
+        (read_sets, f"{HEAD}sets: [[she, he], [woman]]", "set 2 has 1 word(s) (woman); give at least 2"),
+        (read_sets, f"{HEAD}sets: [[]]", "set 1 has 0 word(s) (none)"),
+        (read_sets, f"{HEAD}sets: [she, he]", 'sets[0]: "she" is not a list'),
+        (read_sets, f"{HEAD}sets: [[she, he], [her, 1]]", "sets[1][1]: 1 is not a text"),
+        (read_sets, f"{HEAD}sets: [[she, she]]", "'she' is there 2 times"),
+        (read_sets, f"{HEAD}sets: [[she, he], [she, him]]", "'she' is there 2 times"),
+        (read_sets, f"{HEAD}words: [she, he]", "words: unknown key"),
     ],
-)
-def test_wrong_lists_of_words_are_refused(file, content, problem):
-    message = refusal(read_words, file(content))
-    assert problem in message
-    assert "list.yaml" in message
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (f"{HEAD}sets: []", "holds no set of words"),
-        (f"{HEAD}sets: [[she, he], [woman]]", "set 2 has 1 word(s) (woman); give at least 2"),
-        (f"{HEAD}sets: [[]]", "set 1 has 0 word(s) (none)"),
-        (f"{HEAD}sets: [she, he]", 'sets[0]: "she" is not a list'),
-        (f"{HEAD}sets: [[she, he], [her, 1]]", "sets[1][1]: 1 is not a text"),
-        (f"{HEAD}sets: [[she, she]]", "'she' is there 2 times"),
-        (f"{HEAD}sets: [[she, he], [she, him]]", "'she' is there 2 times"),
-        (f"{HEAD}words: [she, he]", "words: unknown key"),
-    ],
-)
-def test_wrong_lists_of_sets_are_refused(file, content, problem):
-    assert problem in refusal(read_sets, file(content))
-
-
-@pytest.mark.parametrize(
-    ("read", "content", "problem"),
-    [
+    "list.json": [
         (read_words, "", "not JSON"),
         (read_words, "[" * 100_000, "not JSON"),
         (read_words, '{"words": ["a"], "words": ["b"]}', "the key 'words' is there twice"),
@@ -129,11 +107,16 @@ def test_wrong_lists_of_sets_are_refused(file, content, problem):
         (read_sets, '[["she", 1]]', "[0][1]: 1 is not a text"),
         (read_sets, "[]", "holds no set of words"),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "content", "problem"), [(n, *row) for n, of in BAD.items() for row in of]
 )
-def test_wrong_json_files_are_refused(file, read, content, problem):
-    message = refusal(read, file(content, "list.json"))
+def test_wrong_lists_are_refused(file, name, read, content, problem):
+    message = refusal(read, file(content, name))
     assert problem in message
-    assert "list.json" in message
+    assert name in message
 
 
 @pytest.mark.parametrize("read", [read_words, read_sets])
@@ -154,8 +137,6 @@ def test_lost_words_are_named():
     assert known.lost == ("his", "Mary", "John")
     assert known.dropped == (("her", "his"), ("Mary", "John"))
 
-
-def test_a_larger_set_may_lose_a_word():
     known = known_sets(SetList("groups", (("black", "white", "asian"),)), {"black": 0, "asian": 1})
     assert known == ([(0, 1)], ("white",), ())
 

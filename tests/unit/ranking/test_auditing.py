@@ -1,19 +1,23 @@
 """The audit of ranked lists: rates, bounds, corrected tests, and what would be a false all-clear."""
 
+import dataclasses
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from typer.testing import CliRunner
 
 import pages
-from biaslab.cli import main
+from biaslab.cli import app, main
 from biaslab.core.errors import InputError
-from biaslab.ranking import registry
+from biaslab.ranking import geyik, registry
 from biaslab.ranking.auditing import audit_file, selection_rates
+from biaslab.ranking.comparison import compare
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.pools import Groups, Pools, top
 from biaslab.ranking.report.audited import answer
@@ -69,7 +73,7 @@ def test_rates_ratios_and_bounds_are_those_of_the_oracle(tmp_path, n_lists, unkn
 def test_the_interval_of_the_ratio_covers_equal_rates(n_lists):
     """A null: everybody has the same chance, so that about 95% of the intervals hold 1."""
     rng, covered = np.random.default_rng(1), []
-    for _ in range(300):
+    for _ in range(120):
         rows = []
         for number in range(n_lists):
             sexes = rng.permutation(["f"] * 20 + ["m"] * 20)
@@ -101,7 +105,7 @@ def test_measures_are_equal_to_those_of_other_packages(tmp_path):
     groups = Groups(
         np.array([0, 2]), lists.names, np.arange(2), lists.values, np.bincount(lists.values), desired
     )
-    whole = registry.measure(top(Pools(lists.offsets, groups), np.arange(8), 8))
+    whole = registry.measure(top(Pools(lists.offsets, groups), 8, np.arange(8)))
     assert row["rate"] - 0.8 == pytest.approx(EQUAL["difference of selection rates"], rel=1e-12)
     assert whole["exposure_ratio"].item() == pytest.approx(EQUAL["exposure ratio"], rel=1e-12)
     assert whole["ndkl"].item() == pytest.approx(EQUAL["NDKL"], rel=1e-5)  # theirs is smoothed
@@ -157,6 +161,18 @@ def test_a_clear_case_is_said_plainly(tmp_path):
         line.startswith("f has 0.0% of the top") and line.endswith(": below four fifths.") for line in lines
     )
     assert any(line.startswith("By FA*IR's test f has too few places for chance") for line in lines)
+    assert any(
+        "f is selected less often and m is selected more often than all others" in line for line in lines
+    )
+
+
+def test_the_answer_counts_the_tests_before_and_after_they_are_corrected(tmp_path):
+    rows = [(query, "m" if place < 6 else "f", -place) for query in range(6) for place in range(12)]
+    found = audited(tmp_path, pd.DataFrame(rows, columns=["query", "sex", "score"]), 5)
+    said = answer(found, ListFile(tmp_path / "in.csv", COLUMNS), "observed", 5, "det_greedy")
+    (section,) = (section for section in said.sections if section.title == "Too few places for chance?")
+    shown = section.table.set_index("Value").loc["f"]
+    assert (shown["Lists tested"], shown["p ≤ .05"], shown["corrected p ≤ .05"]) == ("6", "6", "0")
 
 
 def run(monkeypatch, capsys, *arguments, code=0):
@@ -188,3 +204,45 @@ def test_the_command_writes_a_page_and_numbers_and_keeps_files_of_others(tmp_pat
     said = run(monkeypatch, capsys, *options, code=2)
     assert said.err.startswith("biaslab: ranking-audit.json: is there, and no answer of biaslab; choose")
     assert Path("ranking-audit.json").read_text() == "mine"
+
+
+# --- one row of the registry adds a measure or an algorithm
+
+
+@pytest.fixture
+def small(tmp_path):
+    table = pd.DataFrame({"query": list("aaabb"), "score": [3, 2, 1, 2, 1], "sex": list("mfmfm")})
+    table.to_csv(tmp_path / "c.csv", index=False)
+    return ListFile(tmp_path / "c.csv", Columns("score", ("sex",), "query"))
+
+
+def test_a_new_row_is_in_every_table(monkeypatch, small):
+    last = registry.Measure("Places", 0, lambda rankings: rankings.n_places.astype(float))
+    copy = registry.Algorithm("As by score", partial(geyik.rank_pools, "score_only"))
+    monkeypatch.setitem(registry.MEASURES, "places", last)
+    monkeypatch.setitem(registry.ALGORITHMS, "by_score", copy)
+    audited = audit_file(small, "uniform", 2, "by_score")
+    assert audited.measures.set_index("title").loc["Places", "mean"].tolist() == [2.0, 2.0]
+    compared = compare([2], 3, 4, 4, 1)
+    assert (compared["algorithm"] == "by_score").sum() == len(registry.MEASURES)
+    assert compared.query("measure == 'places'")["mean"].eq(4).all()
+
+
+def test_the_commands_name_every_algorithm():
+    text = "".join(
+        CliRunner().invoke(app, ["ranking", "rerank", "--help"], env={"COLUMNS": "200"}).output.split()
+    )
+    assert [name for name in registry.ALGORITHMS if name not in text] == []
+
+
+def test_titles_are_different():
+    for rows in (registry.MEASURES, registry.ALGORITHMS):
+        assert len({row.title for row in rows.values()}) == len(rows)
+        assert all(dataclasses.is_dataclass(row) for row in rows.values())
+
+
+def test_measures_of_the_paper_are_computed_together(monkeypatch, small):
+    measure, calls = geyik.measure, []
+    monkeypatch.setattr(geyik, "measure", lambda rankings: calls.append(rankings) or measure(rankings))
+    audit_file(small, "uniform", 2, "det_cons")
+    assert len(calls) == len({id(rankings) for rankings in calls}) == 2  # before and after

@@ -51,7 +51,7 @@ def measured(folder, table, columns=COLUMNS, desired="uniform", k=5):
     lists = source.lists
     pools = Pools(lists.offsets, group(lists, choose(desired, source), source), lists.scores)
     order = order_of(lists, pools, source)
-    rankings = top(pools, order, k)
+    rankings = top(pools, k, order)
     return SimpleNamespace(
         lists=list_table(lists.queries, rankings),
         values=value_table(rankings, rankings.by_group(), rankings.by_group(rankings.attention)),

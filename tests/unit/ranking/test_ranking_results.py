@@ -9,9 +9,8 @@ from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.ranking import area as plan
+from biaslab.ranking.area import AREA as WHOLE
 from biaslab.ranking.report import tables
-from biaslab.ranking.report.worked_example import worked_example
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results, open_unit, write_report
 from ranking_data import UNIT, write_results
@@ -57,7 +56,7 @@ def test_figure_shows_means_and_shares(folder):
 
 
 def test_worked_example_has_both_logarithms():
-    rows = worked_example().set_index("value")
+    rows = tables.worked_example().set_index("value")
     for column, log in (("skew", math.log), ("skew_log10", math.log10)):
         assert rows[column].to_dict() == pytest.approx({"male": log(0.5), "female": log(4 / 3)})
 
@@ -96,23 +95,14 @@ def test_every_claim_is_measured_or_says_why_not(folder):
     assert "needs" in table.loc["feasible-det-const-sort", "reason"]
 
 
-def test_claims_of_an_area_that_is_not_run_are_not_attempted():
-    claims = read_claims([CLAIMS], SCHEMA)
-    table = measure_claims(claims, Path("nowhere"), {"origins": ["sample"]})
-    assert set(table["verdict"]) == {"not_attempted"}
-    measured = [claim.measure != "" for claim in claims]
-    assert set(table["reason"][measured]) == {"area ranking not run"}
+def test_summary_counts_the_lists():
+    sizes = {"distributions": 5000, "compared_lists": 70, "candidates": 9, "top": 8}
+    (line,) = WHOLE.summaries({"ranking": {"attribute_values": [2, 3], **sizes}})
+    assert "10,000 lists: 5,000 desired" in line
+    assert "140 lists" in line
 
 
 def test_missing_column_is_refused(tmp_path):
-    write_tsv(tmp_path / "ranking/simulation.tsv", worked_example())
+    write_tsv(tmp_path / "ranking/simulation.tsv", tables.worked_example())
     with pytest.raises(InputError, match=r"simulation\.tsv: column 'n_values' is missing"):
         write_report(AREA, [UNIT], tmp_path, ["simulation"])
-
-
-def test_summary_says_how_many_lists():
-    sizes = {"distributions": 5000, "compared_lists": 70, "candidates": 9, "top": 8}
-    ranking = {"attribute_values": [2, 3], **sizes}
-    (line,) = plan.summaries({"ranking": ranking})
-    assert line.startswith("simulation of 10,000 lists: 5,000 desired distributions each")
-    assert line.endswith("all algorithms and measures on 140 lists")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet
-from biaslab.ranking.algorithms import ALGORITHMS, rerank_report
+from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.desired import KINDS
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.reranking import describe_exhausted, rerank_file
@@ -73,7 +73,8 @@ def test_every_list_is_ranked_as_the_oracle_does(tmp_path, kind, algorithm):
     rng = np.random.default_rng(2)
     for k in (1, 4, 50):
         table = random_table(rng)
-        result, n_exhausted = reranked(tmp_path, table, desired=kind, k=k, algorithm=algorithm)
+        suffix = {1: ".csv", 4: ".parquet", 50: ".tsv"}[k]
+        result, n_exhausted = reranked(tmp_path, table, suffix, desired=kind, k=k, algorithm=algorithm)
         for i, (query, rows) in enumerate(table.groupby("query", sort=False)):
             shares = desired_fractions(rows, table, kind)
             names, desired = list(shares), list(shares.values())
@@ -88,7 +89,7 @@ def test_every_list_is_ranked_as_the_oracle_does(tmp_path, kind, algorithm):
             assert n_exhausted[i] == exhausted
 
 
-@examples(12)
+@examples(6)
 @given(
     seed=st.integers(0, 2**32),
     k=st.integers(1, 15),
@@ -102,26 +103,6 @@ def test_lists_in_one_file_are_ranked_as_each_alone(tmp_path_factory, seed, k, a
     together, _ = reranked(folder, table, ".csv", **how)
     alone = [reranked(folder, t, ".csv", **how)[0] for _, t in table.groupby("query", sort=False)]
     pd.testing.assert_frame_equal(together, pd.concat(alone, ignore_index=True))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_formats_change_nothing(tmp_path, kind):
-    table = random_table(np.random.default_rng(3), 25)
-    first, *others = [
-        reranked(tmp_path, table, suffix, desired=kind)[0] for suffix in (".parquet", ".csv", ".tsv")
-    ]
-    for result in others:
-        pd.testing.assert_frame_equal(result, first, check_dtype=False)
-
-
-def test_one_list_is_ranked_as_the_function_does(tmp_path):
-    table = random_table(np.random.default_rng(4), 1, 200)
-    result, n_exhausted = reranked(tmp_path, table, columns=Columns("score", ("sex",)), k=40)
-    names, values = np.unique(table["sex"], return_inverse=True)
-    desired, scores = np.full(len(names), 1 / len(names)), table["score"].to_numpy()
-    ours = rerank_report(scores, values, desired, 40, "det_greedy")
-    assert result["row"].tolist() == ours.order.tolist()
-    assert n_exhausted[0] == ours.n_exhausted
 
 
 def test_values_that_run_out_are_counted_and_told(tmp_path):

@@ -50,30 +50,26 @@ def test_the_order_of_the_file_changes_nothing(tmp_path, table):
     text = answer(first, read(tmp_path, table), "observed", 3, "det_greedy").lines
     assert any("candidates tie for the last" in line for line in text)
     assert first.p_value <= 1
-    for seed in range(3):
-        again = table.sample(frac=1, random_state=seed).sort_values("query", kind="stable")
-        second = audited(tmp_path, again)
-        for name in ("values", "selection", "tests", "measures"):
-            pd.testing.assert_frame_equal(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-9)
-        assert answer(second, read(tmp_path, again), "observed", 3, "det_greedy").lines == text
+    again = table.sample(frac=1, random_state=0).sort_values("query", kind="stable")
+    second = audited(tmp_path, again)
+    for name in ("values", "selection", "tests", "measures"):
+        pd.testing.assert_frame_equal(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-9)
+    assert answer(second, read(tmp_path, again), "observed", 3, "det_greedy").lines == text
+    untied = table.assign(score=np.random.default_rng(0).permutation(27))
+    assert audited(tmp_path, untied).n_tied == (0, 0, 0)
 
 
 def test_measures_are_near_the_mean_of_all_orders(tmp_path):
-    table = pd.DataFrame({"query": "q", "sex": list("fmmfm"), "score": [2, 2, 2, 2, 1]})
+    table = pd.DataFrame({"query": "q", "sex": list("fmmf"), "score": [2, 2, 2, 1]})
     keys = ["measure", "ranking"]
     found = audited(tmp_path, table, desired="uniform").measures.set_index(keys)["mean"]
     exact = []
-    for order in itertools.permutations(range(4)):
+    for order in itertools.permutations(range(3)):
         untied = table.assign(score=[*(5 - np.argsort(order) / 10), 1])
         exact.append(audited(tmp_path, untied, desired="uniform").measures.set_index(keys)["mean"])
     for name in ("ndkl", "exposure_ratio", "infeasible_count"):
         mean, spread = (of([one.loc[name] for one in exact], axis=0) for of in (np.mean, np.std))
         assert (abs(found.loc[name] - mean) <= 0.4 * spread + 1e-9).all(), name
-
-
-def test_without_ties_nothing_is_said(tmp_path, table):
-    table["score"] = np.random.default_rng(0).permutation(27)
-    assert audited(tmp_path, table).n_tied == (0, 0, 0)
 
 
 def test_a_list_without_a_value_counts_as_a_share_of_0(tmp_path):

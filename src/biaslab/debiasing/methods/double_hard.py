@@ -17,8 +17,7 @@ import numpy as np
 
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.hard import hard_debias
-from biaslab.debiasing.remaining.clusters import cluster_accuracy
-from biaslab.debiasing.remaining.extremes import extreme_words
+from biaslab.debiasing.remaining import cluster_accuracy, extreme_words
 from biaslab.debiasing.subspace import find_subspace
 
 N_COMPONENTS = 20
@@ -27,7 +26,7 @@ PER_SIDE = 500
 """Most biased words of each gender that are clustered (Section 3.2)."""
 
 
-def double_hard(experiment: Experiment) -> np.ndarray:
+def debias_double_hard(experiment: Experiment) -> np.ndarray:
     """Return the vectors after Double-Hard Debias: float64 (V, d), of unit length."""
     components = principal_components(experiment.embedding.vectors)
     best, _ = find_frequency(experiment, components[:N_COMPONENTS])

@@ -22,7 +22,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.experiment import Experiment
-from biaslab.debiasing.remaining.extremes import extreme_words
+from biaslab.debiasing.remaining import extreme_words
 
 N_ROUNDS = 35
 PER_CLASS = 7500
@@ -41,7 +41,7 @@ class Examples(NamedTuple):
     test_labels: np.ndarray
 
 
-def inlp(experiment: Experiment) -> np.ndarray:
+def debias_inlp(experiment: Experiment) -> np.ndarray:
     """Return the vectors after INLP of all words alike: float64 (V, d), of unit length."""
     projection, _ = find_projection(experiment)
     vectors = experiment.embedding.vectors.astype(np.float64) @ projection

@@ -19,6 +19,15 @@ N_LOST = 8
 _LEVEL = 0.05
 _MIDDLE = (0.5, 0.025, 0.975)
 """The median and the middle 95%."""
+LIMITS = [
+    "What is measured is what the word lists and tests ask about. Other biases, and other words, may be"
+    " there.",
+    "Vectors are scaled to length one before anything is measured, and only directions are compared.",
+    "A bias in vectors is no measure of harm in what is built on them, in either direction.",
+    "Debiasing is tried in memory alone; your files stay as they are. biaslab debiasing apply writes"
+    " a debiased one.",
+    "A test that is not significant has few words; it is no all-clear.",
+]
 _MEASURES = {
     "classifier_accuracy": "a classifier trained on a fifth of these words",
     "cluster_accuracy": "two clusters of these words",
@@ -46,7 +55,7 @@ def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) 
             _remaining(found, method),
             *map(_occupations, found),
         ],
-        limits=_limits(),
+        limits=LIMITS,
         numbers={str(one.file): _numbers(one) for one in found}
         | ({"ranks": vars(ranked) | {"tests": [vars(test) for test in ranked.tests]}} if ranked else {}),
     )
@@ -69,13 +78,13 @@ def _numbers(one: Audited) -> dict:
 
 
 def _lost(one: Audited) -> str:
-    parts = [f"{len(words)} of {name} ({_first(words)})" for name, words in one.lost.items() if words]
+    parts = [
+        f"{len(words)} of {name} ({', '.join(words[:N_LOST])}{', ...' * (len(words) > N_LOST)})"
+        for name, words in one.lost.items()
+        if words
+    ]
     lost = f"; it lacks {'; '.join(parts)}" if parts else ""
     return lost + (f"; it has {describe_recased(one.recased)}" if one.recased else "")
-
-
-def _first(words: Sequence[str]) -> str:
-    return ", ".join(words[:N_LOST]) + ", ..." * (len(words) > N_LOST)
 
 
 def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
@@ -108,12 +117,10 @@ def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
 
 def _compared(one: Audited) -> str:
     share = one.share_below
-    if share >= 1 - _LEVEL:
-        return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one stands out"
-    return (
-        f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one does not stand"
-        " out, which is no proof that it is harmless"
+    found = (
+        "stands out" if share >= 1 - _LEVEL else "does not stand out, which is no proof that it is harmless"
     )
+    return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one {found}"
 
 
 def _test_line(test: dict, method: str) -> str:
@@ -250,15 +257,3 @@ def _occupations(one: Audited) -> Section:
         }
     )
     return Section(f"Occupations at either end: {one.name}", table=shown)
-
-
-def _limits() -> list[str]:
-    return [
-        "What is measured is what the word lists and tests ask about. Other biases, and other words, may be"
-        " there.",
-        "Vectors are scaled to length one before anything is measured, and only directions are compared.",
-        "A bias in vectors is no measure of harm in what is built on them, in either direction.",
-        "Debiasing is tried in memory alone; your files stay as they are. biaslab debiasing apply writes"
-        " a debiased one.",
-        "A test that is not significant has few words; it is no all-clear.",
-    ]

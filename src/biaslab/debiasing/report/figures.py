@@ -1,5 +1,6 @@
 """The figures of debiasing, of one embedding each (Bolukbasi et al. 2016)."""
 
+import math
 from itertools import cycle
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pandas as pd
 
 from biaslab.bias.names import in_words
 from biaslab.core import plotting as plot
-from biaslab.debiasing.report.results import BENCHMARKS, STAGES, draw_chance, extremes, read
+from biaslab.debiasing import registry
+from biaslab.debiasing.comparison import PAIRS, UNITS
+from biaslab.debiasing.report.tables import BENCHMARKS, METHODS, REMAINING, STAGES, extremes, read
 from biaslab.run.reports import Results
 
 _N_EXTREME = 12
@@ -21,6 +24,15 @@ _SCORES = dict(zip(BENCHMARKS, ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.
 _TESTS = ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^"), (plot.BLACK, "D"), (plot.GREY, "v"))
 _LARGEST_EFFECT = 2.0  # of any association test
 _SCORE_RANGE = 5  # points of a score, × 100: a change that one would notice
+_GUESSED = ("cluster_accuracy", "classifier_accuracy")
+"""Those that are 0.5 where nothing can be told."""
+
+_QUALITY_RANGE = (80, 105)
+"""Percent of the benchmark scores before that the figure spans, unless a method keeps less."""
+
+_METHOD_STYLES = dict(zip(registry.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
+"""Colour and marker of each method."""
+_CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
 
 
@@ -123,6 +135,88 @@ def draw_path(unit: Results, stem: Path) -> None:
             if ax.get_legend_handles_labels()[1]:
                 ax.legend(loc="best")
         plot.save_with_data(fig, stem, path)
+
+
+def draw_methods(unit: Results, stem: Path) -> None:
+    """Draw the bias that remains by four measures against the quality that is kept, a point a method."""
+    data = read(unit, "methods")
+    kept = quality_kept(data)
+    shown = data[data["measure"].isin(REMAINING)].rename(columns={"value": "remaining"})
+    shown = shown.assign(kept=shown["method"].map(kept))
+    with plot.figure(plot.DOUBLE_COLUMN, 2.4) as fig:
+        panels = fig.subplots(1, len(REMAINING), sharex=True)
+        for ax, (measure, label) in zip(panels, REMAINING.items(), strict=True):
+            if measure == "direct_bias":
+                draw_chance(ax, unit)
+            elif measure in _GUESSED:
+                ax.axhline(0.5, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=0, label="Guessing")
+            _draw_methods(ax, shown[shown["measure"] == measure])
+            ax.set_title(label)
+            top = max(1.05 * (measure != "direct_bias"), ax.get_ylim()[1])
+            ax.set_ylim(-0.04 * top, top)
+            ax.set_xlim(min(_QUALITY_RANGE[0], ax.get_xlim()[0]), max(_QUALITY_RANGE[1], ax.get_xlim()[1]))
+            ax.set_xlabel("Quality kept (%)")
+        panels[0].set_ylabel("Bias that remains")
+        named = {
+            label: mark for ax in panels for mark, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        }
+        fig.legend(named.values(), named, loc="outside lower center", ncols=5)
+        plot.save_with_data(
+            fig, stem, shown[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]]
+        )
+
+
+def quality_kept(data: pd.DataFrame) -> pd.Series:
+    """Return the mean benchmark score of each method in percent of that before; empty without scores."""
+    scores = data[data["measure"].isin(BENCHMARKS)].pivot(index="method", columns="measure", values="value")
+    scores = scores.dropna(axis="columns")
+    before = scores.loc["none"] if "none" in scores.index else np.nan
+    return (100 * scores.mean(axis="columns") / np.mean(before)).rename("kept")
+
+
+def draw_chance(ax: plot.Axes, unit: Results) -> None:
+    """Draw the DirectBias that a direction drawn at random has."""
+    ax.axhline(
+        by_chance(unit), color=plot.GREY, linestyle="-.", linewidth=0.8, zorder=0, label="A random direction"
+    )
+
+
+def by_chance(unit: Results) -> float:
+    """Return the DirectBias that is to be expected of a direction that was drawn at random.
+
+    Of any words: the mean of abs(cos)^c over directions of d dimensions, where c is the strictness, is
+    Gamma((c + 1) / 2) Gamma(d / 2) / (sqrt(pi) Gamma((c + d) / 2)).
+    """
+    measured, settings = read(unit, "bias"), read(unit, "settings").set_index("setting")["value"]
+    d = float(measured.loc[measured["measure"] == "dimension", "value"].iloc[0])
+    c = float(settings["strictness"])
+    logarithm = math.lgamma((c + 1) / 2) + math.lgamma(d / 2) - math.lgamma((c + d) / 2)
+    return math.exp(logarithm) / math.sqrt(math.pi)
+
+
+def _draw_methods(ax: plot.Axes, part: pd.DataFrame) -> None:
+    for row in part.itertuples():
+        if row.method in _CHANCE:
+            colour, line = _CHANCE[row.method]
+            ax.axhspan(row.ci_low, row.ci_high, color=colour, alpha=0.25, linewidth=0, zorder=0)
+            ax.axhline(
+                row.remaining,
+                color=colour,
+                linestyle=line,
+                linewidth=0.9,
+                label=METHODS[row.method],
+                zorder=1,
+            )
+            continue
+        colour, marker = _METHOD_STYLES[row.method]
+        lengths = None
+        if not pd.isna(row.ci_low):
+            lengths = [[max(row.remaining - row.ci_low, 0)], [max(row.ci_high - row.remaining, 0)]]
+        ax.errorbar(
+            row.kept, row.remaining, lengths, fmt=marker, color=colour, fillstyle="none", markersize=4,
+            elinewidth=0.8, capsize=1.5, label=METHODS[row.method],
+        )  # fmt: skip
+    ax.margins(x=0.15)
 
 
 def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from biaslab.bias.measures.registry import MEASURES
+from biaslab.bias.measures import MEASURES
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.answers import Section, dots, listed, with_ends
 from biaslab.core.tables import text_columns

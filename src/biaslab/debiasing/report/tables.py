@@ -1,13 +1,18 @@
-"""The tables of debiasing, of all embeddings together (Bolukbasi et al. 2016)."""
+"""The tables of debiasing, of all embeddings together, and the readers of its results."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
+from biaslab.bias.names import in_words
 from biaslab.core.tables import Table, text_columns
-from biaslab.debiasing.report.results import BENCHMARKS, STAGES, extremes, read_all
+from biaslab.debiasing import registry
+from biaslab.debiasing.columns import COLUMNS
+from biaslab.debiasing.comparison import PAIRS, UNITS
 from biaslab.run.reports import Results
 
+STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
+BENCHMARKS = {name: benchmark.title for name, benchmark in registry.BENCHMARKS.items()}
 MEASURES = {
     "direct_bias": "DirectBias of all occupations",
     "direct_bias_neutral": "DirectBias of the neutral occupations",
@@ -22,8 +27,42 @@ N_EXTREME = 20
 N_INDIRECT = 10
 """The same for the axis of indirect bias."""
 
+METHODS = registry.METHODS | {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
+"""The titles of the methods, and of what tells chance."""
+
+REMAINING = {
+    "direct_bias": "DirectBias",
+    "cluster_accuracy": "Clusters, accuracy",
+    "classifier_accuracy": "Classifier, accuracy",
+    "neighbour_correlation": "Neighbours, correlation",
+}
+"""Measures of bias that the figure shows, a panel each."""
+
+_QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
+_TEXT = ("missing_words", "word", "she", "he")
 _MULTIPLY = "-multiply"
 _SEEDS = {"this project's list": "classifier", "the authors' list": "classifier_authors"}
+
+
+def read(unit: Results, name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of an embedding."""
+    return unit.table(name, *COLUMNS[name], text=_TEXT)
+
+
+def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
+    """Read one of the files `COLUMNS` of several embeddings; their names become the first column."""
+    parts = {unit.name: read(unit, name) for unit in units}
+    return pd.concat(parts, names=["embedding", None]).reset_index(0).reset_index(drop=True)
+
+
+def extremes(occupations: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Return the `n` occupations at either end of the axis before debiasing (at most half), at each stage."""
+    wide = occupations.pivot(index="word", columns="stage", values="projection")
+    wide = wide.sort_values("before", ascending=False, kind="stable")
+    n = min(n, len(wide) // 2)
+    ends = pd.concat({"she": wide.head(n), "he": wide.tail(n)[::-1]}, names=["end", "word"]).reset_index()
+    ends.insert(1, "place", ends.groupby("end", sort=False).cumcount() + 1)
+    return ends[["end", "place", "word", *(s for s in STAGES if s in wide)]]
 
 
 def extreme_occupations(units: Sequence[Results]) -> Table:
@@ -192,6 +231,26 @@ def classifier(units: Sequence[Results]) -> Table:
     return Table(data, shown, "Classifier of gender-specific words", note)
 
 
+def methods(units: Sequence[Results]) -> Table:
+    """Return all measures of all methods, a column a method."""
+    data = read_all(units, "methods")
+    names = {name: _measure_name(name) for name in dict.fromkeys(data["measure"])}
+    shown = data.assign(text=[_interval_text(row) for row in data.itertuples()])
+    wide = shown.pivot(index=["embedding", "measure"], columns="method", values="text").fillna("–")
+    order = pd.MultiIndex.from_frame(data[["embedding", "measure"]].drop_duplicates())
+    wide = wide.loc[order].reset_index()
+    wide["measure"] = wide["measure"].map(names)
+    templates = {"Embedding": "{embedding}", "Measure": "{measure}"}
+    templates |= {title: f"{{{name}}}" for name, title in METHODS.items() if name in wide}
+    note = (
+        "Bias of words by their cosine with she - he before debiasing. Clusters and classifier: of the most"
+        " biased neutral words, 0.5 when nothing can be told. The last columns remove directions that have"
+        " nothing to do with the bias and look at the words at their ends. 95% intervals in brackets;"
+        " clusters have none."
+    )
+    return Table(data, text_columns(wide, templates), "Methods of debiasing side by side", note)
+
+
 def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return a column of values for each stage, in the order of the data."""
     order = pd.MultiIndex.from_frame(data[keys].drop_duplicates())
@@ -202,3 +261,16 @@ def _stages(data: pd.DataFrame, template: str) -> dict[str, str]:
     """Return the columns of the stages that there are."""
     present = set(data["stage"])
     return {name: template % stage for stage, name in STAGES.items() if stage in present}
+
+
+def _measure_name(measure: str) -> str:
+    names = REMAINING | _QUALITY
+    return names.get(measure, f"Effect size of {in_words(measure.removesuffix('_effect_size'))}")
+
+
+def _interval_text(row: object) -> str:
+    if pd.isna(row.value):
+        return "–"
+    if pd.isna(row.ci_low):
+        return f"{row.value:.3f}"
+    return f"{row.value:.3f} [{row.ci_low:.3f}, {row.ci_high:.3f}]"

@@ -12,7 +12,7 @@ own vectors w_i held constant:
     First order in X (Appendix A): the scalar product of the bias gradient with the removed counts.
 
 The bias B is the measure that the test names, by default the effect size of the paper: anything in
-`biaslab.bias.measures.registry` with a value and a gradient by the word vectors. The effect size (Eq. 4) is
+`biaslab.bias.measures` with a value and a gradient by the word vectors. The effect size (Eq. 4) is
 evaluated inside the compiled loop over the units; any other measure gets the moved vectors from the loop.
 """
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaslab.bias.measures.registry import MEASURES, measure_bias, measure_gradient
+from biaslab.bias.measures import MEASURES, measure_bias, measure_gradient
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WEAT, WeatIndices
 from biaslab.core.errors import InputError

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from biaslab.bias.measures.registry import PARAMETERS
+from biaslab.bias.measures import PARAMETERS
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from tqdm import tqdm
 
-from biaslab.bias.measures.registry import measure_bias
+from biaslab.bias.measures import measure_bias
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError

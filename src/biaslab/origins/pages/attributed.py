@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.measures.registry import PARAMETERS
+from biaslab.bias.measures import PARAMETERS
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.settings import ExactTest
 from biaslab.bias.word_sets import WordSets, read_word_sets

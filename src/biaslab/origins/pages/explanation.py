@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.measures.registry import PARAMETERS
+from biaslab.bias.measures import PARAMETERS
 from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest

@@ -29,7 +29,7 @@ def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str)
     before = _rows(found, _BEFORE)
     is_reranked = _AFTER in set(found.values["ranking"])
     lines = [_value_line(row, found) for row in before.head(N_VALUES).to_dict("records")]
-    lines += [*_difference_lines(found, before), *_tie_lines(found, before)]
+    lines += [*_difference_lines(found, before), *_tie_lines(found)]
     lines += [*_test_lines(found), *_unknown_lines(found, before)]
     if is_reranked:
         lines.append(_after_line(found, algorithm))
@@ -45,7 +45,7 @@ def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str)
             _shares(found, before),
             _selection(found, before),
             _exposure(found, before),
-            _tests(found, before),
+            _tests(found),
             _measures(found),
         ],
         limits=_limits(found),
@@ -118,8 +118,10 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
     lines = []
     if is_seen.any():
         parts = []
+        hits, n = rows["n_selected"], rows["n_candidates"]
+        excess = rows["rate"] - (hits.sum() - hits) / (n.sum() - n)  # over the rate of all others
         for word, sign in (("less", -1), ("more", 1)):
-            names = rows["value"][is_seen & (np.sign(_excess(rows)) == sign)].tolist()
+            names = rows["value"][is_seen & (np.sign(excess) == sign)].tolist()
             if names:
                 parts.append(
                     f"{_listed_names(names)} {'are' if len(names) > 1 else 'is'} selected {word} often"
@@ -138,12 +140,6 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
             " Even with nobody selected, a difference would be seen less than four times in five."
         )
     return lines
-
-
-def _excess(rows: pd.DataFrame) -> np.ndarray:
-    """Return the rate of each value less that of all others."""
-    hits, n = rows["n_selected"], rows["n_candidates"]
-    return (rows["rate"] - (hits.sum() - hits) / (n.sum() - n)).to_numpy()
 
 
 def _seen(rows: pd.DataFrame) -> str:
@@ -165,7 +161,7 @@ def _listed_names(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _tie_lines(found: Audit, before: pd.DataFrame) -> list[str]:
+def _tie_lines(found: Audit) -> list[str]:
     n, places, n_lists = found.n_tied
     if not n:
         return []
@@ -259,18 +255,19 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
     return data | ({"Re-ranked by": registry.algorithm(algorithm).title} if algorithm else {})
 
 
-def _series(found: Audit, name: str) -> dict[str, np.ndarray]:
-    return {
-        ranking: with_ends(_rows(found, ranking).head(N_VALUES), name)
-        for ranking in RANKINGS
-        if ranking in set(found.values["ranking"])
-    }
+def _series(found: Audit, name: str, has_candidates: bool = False) -> dict[str, np.ndarray]:
+    """Return a quantity of the values with its interval by ranking; perhaps those with candidates alone."""
+    series = {}
+    for ranking in found.values["ranking"].unique():
+        rows = _rows(found, ranking)
+        rows = rows[rows["n_candidates"] > 0] if has_candidates else rows
+        series[ranking] = with_ends(rows.head(N_VALUES), name)
+    return series
 
 
 def _shares(found: Audit, before: pd.DataFrame) -> Section:
     shown = before.head(N_VALUES)
-    names = {ranking: f"share of the top, {ranking}" for ranking in RANKINGS}
-    series = {names[ranking]: of for ranking, of in _series(found, "share").items()}
+    series = {f"share of the top, {ranking}": of for ranking, of in _series(found, "share").items()}
     series["desired share"] = np.stack([shown["desired"], *[np.full(len(shown), np.nan)] * 2], axis=1)
     table = text_columns(
         shown,
@@ -304,10 +301,6 @@ def _shares(found: Audit, before: pd.DataFrame) -> Section:
 
 def _selection(found: Audit, before: pd.DataFrame) -> Section:
     shown = before[before["n_candidates"] > 0].head(N_VALUES)
-    series = {
-        f"{r}": with_ends(_rows(found, r).query("n_candidates > 0").head(N_VALUES), "ratio")
-        for r in _series(found, "share")
-    }
     templates = {
         "Value": "{value}",
         "Candidates": "{n_candidates:,.0f}",
@@ -340,7 +333,7 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
         ],
         dots(
             shown["value"],
-            series,
+            _series(found, "ratio", has_candidates=True),
             f"Selection rate relative to {found.reference} (before)",
             FOUR_FIFTHS,
             "four fifths",
@@ -359,10 +352,7 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
 
 def _exposure(found: Audit, before: pd.DataFrame) -> Section:
     shown = before[before["n_candidates"] > 0].head(N_VALUES)
-    series = {
-        r: with_ends(_rows(found, r).query("n_candidates > 0").head(N_VALUES), "exposure")
-        for r in _series(found, "share")
-    }
+    series = _series(found, "exposure", has_candidates=True)
     templates = {
         "Value": "{value}",
         "Exposure of a candidate": "{exposure:.3f}",
@@ -383,19 +373,17 @@ def _exposure(found: Audit, before: pd.DataFrame) -> Section:
     )
 
 
-def _tests(found: Audit, before: pd.DataFrame) -> Section:
-    rows = []
-    for value, tests in found.tests.groupby("value"):
-        p = tests["p_value"].dropna()
-        rows.append(
-            {
-                "value": value,
-                "n": len(p),
-                "raw": (p <= SIGNIFICANT).sum(),
-                "corrected": (tests["p_value_corrected"] <= SIGNIFICANT).sum(),
-                "least": tests["p_value_corrected"].min(),
-            }
-        )
+def _tests(found: Audit) -> Section:
+    tests = found.tests.assign(
+        raw=found.tests["p_value"] <= SIGNIFICANT,
+        corrected=found.tests["p_value_corrected"] <= SIGNIFICANT,
+    )
+    rows = tests.groupby("value", as_index=False).agg(
+        n=("p_value", "count"),
+        raw=("raw", "sum"),
+        corrected=("corrected", "sum"),
+        least=("p_value_corrected", "min"),
+    )
     templates = {
         "Value": "{value}",
         "Lists tested": "{n:,}",
@@ -411,7 +399,7 @@ def _tests(found: Audit, before: pd.DataFrame) -> Section:
             " some are small by chance, 5 in 100 below .05; corrected (Holm) there is at most a chance of 5%"
             " that any is."
         ],
-        table=text_columns(pd.DataFrame(rows).head(N_VALUES), templates),
+        table=text_columns(rows.head(N_VALUES), templates),
     )
 
 

@@ -1,4 +1,7 @@
-"""The figure of fairness-aware ranking: every measure against the number of values (Geyik et al. 2019)."""
+"""The figures of fairness-aware ranking: measures against the number of values of the attribute.
+
+That of all algorithms goes beyond Geyik et al. 2019.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core import plotting as plot
-from biaslab.ranking.report.results import ALGORITHM_NAMES, read
+from biaslab.ranking import registry
+from biaslab.ranking.report.tables import ALGORITHM_NAMES, SHOWN, read
 from biaslab.run.reports import Results
 
 _STYLES = {
@@ -25,6 +29,8 @@ _PANELS = {
     "ndkl": "NDKL",
     "ndcg": "NDCG",
 }
+_COLOURS = (*plot.SERIES, plot.GREY)
+_MARKERS = "xosD^vPX*"
 _APART = 0.08  # between the marks of two algorithms, so that equal ones can be seen
 
 
@@ -37,7 +43,9 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
     with plot.figure(plot.DOUBLE_COLUMN, 4.4) as fig:
         axes = fig.subplots(2, 3, sharex=True).ravel()
         for ax, (measure, name) in zip(axes, _PANELS.items(), strict=True):
-            _draw_panel(ax, data[data["measure"] == measure])
+            for place, (algorithm, (colour, marker)) in enumerate(_STYLES.items()):
+                part = data[(data["measure"] == measure) & (data["algorithm"] == algorithm)]
+                _draw_line(ax, part, (place - 2) * _APART, ALGORITHM_NAMES[algorithm], colour, marker)
             ax.set_ylabel(name)
         for ax in axes[3:]:
             ax.set_xlabel("Values of the attribute, |A|")
@@ -46,14 +54,33 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
-def _draw_panel(ax: plot.Axes, data: pd.DataFrame) -> None:
-    """Draw one measure of all algorithms, with the intervals of the means."""
-    for place, (algorithm, (colour, marker)) in enumerate(_STYLES.items()):
-        part = data[data["algorithm"] == algorithm].sort_values("n_values")
-        mean = part["mean"].to_numpy()
-        # Clopper and Pearson's interval contains the share; rounding may put a bound beyond it by a hair.
-        lengths = np.maximum([mean - part["ci_low"], part["ci_high"] - mean], 0)
-        ax.errorbar(
-            part["n_values"] + (place - 2) * _APART, mean, lengths, color=colour, marker=marker, markersize=3,
-            linewidth=0.8, elinewidth=0.8, capsize=1.5, label=ALGORITHM_NAMES[algorithm],
-        )  # fmt: skip
+def draw_comparison(units: Sequence[Results], stem: Path) -> None:
+    """Draw the means against the number of values, a panel for each measure."""
+    data = read(units, "comparison")
+    data = data[data["measure"].isin(SHOWN)]
+    with plot.figure(plot.DOUBLE_COLUMN, 4.4) as page:
+        panels = page.subplots(2, 4, sharex=True)
+        for axes, name in zip(panels.ravel(), SHOWN, strict=True):
+            for place, algorithm in enumerate(data["algorithm"].unique()):
+                part = data[(data["algorithm"] == algorithm) & (data["measure"] == name)]
+                title = registry.ALGORITHMS[algorithm].title
+                colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+                _draw_line(axes, part, (place - 3) * _APART, title, colour, marker)
+            axes.set_title(registry.MEASURES[name].title)
+        for axes in panels[1]:
+            axes.set_xlabel("|A|")
+            axes.set_xticks(sorted(data["n_values"].unique()))
+        plot.legend_below(page, panels[0, 0], 4)
+        plot.save_with_data(page, stem, data)
+
+
+def _draw_line(ax: plot.Axes, part: pd.DataFrame, shift: float, label: str, colour: str, marker: str) -> None:
+    """Draw a measure of an algorithm, with the intervals of the means."""
+    part = part.sort_values("n_values")
+    mean = part["mean"].to_numpy()
+    # Clopper and Pearson's interval contains the share; rounding may put a bound beyond it by a hair.
+    lengths = np.maximum(np.nan_to_num([mean - part["ci_low"], part["ci_high"] - mean]), 0)
+    ax.errorbar(
+        part["n_values"] + shift, mean, lengths, color=colour, marker=marker, markersize=3, linewidth=0.8,
+        elinewidth=0.8, capsize=1.5, label=label,
+    )  # fmt: skip

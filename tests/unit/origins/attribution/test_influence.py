@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from biaslab.bias.measures.registry import MEASURES
+from biaslab.bias.measures import MEASURES
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream

@@ -1,0 +1,196 @@
+"""What is left of a bias after debiasing (Gonen and Goldberg 2019): a measure is a function in `MEASURES`.
+
+The words that are looked at are those at the two ends of the bias before debiasing:
+
+- Do they still gather by gender in two clusters (Section 4.1)?
+- Do the neighbours of a word still tell its bias (Sections 4.2 and 4.3)? The bias of a word by its neighbours
+  is the share of words of one gender among the k nearest to it. The gender of a neighbour is the sign of its
+  bias before debiasing.
+- Can a classifier learn from some words how others were biased (Section 4.4)?
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.core.stats import mean_interval
+
+N_STARTS = 10
+"""Starts of the clusters."""
+TRAIN_SHARE = 0.2
+"""The paper trains a classifier on 1,000 of 5,000 words and tests it on the rest."""
+N_SPLITS = 5
+_BLOCK = 512
+
+
+class ExtremeWords(NamedTuple):
+    """Words at both ends, as many of each."""
+
+    rows: np.ndarray  # (2 n,) int64: the positive end, the most extreme first, then the negative one
+    labels: np.ndarray  # (2 n,) int64: 1 for the positive end, 0 for the negative one
+
+
+def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) -> ExtremeWords:
+    """Return the words with the largest and the smallest bias (V,), whose sign is the end.
+
+    At most a quarter of the candidates at each end, so that no word near the middle enters, and no more than
+    have the sign of their end. Words of equal bias are in the order of their rows.
+    """
+    candidates = np.unique(np.asarray(candidates, dtype=np.int64))
+    values = bias[candidates]
+    n = min(per_side, len(candidates) // 4, int((values > 0).sum()), int((values < 0).sum()))
+    if n < 2:
+        raise InputError(
+            f"{len(candidates)} neutral words have no two at each end of the bias;"
+            " use an embedding of more words"
+        )
+    order = candidates[np.argsort(-values, kind="stable")]
+    return ExtremeWords(np.concatenate([order[:n], order[::-1][:n]]), np.repeat([1, 0], n))
+
+
+class Case(NamedTuple):
+    """An embedding before debiasing, and the words that are looked at; the same for all methods."""
+
+    bias: np.ndarray  # (V,) float64: cosine of every word with she - he, before
+    neutral: np.ndarray  # rows, (n,) int64
+    professions: np.ndarray  # rows of the neutral occupations, (n,) int64
+    clustered: ExtremeWords
+    classified: ExtremeWords
+    neighbours: int  # that are counted
+    seed: int
+
+
+class Found(NamedTuple):
+    """One number with its 95% interval (NaN where there is none), of how many words."""
+
+    measure: str
+    value: float
+    ci_low: float
+    ci_high: float
+    n: int
+
+
+def measure_clusters(case: Case, vectors: np.ndarray) -> Found:
+    """Return ``cluster_accuracy`` of the most biased words; clusters of one embedding have no interval."""
+    rows, labels = case.clustered
+    value = cluster_accuracy(vectors[rows], labels, case.seed)
+    return Found("cluster_accuracy", value, math.nan, math.nan, len(rows))
+
+
+def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> float:
+    """Return how well two clusters of words tell the two ends of the bias.
+
+    The labels (n,) are 1 or 0, the end at which each of the points (n, d) was before debiasing. The accuracy
+    is the share of words in the cluster of their end, under the better of the two namings: 0.5 is the least.
+    """
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # sums are regrouped among threads
+        found = KMeans(2, n_init=N_STARTS, random_state=seed).fit_predict(np.asarray(points, np.float64))
+    return alignment(found, labels)
+
+
+def alignment(clusters: np.ndarray, labels: np.ndarray) -> float:
+    """Return the share of equal entries of two 0-1 vectors, or of unequal ones when these are more."""
+    equal = float(np.mean(clusters == labels))
+    return max(equal, 1 - equal)
+
+
+def measure_classifier(case: Case, vectors: np.ndarray) -> Found:
+    """Return ``classifier_accuracy``, the mean over the splits with its interval (Student's t)."""
+    rows, labels = case.classified
+    accuracies = classifier_accuracies(vectors[rows], labels, case.seed)
+    return Found("classifier_accuracy", float(accuracies.mean()), *mean_interval(accuracies), len(rows))
+
+
+def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> np.ndarray:
+    """Return a support vector machine's accuracy on words held out, by random split; 0.5 is chance.
+
+    The labels (n,), 1 or 0, as many of each, are the end at which each point (n, d) was before debiasing.
+    """
+    return np.array([split_accuracy(points, labels, seed, split) for split in range(N_SPLITS)])
+
+
+def split_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1, split: int = 0) -> float:
+    """Return the accuracy of one split; arguments as of `classifier_accuracies`."""
+    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.svm import SVC
+
+    points = np.asarray(points, np.float64)
+    train = _training_rows(labels, stream(seed, "leftover-classifier", split))
+    width = 1 / (points.shape[1] * points[train].var())  # scikit-learn's default
+    kernel = rbf_kernel(points, points[train], width)  # by one product of matrices: several times faster
+    machine = SVC(kernel="precomputed").fit(kernel[train], labels[train])
+    return float(machine.score(kernel[~train], labels[~train]))
+
+
+def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Choose the words to train on: bool (n,), at least one of each end."""
+    chosen = np.zeros(len(labels), dtype=bool)
+    for label in (0, 1):
+        rows = np.flatnonzero(labels == label)
+        chosen[rng.choice(rows, max(1, round(TRAIN_SHARE * len(rows))), replace=False)] = True
+    return chosen
+
+
+def measure_neighbours(case: Case, vectors: np.ndarray) -> Found:
+    """Return Pearson's correlation of professions' bias before and their neighbours', Fisher's interval."""
+    return correlate(case.bias[case.professions], profession_shares(case, vectors))
+
+
+def profession_shares(case: Case, vectors: np.ndarray) -> np.ndarray:
+    """Return `neighbour_shares` of the professions among all neutral words: (n,) float64."""
+    return neighbour_shares(vectors, case.professions, case.bias, case.neutral, case.neighbours)
+
+
+def correlate(bias: np.ndarray, shares: np.ndarray) -> Found:
+    """Return Pearson's correlation; NaN when a vector is constant or has fewer than four entries."""
+    from scipy.stats import pearsonr
+
+    name, n = "neighbour_correlation", len(bias)
+    if n < 4 or np.ptp(shares) == 0 or np.ptp(bias) == 0:
+        return Found(name, math.nan, math.nan, math.nan, n)
+    found = pearsonr(bias, shares)
+    return Found(name, float(found.statistic), *map(float, found.confidence_interval()), n)
+
+
+def neighbour_shares(
+    vectors: np.ndarray, rows: Sequence[int], bias: np.ndarray, candidates: Sequence[int], k: int
+) -> np.ndarray:
+    """Return the share (n,) of positively biased words among the k nearest neighbours of words.
+
+    The unit vectors (V, d) are perhaps debiased, the bias (V,) is that before, and its sign the gender of a
+    neighbour. Candidates are rows of words that can be neighbours, all of which count when there are fewer
+    than k; a word is no neighbour of itself. Of words at the same distance the one of the lower row is
+    nearer.
+    """
+    vectors, rows = np.asarray(vectors, dtype=np.float64), np.asarray(rows, dtype=np.int64)
+    candidates = np.unique(np.asarray(candidates, dtype=np.int64))
+    positive = bias[candidates] > 0
+    k = min(k, len(candidates) - 1)
+    shares = np.empty(len(rows))
+    for first in range(0, len(rows), _BLOCK):
+        block = rows[first : first + _BLOCK]
+        cosines = np.round(vectors[block] @ vectors[candidates].T, 12)
+        cosines[block[:, None] == candidates[None, :]] = -np.inf
+        shares[first : first + _BLOCK] = (_nearest(cosines, k) & positive).sum(axis=1) / k
+    return shares
+
+
+def _nearest(cosines: np.ndarray, k: int) -> np.ndarray:
+    """Mark the k largest entries of each row (n, m), of equal ones the first: bool (n, m)."""
+    least = np.partition(cosines, -k, axis=1)[:, [-k]]
+    nearer, as_near = cosines > least, cosines == least
+    missing = k - nearer.sum(axis=1)
+    tied = as_near.sum(axis=1) > missing
+    as_near[tied] &= as_near[tied].cumsum(axis=1) <= missing[tied, None]
+    return nearer | as_near
+
+
+MEASURES = (measure_clusters, measure_classifier, measure_neighbours)
+"""Each takes a `Case` and the vectors that debiasing made, and returns what it `Found`."""
