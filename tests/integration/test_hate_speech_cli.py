@@ -218,13 +218,12 @@ def test_texts_without_hate_are_counted_by_group(files):
 
 
 def test_a_limit_of_texts_is_drawn_by_the_seed(files):
-    limited = [
-        audit("my_texts:words", "texts.csv", *KIND, *TERMS, "--limit", "30", "--seed", seed)[1]["identifiers"]
-        for seed in ("1", "1", "2")
-    ]
-    assert limited[0] == limited[1] != limited[2]
-    counts = {row["identifier"]: row["n"] for row in limited[0]}
-    assert counts["(any)"] + counts["(none)"] == 30
+    drawn = []
+    for seed in ("1", "1", "2"):
+        _, numbers = audit("my_texts:words", "texts.csv", *KIND, *TERMS, "--limit", "30", "--seed", seed)
+        drawn.append({row["identifier"]: row["n"] for row in numbers["identifiers"]})
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0]["(any)"] + drawn[0]["(none)"] == 30
 
 
 def test_neutral_sentences_of_the_users_own_and_a_folder(files):
