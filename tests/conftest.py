@@ -20,11 +20,12 @@ HERE = Path(__file__).parent
 LONGEST = (
     "workflow/test_smoke.py",
     "docs/test_consoles.py",
+    "docs/test_recorded_crates.py",
     "workflow/test_kill.py",
     "workflow/test_nyt.py",
     "workflow/test_installed.py",
 )
-"""Files that take longer than a minute, the longest first."""
+"""Files that take longer than half a minute, the longest first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -24,6 +24,11 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[1]
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+}
+"""The text of each page of the documentation, by its path."""
 WIDTH = 100
 SECONDS = 1200
 _TITLE = re.compile(r'title="([^"]+)"')

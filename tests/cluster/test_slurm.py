@@ -19,6 +19,7 @@ from processes import heed_signals
 
 ROOT = Path(__file__).parents[2]
 PROFILE = "workflow/profiles/slurm"
+RUN = [sys.executable, "-m", "biaslab", "run", "--preset", "smoke", "--configfile", "mine.yaml"]
 SLURM = ["--workflow-profile", PROFILE, "--latency-wait", 10, "--slurm-init-seconds-before-status-checks", 3]
 AREA = "areas: [ranking]\nranking: {distributions: 100}\n"
 FIRST = {"simulate_ranking", "compare_rankings"}
@@ -28,6 +29,7 @@ STEPS = {*FIRST, "report_ranking", "measure_claims", "write_manifest"}
 SUBMITTED = re.compile(r"Job \d+ has been submitted with SLURM jobid (\d+) \(log: .*/rule_(\w+)/")
 DEADLINE = 240  # seconds
 PYTHON = Path(__file__).parent / "python"  # what changes in the Python of a run
+PATHS = os.pathsep.join([str(PYTHON), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 pytestmark = pytest.mark.slow
 
@@ -43,12 +45,10 @@ def make_folder(folder: Path) -> Path:
 
 def start(folder: Path, *arguments: object, clock: str = "") -> subprocess.Popen:
     """Start a run of the area, with another clock on a node; what it says goes into a file of its own."""
-    path = os.pathsep.join([str(PYTHON), *filter(None, [os.environ.get("PYTHONPATH")])])
-    changes = {"PYTHONPATH": path, "LONGEST_SLEEP": "1", "NODE_CLOCK": clock}
-    command = [sys.executable, "-m", "biaslab", "run", "--preset", "smoke", "--configfile", "mine.yaml"]
+    changes = {"PYTHONPATH": PATHS, "LONGEST_SLEEP": "1", "NODE_CLOCK": clock}
     with open(folder / f"said-{time.monotonic_ns()}.txt", "wb") as said:
         return subprocess.Popen(
-            [*command, *map(str, arguments)],
+            [*RUN, *map(str, arguments)],
             cwd=folder,
             stdout=said,
             stderr=subprocess.STDOUT,
@@ -133,28 +133,9 @@ def test_a_cluster_gets_the_jobs_and_gives_the_same_bytes(cluster, local, tmp_pa
 def test_a_run_that_is_itself_a_job_submits_its_jobs_and_ends(cluster, local, tmp_path):
     """The variables of its allocation are inherited; they neither hang the run nor shape its jobs."""
     folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
-    command = [
-        sys.executable,
-        "-m",
-        "biaslab",
-        "run",
-        "--preset",
-        "smoke",
-        "--configfile",
-        "mine.yaml",
-        *SLURM,
-    ]
-    path = os.pathsep.join([str(PYTHON), *filter(None, [os.environ.get("PYTHONPATH")])])
-    script = f"export PYTHONPATH={path} LONGEST_SLEEP=1; exec {' '.join(map(str, command))}"
-    asked = [
-        "sbatch",
-        "--parsable",
-        "--mem=1500",
-        "--time=30",
-        f"--chdir={folder}",
-        f"--output={folder}/said-1.txt",
-    ]
-    number = int(cluster.ask(*asked, "--wrap", script))
+    script = f"export PYTHONPATH={PATHS} LONGEST_SLEEP=1; exec {' '.join(map(str, [*RUN, *SLURM]))}"
+    places = [f"--chdir={folder}", f"--output={folder}/said-1.txt"]
+    number = int(cluster.ask("sbatch", "--parsable", "--mem=1500", "--time=30", *places, "--wrap", script))
     wait_for(lambda: number not in cluster.queue(), 2 * DEADLINE)
     ended = {job.id: job for job in cluster.jobs()[before:]}
     assert ended.pop(number).state == "COMPLETED", said(folder)

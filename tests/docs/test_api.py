@@ -1,7 +1,7 @@
 """The public names of the libraries: which they are, that they are documented, and that they stand alone."""
 
 import ast
-import importlib.util
+import importlib
 import json
 import re
 import subprocess
@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import api
 from lanes import first_quick
 
 ROOT = Path(__file__).parents[2]
-_spec = importlib.util.spec_from_file_location("api", ROOT / "docs/api.py")
-api = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(api)
 
 PUBLIC = {
     "embeddings.analogies": "AnalogyScore default_questions evaluate",

@@ -11,8 +11,7 @@ import pytest
 import consoles
 from biaslab.starter import VARIABLE
 
-PAGES = [consoles.ROOT / "README.md", *sorted((consoles.ROOT / "docs").rglob("*.md"))]
-WITH_COMMANDS = [page for page in PAGES if consoles.steps(page.read_text(encoding="utf-8"))]
+WITH_COMMANDS = [page for page, text in consoles.PAGES.items() if consoles.steps(text)]
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +25,12 @@ def starter() -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", WITH_COMMANDS, ids=[str(page.relative_to(consoles.ROOT)) for page in WITH_COMMANDS]
-)
+@pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_commands_print_what_the_page_says(
-    page: Path, starter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, starter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, starter)
-    text = page.read_text(encoding="utf-8")
+    text = consoles.PAGES[page]
     missing = [name for name in consoles.needs(text) if importlib.util.find_spec(name) is None]
     if missing:
         pytest.skip(f"needs {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""The paper on the software, its form and its references; and the forms for reports."""
+"""The paper on the software, its form and references; the forms for reports; the checks of pushed code."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 _, HEADER, TEXT = (ROOT / "paper.md").read_text(encoding="utf-8").split("---\n", 2)
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 
 
@@ -34,3 +35,11 @@ def test_a_form_for_reports_is_one(form):
     assert all(part["type"] in {"input", "textarea", "checkboxes"} for part in content["body"])
     assert len({part["id"] for part in content["body"]}) == len(content["body"])
     assert all(part["attributes"]["label"] for part in content["body"])
+
+
+def test_every_action_is_pinned_by_its_digest():
+    """Nobody can move it then."""
+    uses = [line for file in WORKFLOWS for line in file.read_text().splitlines() if "uses:" in line]
+    assert uses
+    pinned = re.compile(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
+    assert [line for line in uses if not pinned.search(line)] == []

@@ -3,14 +3,13 @@
 import csv
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from biaslab.cli import app, main
+from biaslab.cli import app
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.embeddings.formats import write_embedding
@@ -27,14 +26,10 @@ KIND = ("--label-column", "kind", "--positive", "complaint")
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(here):
     """The texts, terms, vectors and classifiers, in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    for name in ("my_texts", "my_torch"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    write_files(tmp_path)
-    return tmp_path
+    write_files(here)
+    return here
 
 
 def options(**changes):
@@ -127,12 +122,12 @@ def test_a_pipeline_needs_no_vectors_to_be_searched_at_random(files, capsys):
 
 def test_only_a_classifier_that_reads_vectors_is_warned_about_them(files):
     words, vectors = word_vectors()
-    kept = [i for i, word in enumerate(words) if word not in TRADES]
+    kept = [i for i, word in enumerate(words) if word not in TRADES[:2]]
     write_embedding("few.txt", [words[i] for i in kept], vectors[kept], "glove")
     assert "no vector of their own" not in run(**{"--vectors": "few.txt"})
     save_network()
     page = run(**{"--vectors": "few.txt", "--model": "network.npz"})
-    assert "values have no vector of their own; a network that reads these" in page
+    assert "trade: 2 of 4 values have no vector of their own; a network that reads these" in page
 
 
 def test_rows_that_repeat_a_word_of_the_vectors_are_counted_in_the_answer(files):
@@ -321,21 +316,12 @@ def test_features(files):
 
 
 def test_nothing_found(files):
-    page = run("--feature", "place", **{"--terms": "place.yaml"}) if write_places() else ""
+    Path("place.yaml").write_text("features:\n  place: [park, garden]\n")
+    page = run("--feature", "place", **{"--terms": "place.yaml"})
     assert "No discriminatory text was found." in page
     assert Path("out/found.jsonl").read_text() == ""
     assert "No discriminatory text was found." in Path("out/found.html").read_text()
     assert read_tsv("out/words.tsv")["n_flips"].sum() == 0
-
-
-def write_places():
-    return Path("place.yaml").write_text("features:\n  place: [park, garden]\n")
-
-
-def test_values_without_vectors_are_told(files):
-    Path("terms.csv").write_text("feature, values\ntrade, bakers, cyclists, weavers, masons\n")
-    save_network()
-    assert "trade: 2 of 4 values have no vector of their own" in run(**{"--model": "network.npz"})
 
 
 def test_few_candidates(files):
@@ -355,16 +341,6 @@ def test_a_network_is_trained_and_kept(files, kind):
     assert network.kind == kind
     run(**{"--model": "out/network.npz", "--out": "again"})
     assert (files / "again/found.jsonl").read_bytes() == (files / "out/found.jsonl").read_bytes()
-
-
-def refused(monkeypatch, capsys, arguments):
-    """Call the command as a user does; return what it says."""
-    monkeypatch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    error = capsys.readouterr().err.strip()
-    assert "Traceback" not in error
-    return caught.value.code, error
 
 
 @pytest.mark.parametrize(
@@ -393,11 +369,10 @@ def refused(monkeypatch, capsys, arguments):
         ({"--seeds": "0"}, "--seeds"),
     ],
 )
-def test_bad_input(files, monkeypatch, capsys, changes, message):
-    if changes.get("--model", "").startswith(("my_torch", "empty")):
-        pytest.importorskip("torch")
-        pytest.importorskip("tokenizers")
-        pytest.importorskip("safetensors")
+def test_bad_input(files, refused, changes, message):
+    if changes.get("--model") == "empty":
+        for name in ("torch", "tokenizers", "safetensors"):
+            pytest.importorskip(name)
     Path("empty").mkdir()
     Path("empty.txt").write_text("\n")
     Path("signs.txt").write_text("?!\n...\n")
@@ -405,29 +380,20 @@ def test_bad_input(files, monkeypatch, capsys, changes, message):
     Path("other.txt").write_text("Bread 1 2\n, 3 4\n")
     np.savez("other.npz", x=np.zeros(3))
     initial_recurrent("lstm", np.zeros((4, 9), np.float32), 1).save(Path("wide.npz"))
-    code, error = refused(monkeypatch, capsys, options(**changes))
-    assert code == 2
-    assert message in error
+    assert message in refused(*options(**changes))
     assert not Path("out").exists()
-    if "--seeds" not in changes:
-        line = error.splitlines()
-        assert len(line) == 1
-        assert line[0].startswith("biaslab: ")
 
 
-def test_a_feature_twice(files, monkeypatch, capsys):
-    twice = [*options(), "--feature", "trade", "--feature", "trade"]
-    code, error = refused(monkeypatch, capsys, twice)
-    assert code == 2
+def test_a_feature_twice(files, refused):
+    error = refused(*options(), *["--feature", "trade"] * 2)
     assert "--feature trade: is there twice; give it once" in error
 
 
-def test_a_folder_without_torch(files, monkeypatch, capsys):
+def test_a_folder_without_torch(files, refused, monkeypatch):
     Path("empty").mkdir()
     monkeypatch.setattr(
         "biaslab.fairness_testing.text.cli.missing_extra",
         lambda extra: f"{extra} is not installed; install it",
     )
-    code, error = refused(monkeypatch, capsys, options(**{"--model": "empty"}))
-    assert code == 2
-    assert "biaslab: empty: neural is not installed; install it" in error
+    error = refused(*options(**{"--model": "empty"}))
+    assert error == "biaslab: empty: neural is not installed; install it"

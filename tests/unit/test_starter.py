@@ -52,7 +52,7 @@ SHORT = ["step", "ranking.simulate-ranking", "--given", json.dumps(FEW | FILES),
 COMMANDS = (
     ["--version"],
     SHORT,
-    ["step", "embeddings.read-corpus", "--given", '{"corpus": "missing.tsv"}'],
+    ["step", "ranking.simulate-ranking", "--given", '{"attribute_values": [2]}'],
     ["no-such-command"],
 )
 

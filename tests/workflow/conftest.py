@@ -32,7 +32,7 @@ def snakemake(request):
     def run(
         folder: Path,
         *arguments: object,
-        snakefile: str = "Snakefile",
+        snakefile: str | Path = "Snakefile",
         forks: bool = True,
         **environment: str,
     ) -> subprocess.CompletedProcess:

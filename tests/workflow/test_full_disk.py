@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
 SMALL_DISK = """
 set -e
 mkdir -p results
 mount -t tmpfs -o size=8m tmpfs results
 """
 RUNS = """
-cp -r "$ROOT"/workflow "$ROOT"/envs "$ROOT"/Snakefile "$ROOT"/config.yaml .
 echo 'areas: [ranking]' > mine.yaml
 run="biaslab run --preset smoke --configfile mine.yaml --cores 2 --max-jobs-per-timespan 500/1h"
 head -c 8M /dev/zero > results/filler
@@ -42,7 +40,7 @@ def on_a_small_disk(folder: Path, script: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [*UNSHARE, SMALL_DISK + script],
         cwd=folder,
-        env=os.environ | {"ROOT": str(ROOT), "PYTHON": sys.executable},
+        env=os.environ | {"PYTHON": sys.executable},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

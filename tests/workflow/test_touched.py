@@ -1,8 +1,6 @@
-"""Files that are newer than results but have the content of before: nothing is made again for a time."""
+"""What is made again after a change of an input or of code: the steps that read it; of mere times none."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,9 @@ origins:
       corpus: {source: articles.jsonl, format: jsonl, unit: article, min_length: 5}
 """
 KERNEL = "biaslab/embeddings/_kernels.py"
+
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +43,6 @@ def planned(said: str) -> set[str]:
     return set(re.findall(r"^(\w+) +\d+$", said, flags=re.M)) - {"total"}
 
 
-def by_snakemake_itself(place: Elsewhere) -> str:
-    """Return what Snakemake says that it would run, without `biaslab run`."""
-    snakemake = place.command()
-    options = ["--snakefile", place.checkout / "Snakefile", "--configfile", "mine.yaml", "--dry-run", COUNTED]
-    snakemake["args"] = [sys.executable, "-m", "snakemake", *map(str, options)]
-    done = subprocess.run(**snakemake, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
-
-
 def touch(*files: Path) -> None:
     """Write the same content again, so that every file is newer than all results."""
     for file in files:
@@ -60,25 +51,31 @@ def touch(*files: Path) -> None:
         file.write_bytes(content)
 
 
-@pytest.mark.slow
-def test_inputs_and_code_with_new_times_make_nothing_again(place):
+def planned_by_snakemake(snakemake, place: Elsewhere) -> set[str]:
+    """Return the rules that Snakemake would run by itself, without `biaslab run`."""
+    environment = {"PYTHONPATH": str(place.checkout / "src")}
+    options = ("--configfile", "mine.yaml", "--dry-run", COUNTED)
+    done = snakemake(place.folder, *options, snakefile=place.checkout / "Snakefile", **environment)
+    assert done.returncode == 0, done.stderr
+    return planned(done.stdout + done.stderr)
+
+
+def test_inputs_and_code_with_new_times_make_nothing_again(snakemake, place):
     folders = (place.checkout / name for name in ("src", "workflow"))
     sources = [
         file for folder in folders for file in folder.rglob("*") if file.is_file() and not file.is_symlink()
     ]
     touch(place.folder / "articles.jsonl", place.folder / "mine.yaml", *sources)
     assert planned(place.biaslab(*LOOK)) == set()
-    assert planned(by_snakemake_itself(place)) == set()
+    assert planned_by_snakemake(snakemake, place) == set()
 
 
-@pytest.mark.slow
-def test_a_changed_line_of_a_kernel_makes_its_steps_again_and_no_others(place):
+def test_a_changed_line_of_a_kernel_makes_its_steps_again_and_no_others(snakemake, place):
     with place.edited(KERNEL, lambda text: text.replace("CACHE_LINE = ", "CACHE_LINE = 2 * ", 1)):
-        assert planned(place.biaslab(*LOOK)) == {"count_cooccurrences"}
+        assert planned_by_snakemake(snakemake, place) == {"count_cooccurrences"}
 
 
-@pytest.mark.slow
-def test_another_word_in_the_corpus_makes_all_again(place):
+def test_another_word_in_the_corpus_makes_all_again(snakemake, place):
     file = place.folder / "articles.jsonl"
     file.write_text(file.read_text(encoding="utf-8").replace("river", "brook", 1), encoding="utf-8")
-    assert planned(place.biaslab(*LOOK)) == {"read_corpus", "count_cooccurrences"}
+    assert planned_by_snakemake(snakemake, place) == {"read_corpus", "count_cooccurrences"}

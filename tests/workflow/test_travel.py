@@ -1,4 +1,4 @@
-"""Runs that travel: what is shown is made again from a crate; a killed grid goes on elsewhere."""
+"""A broken input, and runs that travel: all else is made, results are the same, nothing is computed twice."""
 
 import json
 import re
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from biaslab.run.crate.contents import is_shown
@@ -16,6 +17,14 @@ from biaslab.run.travel import draw
 from elsewhere import Elsewhere
 
 RUN = ["run", "--preset", "smoke", "--configfile", "mine.yaml", "--cores", 2]
+BROKEN = """
+areas: [ranking, fairness_testing]
+ranking: {attribute_values: [2], distributions: 5, compared_lists: 5, candidates: 6, top: 5}
+fairness_testing:
+  classifiers: {example: {data: broken.csv}}
+  text: {run: [], otherwise: []}
+"""
+"""The cheapest area, and a branch whose input is broken."""
 KINDS, SETUP = ("measured", "answered"), "results/origins/smoke"
 SETS = ("smoke-increase-5", "smoke-decrease-5")
 GRID = [f"{SETUP}/{kind}/{name}/batch-{b}.tsv" for kind in KINDS for name in SETS for b in range(2)]
@@ -23,26 +32,18 @@ GRID += ["results/config.json"]
 """A part of a grid: what is measured in four trainings without a set."""
 AUDIT = {"record_config", "measure_claims", "write_manifest"}
 
-pytestmark = pytest.mark.slow
 
-
-def machine(folder: Path, area: str, has_torch: bool = True) -> Elsewhere:
-    """Return a machine on which one area is run."""
-    place = Elsewhere(folder, has_torch)
-    (place.folder / "mine.yaml").write_text(f"areas: [{area}]\n", encoding="utf-8")
+def machine(folder: Path, config: str) -> Elsewhere:
+    """Return a machine with a configuration and a broken input."""
+    place = Elsewhere(folder)
+    (place.folder / "mine.yaml").write_text(config, encoding="utf-8")
+    (place.folder / "broken.csv").write_text("age,education\n60\n", encoding="utf-8")
     return place
 
 
-def digests(place: Elsewhere) -> dict[str, str]:
+def digests(results: Path) -> dict[str, str]:
     """Return the digests of all results but the manifest."""
-    names = result_files(place.folder / "results")
-    return {name: sha256_file(place.folder / "results" / name) for name in names if "manifest" not in name}
-
-
-def times(place: Elsewhere) -> dict[str, int]:
-    """Return when each result was written."""
-    names = result_files(place.folder / "results")
-    return {name: (place.folder / "results" / name).stat().st_mtime_ns for name in names}
+    return {name: sha256_file(results / name) for name in result_files(results) if "manifest" not in name}
 
 
 def logs(place: Elsewhere) -> set[str]:
@@ -51,59 +52,50 @@ def logs(place: Elsewhere) -> set[str]:
     return {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.log")}
 
 
-# --- figures from an archived run
-
-
 @pytest.fixture(scope="module")
-def archived(tmp_path_factory) -> tuple[Elsewhere, Path]:
-    """Return a machine with a run, and its crate."""
-    place = machine(tmp_path_factory.mktemp("archived"), "ranking")
-    place.biaslab(*RUN)
-    place.biaslab("audit", "crate", "results", "--out", "run.zip", "--with", "results")
-    return place, place.folder / "run.zip"
+def first(tmp_path_factory) -> tuple[Elsewhere, str]:
+    """Return a machine with a run that a broken input costs a branch, and what the run said."""
+    place = machine(tmp_path_factory.mktemp("first"), BROKEN)
+    return place, place.biaslab(*RUN, code=1)
 
 
-@pytest.fixture(scope="module")
-def regenerated(archived, tmp_path_factory) -> tuple[Elsewhere, str]:
-    """Return a machine without torch which went on from the crate, and what it said."""
-    place = machine(tmp_path_factory.mktemp("elsewhere"), "ranking", has_torch=False)
-    return place, place.biaslab("run", "--from", archived[1], "--cores", 2)
+def test_a_broken_input_costs_its_own_branch(first):
+    place, said = first
+    log = "results/logs/fairness_testing/example/prepare_classifier.log"
+    error = (place.folder / log).read_text().splitlines()[-1].removeprefix("biaslab: ")
+    reason = f"step prepare_classifier failed: {error} ({log})"
+    named, *others = said.splitlines()[-3:]
+    assert named.startswith(f"biaslab: {reason}; without it there is no fairness_testing/example/")
+    assert others == [
+        "biaslab: all else is made, and audited",
+        "biaslab: correct what these lines say, and the same command goes on from here",
+    ]
+    claims = pd.read_csv(place.folder / "results/audit/claims.tsv", sep="\t", dtype=str)
+    reasons = claims.set_index("area")["reason"][claims["verdict"].to_numpy() == "not_attempted"]
+    assert reasons["fairness_testing"].str.contains(reason, regex=False).any()
+    assert (claims["verdict"][claims["area"] == "ranking"] != "not_attempted").any()
 
 
-def test_all_that_is_shown_is_made_again_with_the_same_bytes_and_nothing_is_computed(archived, regenerated):
-    place, said = regenerated
-    before, after = digests(archived[0]), digests(place)
+@pytest.mark.slow
+def test_all_that_is_shown_is_made_again_with_the_same_bytes_and_nothing_is_computed(first, tmp_path):
+    origin, place = first[0], Elsewhere(tmp_path, has_torch=False)
+    (origin.folder / "mine.yaml").write_text("areas: [ranking]\n", encoding="utf-8")
+    origin.biaslab(*RUN)
+    origin.biaslab("audit", "crate", "results", "--out", "run.zip", "--with", "results")
+    again = ["run", "--from", origin.folder / "run.zip", "--cores", 2]
+    said = place.biaslab(*again)
+    before, after = digests(origin.folder / "results"), digests(place.folder / "results")
     assert {name for name in before if is_shown(name)} <= set(after)
     assert {name: before.get(name) for name in after} == after
-    made = {name for name in logs(place) if "/report" not in name}
-    assert made == {f"audit/{rule}" for rule in AUDIT}
-    assert "ranking/report" in logs(place)
+    assert logs(place) == {"ranking/report", *(f"audit/{rule}" for rule in AUDIT)}
     assert "not taken" not in said
     assert re.search(r"(\d+) of \1 results made here have the other run's bytes", said)
-
-
-def test_of_an_edited_figure_nothing_is_computed_again(archived, regenerated):
-    place, before = regenerated[0], times(regenerated[0])
-    with place.edited("biaslab/ranking/report/figures.py", lambda text: f"{text}\nEDITED = True\n"):
-        place.biaslab("run", "--from", archived[1], "--cores", 2)
-    after = times(place)
-    again = {name for name in after if after[name] != before.get(name) and not name.startswith("audit/")}
-    assert again == {name for name in after if name.startswith(("ranking/tables/", "ranking/figures/"))}
-
-
-def test_of_an_edited_kernel_all_that_it_computed_is_named_before_anything_runs(archived, regenerated):
-    place, before = regenerated[0], times(regenerated[0])
     with place.edited("biaslab/ranking/_kernels.py", lambda text: f"{text}\nEDITED = True\n"):
-        said = place.biaslab("run", "--from", archived[1], "--cores", 2, "--dry-run")
-    assert (
-        "simulate_ranking"
-        in re.search(r"code that has changed since, and taken without a check: (.*)", said)[1]
-    )
+        said = place.biaslab(*again, "--dry-run")
+    changed = re.search(r"code that has changed since, and taken without a check: (.*)", said)[1]
+    assert "simulate_ranking" in changed
     assert "simulate_ranking" not in re.search(r"to be made: (.*)", said)[1]
-    assert times(place) == before
-
-
-# --- a grid in parts
+    assert digests(place.folder / "results") == after
 
 
 def trained(names: Iterable[str]) -> set[str]:
@@ -111,8 +103,9 @@ def trained(names: Iterable[str]) -> set[str]:
     return {found[0] for name in names if (found := re.search(r"[\w-]+/batch-\d+", name))}
 
 
+@pytest.mark.slow
 def test_a_killed_grid_goes_on_elsewhere_and_trains_again_only_what_is_drawn(tmp_path_factory):
-    first, second = (machine(tmp_path_factory.mktemp("part"), "origins") for _ in range(2))
+    first, second = (machine(tmp_path_factory.mktemp("part"), "areas: [origins]\n") for _ in range(2))
     answered = [first.folder / name for name in GRID if "/answered/" in name]
     first.kill([*RUN, "--cores", 1, *GRID], lambda: sum(file.exists() for file in answered) > 1)
     first.biaslab("audit", "crate", "results", "--out", "part.zip", "--with", "results")
@@ -137,6 +130,6 @@ def test_a_killed_grid_goes_on_elsewhere_and_trains_again_only_what_is_drawn(tmp
     again = trained(name for name in logs(second) if "/train_without_set/" in name)
     assert again == trained([*lacking, *drawn])
     first.biaslab(*RUN, *GRID)
-    whole, parts = digests(first), digests(second)
+    whole, parts = (digests(place.folder / "results") for place in (first, second))
     assert {name.removeprefix("results/") for name in GRID} <= set(parts)
     assert {name: whole.get(name) for name in parts} == parts

@@ -1,17 +1,24 @@
-"""Every link of the documentation leads somewhere, and the site shows every page."""
+"""What the pages show: links that lead somewhere, configurations that are valid, and every command."""
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
 from markdown_it import MarkdownIt
 
+import consoles
+from biaslab.cli import app
+from biaslab.core.schema import check_schema
+from biaslab.run.config import make_schema
 from consoles import ROOT
 
 DOCS = ROOT / "docs"
+MOST = 10  # commands of a group
 MADE = {
     DOCS / f"api/{room}.md"
     for room in ("embeddings", "bias", "classifiers", "ranking", "debiasing", "origins")
@@ -87,3 +94,44 @@ def test_broken_links_are_found() -> None:
     )
     expected = ["lost.md", "#lost", "lost.png", "CONTRIBUTING.md#lost", "lost/", "../outside"]
     assert broken(ROOT / "page.md", text) == expected
+
+
+# --- configurations and commands
+
+SHOWN = [
+    pytest.param(page, token.content, id=f"{page}:{token.map[0] + 1}")
+    for page, text in consoles.PAGES.items()
+    for token in MarkdownIt().parse(text)
+    if token.type == "fence" and ("mine.yaml" in token.info or token.content.startswith("# mine.yaml"))
+]
+assert SHOWN
+
+
+@pytest.mark.parametrize(("page", "text"), SHOWN)
+def test_configuration_is_valid(page: str, text: str) -> None:
+    check_schema(yaml.safe_load(text), make_schema(), page)
+
+
+def test_paper_scale_lists_every_preset() -> None:
+    presets = {path.stem for path in (ROOT / "workflow/presets").glob("*.yaml")}
+    assert {
+        name for name in presets if f"\n| `{name}` |" not in consoles.PAGES["docs/paper-scale.md"]
+    } == set()
+    assert presets
+
+
+def commands(group: typer.core.TyperGroup, *path: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command of a group."""
+    for name, one in group.commands.items():
+        if hasattr(one, "commands"):
+            yield from commands(one, *path, name)
+        else:
+            yield (*path, name)
+
+
+def test_groups_have_few_commands_and_each_stands_in_a_document() -> None:
+    words = list(commands(typer.main.get_command(app)))
+    assert max(Counter(one[:-1] for one in words).values()) <= MOST
+    unnamed = {("extras",)}  # for the Makefile
+    text = "\n".join(consoles.PAGES.values())
+    assert [one for one in words if f"biaslab {' '.join(one)}" not in text and one not in unnamed] == []
