@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biaslab.fairness_testing.text import corpus, experiment, retraining_experiment, search_experiment
+from biaslab.fairness_testing.text import corpus, experiment, retraining, search_experiment
 from biaslab.fairness_testing.text.corpus import Source
 from biaslab.fairness_testing.text.search_experiment import Effort
 from biaslab.text.recurrent_training import TrainingSettings
@@ -91,4 +91,4 @@ def run_steps(folder: Path, files: Mapping[str, Path]) -> None:
     experiment.train_networks(folder, KINDS, REPETITIONS, TRAINING, SEED)
     for kind in KINDS:
         search_experiment.search_networks(folder, kind, REPETITIONS, EFFORT)
-        retraining_experiment.retrain_network(folder, kind, RETRAININGS, SHARE, INDEPENDENT, TRAINING, SEED)
+        retraining.retrain_network(folder, kind, RETRAININGS, SHARE, INDEPENDENT, TRAINING, SEED)

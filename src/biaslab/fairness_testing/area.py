@@ -102,7 +102,7 @@ STEPS = {
     "prepare-classifier": "biaslab.fairness_testing.cases:prepare",
     "search-discrimination": "biaslab.fairness_testing.experiment:search_classifier",
     "compare-at-budgets": "biaslab.fairness_testing.budgets:write_budgets",
-    "retrain-classifier": "biaslab.fairness_testing.retraining_experiment:retrain_classifier",
+    "retrain-classifier": "biaslab.fairness_testing.retraining:retrain_classifier",
 }
 PAPER = "Adversarial fairness testing (Zhang et al. 2021)"
 AREA = Area(

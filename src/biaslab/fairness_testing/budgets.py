@@ -13,7 +13,7 @@ from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import Task, Tester
 from biaslab.fairness_testing.testers.registry import TESTERS

@@ -7,14 +7,13 @@ import pandas as pd
 
 from biaslab.classifiers.encoding import decode
 from biaslab.classifiers.schema import Schema
-from biaslab.fairness_testing import seeds as seeding
-from biaslab.fairness_testing.effort import Campaign
+from biaslab.fairness_testing.cases import N_CLUSTERS, cluster, take_turns
 from biaslab.fairness_testing.names import PAPER
+from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.discrimination import discriminatory_share, find_partners
+from biaslab.fairness_testing.testers.discrimination import Subject, discriminatory_share, find_partners
 from biaslab.fairness_testing.testers.registry import find_tester
-from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases
 
 N_UNIFORM = 10_000
@@ -41,8 +40,8 @@ def search(subject: Subject, X: np.ndarray, plan: Plan) -> Phases:
     seeds, n_seeds = X[:0], plan.seeds
     if not tester.draws_seeds:
         n_different = len(np.unique(X, axis=0))
-        clusters = seeding.cluster(X, min(seeding.N_CLUSTERS, n_different))
-        seeds = X[seeding.take_turns(clusters, plan.seeds)]
+        clusters = cluster(X, min(N_CLUSTERS, n_different))
+        seeds = X[take_turns(clusters, plan.seeds)]
         n_seeds = len(seeds)
     task = Task(
         subject=subject,

@@ -8,9 +8,8 @@ import typer
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
-from biaslab.fairness_testing.effort import Campaign
 from biaslab.fairness_testing.names import TRAIN
-from biaslab.fairness_testing.settings import Section
+from biaslab.fairness_testing.settings import Campaign, Section
 from biaslab.fairness_testing.text.cli import audit_texts
 from biaslab.run.options import AnswerOut, Seed, Threads, grouped, option
 from biaslab.run.outputs import To
@@ -67,7 +66,7 @@ def audit_table(
     from biaslab.fairness_testing import auditing
     from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.report.audited import answer
-    from biaslab.fairness_testing.testers.subject import Subject
+    from biaslab.fairness_testing.testers.discrimination import Subject
 
     check_answer(out)
     set_threads(threads)
@@ -222,7 +221,7 @@ def _search(
     from biaslab.fairness_testing.auditing import no_all_clear, predict, rows_for
     from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.summary import show
-    from biaslab.fairness_testing.testers.subject import Subject
+    from biaslab.fairness_testing.testers.discrimination import Subject
 
     X = table.X
     labels = model.labels(X)

@@ -11,11 +11,9 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.cases import Case, load_cases, save_found
 from biaslab.fairness_testing.first_steps import show_first_steps
-from biaslab.fairness_testing.found import save_found
-from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.names import COLUMNS, FULL, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share

@@ -1,5 +1,9 @@
 """What writers and readers of the area's results call things."""
 
+from pathlib import Path
+
+from biaslab.core.columns import columns_of
+
 PUBLISHED, PAPER = "published", "paper"
 """A tester as the authors' code does it, and as the paper prints it."""
 
@@ -20,3 +24,6 @@ CONTROL, NO_RULE = "none", ""
 
 SETTING = ["classifier", "protected"]
 """What the paper calls a benchmark: a classifier and the protected attribute that varies."""
+
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))

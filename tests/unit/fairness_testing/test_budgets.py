@@ -12,7 +12,7 @@ from biaslab.core.io import write_npz
 from biaslab.fairness_testing import budgets, cases
 from biaslab.fairness_testing.budgets import Effort
 from biaslab.fairness_testing.cases import Case
-from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS
 from fairness_data import SCHEMA, make_subject, random_network

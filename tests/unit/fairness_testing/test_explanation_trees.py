@@ -6,7 +6,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import _explanation_trees_kernels as kernels
-from biaslab.fairness_testing.testers.explanation_trees import Explainer
+from biaslab.fairness_testing.testers.path_constraints import Explainer
 from fairness_data import random_network, small_domain
 from naive import fairness_testing as naive
 

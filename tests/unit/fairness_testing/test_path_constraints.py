@@ -5,8 +5,13 @@ import pytest
 import z3
 from sklearn.tree import DecisionTreeClassifier
 
-from biaslab.fairness_testing.testers.explanation_trees import Path
-from biaslab.fairness_testing.testers.path_constraints import Choice, global_problems, local_problems, solve
+from biaslab.fairness_testing.testers.path_constraints import (
+    Choice,
+    Path,
+    global_problems,
+    local_problems,
+    solve,
+)
 from fairness_data import random_network, small_domain
 from naive import fairness_testing as naive
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing import campaign, experiment, names, retraining_experiment
-from biaslab.fairness_testing.cases import Case
-from biaslab.fairness_testing.found import load_found, save_found
+from biaslab.fairness_testing import campaign, experiment, names, retraining
+from biaslab.fairness_testing.cases import Case, load_found, save_found
 from biaslab.fairness_testing.retraining import controls
 from biaslab.fairness_testing.testers import contract, registry
 from biaslab.fairness_testing.testers.contract import Task, collect
@@ -89,11 +88,11 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path):
     assert set(tables["ablation"]["tester"]) == {"adf"}
 
     save_found(tmp_path / "found.npz", {"group": found})
-    effort = retraining_experiment.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
+    effort = retraining.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
     y = case.subject.model.labels(case.X)
     nothing = controls(case.subject, case.X, y, repetitions=2, seed=1)
     finds = load_found(tmp_path / "found.npz", "group")
-    table = retraining_experiment.retrain_case(case, y, finds, effort, nothing)
+    table = retraining.retrain_case(case, y, finds, effort, nothing)
     runs = table.groupby(["tester", "label_rule"], sort=False).size()
     assert set(table.loc[table["tester"] == "none", "n_added"]) == {0}
     assert runs.to_dict() == {

@@ -6,7 +6,7 @@ import pytest
 from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import (
     DEFAULT,
     LABEL_RULES,

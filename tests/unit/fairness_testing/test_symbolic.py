@@ -10,8 +10,7 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import symbolic
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
-from biaslab.fairness_testing.testers.explanation_trees import Explainer
-from biaslab.fairness_testing.testers.path_constraints import Choice
+from biaslab.fairness_testing.testers.path_constraints import Choice, Explainer
 from biaslab.fairness_testing.testers.trails import count
 from fairness_data import make_subject, make_task, random_network
 from naive import fairness_testing as naive_fairness_testing

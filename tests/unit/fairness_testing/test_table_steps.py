@@ -9,7 +9,7 @@ import pytest
 from biaslab.classifiers.networks import save_network
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_tsv
-from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.run.steps import run_step
 from fairness_data import SCHEMA, random_network, small_domain
 

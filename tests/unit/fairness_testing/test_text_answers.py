@@ -3,10 +3,9 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import answers
-from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.search import search_globally, search_locally
 from biaslab.fairness_testing.text.strategies import find_strategy
-from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts
 from fairness_text_data import (
     N_WORDS,

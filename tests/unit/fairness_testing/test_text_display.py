@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from biaslab.fairness_testing.text.campaign import Pair, write_pairs
 from biaslab.fairness_testing.text.display import (
     EXCHANGED,
     SUBSTITUTED,
@@ -16,7 +17,6 @@ from biaslab.fairness_testing.text.display import (
     to_html,
     to_terminal,
 )
-from biaslab.fairness_testing.text.pairs import Pair, write_pairs
 from biaslab.text.masking import Masker, digest
 from pages import Page
 

@@ -14,18 +14,14 @@ import pytest
 import text_experiment_data as made
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_tsv
-from biaslab.fairness_testing.text import corpus, example, experiment, measurement, names
-from biaslab.fairness_testing.text import retraining as science
-from biaslab.fairness_testing.text import retraining_experiment as retraining
+from biaslab.fairness_testing.text import corpus, experiment, measurement, names, retraining
 from biaslab.fairness_testing.text import search_experiment as searched
-from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.corpus import Source, load_prepared
-from biaslab.fairness_testing.text.discrimination import check
-from biaslab.fairness_testing.text.finds import Finds, key, load_finds, save_finds
+from biaslab.fairness_testing.text.discrimination import TextSubject, check
+from biaslab.fairness_testing.text.finds import Finds, distinct, key, load_finds, save_finds
 from biaslab.fairness_testing.text.likeness import Yardsticks
+from biaslab.fairness_testing.text.names import COLUMNS
 from biaslab.fairness_testing.text.strategies import STRATEGIES
-from biaslab.fairness_testing.text.subject import TextSubject
-from biaslab.fairness_testing.text.trails import distinct
 from biaslab.text.corpora import PARTS
 from biaslab.text.words import Texts, concatenate
 
@@ -237,9 +233,9 @@ def test_added_texts_are_learnt_from(folder):
     alone, _ = experiment.train_once(prepared, "gru", settings, 1)
     data = [(prepared.parts[part].texts, prepared.parts[part].labels) for part in ("train", "validation")]
     nothing, flipped = (train.texts.take(range(n)) for n in (0, 20))
-    control = science.retrain(alone, *data, nothing, np.empty(0, np.int64), settings, 1)
+    control = retraining.retrain(alone, *data, nothing, np.empty(0, np.int64), settings, 1)
     assert alone.W_out.tobytes() == control.W_out.tobytes()
-    more = science.retrain(alone, *data, flipped, 1 - train.labels[:20], settings, 1)
+    more = retraining.retrain(alone, *data, flipped, 1 - train.labels[:20], settings, 1)
     assert alone.W_out.tobytes() != more.W_out.tobytes()
 
 
@@ -439,7 +435,7 @@ def test_the_control_is_a_retraining_with_nothing_and_shared_by_the_features(fol
     rows = rows[(rows["tester"] == "none") & (rows["repetition"] == 1)].set_index("feature")
     assert rows.index.tolist() == list(made.FEATURES)
     for row in rows.itertuples():
-        after = science.quality(control, test.texts, test.labels)
+        after = retraining.quality(control, test.texts, test.labels)
         assert (row.accuracy_after, row.f1_after) == pytest.approx(after)
 
 
@@ -601,7 +597,7 @@ def test_what_is_shown_of_a_walk_is_discriminatory(folder):
     many, later = replace(prepared, sentences=prepared.parts["test"].texts), 0
     for kind in made.KINDS:
         network = experiment.load_network(folder, kind, 0, prepared)
-        shown = [each for each in example.examples("made", kind, network, many, 1) if each["local"]]
+        shown = [each for each in measurement.examples("made", kind, network, many, 1) if each["local"]]
         assert len(shown) > 10
         for each in shown:
             local = prepared.lexicon.encode([each["local"]])

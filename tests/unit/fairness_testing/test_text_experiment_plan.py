@@ -11,8 +11,8 @@ import yaml
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import build_all
+from biaslab.fairness_testing.inputs import TextInputs
 from biaslab.fairness_testing.text.area import STEPS, summaries, wanted
-from biaslab.fairness_testing.text.inputs import TextInputs
 from biaslab.run import config as configuration
 from biaslab.run import plan as planning
 from biaslab.run.fetching import ABSENT, THERE, Status

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biaslab.fairness_testing.text import discrimination
-from biaslab.fairness_testing.text.flips import count_flips
+from biaslab.fairness_testing.text.discrimination import count_flips
 from biaslab.text.words import Texts
 from fairness_text_data import VALUES, random_texts, small_subject
 from naive import fairness_text as naive

@@ -8,8 +8,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING, text_columns
-from biaslab.fairness_testing.columns import COLUMNS
-from biaslab.fairness_testing.names import CONTROL, NO_RULE
+from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE
 from biaslab.fairness_testing.testers.registry import TESTERS
 from biaslab.run.reports import CLAIMS, Results
 

@@ -8,9 +8,9 @@ import pandas as pd
 from biaslab.core.files import read_json_rows
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report.results import ratio
-from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.names import (
     CERTIFIED,
+    COLUMNS,
     CONTROL,
     EXAMPLE,
     EXAMPLE_KEYS,

@@ -19,7 +19,7 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
+from biaslab.fairness_testing.text.answers import BATCH_WORDS, rows_of_length
 from biaslab.text.label_names import describe_positive
 from biaslab.text.models import TextModel
 from biaslab.text.words import Lexicon, Texts

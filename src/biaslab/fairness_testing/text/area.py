@@ -164,8 +164,8 @@ STEPS = {
     "prepare-tested-texts": "biaslab.fairness_testing.text.corpus:prepare",
     "train-text-networks": "biaslab.fairness_testing.text.experiment:train_networks",
     "search-text-networks": "biaslab.fairness_testing.text.search_experiment:search_networks",
-    "retrain-text-networks": "biaslab.fairness_testing.text.retraining_experiment:retrain_network",
-    "certify-text-networks": "biaslab.fairness_testing.text.retraining_experiment:certify_network",
+    "retrain-text-networks": "biaslab.fairness_testing.text.retraining:retrain_network",
+    "certify-text-networks": "biaslab.fairness_testing.text.retraining:certify_network",
     "measure-found-texts": "biaslab.fairness_testing.text.measurement:measure",
 }
 """The functions of the steps."""

@@ -1,20 +1,22 @@
 """A search for discriminatory texts among the user's, and its finds in words."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
 
+from biaslab.core.files import write_text
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
-from biaslab.fairness_testing.effort import Campaign
-from biaslab.fairness_testing.text import answers, trails
+from biaslab.fairness_testing.settings import Campaign
+from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text.corpus import K
-from biaslab.fairness_testing.text.discrimination import exchange
-from biaslab.fairness_testing.text.flips import count_flips
+from biaslab.fairness_testing.text.discrimination import TextSubject, count_flips, exchange, have_marked
+from biaslab.fairness_testing.text.finds import count_global, distinct, starts_of
 from biaslab.fairness_testing.text.own_texts import OwnTexts
-from biaslab.fairness_testing.text.pairs import GLOBAL, IN_DATA, LOCAL, Pair
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
     GlobalSearch,
@@ -24,10 +26,46 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import find_strategy
-from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.models import TextModel
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, Texts, concatenate
+
+IN_DATA, GLOBAL, LOCAL = PHASES = ("data", "global", "local")
+"""How a pair was found: a text of the data as it is, or by one of the two phases of the search."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A text and its partner, to which the classifier gives another label."""
+
+    feature: str
+    row: int  # the text of the data that the search started from, from 0
+    phase: str  # of `PHASES`
+    seed: list[str]  # the words of that text; as many as text and partner have
+    text: list[str]
+    partner: list[str]
+    replaced: str  # the sensitive word of the text
+    value: str  # which one the partner has in its place
+    labels: list[int]  # of the text and of the partner, 0 or 1
+    probabilities: list[float]  # of label 1, for both
+
+    @property
+    def changed(self) -> list[int]:
+        """Positions at which the text differs from the one of the data, from 0."""
+        return [i for i, words in enumerate(zip(self.seed, self.text, strict=True)) if words[0] != words[1]]
+
+    @property
+    def exchanged(self) -> list[int]:
+        """Positions at which the partner differs from the text, from 0."""
+        return [
+            i for i, words in enumerate(zip(self.text, self.partner, strict=True)) if words[0] != words[1]
+        ]
+
+
+def write_pairs(path: str | os.PathLike, pairs: Iterable[Pair]) -> None:
+    """Write one JSON object a line: a `Pair` and its ``changed`` positions; no word is masked here."""
+    lines = (json.dumps({**asdict(pair), "changed": pair.changed}, ensure_ascii=False) for pair in pairs)
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +105,7 @@ def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outc
     indexes = stream(plan.seed, "seeds of texts", feature).permutation(mentioning)[: plan.seeds]
     draws = draw_numbers(plan.seed, f"global {name}", indexes, MAX_ITER)
     globally = search_globally(subject, texts.take(indexes), strategy, draws)
-    starts = trails.starts_of(globally)
+    starts = starts_of(globally)
     draws = draw_numbers(plan.seed, f"local {name}", indexes[starts], plan.hops)
     from_finds = globally.texts.take(starts)
     locally = search_locally(subject, from_finds, plan.hops, strategy.needs_gradient, draws)
@@ -77,8 +115,8 @@ def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outc
 def summarize(outcome: Outcome, plan: Plan, n_discriminatory: int) -> dict[str, object]:
     """Count what was found: different texts, but for n_raw, seeds that are discriminatory as they are."""
     globally, locally, n_seeds = outcome.globally, outcome.locally, len(outcome.indexes)
-    n_raw, n_found = trails.count_global(globally)
-    n_visited = len(trails.distinct(concatenate([globally.texts, locally.texts()])))
+    n_raw, n_found = count_global(globally)
+    n_visited = len(distinct(concatenate([globally.texts, locally.texts()])))
     low, high = share_interval(n_raw, n_seeds)
     return {
         "tester": plan.tester,
@@ -107,7 +145,7 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
     replaced = np.concatenate([globally.replaced[raw], locally.replaced[hits]])
     value = np.concatenate([globally.value[raw], locally.value[hits]])
     order = np.argsort(seeds, kind="stable")  # what the global phase found from a seed comes first
-    order = order[trails.distinct(texts.take(order))]
+    order = order[distinct(texts.take(order))]
     texts = texts.take(order)
     partners = exchange(texts, replaced[order], value[order])
     outputs = [answers.probabilities(subject.model, some) for some in (texts, partners)]

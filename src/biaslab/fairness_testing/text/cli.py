@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.effort import Campaign
+from biaslab.fairness_testing.settings import Campaign
 from biaslab.run.extras import missing_extra
 from biaslab.run.masking import Masking
 from biaslab.run.options import grouped

@@ -11,7 +11,7 @@ import pandas as pd
 from rich.text import Text
 
 from biaslab.core.pages import render
-from biaslab.fairness_testing.text.pairs import IN_DATA, PHASES, Pair
+from biaslab.fairness_testing.text.campaign import IN_DATA, PHASES, Pair
 
 TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
 

@@ -11,10 +11,19 @@ import pandas as pd
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text import trails
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
+from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.fairness_testing.text.experiment import load_network
-from biaslab.fairness_testing.text.finds import Finds, key, save_finds
+from biaslab.fairness_testing.text.finds import (
+    Finds,
+    count_global,
+    count_local,
+    global_finds,
+    key,
+    local_finds,
+    save_finds,
+    starts_of,
+)
 from biaslab.fairness_testing.text.names import OWN, PROPOSED, SAME
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
@@ -25,7 +34,6 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import STRATEGIES
-from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.corpora import TEST, TRAIN
 
 RP, ADF = "rp", "adf"
@@ -134,7 +142,7 @@ def _walk(
     case: Case, search: GlobalSearch, rows: np.ndarray, effort: Effort, tester: str, what: str = ""
 ) -> tuple[LocalSearch, np.ndarray]:
     """Return the walks from what a global phase found, and the row that each begins with."""
-    starts = trails.starts_of(search)
+    starts = starts_of(search)
     origins = rows[starts]
     draws = case.draws(effort, f"{what}local {tester}", origins, effort.hops)
     texts = search.texts.take(starts)
@@ -142,23 +150,23 @@ def _walk(
 
 
 def _global_finds(search: GlobalSearch, rows: np.ndarray) -> Finds:
-    finds = trails.global_finds(search)
+    finds = global_finds(search)
     return replace(finds, origins=rows[finds.origins])
 
 
 def _local_finds(search: LocalSearch, rows: np.ndarray) -> Finds:
-    finds = trails.local_finds(search)
+    finds = local_finds(search)
     return replace(finds, origins=rows[finds.origins])
 
 
 def _global_row(case: Case, name: str, search: GlobalSearch) -> dict[str, str | int]:
-    n_raw, n_found = trails.count_global(search)
+    n_raw, n_found = count_global(search)
     row = {"model": case.kind, "feature": case.feature, "strategy": name, "repetition": case.number}
     return row | {"n_seeds": len(search.found), "n_raw": n_raw, "n_found": n_found} | _costs(search)
 
 
 def _local_row(case: Case, tester: str, start: str, search: LocalSearch) -> dict[str, str | int]:
-    n_texts, n_found = trails.count_local(search)
+    n_texts, n_found = count_local(search)
     row = {"model": case.kind, "feature": case.feature, "tester": tester, "start": start}
     counts = {"n_starts": len(search.starts), "n_texts": n_texts, "n_discriminatory": n_found}
     return row | {"repetition": case.number} | counts | _costs(search)

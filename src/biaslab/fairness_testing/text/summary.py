@@ -11,8 +11,8 @@ from biaslab.core.files import write_text
 from biaslab.core.io import write_tsv
 from biaslab.fairness_testing.summary import facts_table
 from biaslab.fairness_testing.text import display
+from biaslab.fairness_testing.text.campaign import IN_DATA, Pair, write_pairs
 from biaslab.fairness_testing.text.display import Mask, Section
-from biaslab.fairness_testing.text.pairs import IN_DATA, Pair, write_pairs
 from biaslab.run.terminal import page_console
 
 N_PRINTED, N_ON_PAGE = 2, 200
