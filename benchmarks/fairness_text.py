@@ -202,7 +202,7 @@ def find(subject, texts, name):
         starts = search.texts.take(rows)
         local_draws = draw_numbers(5, f"local {name}", numbers[rows], HOPS_OF_FINDS)
         walks = search_locally(subject, starts, HOPS_OF_FINDS, name != "rp", local_draws)
-        finds += [starts, found.local_finds(walks).texts]
+        finds += [starts, found.local_finds(walks, numbers[rows]).texts]
         n_found = len(found.distinct(concatenate(finds)))
         if n_found >= WANTED:
             break

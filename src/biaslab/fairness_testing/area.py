@@ -76,14 +76,10 @@ def check(given: Given) -> Iterator[str]:
         if name in AREAS:
             yield f"fairness_testing.{key}: '{name}' is the name of an area; rename the classifier"
         for part, file in known[name].items():
-            if problem := _problem(part, file, given):
+            is_trained = (part, file) == ("network", TRAIN)
+            if not is_trained and (problem := source_problem(file, given)):
                 yield f"fairness_testing.classifiers.{name}.{part}: {problem}"
     yield from texts.check(given)
-
-
-def _problem(part: str, file: str | None, given: Given) -> str:
-    """Return what is wrong with a file of a classifier; "" for nothing."""
-    return "" if (part, file) == ("network", TRAIN) else source_problem(file, given)
 
 
 def _available(

@@ -63,13 +63,11 @@ ITEMS = (
         "text_tables:examples",
         "example.json",
     ),
-    _text_figure(
-        "text_figure8", "Figure 8: how near the texts are", "text_figures:draw_nearness", "validity"
-    ),
+    _text_figure("text_figure8", "Figure 8: how near the texts are", "figures:draw_nearness", "validity"),
     _text_figure(
         "text_retraining",
         "Discrimination that training again removes",
-        "text_figures:draw_retraining",
+        "figures:draw_text_retraining",
         "retraining",
     ),
 )

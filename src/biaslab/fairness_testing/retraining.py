@@ -11,7 +11,7 @@ which label they get, whether both members of a pair are added, or how long trai
   both get one label. What is added then says that protected attributes do not matter.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -113,48 +113,22 @@ def retrain(
     settings: Settings = DEFAULT,
     ensemble: Ensemble | None = None,
 ) -> Network:
-    """Retrain a network with some of the samples that a tester found (Section 4.2, RQ4).
+    """Train a network on with its data and some of the samples that a tester found (Section 4.2, RQ4).
 
     The repetition and the seed draw the samples that are added, whatever the label rule, and the batches.
     `found` are different discriminatory samples, (f, d) int32; the tested network, `subject.model`, is not
-    changed.
+    changed. With `NO_RULE` nothing is added, for as many steps and at the same rates: the control of a
+    repair, as training on moves the boundary between labels by itself.
     """
     rng = stream(seed, "retraining", repetition)
-    samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
-    labels = added_labels(label_rule, subject, samples, ensemble)
-    samples, labels = with_partners(subject, samples, labels)
-    return _train_on(subject.model, (X, y), (samples, labels), settings, rng)
-
-
-def retrain_with_nothing(
-    subject: Subject,
-    X: np.ndarray,
-    y: np.ndarray,
-    *,
-    repetition: int,
-    seed: int,
-    settings: Settings = DEFAULT,
-) -> Network:
-    """Train a network on as `retrain` does, for as many steps and at the same rates, with its data alone.
-
-    The control of a repair: training on moves the boundary between labels by itself.
-    """
-    rng = stream(seed, "retraining", repetition)
-    return _train_on(subject.model, (X, y), (X[:0], y[:0]), settings, rng)
-
-
-def _train_on(
-    network: Network,
-    data: tuple[np.ndarray, np.ndarray],
-    added: tuple[np.ndarray, np.ndarray],
-    settings: Settings,
-    rng: np.random.Generator,
-) -> Network:
-    """Train a network on with samples and labels of the data, and added ones, perhaps none."""
-    (X, y), (samples, labels) = data, added
-    check_training_data(X, y, network.n_classes)
+    samples, labels = X[:0], y[:0]
+    if label_rule != NO_RULE:
+        samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
+        labels = added_labels(label_rule, subject, samples, ensemble)
+        samples, labels = with_partners(subject, samples, labels)
+    check_training_data(X, y, subject.model.n_classes)
     standard = Standardisation.of(X)
-    training = Training(standard.unfold(network))
+    training = Training(standard.unfold(subject.model))
     inputs = standard.inputs(np.concatenate([X, samples]))
     targets = np.concatenate([y, labels]).astype(np.int64)
     batches = mixed_batches(len(X), len(samples), settings.steps, rng)
@@ -179,60 +153,24 @@ class Retrained(NamedTuple):
     network: Network
 
 
-def retrain_by_rules(
-    subject: Subject,
-    X: np.ndarray,
-    y: np.ndarray,
-    found: np.ndarray,
-    *,
-    label_rules: Sequence[str],
-    repetitions: int,
-    seed: int,
-    settings: Settings = DEFAULT,
-    ensemble: Ensemble | None = None,
-) -> Iterator[Retrained]:
-    """Yield networks retrained with finds by each rule for their labels."""
-    how = {"seed": seed, "settings": settings}
-    for rule in label_rules:
-        for k in range(repetitions):
-            network = retrain(subject, X, y, found, label_rule=rule, repetition=k, ensemble=ensemble, **how)
-            yield Retrained(rule, k, n_added(found, settings), network)
-
-
-def controls(
-    subject: Subject,
-    X: np.ndarray,
-    y: np.ndarray,
-    *,
-    repetitions: int,
-    seed: int,
-    settings: Settings = DEFAULT,
-) -> list[Retrained]:
-    """Return networks retrained with nothing added; what is protected makes no difference."""
-    how = {"seed": seed, "settings": settings}
-    networks = [retrain_with_nothing(subject, X, y, repetition=k, **how) for k in range(repetitions)]
-    return [Retrained(NO_RULE, k, 0, network) for k, network in enumerate(networks)]
-
-
 def retraining_table(
     subject: Subject, X: np.ndarray, y: np.ndarray, uniform: np.ndarray, networks: Iterable[Retrained]
 ) -> pd.DataFrame:
     """Return fairness and accuracy before and after retraining (Table XII)."""
-    before = _quality(subject, X, y, uniform)
-    rows = []
+
+    def measure(subject: Subject) -> dict[str, float]:
+        return {
+            "accuracy": subject.model.accuracy(X, y),
+            "share": discriminatory_share(subject, uniform),
+            "data_share": discriminatory_share(subject, X),
+        }
+
+    before, rows = measure(subject), []
     for *row, network in networks:
-        after = _quality(replace(subject, model=network), X, y, uniform)
+        after = measure(replace(subject, model=network))
         rows.append(row + [quality[measure] for measure in before for quality in (before, after)])
     columns = [f"{measure}_{when}" for measure in before for when in ("before", "after")]
     return pd.DataFrame(rows, columns=[*Retrained._fields[:3], *columns])
-
-
-def _quality(subject: Subject, X: np.ndarray, y: np.ndarray, uniform: np.ndarray) -> dict[str, float]:
-    return {
-        "accuracy": subject.model.accuracy(X, y),
-        "share": discriminatory_share(subject, uniform),
-        "data_share": discriminatory_share(subject, X),
-    }
 
 
 def _majority_labels(subject: Subject, samples: np.ndarray) -> np.ndarray:
@@ -296,8 +234,11 @@ def retrain_classifier(
     """Retrain with what each tester found, and write fairness and accuracy after it."""
     set_threads(threads)
     y, cases = load_labels(folder), list(load_cases(folder, schema))
-    first = cases[0]
-    nothing = controls(first.subject, first.X, y, repetitions=effort.retrainings, seed=effort.seed)
+    of_first = cases[0].subject, cases[0].X, y, cases[0].X[:0]  # what is protected makes no difference
+    nothing = [
+        Retrained(NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))
+        for k in range(effort.retrainings)
+    ]
     tables = [retrain_case(case, y, load_found(found, case.attribute), effort, nothing) for case in cases]
     write_tsv(retraining, pd.concat(tables, ignore_index=True))
 
@@ -312,19 +253,23 @@ def retrain_case(
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)
     of_case = case.subject, case.X, y
+    settings = replace(DEFAULT, share=effort.share)
     tables = [retraining_table(*of_case, uniform, nothing).assign(tester=CONTROL)]
     for tester, rules, repetitions in _runs(effort.retrainings):
         if not len(found[tester]):
             continue
-        networks = retrain_by_rules(
-            *of_case,
-            found[tester],
-            label_rules=rules,
-            repetitions=repetitions,
-            seed=effort.seed,
-            settings=replace(DEFAULT, share=effort.share),
-            ensemble=Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None,
-        )
+        ensemble = Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None
+        how = {"seed": effort.seed, "settings": settings, "ensemble": ensemble}
+        networks = [
+            Retrained(
+                rule,
+                k,
+                n_added(found[tester], settings),
+                retrain(*of_case, found[tester], label_rule=rule, repetition=k, **how),
+            )
+            for rule in rules
+            for k in range(repetitions)
+        ]
         tables.append(retraining_table(*of_case, uniform, networks).assign(tester=tester))
     named = pd.concat(tables, ignore_index=True).assign(classifier=case.classifier, protected=case.attribute)
     return named.reindex(columns=COLUMNS["retraining"])

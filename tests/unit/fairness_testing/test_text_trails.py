@@ -25,6 +25,10 @@ def random_duplicates(n, seed):
     return random_texts(n, seed, longest=3).take(np.random.default_rng(seed).integers(0, n, 3 * n))
 
 
+def origins(search):
+    return np.arange(len(search.starts))
+
+
 @pytest.mark.parametrize("collide", [False, True])
 def test_texts_have_the_number_of_the_first_equal_one(monkeypatch, collide):
     """Also where different texts have one hash."""
@@ -77,8 +81,8 @@ def test_pairs_are_different_texts_with_partners_of_another_label():
     local = local_search()
     texts, is_found = visits(local)
     found = dict.fromkeys(x for x, f in zip(texts, is_found, strict=True) if f)
-    assert [tuple(row.tolist()) for row in files.local_finds(local).texts] == list(found)
-    for pairs in (files.global_finds(search), files.local_finds(local)):
+    assert [tuple(row.tolist()) for row in files.local_finds(local, origins(local)).texts] == list(found)
+    for pairs in (files.global_finds(search, np.arange(40)), files.local_finds(local, origins(local))):
         assert len(pairs.origins) == len(pairs.texts) == len(pairs.partners) > 5
         for x, other in zip(pairs.texts, pairs.partners, strict=True):
             partner = naive.partner(subject.model, x.tolist(), subject.values.tolist())
@@ -88,7 +92,7 @@ def test_pairs_are_different_texts_with_partners_of_another_label():
 
 def test_rows_of_pairs_are_their_starts():
     search = local_search()
-    first = files.local_finds(search)
+    first = files.local_finds(search, origins(search))
     assert np.array_equal(first.texts.lengths, search.starts.lengths[first.origins])
     assert search.discriminatory.any(axis=1)[first.origins].all()
 
@@ -96,4 +100,4 @@ def test_rows_of_pairs_are_their_starts():
 def test_no_walk_finds_nothing():
     none = search_locally(small_subject(), Texts.of([]), 3, True, draws(0, 3))
     assert files.count_local(none) == (0, 0)
-    assert len(files.local_finds(none).origins) == 0
+    assert len(files.local_finds(none, origins(none)).origins) == 0

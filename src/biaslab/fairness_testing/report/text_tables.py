@@ -198,7 +198,7 @@ def examples(units: Sequence[Results]) -> Table:
     note = (
         "A sentence, and what the global and the local phase make of it; words in brackets differ from the"
         " step before. The labels are those of the text, and of the text with the other value instead."
-    ) + _mask_note(units)
+    ) + ("" if all(unit.option("unmask") for unit in units) else _MASKED)
     return Table(data, _show(data, shown), "Sentences on their way through the search", note)
 
 
@@ -269,7 +269,3 @@ def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
     """Return the text of a table; a model is named as people call it."""
     network = {"network": data["model"].map(results.NETWORK_NAMES)} if "model" in data else {}
     return show(data.assign(**network), templates)
-
-
-def _mask_note(units: Sequence[Results]) -> str:
-    return "" if all(unit.option("unmask") for unit in units) else _MASKED

@@ -46,7 +46,9 @@ def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], di
     if not chosen:
         chosen, further = _available(given, section["otherwise"])
         left_out |= further
-    lacking = missing_extra(NEURAL, given.extras) or _absent_encoder(section, given.absent)
+    encoder = [dataset_name(section["encoder"][part]) for part in ENCODER]
+    lost = [given.absent[name] for name in encoder if name in given.absent]
+    lacking = missing_extra(NEURAL, given.extras) or (f"its encoder: {lost[0]}" if lost else "")
     if chosen and lacking:
         left_out[_NEURAL_PARTS] = lacking
     marks = (TEXT,) if lacking else (TEXT, NEURAL)
@@ -150,13 +152,6 @@ def _available(given: Given, names: list[str]) -> tuple[list[str], dict[str, str
     }
     chosen, left_out = available(needed, given.absent)
     return [name.removeprefix(TEXT_PREFIX) for name in chosen], left_out
-
-
-def _absent_encoder(section: Mapping[str, Any], absent: Mapping[str, str]) -> str:
-    """Return why the sentence encoder cannot be had; "" where it can."""
-    names = [dataset_name(section["encoder"][part]) for part in ENCODER]
-    lost = [name for name in names if name in absent]
-    return f"its encoder: {absent[lost[0]]}" if lost else ""
 
 
 STEPS = {

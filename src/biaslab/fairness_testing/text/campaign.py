@@ -1,14 +1,11 @@
 """A search for discriminatory texts among the user's, and its finds in words."""
 
-import json
-import os
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.files import write_text
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.fairness_testing.settings import Campaign
@@ -25,7 +22,7 @@ from biaslab.fairness_testing.text.search import (
     search_globally,
     search_locally,
 )
-from biaslab.fairness_testing.text.strategies import find_strategy
+from biaslab.fairness_testing.text.strategies import Strategy
 from biaslab.text.models import TextModel
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, Texts, concatenate
@@ -62,25 +59,6 @@ class Pair:
         ]
 
 
-def write_pairs(path: str | os.PathLike, pairs: Iterable[Pair]) -> None:
-    """Write one JSON object a line: a `Pair` and its ``changed`` positions; no word is masked here."""
-    lines = (json.dumps({**asdict(pair), "changed": pair.changed}, ensure_ascii=False) for pair in pairs)
-    write_text(path, "".join(f"{line}\n" for line in lines))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan(Campaign):
-    """How much is searched, by which strategy of the global phase; its seeds are drawn from all such texts.
-
-    The local phase is guided by gradients if the strategy is.
-    """
-
-    tester: str
-
-    def __post_init__(self) -> None:
-        find_strategy(self.tester)
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What a search did."""
@@ -98,28 +76,33 @@ def subject_of(model: TextModel, lexicon: Lexicon, values: Sequence[str]) -> Tex
     return TextSubject(model, ids, nearest_words(lexicon, K, ids))
 
 
-def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outcome:
-    """Search in both phases from texts with a sensitive word."""
-    strategy, name = find_strategy(plan.tester), f"own {feature} {plan.tester}"
+def search(
+    subject: TextSubject, texts: Texts, strategy: Strategy, campaign: Campaign, feature: str
+) -> Outcome:
+    """Search in both phases from texts with a sensitive word; the seeds are drawn from all such texts.
+
+    The local phase is guided by gradients if the strategy of the global one is.
+    """
+    name = f"own {feature} {strategy.name}"
     mentioning = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
-    indexes = stream(plan.seed, "seeds of texts", feature).permutation(mentioning)[: plan.seeds]
-    draws = draw_numbers(plan.seed, f"global {name}", indexes, MAX_ITER)
+    indexes = stream(campaign.seed, "seeds of texts", feature).permutation(mentioning)[: campaign.seeds]
+    draws = draw_numbers(campaign.seed, f"global {name}", indexes, MAX_ITER)
     globally = search_globally(subject, texts.take(indexes), strategy, draws)
     starts = starts_of(globally)
-    draws = draw_numbers(plan.seed, f"local {name}", indexes[starts], plan.hops)
+    draws = draw_numbers(campaign.seed, f"local {name}", indexes[starts], campaign.hops)
     from_finds = globally.texts.take(starts)
-    locally = search_locally(subject, from_finds, plan.hops, strategy.needs_gradient, draws)
+    locally = search_locally(subject, from_finds, campaign.hops, strategy.needs_gradient, draws)
     return Outcome(len(mentioning), indexes, globally, starts, locally)
 
 
-def summarize(outcome: Outcome, plan: Plan, n_discriminatory: int) -> dict[str, object]:
+def summarize(outcome: Outcome, strategy: Strategy, n_discriminatory: int) -> dict[str, object]:
     """Count what was found: different texts, but for n_raw, seeds that are discriminatory as they are."""
     globally, locally, n_seeds = outcome.globally, outcome.locally, len(outcome.indexes)
     n_raw, n_found = count_global(globally)
     n_visited = len(distinct(concatenate([globally.texts, locally.texts()])))
     low, high = share_interval(n_raw, n_seeds)
     return {
-        "tester": plan.tester,
+        "tester": strategy.name,
         "n_mentioning": outcome.n_mentioning,
         "n_seeds": n_seeds,
         "n_raw": n_raw,

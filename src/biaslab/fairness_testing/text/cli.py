@@ -18,8 +18,8 @@ from biaslab.text import settings
 if TYPE_CHECKING:
     import numpy as np
 
-    from biaslab.fairness_testing.text.campaign import Plan
     from biaslab.fairness_testing.text.own_texts import OwnTexts
+    from biaslab.fairness_testing.text.strategies import Strategy
     from biaslab.fairness_testing.text.summary import FeatureResult
     from biaslab.text.models import TextModel
 
@@ -103,12 +103,12 @@ def audit_texts(
     from biaslab.embeddings.formats import read_embedding
     from biaslab.fairness_testing.text import own_texts, summary
     from biaslab.fairness_testing.text.adapters import reads_vectors
-    from biaslab.fairness_testing.text.campaign import Plan
+    from biaslab.fairness_testing.text.strategies import find_strategy
     from biaslab.fairness_testing.text.terms import read_terms
     from biaslab.text.masking import masker
 
     set_threads(threads)
-    plan = Plan(**vars(campaign), tester=tester)
+    strategy = find_strategy(tester)
     mask = masker(masking.digests(settings.Masking.masked_words))
     if vectors is None:
         _check_needless(model, tester)
@@ -116,12 +116,12 @@ def audit_texts(
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
     notes: list[str] = []
     if vectors is None:
-        own = own_texts.prepare(texts, *own_texts.drawn_vectors(texts, plan.seed), features, candidates)
+        own = own_texts.prepare(texts, *own_texts.drawn_vectors(texts, campaign.seed), features, candidates)
     else:
         own = own_texts.prepare(texts, *read_embedding(vectors, say=notes.append), features, candidates)
     facts = [_words_read(own, vectors is not None), *changes, *notes]
     if model in _TRAINED:
-        classifier, trained = _train(_TRAINED[model], own, labels, epochs, plan.seed, out)
+        classifier, trained = _train(_TRAINED[model], own, labels, epochs, campaign.seed, out)
         facts.append(trained)
     else:
         classifier = _load(model, own, device, threads, columns.positive)
@@ -132,7 +132,7 @@ def audit_texts(
     if model not in _TRAINED:
         facts.append(_accuracy(classifier, own, labels))
     facts += [_reading(classifier, own), *_one_label(classifier, own)]
-    results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
+    results = [_test(classifier, own, name, values, strategy, campaign) for name, values in features.items()]
     title = f"{data.name} by {Path(model).name}"
     summary.write(out, title, results, mask)
     summary.show(title, facts, results, mask)
@@ -281,13 +281,24 @@ def _train(
 
 
 def _test(
-    classifier: "TextModel", own: "OwnTexts", feature: str, values: tuple[str, ...], plan: "Plan"
+    classifier: "TextModel",
+    own: "OwnTexts",
+    feature: str,
+    values: tuple[str, ...],
+    strategy: "Strategy",
+    campaign: Campaign,
 ) -> "FeatureResult":
-    from biaslab.fairness_testing.text import campaign
+    from biaslab.fairness_testing.text.campaign import (
+        found_pairs,
+        search,
+        subject_of,
+        summarize,
+        term_table,
+    )
     from biaslab.fairness_testing.text.summary import FeatureResult
 
-    subject = campaign.subject_of(classifier, own.lexicon, values)
-    outcome = campaign.search(subject, own.texts, plan, feature)
-    pairs = campaign.found_pairs(subject, own, outcome, feature)
-    summary, terms = campaign.summarize(outcome, plan, len(pairs)), campaign.term_table(subject, own, outcome)
-    return FeatureResult(feature, summary, pairs, terms)
+    subject = subject_of(classifier, own.lexicon, values)
+    outcome = search(subject, own.texts, strategy, campaign, feature)
+    pairs = found_pairs(subject, own, outcome, feature)
+    row = summarize(outcome, strategy, len(pairs))
+    return FeatureResult(feature, row, pairs, term_table(subject, own, outcome))

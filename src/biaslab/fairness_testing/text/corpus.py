@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,8 +29,7 @@ SENTENCES = "sentences"
 LEXICON, TEXTS = "lexicon.npz", "texts.npz"
 
 
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(NamedTuple):
     """Texts with labels."""
 
     texts: Texts

@@ -76,20 +76,16 @@ def distinct(texts: Texts) -> np.ndarray:
     return np.flatnonzero(number_texts(texts) == np.arange(len(texts)))
 
 
-def distinct_rows(texts: Texts, rows: np.ndarray) -> np.ndarray:
-    """Return those of some rows, (q,) int64, whose texts equal none of a row before, in their order."""
-    return rows[distinct(texts.take(rows))]
-
-
 def count_global(search: GlobalSearch) -> tuple[int, int]:
     """Return how many seeds are discriminatory as they are, and how many texts others were made into."""
-    perturbed = distinct_rows(search.texts, np.flatnonzero(search.found > 0))
-    return int((search.found == 0).sum()), len(perturbed)
+    perturbed = search.texts.take(np.flatnonzero(search.found > 0))
+    return int((search.found == 0).sum()), len(distinct(perturbed))
 
 
 def starts_of(search: GlobalSearch) -> np.ndarray:
     """Return the seeds whose texts the local phase starts from, (s,) int64: all finds, each text once."""
-    return distinct_rows(search.texts, np.flatnonzero(search.found >= 0))
+    rows = np.flatnonzero(search.found >= 0)
+    return rows[distinct(search.texts.take(rows))]
 
 
 def count_local(search: LocalSearch) -> tuple[int, int]:
@@ -99,17 +95,22 @@ def count_local(search: LocalSearch) -> tuple[int, int]:
     return len(np.unique(numbers)), len(np.unique(numbers[is_found]))
 
 
-def global_finds(search: GlobalSearch) -> Finds:
-    """Return the pairs of all seeds that are, or became, discriminatory, each text once, by seed."""
+def global_finds(search: GlobalSearch, seeds: np.ndarray) -> Finds:
+    """Return the pairs of all seeds that are, or became, discriminatory, each text once, by seed.
+
+    `seeds`, (n,) int64, are the rows of the searched texts.
+    """
     rows = starts_of(search)
     texts = search.texts.take(rows)
-    return Finds(rows, texts, exchange(texts, search.replaced[rows], search.value[rows]))
+    return Finds(seeds[rows], texts, exchange(texts, search.replaced[rows], search.value[rows]))
 
 
-def local_finds(search: LocalSearch) -> Finds:
-    """Return the pairs that walks visited, each text once, in the order of the first visits, by start."""
+def local_finds(search: LocalSearch, origins: np.ndarray) -> Finds:
+    """Return the pairs that walks visited, each text once, in the order of the first visits, by start.
+
+    `origins`, (n,) int64, are the rows that the walks began with.
+    """
     is_found = search.discriminatory
     texts = search.texts().take(np.flatnonzero(is_found[search.is_visit]))
-    rows = np.nonzero(is_found)[0]
-    visits = Finds(rows, texts, exchange(texts, search.replaced[is_found], search.value[is_found]))
-    return visits.take(distinct(texts))
+    partners = exchange(texts, search.replaced[is_found], search.value[is_found])
+    return Finds(origins[np.nonzero(is_found)[0]], texts, partners).take(distinct(texts))

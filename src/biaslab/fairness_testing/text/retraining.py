@@ -31,7 +31,7 @@ from biaslab.fairness_testing.text.corpus import (
     load_prepared,
 )
 from biaslab.fairness_testing.text.discrimination import TextSubject, answer_variants, check
-from biaslab.fairness_testing.text.experiment import seed_of
+from biaslab.fairness_testing.text.experiment import measure_quality, seed_of
 from biaslab.fairness_testing.text.finds import Finds, distinct, key, load_finds
 from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
 from biaslab.fairness_testing.text.search_experiment import (
@@ -45,16 +45,13 @@ from biaslab.fairness_testing.text.search_experiment import (
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
-from biaslab.text.scores import precision_recall_f1
 from biaslab.text.words import Texts, concatenate
 
 MODEL, MAJORITY, DATA = LABEL_RULES = ("model", "majority", "data")
 """Who labels an added text: see `label_found`."""
-SHARE = 0.05
-"""Part of the found texts that are added (Section 5.2, RQ4)."""
 
 
-def drawn(n_found: int, repetition: int, seed: int, share: float = SHARE) -> np.ndarray:
+def drawn(n_found: int, repetition: int, seed: int, share: float) -> np.ndarray:
     """Return the rows, rising, of the found texts that are added: a share, at least one of any."""
     k = min(n_found, max(1, round(share * n_found)))
     return np.sort(stream(seed, "text retraining", repetition).choice(n_found, k, replace=False))
@@ -91,8 +88,8 @@ def with_partners(subject: TextSubject, texts: Texts, labels: np.ndarray) -> tup
 
 def retrain(
     model: Recurrent,
-    train: tuple[Texts, np.ndarray],
-    validation: tuple[Texts, np.ndarray] | None,
+    train: Labelled,
+    validation: Labelled | None,
     added: Texts,
     added_labels: np.ndarray,
     settings: TrainingSettings,
@@ -110,27 +107,17 @@ def retrain(
     return train_recurrent(start, texts, labels, settings, seed, validation)[0]
 
 
-def improvement(subject: TextSubject, independent: Texts) -> tuple[int, int]:
-    """Return how many texts are no longer discriminatory, as all were before, and how many there are."""
-    return int(np.sum(~check(subject, independent).discriminatory)), len(independent)
-
-
-def outcome(
-    subject: TextSubject, retrained: TextModel, independent: Texts, test: tuple[Texts, np.ndarray]
+def compare(
+    subject: TextSubject, retrained: TextModel, independent: Texts, test: Labelled
 ) -> dict[str, float]:
     """Return what became of a network (a row of Table XIII); the improvement in percent, NaN for no text."""
-    n_removed, n = improvement(replace(subject, model=retrained), independent)
+    found = check(replace(subject, model=retrained), independent).discriminatory
+    n, n_removed = len(found), int(np.sum(~found))
     row = {"n_independent": n, "n_removed": n_removed, "improvement": 100 * n_removed / n if n else np.nan}
-    before, after = (quality(model, *test) for model in (subject.model, retrained))
-    for name, values in zip(("accuracy", "f1"), zip(before, after, strict=True), strict=True):
-        row[f"{name}_before"], row[f"{name}_after"] = values
+    before, after = (measure_quality(model, test) for model in (subject.model, retrained))
+    for name in ("accuracy", "f1"):
+        row |= {f"{name}_before": before[name], f"{name}_after": after[name]}
     return row
-
-
-def quality(model: TextModel, texts: Texts, labels: np.ndarray) -> tuple[float, float]:
-    """Return accuracy, and F1 of the positive class (0 where there is nothing to count)."""
-    given = labels_of(probabilities(model, texts))
-    return float(np.mean(given == labels)), precision_recall_f1(given, labels)[2]
 
 
 def _majority_labels(subject: TextSubject, texts: Texts) -> np.ndarray:
@@ -169,7 +156,7 @@ def retrain_network(
     """
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
     rows, controls = [], {}
-    train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
+    train, validation, test = (prepared.parts[part] for part in PARTS)
     for case in cases(folder, kind, 1, prepared):
         independent = _independent(found, case, n_independent, seed)
         for number in range(retrainings):
@@ -180,7 +167,7 @@ def retrain_network(
                 if tester == CONTROL:  # the same whatever feature is tested
                     network = controls.setdefault(number, network)
                 columns = {"model": kind, "feature": case.feature, "tester": tester, "label_rule": rule}
-                measured = outcome(case.subject, network, independent, test)
+                measured = compare(case.subject, network, independent, test)
                 rows.append(columns | {"repetition": number, "n_added": len(texts)} | measured)
     write_tsv(folder / kind / "retraining.tsv", pd.DataFrame(rows))
 
@@ -195,7 +182,7 @@ def certify_network(
     make_deterministic(1)
     prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
     settings = CertifiedSettings(epochs=epochs, negative_weight=negative_weight)
-    train, validation, test = (_pair(prepared.parts[part]) for part in PARTS)
+    train, validation, test = (prepared.parts[part] for part in PARTS)
     rows = []
     for case in cases(folder, kind, 1, prepared):
         subject = case.subject
@@ -204,7 +191,7 @@ def certify_network(
         network = train_certified(subject.model, train, validation, *protected, settings, of_seed)
         independent = _independent(found, case, n_independent, seed)
         columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
-        measured = outcome(subject, network, independent, test)
+        measured = compare(subject, network, independent, test)
         rows.append(columns | {"repetition": 0, "n_added": 0} | measured)
     write_tsv(folder / kind / "certified.tsv", pd.DataFrame(rows))
 
@@ -243,7 +230,3 @@ def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int
         concatenate([finds.partners for finds in both]),
     )
     return joined.take(distinct(joined.texts))
-
-
-def _pair(part: Labelled) -> tuple[Texts, np.ndarray]:
-    return part.texts, part.labels

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -110,7 +110,7 @@ def _search_case(
         draws = case.draws(effort, f"global {name}", rows, MAX_ITER)
         search = searches[name] = search_globally(case.subject, texts, strategy, draws)
         tables["global"].append(_global_row(case, name, search))
-        found[key(TEST, case.feature, case.number, GLOBAL, name)] = _global_finds(search, rows)
+        found[key(TEST, case.feature, case.number, GLOBAL, name)] = global_finds(search, rows)
     local = {
         (RP, OWN): _walk(case, searches[RP], rows, effort, RP),
         (RP, SAME): _walk(case, searches[PROPOSED], rows, effort, RP),
@@ -121,7 +121,7 @@ def _search_case(
         tables["local"].append(_local_row(case, tester, start, search))
         if start == OWN:
             name = key(TEST, case.feature, case.number, LOCAL, tester)
-            found[name] = _local_finds(search, origins)
+            found[name] = local_finds(search, origins)
     return found
 
 
@@ -132,9 +132,9 @@ def _search_training_texts(case: Case, prepared: Prepared, effort: Effort) -> di
     for name in RETRAINED:
         draws = case.draws(effort, f"training global {name}", rows, MAX_ITER)
         search = search_globally(case.subject, texts, STRATEGIES[name], draws)
-        found[key(TRAIN, case.feature, 0, GLOBAL, name)] = _global_finds(search, rows)
+        found[key(TRAIN, case.feature, 0, GLOBAL, name)] = global_finds(search, rows)
         walked, origins = _walk(case, search, rows, effort, ADF, f"training {name} ")
-        found[key(TRAIN, case.feature, 0, LOCAL, name)] = _local_finds(walked, origins)
+        found[key(TRAIN, case.feature, 0, LOCAL, name)] = local_finds(walked, origins)
     return found
 
 
@@ -147,16 +147,6 @@ def _walk(
     draws = case.draws(effort, f"{what}local {tester}", origins, effort.hops)
     texts = search.texts.take(starts)
     return search_locally(case.subject, texts, effort.hops, tester == ADF, draws), origins
-
-
-def _global_finds(search: GlobalSearch, rows: np.ndarray) -> Finds:
-    finds = global_finds(search)
-    return replace(finds, origins=rows[finds.origins])
-
-
-def _local_finds(search: LocalSearch, rows: np.ndarray) -> Finds:
-    finds = local_finds(search)
-    return replace(finds, origins=rows[finds.origins])
 
 
 def _global_row(case: Case, name: str, search: GlobalSearch) -> dict[str, str | int]:
