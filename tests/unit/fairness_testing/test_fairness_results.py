@@ -126,12 +126,6 @@ def test_local_phases_are_compared_at_one_budget(units):
     assert "local_increase_symbolic" not in measures
 
 
-def test_averages_come_in_one_order_and_all_have_a_name(folder):
-    found = read_tsv(folder / "tables/averages.tsv")
-    for _, part in found.groupby("classifier"):
-        assert part["measure"].drop_duplicates().tolist() == list(averages.MEASURES)
-
-
 @pytest.mark.parametrize(
     ("curve", "expected"), [([10, 20, 30, 40], 1), ([10, 20, 25, 25], 0.25), ([0, 0, 3, 4], math.nan)]
 )
@@ -168,13 +162,6 @@ def test_counts_are_shown_with_their_interval(units):
     assert row["n_samples"] == part["n_samples"].mean()
     half = (row["n_samples_ci_high"] - row["n_samples_ci_low"]) / 2
     assert table.shown["Samples (#GDiff)"][1] == f"{row['n_samples']:,.0f} ± {half:,.0f}"
-
-
-def test_a_single_repetition_has_no_interval(tmp_path):
-    write_results(tmp_path / "fairness_testing", {"bank": ["age"]})
-    keep_rows(tmp_path / "fairness_testing/bank", "repetition == 0", "counts")
-    table = tables.global_phase(opened(tmp_path / "fairness_testing", ["bank"]))
-    assert not table.shown["Discriminatory"].str.contains("±").any()
 
 
 def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_published(units):

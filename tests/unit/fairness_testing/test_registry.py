@@ -16,7 +16,7 @@ from biaslab.fairness_testing.testers.trails import Phases, Trail, distinct_disc
 from fairness_data import make_subject, make_task, random_network
 
 EFFORT = experiment.Effort(
-    hops=3, ablation_hops=2, repetitions=2, explanations=20, uniform_samples=100, local_seeds=3, seed=1
+    hops=3, ablation_hops=2, repetitions=2, explanations=4, uniform_samples=100, local_seeds=3, seed=1
 )
 
 
@@ -72,7 +72,7 @@ def make_case():
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_row_is_all_that_an_experiment_needs(tmp_path):
+def test_a_row_is_all_that_an_experiment_needs(tmp_path, monkeypatch):
     case = make_case()
     tables, found = experiment.search_case(case, EFFORT)
     for name in ("counts", "local"):
@@ -87,6 +87,7 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path):
     assert set(tables["ablation"]["tester"]) == {"adf"}
 
     save_found(tmp_path / "found.npz", {"group": found})
+    monkeypatch.setattr(retraining, "DEFAULT", replace(retraining.DEFAULT, steps=20))
     effort = retraining.Effort(retrainings=2, share=0.1, uniform_samples=200, seed=1)
     y = case.subject.model.labels(case.X)
     nothing = [retraining.Retrained("", k, 0, case.subject.model) for k in range(2)]

@@ -118,11 +118,6 @@ def test_averages_leave_out_settings_without_the_measure(copy):
     assert found.loc["gain_adf_asc_rp", ["n_settings", "n_all"]].tolist() == [4, 4]
 
 
-def test_all_averages_have_a_name_and_come_in_one_order(results):
-    for _, part in table(results, "text_averages").groupby("corpus"):
-        assert part["measure"].drop_duplicates().tolist() == list(text_averages.MEASURES)
-
-
 def test_less_is_nearer_of_distances_and_more_of_likeness(results):
     found = averages(results).set_index("measure")["mean"]
     assert len(found.filter(like="_nearer_")) == 18

@@ -9,6 +9,8 @@ from biaslab.text.words import Texts, concatenate
 
 WORDS = 65_536
 """Words asked about at a time (more for one text that is longer); no answer depends on it."""
+BATCH_WORDS = 8192
+"""Words of one call of a torch module, one text at least."""
 
 
 def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
