@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biaslab.fairness_testing.text import answers, discrimination
-from biaslab.fairness_testing.text.discrimination import check, exchange, variants_of
+from biaslab.fairness_testing.text.discrimination import check, count_flips, exchange, variants_of
 from biaslab.text.words import Texts
 from fairness_text_data import VALUES, AnsweringModel, blind_model, random_texts, small_subject
 from naive import fairness_text as naive
@@ -106,3 +106,17 @@ def test_exchange_leaves_the_others_alone():
     same = exchange(texts, np.full(30, -1, np.int32), np.full(30, -1, np.int32))
     assert np.array_equal(same.ids, texts.ids)
     assert same.ids is not texts.ids
+
+
+@pytest.mark.parametrize("block", [7, 4096])
+def test_flips_equal_a_count_text_by_text(monkeypatch, block):
+    monkeypatch.setattr(discrimination, "_BLOCK", block)
+    subject, texts = small_subject(3), random_texts(80, 3)
+    counts = np.stack(count_flips(subject, texts), axis=1)
+    expected = naive.flips(subject.model, [row.tolist() for row in texts], VALUES.tolist())
+    assert np.array_equal(counts, expected)
+    assert (counts > 0).all()
+
+
+def test_no_texts_flip_nothing():
+    assert np.array_equal(count_flips(small_subject(), Texts.of([])), np.zeros((2, 5)))

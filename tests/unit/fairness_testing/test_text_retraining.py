@@ -8,7 +8,6 @@ from biaslab.fairness_testing.text.corpus import Labelled
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.experiment import measure_quality
 from biaslab.fairness_testing.text.retraining import (
-    LABEL_RULES,
     compare,
     drawn,
     label_found,
@@ -211,9 +210,3 @@ def test_retraining_with_nothing_from_its_own_seed_is_the_tested_network():
     same = retrain(subject.model, train, validation, nothing, np.empty(0), SETTINGS, 10)
     other = retrain(subject.model, train, validation, nothing, np.empty(0), SETTINGS, 11)
     assert weights(same) == weights(subject.model) != weights(other)
-
-
-def test_label_rules_are_all_of_them():
-    subject, texts = word_sums(w2=1.0), Texts.of([[2], [3]])
-    for rule in LABEL_RULES:
-        assert len(label_found(subject, texts, rule, np.array([0, 1]))) == 2

@@ -60,7 +60,10 @@ def find_globally(
         pair = replace(pair, labels=found.labels)
         both = _pair_gradients(subject.model, X[left], found, pair)
         momenta[:, left] = settings.decay * momenta[:, left] + both
-        return domain.clip(X[left] + _steps_down(momenta[:, left], protected.columns))
+        g, h = np.sign(momenta[:, left])
+        steps = np.where(g == h, -g, 0).astype(np.int32)  # against the gradients that agree
+        steps[:, protected.columns] = 0
+        return domain.clip(X[left] + steps)
 
     return two_phases.move_until_found(subject, X, MAX_ITER + settings.checks_last, descend)
 
@@ -156,14 +159,6 @@ def _random_pair(subject: Subject, X: np.ndarray, found: Check, chance: np.ndarr
     rank = (chance * found.flips.sum(axis=1)).astype(int)  # which of them, from 0
     chosen = (found.flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
     return _Partners.of(subject, X, found, chosen)
-
-
-def _steps_down(momenta: np.ndarray, columns: tuple[int, ...]) -> np.ndarray:
-    """Return the steps, (n, d) int32, against gradients of samples and partners, (2, n, d), that agree."""
-    g, h = np.sign(momenta)
-    steps = np.where(g == h, -g, 0).astype(np.int32)
-    steps[:, columns] = 0
-    return steps
 
 
 _ALGORITHM = Algorithm("eidig", find_globally, walk)

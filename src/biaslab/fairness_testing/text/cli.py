@@ -203,16 +203,19 @@ def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
 
 def _accuracy(classifier: "TextModel", own: "OwnTexts", labels: "np.ndarray") -> str:
     """Say how often a classifier is right, and how often the more frequent label alone would be."""
+    from biaslab.fairness_testing.text.corpus import Labelled
+    from biaslab.fairness_testing.text.experiment import measure_quality
+
     y = labels[own.rows]
     first = (y == y).nonzero()[0][:_LABELLED]  # NaN is no label
     if not len(first):
         return "how often the classifier is right is not known: the texts have no labels of two classes"
-    y = y[first]
-    answers = classifier.probabilities(own.texts.take(first)).argmax(axis=1)
-    share, majority = float((answers == y).mean()), max(y.mean(), 1 - y.mean())
+    known = Labelled(own.texts.take(first), y[first].astype("int64"))
+    quality = measure_quality(classifier, known)
+    share, majority = quality["accuracy"], quality["majority"]
     doubt = "; no better than that: check --positive and the reading below" if share <= majority else ""
     return (
-        f"the classifier labels {share:.1%} of {len(y):,} texts as the data do ({majority:.1%} have"
+        f"the classifier labels {share:.1%} of {len(first):,} texts as the data do ({majority:.1%} have"
         f" the more frequent label{doubt})"
     )
 
@@ -253,6 +256,8 @@ def _train(
 ) -> "tuple[TextModel, str]":
     """Train a network on most texts, keep it in the folder, and say how well it does on the others."""
     from biaslab.core.rng import stream
+    from biaslab.fairness_testing.text.corpus import Labelled
+    from biaslab.fairness_testing.text.experiment import measure_quality
     from biaslab.text.recurrent import initial_recurrent
     from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
     from biaslab.text.splits import split_shares
@@ -262,21 +267,21 @@ def _train(
     shares = (1 - _VALIDATION_SHARE, _VALIDATION_SHARE)
     learnt, held_out = split_shares(y, shares, stream(seed, "validation texts"))
     negative_weight = min(1.0, y[learnt].sum() / max(1, (1 - y[learnt]).sum()))
+    validation = Labelled(own.texts.take(held_out), y[held_out])
     network, _ = train_recurrent(
         initial_recurrent(kind, own.lexicon.vectors, seed),
         own.texts.take(learnt),
         y[learnt],
         TrainingSettings(epochs=epochs, negative_weight=float(negative_weight)),
         seed,
-        validation=(own.texts.take(held_out), y[held_out]),
+        validation,
     )
     network.save(out / "network.npz")
-    answers = network.probabilities(own.texts.take(held_out)).argmax(axis=1)
-    accuracy = float((answers == y[held_out]).mean())
-    majority = max(y[held_out].mean(), 1 - y[held_out].mean())
+    quality = measure_quality(network, validation)
     return network, (
-        f"the network labels {accuracy:.1%} of {len(held_out):,} texts that it was not trained on as the data"
-        f" do ({majority:.1%} have the more frequent label); it is in {out / 'network.npz'}"
+        f"the network labels {quality['accuracy']:.1%} of {len(held_out):,} texts that it was not trained on"
+        f" as the data do ({quality['majority']:.1%} have the more frequent label); it is in"
+        f" {out / 'network.npz'}"
     )
 
 

@@ -77,17 +77,12 @@ def to_terminal(pair: Pair, mask: Mask = str) -> Text:
 
 def legend() -> Text:
     """Return what the marks in the terminal mean."""
-    parts = (
-        (EXCHANGED, "sensitive word"),
-        ("", " exchanged between a text and its partner;  "),
-        (SUBSTITUTED, "word"),
-        ("", " put in place of another"),
+    return Text.assemble(
+        ("<sensitive word>", _STYLES[EXCHANGED]),
+        " exchanged between a text and its partner;  ",
+        ("[word]", _STYLES[SUBSTITUTED]),
+        " put in place of another",
     )
-    shown = Text()
-    for kind, words in parts:
-        opening, closing = _BRACKETS[kind]
-        shown.append(f"{opening}{words}{closing}", _STYLES[kind])
-    return shown
 
 
 def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:

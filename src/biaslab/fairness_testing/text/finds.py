@@ -35,11 +35,11 @@ def key(part: str, feature: str, number: int, phase: str, tester: str) -> str:
     return f"{part}/{feature}/{number}/{phase}/{tester}"
 
 
-def sample(finds: Finds, n: int, seed: int, name: str) -> Finds:
-    """Return n pairs drawn at random, or all where there are no more; `name` tells draws apart."""
-    if len(finds) <= n:
-        return finds
-    return finds.take(np.sort(stream(seed, "text pairs", name).choice(len(finds), n, replace=False)))
+def draw_rows(n: int, limit: int | None, *ids: int | str) -> np.ndarray:
+    """Return the rows of n, rising, that are drawn: at most `limit`, all for None; `ids` name the draw."""
+    if limit is None or n <= limit:
+        return np.arange(n)
+    return np.sort(stream(*ids).choice(n, limit, replace=False))
 
 
 def save_finds(path: Path, found: Mapping[str, Finds]) -> None:

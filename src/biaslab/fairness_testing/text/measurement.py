@@ -14,7 +14,7 @@ from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.experiment import load_network
-from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
+from biaslab.fairness_testing.text.finds import Finds, draw_rows, load_finds
 from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.names import COLUMNS, PROPOSED
 from biaslab.fairness_testing.text.retraining import found_texts
@@ -117,7 +117,7 @@ def validity(
         for name, finds in finds_of.items():
             part, feature, number, phase, tester = name.split("/")
             if part == TEST and len(finds):
-                some = sample(finds, pairs, seed, f"{kind}/{name}")
+                some = finds.take(draw_rows(len(finds), pairs, seed, "text pairs", f"{kind}/{name}"))
                 original = prepared.parts[TEST].texts.take(some.origins)
                 columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
                 groups.append((columns | {"tester": tester}, (original, some.texts)))

@@ -32,7 +32,7 @@ from biaslab.fairness_testing.text.corpus import (
 )
 from biaslab.fairness_testing.text.discrimination import TextSubject, answer_variants, check
 from biaslab.fairness_testing.text.experiment import measure_quality, seed_of
-from biaslab.fairness_testing.text.finds import Finds, distinct, key, load_finds
+from biaslab.fairness_testing.text.finds import Finds, distinct, draw_rows, key, load_finds
 from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
 from biaslab.fairness_testing.text.search_experiment import (
     ADF,
@@ -214,10 +214,7 @@ def _additions(
 def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: int) -> Texts:
     """Return texts that the proposed tester found on the test texts, at most n."""
     texts = found_texts(found, TEST, case.feature, case.number, PROPOSED).texts
-    if n is None or len(texts) <= n:
-        return texts
-    rng = stream(seed, "independent texts", case.kind, case.feature)
-    return texts.take(np.sort(rng.choice(len(texts), n, replace=False)))
+    return texts.take(draw_rows(len(texts), n, seed, "independent texts", case.kind, case.feature))
 
 
 def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
