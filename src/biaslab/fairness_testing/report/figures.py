@@ -137,7 +137,13 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
                     draw_means(ax, part, "mean", y, title, _TESTER_COLOURS[tester], size=2.8)
             _name_rows(ax, [_name_texts(setting) for setting in settings])
             if metric == "perplexity":
-                _draw_seeds(ax, data[data["metric"] == "seed_perplexity"], settings)
+                # The seeds' own, which no change keeps, is a line across the row of each benchmark.
+                own = data[data["metric"] == "seed_perplexity"]
+                means = own.groupby(texts.BENCHMARK, sort=False)["mean"].mean()
+                for number, (setting, mean) in enumerate(means.items()):
+                    y = settings.index(setting)
+                    line = {"color": plot.BLACK, "linewidth": 0.8, "label": None if number else "Seeds"}
+                    ax.plot([mean, mean], [y - 0.35, y + 0.35], **line)
             ax.set_title(texts.METRIC_NAMES[metric])
         _explain(fig, axes)
         plot.save_with_data(fig, stem, data)
@@ -254,15 +260,6 @@ def draw_means(
     lengths = np.nan_to_num(np.abs(ends - x))
     style = {"linestyle": "", "color": colour, "marker": marker, "markersize": size, "elinewidth": 0.7}
     ax.errorbar(x, y, xerr=lengths, label=label, **style)
-
-
-def _draw_seeds(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[str, ...]]) -> None:
-    """Draw the perplexity of the seeds, which no change keeps, as a line across the row of each benchmark."""
-    means = data.groupby(texts.BENCHMARK, sort=False)["mean"].mean()
-    for number, (setting, mean) in enumerate(means.items()):
-        y = settings.index(setting)
-        label = "Seeds" if number == 0 else None
-        ax.plot([mean, mean], [y - 0.35, y + 0.35], color=plot.BLACK, linewidth=0.8, label=label)
 
 
 def _name_rows(ax: plot.Axes, names: Sequence[str]) -> None:

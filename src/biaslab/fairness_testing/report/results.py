@@ -97,6 +97,13 @@ def show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
     return text_columns(data.assign(**texts), plain)
 
 
+def name_averages(data: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Add the name of averages, with the label that added samples get, and the ends of ``mean`` for `show`."""
+    rules, name = data["label_rule"].str.replace("_", " "), data["measure"].map(names)
+    called = name.where(rules == "", name + ", label: " + rules)
+    return data.assign(name=called, mean_ci_low=data["ci_low"], mean_ci_high=data["ci_high"])
+
+
 def ratio(x: pd.Series, y: pd.Series) -> pd.Series:
     """Return x / y, missing where y is not positive."""
     return x / y.where(y > 0)

@@ -94,8 +94,11 @@ def check(given: Given) -> Iterator[str]:
     yield from check_corpora(section, _NAMED, prefix, given)
     corpora = corpora_in(given.config)
     for name in named_in(section, _NAMED):
-        for part, problem in _check_corpus(corpora[name], given):
-            yield f"{prefix}.corpora.{name}.{part}: {problem}"
+        terms, sentences = corpora[name]["terms"], corpora[name]["sentences"]
+        if problem := source_problem(terms, given):
+            yield f"{prefix}.corpora.{name}.terms: {problem}"
+        if problem := not_found(sentences, given.root) if sentences else MISSING:
+            yield f"{prefix}.corpora.{name}.sentences: {problem}"
     for part in ENCODER:
         if section["encoder"][part] != RANDOM and (
             problem := source_problem(section["encoder"][part], given)
@@ -120,14 +123,6 @@ def vectors_source(config: Mapping[str, Any]) -> str:
     """Return the corpus that word vectors are trained on, or the file that holds them."""
     vectors = config["fairness_testing"]["text"]["vectors"]
     return vectors["file"] or setups_of(config)[vectors["setup"]]["corpus"]["source"]
-
-
-def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a corpus that are wrong, each with what is wrong."""
-    if problem := source_problem(corpus["terms"], given):
-        yield "terms", problem
-    if problem := not_found(corpus["sentences"], given.root) if corpus["sentences"] else MISSING:
-        yield "sentences", problem
 
 
 def _check_vectors(given: Given, vectors: Mapping[str, Any], prefix: str) -> Iterator[str]:
