@@ -5,7 +5,7 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.fairness_testing.items import ITEMS
-from biaslab.fairness_testing.names import TABULAR
+from biaslab.fairness_testing.names import TABULAR, TRAIN
 from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.text import area as texts
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
@@ -14,8 +14,6 @@ from biaslab.run.corpora import moved_corpora
 from biaslab.run.sources import available, comes_along, datasets_of, file_of, source_problem
 from biaslab.text.settings import Corpora
 
-TRAIN = "train"
-"""Instead of a file with a network: train one on the data."""
 _FILES = ("data", "network", "clusters")
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.fairness_testing.area import TRAIN
-from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX
+from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
 from biaslab.fairness_testing.text.area import ENCODER, RANDOM, corpora_in, vectors_source
 from biaslab.run.corpora import TEXTS
 from biaslab.run.plan import Plan

@@ -8,7 +8,7 @@ PUBLISHED, PAPER = "published", "paper"
 """A tester as the authors' code does it, and as the paper prints it."""
 
 TRAIN = "train"
-"""What commands call the classifier that they train themselves."""
+"""In place of a file with a network: train one on the data."""
 
 FULL, SHARED = "full", "shared"
 """How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with

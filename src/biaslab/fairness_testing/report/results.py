@@ -98,7 +98,7 @@ def show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
 
 
 def name_averages(data: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Add the name of averages, with the label that added samples get, and the ends of ``mean`` for `show`."""
+    """Add the names of averages, with the label that added samples get, and the ends of ``mean``."""
     rules, name = data["label_rule"].str.replace("_", " "), data["measure"].map(names)
     called = name.where(rules == "", name + ", label: " + rules)
     return data.assign(name=called, mean_ci_low=data["ci_low"], mean_ci_high=data["ci_high"])
