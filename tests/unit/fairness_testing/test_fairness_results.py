@@ -153,17 +153,6 @@ def test_every_printed_number_of_the_tables_is_shown(folder, units):
     assert missing == []
 
 
-def test_counts_are_shown_with_their_interval(units):
-    counts = results.read_all(units, "counts")
-    table = tables.aequitas(units)
-    part = counts.query("classifier == 'census' and protected == 'age' and tester == 'adf'")
-    part = part.query("mode == 'published'")
-    row = table.data.query("classifier == 'census' and protected == 'age' and tester == 'adf'").iloc[0]
-    assert row["n_samples"] == part["n_samples"].mean()
-    half = (row["n_samples_ci_high"] - row["n_samples_ci_low"]) / 2
-    assert table.shown["Samples (#GDiff)"][1] == f"{row['n_samples']:,.0f} ± {half:,.0f}"
-
-
 def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_published(units):
     ablation = results.read_all(units, "ablation")
     found = tables.worths(ablation).set_index([*SETTING, "tester", "switch"])

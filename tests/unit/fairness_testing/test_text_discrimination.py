@@ -51,25 +51,6 @@ def test_no_answer_depends_on_the_size_of_batches(monkeypatch, n_words, n_texts)
         assert getattr(whole, name).tobytes() == getattr(cut, name).tobytes()
 
 
-def test_no_answer_depends_on_the_order_of_texts():
-    subject, texts = small_subject(2), random_texts(40, 2)
-    order = np.random.default_rng(0).permutation(40)
-    whole, mixed = check(subject, texts), check(subject, texts.take(order))
-    for name in ("probabilities", "discriminatory", "replaced", "value"):
-        assert np.array_equal(getattr(whole, name)[order], getattr(mixed, name))
-
-
-def test_texts_without_sensitive_words_are_never_discriminatory():
-    texts = random_texts(200, 4)
-    has = np.array([bool(set(row) & set(SENSITIVE)) for row in rows(texts)])
-    found = check(small_subject(), texts)
-    assert 0 < found.discriminatory.sum() <= has.sum() < 200
-    assert not found.discriminatory[~has].any()
-    assert (found.n_queries[~has] == 1).all()
-    assert (found.replaced[~has] == -1).all()
-    assert rows(found.partners.take(np.flatnonzero(~has))) == rows(texts.take(np.flatnonzero(~has)))
-
-
 def test_no_texts_are_checked():
     found = check(small_subject(), Texts.of([]))
     assert len(found.labels) == len(found.partners) == 0
