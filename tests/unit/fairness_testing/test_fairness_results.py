@@ -84,6 +84,13 @@ def test_rates_of_a_search_that_finds_nothing():
     assert found["queries_per_1000"].tolist() == pytest.approx([20000, math.nan], nan_ok=True)
 
 
+def test_averages_are_shown_with_their_rule_and_half_of_their_interval():
+    data = pd.DataFrame({"measure": ["m", "m"], "label_rule": ["", "vote_all"], "mean": [2.0, 4.0]})
+    named = results.name_averages(data.assign(ci_low=[1.5, 3.0], ci_high=[2.5, 5.0]), {"m": "M"})
+    assert named["name"].tolist() == ["M", "M, label: vote all"]
+    assert results.show(named, {"x": "{mean:±.4g}"})["x"].tolist() == ["2 ± 0.5", "4 ± 1"]
+
+
 def test_averages_are_means_of_ratios_over_the_settings(folder, units):
     counts = results.read_all(units, "counts").query("mode == 'published'")
     counts = counts.set_index(["repetition", "classifier", "protected", "tester"])["n_samples"].to_dict()

@@ -101,3 +101,15 @@ def test_no_walk_finds_nothing():
     none = search_locally(small_subject(), Texts.of([]), 3, True, draws(0, 3))
     assert files.count_local(none) == (0, 0)
     assert len(files.local_finds(none, origins(none)).origins) == 0
+
+
+def test_rows_are_drawn_by_their_ids_and_all_where_there_are_no_more():
+    rows = files.draw_rows(400, 40, 1, "seeds")
+    assert len(set(rows.tolist())) == 40
+    assert (np.diff(rows) > 0).all()
+    assert rows.max() > 300
+    assert rows.tolist() == files.draw_rows(400, 40, 1, "seeds").tolist()
+    assert rows.tolist() != files.draw_rows(400, 40, 2, "seeds").tolist()
+    assert rows.tolist() != files.draw_rows(400, 40, 1, "pairs").tolist()
+    for limit in (None, 400, 500):
+        assert files.draw_rows(400, limit, 1, "seeds").tolist() == list(range(400))
