@@ -16,7 +16,7 @@ from biaslab.fairness_testing.testers.trails import Phases, Trail, distinct_disc
 from fairness_data import make_subject, make_task, random_network
 
 EFFORT = experiment.Effort(
-    hops=3, ablation_hops=2, repetitions=2, explanations=4, uniform_samples=100, local_seeds=3, seed=1
+    hops=3, ablation_hops=2, repetitions=2, explanations=20, uniform_samples=100, local_seeds=3, seed=1
 )
 
 
