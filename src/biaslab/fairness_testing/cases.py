@@ -22,6 +22,8 @@ from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.fairness_testing.testers.discrimination import Subject
 from biaslab.fairness_testing.testers.registry import paper_testers
 
+NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
+"""The files of a classifier that `prepare` writes."""
 N_CLUSTERS = 4
 RANDOM_STATE = 2019
 N_INIT = 10
@@ -75,10 +77,6 @@ def load_found(file: Path, attribute: str) -> dict[str, np.ndarray]:
 
 def _key(attribute: str, tester: str) -> str:
     return f"{attribute}:{tester}"
-
-
-NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
-"""The files of a classifier that `prepare` writes."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of, setups_of
 from biaslab.run.steps import part
 
+_FOLDER = "results/fairness_testing/text-"
+
 
 class Inputs:
     """Functions of wildcards for the rules of a run; the wildcard ``classifier`` names one that is tested."""
@@ -28,9 +30,6 @@ class Inputs:
             return [] if is_none else file_of(source, self.plan.registry, self.plan.root)
 
         return named
-
-
-_FOLDER = "results/fairness_testing/text-"
 
 
 class TextInputs:

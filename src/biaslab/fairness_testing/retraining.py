@@ -41,6 +41,8 @@ from biaslab.fairness_testing.testers.registry import paper_testers
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 """Who labels an added sample: see `added_labels`."""
+N_OTHER_RULES = 2
+"""Retrainings by each rule for labels but the first, which show what the rule does."""
 STAGES = 10
 ENSEMBLE_STEPS = 2000
 """Batches that an ensemble's network is trained with."""
@@ -212,10 +214,6 @@ def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Gene
 def _passes(n: int, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Return so many of n rows, (n_rows,) int64: all in one order, then all in another, and so on."""
     return np.concatenate([rng.permutation(n) for _ in range(-(-n_rows // n))])[:n_rows]
-
-
-N_OTHER_RULES = 2
-"""Retrainings by each rule for labels but the first, which show what the rule does."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,10 @@
-"""Path constraints: which of them symbolic generation negates, and samples that fulfil them.
+"""Path constraints: those that explain a label, which of them are negated, and samples that fulfil them.
+
+An explanation is the branch that a sample takes in a decision tree fitted to a model's labels around it. The
+neighbourhood is that of LIME for categorical attributes (Ribeiro et al. 2016), as the authors' published
+code of symbolic generation takes it: the sample itself, and samples each of whose attributes is drawn from
+its distribution in the data, independent of the others *and of the sample*. They are not weighted by their
+distance from the sample, so that only its own branch makes an explanation local.
 
 Each constraint bounds one attribute, so the values that fulfil a conjunction form one interval of integers
 for each attribute. No solver is needed.
@@ -15,6 +21,10 @@ from biaslab.classifiers.domain import Domain
 from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers import _explanation_trees_kernels
+
+T1 = 0.3
+"""The global search stops at the first constraint with less confidence."""
+LOCAL_RANK, GLOBAL_RANK = 1.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -86,11 +96,6 @@ class Explainer:
         attributes, limits, shares = attributes[:depth].copy(), limits[:depth].copy(), shares[:depth]
         left = x[attributes] <= limits
         return Path(attributes, limits, left, np.where(left, shares, 1.0 - shares))
-
-
-T1 = 0.3
-"""The global search stops at the first constraint with less confidence."""
-LOCAL_RANK, GLOBAL_RANK = 1.0, 10.0
 
 
 class Choice(StrEnum):

@@ -1,4 +1,4 @@
-"""Discriminatory texts on disk: what searches found, and which text each began with."""
+"""What searches found: different texts, what these cost, where local phases start, and the file of finds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

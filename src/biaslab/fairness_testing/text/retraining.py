@@ -49,6 +49,9 @@ from biaslab.text.words import Texts, concatenate
 
 MODEL, MAJORITY, DATA = LABEL_RULES = ("model", "majority", "data")
 """Who labels an added text: see `label_found`."""
+N_OTHERS = 1
+"""Retrainings by each other label rule than the majority, and with what each other tester found."""
+_NOTHING = Texts.of([])
 
 
 def drawn(n_found: int, repetition: int, seed: int, share: float) -> np.ndarray:
@@ -129,11 +132,6 @@ def _majority_labels(subject: TextSubject, texts: Texts) -> np.ndarray:
         n_votes = 1 + np.diff(variants.offsets)
         found[answer.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
     return found
-
-
-N_OTHERS = 1
-"""Retrainings by each other label rule than the majority, and with what each other tester found."""
-_NOTHING = Texts.of([])
 
 
 def retrain_network(
