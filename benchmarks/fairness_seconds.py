@@ -8,8 +8,8 @@ from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.names import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.discrimination import Subject
 from biaslab.fairness_testing.testers.registry import find_tester
+from biaslab.fairness_testing.testers.subject import Subject
 from fairness_testing import ATTRIBUTE, SCHEMA, SEEDS, load
 
 import numpy as np

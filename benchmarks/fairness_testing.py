@@ -16,7 +16,7 @@ from biaslab.fairness_testing.cases import cluster, take_turns
 from biaslab.fairness_testing.testers import adf, trails
 from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.discrimination import Subject
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.two_phases import MAX_ITER
 from biaslab.run import datasets
 

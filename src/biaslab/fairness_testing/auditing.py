@@ -36,8 +36,8 @@ from biaslab.core.rates import difference_interval, reference_of, usable_referen
 from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, mean_interval, share_interval
 from biaslab.core.values import check_values
-from biaslab.fairness_testing.testers.discrimination import Subject
 from biaslab.fairness_testing.testers.random_search import draw, uniform_fairness
+from biaslab.fairness_testing.testers.subject import Subject
 
 BATCH = 4096
 MIN_SAMPLES = 10

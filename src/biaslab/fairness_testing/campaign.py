@@ -10,7 +10,8 @@ from biaslab.fairness_testing.names import PAPER
 from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import Subject, discriminatory_share, find_partners
+from biaslab.fairness_testing.testers.discrimination import discriminatory_share, find_partners
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases
 
 N_UNIFORM = 10_000

@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,7 @@ from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, write_npz, write_tsv
-from biaslab.fairness_testing.testers.discrimination import Subject
-from biaslab.fairness_testing.testers.registry import paper_testers
+from biaslab.fairness_testing.testers.subject import Subject
 
 NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
 """The files of a classifier that `prepare` writes."""
@@ -61,22 +60,6 @@ def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
     turns = np.empty(len(clusters), np.int64)
     turns[by_cluster] = np.arange(len(clusters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return np.lexsort((clusters, turns))[:n]
-
-
-def save_found(file: Path, found: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Write samples, (n, d) int32 each, by protected attribute and tester."""
-    arrays = {_key(name, tester): X for name, of_name in found.items() for tester, X in of_name.items()}
-    write_npz(file, **arrays)
-
-
-def load_found(file: Path, attribute: str) -> dict[str, np.ndarray]:
-    """Read the samples of one protected attribute, by tester."""
-    arrays = read_npz(file, tuple(_key(attribute, tester) for tester in paper_testers()))
-    return {tester: arrays[_key(attribute, tester)] for tester in paper_testers()}
-
-
-def _key(attribute: str, tester: str) -> str:
-    return f"{attribute}:{tester}"
 
 
 @dataclass(frozen=True)

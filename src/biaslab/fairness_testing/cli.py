@@ -65,7 +65,7 @@ def audit_table(
     from biaslab.fairness_testing import auditing
     from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.report.audited import answer
-    from biaslab.fairness_testing.testers.discrimination import Subject
+    from biaslab.fairness_testing.testers.subject import Subject
 
     check_answer(out)
     set_threads(threads)
@@ -159,8 +159,8 @@ def search_table(
     from biaslab.fairness_testing.campaign import found_pairs, search, summarize
     from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.summary import show
-    from biaslab.fairness_testing.testers.discrimination import Subject
     from biaslab.fairness_testing.testers.registry import find_tester
+    from biaslab.fairness_testing.testers.subject import Subject
 
     set_threads(threads)
     searcher = find_tester(tester)

@@ -33,11 +33,13 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.cases import Case, load_cases, load_found, load_labels
+from biaslab.fairness_testing.cases import Case, load_cases, load_labels
+from biaslab.fairness_testing.experiment import load_found
 from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE
 from biaslab.fairness_testing.settings import Section
-from biaslab.fairness_testing.testers.discrimination import Subject, check, discriminatory_share
+from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
 from biaslab.fairness_testing.testers.registry import paper_testers
+from biaslab.fairness_testing.testers.subject import Subject
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 """Who labels an added sample: see `added_labels`."""

@@ -8,7 +8,8 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing import experiment, names, retraining
-from biaslab.fairness_testing.cases import Case, load_found, save_found
+from biaslab.fairness_testing.cases import Case
+from biaslab.fairness_testing.experiment import load_found, save_found
 from biaslab.fairness_testing.testers import contract, registry
 from biaslab.fairness_testing.testers.contract import Task, collect
 from biaslab.fairness_testing.testers.discrimination import check

@@ -3,7 +3,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import answers
-from biaslab.fairness_testing.text.discrimination import TextSubject
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts
 from fairness_text_data import (
     N_WORDS,

@@ -17,10 +17,11 @@ from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.text import corpus, experiment, measurement, names, retraining
 from biaslab.fairness_testing.text import search_experiment as searched
 from biaslab.fairness_testing.text.corpus import Source, load_prepared
-from biaslab.fairness_testing.text.discrimination import TextSubject, check
+from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.finds import Finds, distinct, key, load_finds, save_finds
 from biaslab.fairness_testing.text.likeness import Yardsticks
 from biaslab.fairness_testing.text.names import COLUMNS
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.corpora import PARTS
 from biaslab.text.words import Texts, concatenate
 

@@ -3,7 +3,6 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import answers, discrimination
-from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
     draw_numbers,
@@ -11,6 +10,7 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import STRATEGIES, find_strategy
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts, concatenate
 from fairness_text_data import (
     VALUES,

@@ -10,7 +10,8 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.contract import Tester
-from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
+from biaslab.fairness_testing.testers.discrimination import Check, check
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Trail, Visits
 from biaslab.fairness_testing.testers.two_phases import Algorithm, Finds
 

@@ -19,7 +19,8 @@ from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import _aequitas_kernels as kernels
 from biaslab.fairness_testing.testers import random_search
 from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import Subject, check
+from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
 _START = kernels.Stand(visit=0, here=0, energy=True, success=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biaslab.fairness_testing.names import PUBLISHED
-from biaslab.fairness_testing.testers.discrimination import Subject
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, join
 
 

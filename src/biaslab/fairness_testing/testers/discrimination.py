@@ -2,28 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from biaslab.classifiers.domain import Domain, Protected
-from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A classifier under test, the domain of its samples, and what may vary within a pair of them."""
-
-    model: Model
-    domain: Domain
-    protected: Protected
-
-    @cached_property
-    def free(self) -> np.ndarray:
-        """The columns that are not protected, (d - p,) int64, in rising order."""
-        return self.protected.others(self.domain.n_attributes)
-
+from biaslab.fairness_testing.testers.subject import Subject
 
 BATCH = 8192
 """Samples checked at a time; no answer depends on it."""

@@ -9,7 +9,8 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import Subject, are_discriminatory
+from biaslab.fairness_testing.testers.discrimination import are_discriminatory
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 

@@ -19,7 +19,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import Subject, check
+from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.path_constraints import (
     Choice,
     Explainer,
@@ -28,6 +28,7 @@ from biaslab.fairness_testing.testers.path_constraints import (
     local_problems,
     solve,
 )
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
 LOCAL, SEED, GLOBAL = range(3)

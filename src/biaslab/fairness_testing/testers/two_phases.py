@@ -9,7 +9,8 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
+from biaslab.fairness_testing.testers.discrimination import Check, check
+from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, Visits
 
 MAX_ITER = 10

@@ -11,7 +11,7 @@ from biaslab.core.stats import share_interval
 from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text.corpus import K
-from biaslab.fairness_testing.text.discrimination import TextSubject, count_flips, exchange, have_marked
+from biaslab.fairness_testing.text.discrimination import count_flips, exchange
 from biaslab.fairness_testing.text.finds import count_global, distinct, starts_of
 from biaslab.fairness_testing.text.own_texts import OwnTexts
 from biaslab.fairness_testing.text.search import (
@@ -23,6 +23,7 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import Strategy
+from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.models import TextModel
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, Texts, concatenate

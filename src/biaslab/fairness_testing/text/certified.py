@@ -20,7 +20,7 @@ from torch.nn.functional import softplus
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.discrimination import have_marked
+from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels
 from biaslab.text.words import Texts

@@ -11,7 +11,7 @@ import pandas as pd
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.discrimination import have_marked
+from biaslab.fairness_testing.text.subject import have_marked
 from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
 from biaslab.text.corpora import PARTS, TEST, TRAIN, Source
 from biaslab.text.labelled import read_texts

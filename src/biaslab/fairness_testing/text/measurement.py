@@ -12,7 +12,7 @@ from biaslab.core.files import write_text
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
-from biaslab.fairness_testing.text.discrimination import TextSubject, check
+from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import Finds, draw_rows, load_finds
 from biaslab.fairness_testing.text.likeness import Yardsticks
@@ -21,6 +21,7 @@ from biaslab.fairness_testing.text.retraining import found_texts
 from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
 from biaslab.fairness_testing.text.search_experiment import RETRAINED
 from biaslab.fairness_testing.text.strategies import STRATEGIES
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.corpora import TEST, TRAIN
 from biaslab.text.models import TextModel
 from biaslab.text.words import Lexicon, Texts

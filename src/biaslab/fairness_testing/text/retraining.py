@@ -30,7 +30,7 @@ from biaslab.fairness_testing.text.corpus import (
     Prepared,
     load_prepared,
 )
-from biaslab.fairness_testing.text.discrimination import TextSubject, answer_variants, check
+from biaslab.fairness_testing.text.discrimination import answer_variants, check
 from biaslab.fairness_testing.text.experiment import measure_quality, seed_of
 from biaslab.fairness_testing.text.finds import Finds, distinct, draw_rows, key, load_finds
 from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
@@ -42,6 +42,7 @@ from biaslab.fairness_testing.text.search_experiment import (
     Case,
     cases,
 )
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent

@@ -11,8 +11,9 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.text import _choice_kernels as kernels
 from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text._trail_kernels import replay
-from biaslab.fairness_testing.text.discrimination import TextSubject, check, have_marked
+from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.strategies import Step, Strategy, largest_components, random_neighbours
+from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.words import Texts
 
 MAX_ITER = 10

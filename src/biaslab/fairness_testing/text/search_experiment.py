@@ -12,7 +12,6 @@ from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
-from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.fairness_testing.text.experiment import load_network
 from biaslab.fairness_testing.text.finds import (
     Finds,
@@ -35,6 +34,7 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import STRATEGIES
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.corpora import TEST, TRAIN
 
 RP, ADF = "rp", "adf"

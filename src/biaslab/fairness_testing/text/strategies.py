@@ -12,7 +12,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.fairness_testing.text import _choice_kernels as kernels
-from biaslab.fairness_testing.text.discrimination import TextSubject
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts
 
 
