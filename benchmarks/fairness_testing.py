@@ -12,11 +12,12 @@ from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.seeds import cluster, take_turns
+from biaslab.fairness_testing.cases import cluster, take_turns
 from biaslab.fairness_testing.testers import adf, trails
-from biaslab.fairness_testing.testers.adf_settings import PAPER, PUBLISHED
+from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import Task, collect
 from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.two_phases import MAX_ITER
 from biaslab.run import datasets
 
 import numpy as np
@@ -104,11 +105,11 @@ class OneByOne:
 
     def start(self, x):
         """Run the global phase; return the find and its partner's value, or nothing."""
-        for iteration in range(PUBLISHED.max_iter + 1):
+        for iteration in range(MAX_ITER + 1):
             value, flips = self.partner(x)
             if flips:
                 return x, value
-            if iteration < PUBLISHED.max_iter:
+            if iteration < MAX_ITER:
                 s, t = np.sign(self.gradient(x)), np.sign(self.gradient(self.put(x, value)))
                 step = t if not s.any() else s if not t.any() else (s == t).astype(float)
                 step[self.column] = 0
@@ -158,7 +159,7 @@ def search_one_by_one(subject, seeds):
 def search_in_lock_step(subject, seeds, settings, hops):
     """Return how many different discriminatory samples all seeds lead to, and how many hops were made."""
     task = Task(subject, seeds, seeds, len(seeds), hops, n_explored=0, n_drawn=0, seed=1)
-    phases = collect(adf.search(task, settings))
+    phases = collect(adf.TESTER.search(task, settings))
     found = trails.count(phases.joined(), subject.protected).n_discriminatory
     return found, int(phases.global_.discriminatory.sum()) * hops
 

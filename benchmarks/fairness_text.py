@@ -7,7 +7,7 @@ import time
 
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text import trails
+from biaslab.fairness_testing.text import finds as found
 from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
 from biaslab.fairness_testing.text.strategies import find_strategy
@@ -199,12 +199,12 @@ def find(subject, texts, name):
         numbers = np.arange(begin, min(begin + PART, len(texts)))
         seeds, draws = texts.take(numbers), draw_numbers(5, f"global {name}", numbers, MAX_ITER)
         search = search_globally(subject, seeds, find_strategy(name), draws)
-        rows = trails.starts_of(search)
+        rows = found.starts_of(search)
         starts = search.texts.take(rows)
         local_draws = draw_numbers(5, f"local {name}", numbers[rows], HOPS_OF_FINDS)
         walks = search_locally(subject, starts, HOPS_OF_FINDS, name != "rp", local_draws)
-        finds += [starts, trails.local_finds(walks).texts]
-        n_found = len(trails.distinct(concatenate(finds)))
+        finds += [starts, found.local_finds(walks, numbers[rows]).texts]
+        n_found = len(found.distinct(concatenate(finds)))
         if n_found >= WANTED:
             break
     return n_found

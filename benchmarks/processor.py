@@ -23,7 +23,7 @@ def tasks():
     from biaslab.embeddings import cooccurrence
     from biaslab.embeddings.glove import GloveParameters, train
     from biaslab.fairness_testing.testers import adf
-    from biaslab.fairness_testing.testers.adf_settings import PUBLISHED
+    from biaslab.fairness_testing.testers.adf import PUBLISHED
     from biaslab.fairness_testing.testers.contract import Task, collect
     from biaslab.fairness_testing.testers.subject import Subject
     from biaslab.text.recurrent import initial_recurrent
@@ -50,7 +50,7 @@ def tasks():
         "counting": lambda: cooccurrence.count(tokens, offsets, len(words), 8, 1),
         "GloVe training": lambda: train(x, GloveParameters(75, 3), stream(0)),
         "LSTM training": lambda: train_recurrent(lstm, texts, labels, TrainingSettings(3), 1),
-        "ADF search": lambda: collect(adf.search(search, PUBLISHED)),
+        "ADF search": lambda: collect(adf.TESTER.search(search, PUBLISHED)),
     }
     try:
         return found | {"encoder step": encoder_step(np)}

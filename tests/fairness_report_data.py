@@ -9,8 +9,7 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.columns import COLUMNS
-from biaslab.fairness_testing.names import CONTROL, NO_RULE, TABULAR
+from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE, TABULAR
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 

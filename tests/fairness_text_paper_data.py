@@ -8,7 +8,7 @@ import pandas as pd
 
 from biaslab.audit.claims import EXEMPT_KINDS, Claim
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.text.columns import COLUMNS
+from biaslab.fairness_testing.text.names import COLUMNS
 from biaslab.run.reports import write_report
 from fairness_text_report_data import units_of
 from report_data import report_area

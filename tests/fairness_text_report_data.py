@@ -10,8 +10,7 @@ from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.names import TEXT
-from biaslab.fairness_testing.text.columns import COLUMNS
-from biaslab.fairness_testing.text.names import EXAMPLE
+from biaslab.fairness_testing.text.names import COLUMNS, EXAMPLE
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 

@@ -188,9 +188,9 @@ def tabular() -> Results:
     """Networks on tables, and the testers that search with them."""
     from biaslab.classifiers.training import train
     from biaslab.fairness_testing.testers import adf, aequitas
-    from biaslab.fairness_testing.testers.adf_settings import PAPER
+    from biaslab.fairness_testing.testers.adf import PAPER
     from biaslab.fairness_testing.testers.contract import collect
-    from biaslab.fairness_testing.testers.explanation_trees import Explainer
+    from biaslab.fairness_testing.testers.path_constraints import Explainer
     from fairness_data import make_subject, make_task, small_domain
 
     X = small_domain().draw(400, np.random.default_rng(1))
@@ -199,7 +199,7 @@ def tabular() -> Results:
     yield "network", [*network.weights, *network.biases]
     yield "logits", [network.logits(X), network.input_gradients(X, y)]
     subject = make_subject(network, (1, 4))
-    found = collect(adf.search(make_task(make_subject(network, (1,)), X[:40], hops=30, seed=3), PAPER))
+    found = collect(adf.TESTER.search(make_task(make_subject(network, (1,)), X[:40], hops=30, seed=3), PAPER))
     yield "adf", [list(vars(trail).values()) for trail in (found.global_, found.local)]
     walk = aequitas.search_around(make_task(subject, X[:5], hops=60, seed=7), aequitas.PUBLISHED)
     yield "aequitas", [walk.samples, walk.discriminatory]

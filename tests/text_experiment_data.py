@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from biaslab.fairness_testing.text import corpus, experiment, retraining_experiment, search_experiment
+from biaslab.fairness_testing.settings import Campaign
+from biaslab.fairness_testing.text import corpus, experiment, retraining, search_experiment
 from biaslab.fairness_testing.text.corpus import Source
-from biaslab.fairness_testing.text.search_experiment import Effort
 from biaslab.text.recurrent_training import TrainingSettings
 from biaslab.text.words import build_lexicon
 
@@ -23,7 +23,7 @@ KINDS = ("lstm", "gru")
 REPETITIONS, RETRAININGS, HOPS, SEEDS = 2, 3, 3, 15
 SHARE, INDEPENDENT, PAIRS = 0.1, 20, 12
 SEED = 3
-EFFORT = Effort(seeds=SEEDS, hops=HOPS, seed=SEED)
+EFFORT = Campaign(seeds=SEEDS, hops=HOPS, seed=SEED)
 TRAINING = TrainingSettings(epochs=14, batch_size=8, learning_rate=0.03)
 SENTENCES = ("The farmers planted a tree near the park.", "We met the guests yesterday.")
 
@@ -91,4 +91,4 @@ def run_steps(folder: Path, files: Mapping[str, Path]) -> None:
     experiment.train_networks(folder, KINDS, REPETITIONS, TRAINING, SEED)
     for kind in KINDS:
         search_experiment.search_networks(folder, kind, REPETITIONS, EFFORT)
-        retraining_experiment.retrain_network(folder, kind, RETRAININGS, SHARE, INDEPENDENT, TRAINING, SEED)
+        retraining.retrain_network(folder, kind, RETRAININGS, SHARE, INDEPENDENT, TRAINING, SEED)

@@ -14,7 +14,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
 from biaslab.embeddings.formats import write_embedding
 from biaslab.fairness_testing.text.adapters import load_model
-from biaslab.fairness_testing.text.pairs import Pair
+from biaslab.fairness_testing.text.campaign import Pair
 from biaslab.text.masking import digest
 from biaslab.text.recurrent import initial_recurrent, load_recurrent
 from biaslab.text.words import split_words

@@ -92,7 +92,7 @@ def adf_global_direction(s, t, columns, draw, signs_twice):
     return [c * sign for c, sign in zip(chosen, s, strict=True)] if signs_twice else chosen
 
 
-def adf_global(model, x, domain, columns, draws, settings):
+def adf_global(model, x, domain, columns, draws, settings, max_iter=10):
     """Algorithm 1 for one seed: samples checked, whether the last is one, and its partner's values."""
     if settings.enumerated is None:
         all_values = adf_values(domain, columns)
@@ -100,12 +100,12 @@ def adf_global(model, x, domain, columns, draws, settings):
         all_values = [(v,) for v in range(settings.enumerated[0], settings.enumerated[1] + 1)]
     x = adf_clip(x, domain) if settings.clip_seeds else [int(v) for v in x]
     checked = []
-    for iteration in range(settings.max_iter + 1):
+    for iteration in range(max_iter + 1):
         checked.append(list(x))
         partner = adf_check(model, x, columns, all_values)
         if partner is not None:
             return checked, True, partner
-        if iteration == settings.max_iter:
+        if iteration == max_iter:
             break
         label, outputs = adf_answer(model, x)
         largest, values = (0 if settings.value_below_domain else -1), (-1,) * len(columns)

@@ -1,5 +1,5 @@
 # Networks that read texts (Zhang et al. 2021, the text part).
-from biaslab.fairness_testing.text.inputs import TextInputs
+from biaslab.fairness_testing.inputs import TextInputs
 
 READING = TextInputs(PLAN)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.fairness_testing.items import ITEMS
-from biaslab.fairness_testing.names import TABULAR
+from biaslab.fairness_testing.names import TABULAR, TRAIN
 from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.text import area as texts
 from biaslab.run.area import Area, Given, Unit, Units, claims_of
@@ -14,8 +14,6 @@ from biaslab.run.corpora import moved_corpora
 from biaslab.run.sources import available, comes_along, datasets_of, file_of, source_problem
 from biaslab.text.settings import Corpora
 
-TRAIN = "train"
-"""Instead of a file with a network: train one on the data."""
 _FILES = ("data", "network", "clusters")
 
 
@@ -76,14 +74,10 @@ def check(given: Given) -> Iterator[str]:
         if name in AREAS:
             yield f"fairness_testing.{key}: '{name}' is the name of an area; rename the classifier"
         for part, file in known[name].items():
-            if problem := _problem(part, file, given):
+            is_trained = (part, file) == ("network", TRAIN)
+            if not is_trained and (problem := source_problem(file, given)):
                 yield f"fairness_testing.classifiers.{name}.{part}: {problem}"
     yield from texts.check(given)
-
-
-def _problem(part: str, file: str | None, given: Given) -> str:
-    """Return what is wrong with a file of a classifier; "" for nothing."""
-    return "" if (part, file) == ("network", TRAIN) else source_problem(file, given)
 
 
 def _available(
@@ -102,7 +96,7 @@ STEPS = {
     "prepare-classifier": "biaslab.fairness_testing.cases:prepare",
     "search-discrimination": "biaslab.fairness_testing.experiment:search_classifier",
     "compare-at-budgets": "biaslab.fairness_testing.budgets:write_budgets",
-    "retrain-classifier": "biaslab.fairness_testing.retraining_experiment:retrain_classifier",
+    "retrain-classifier": "biaslab.fairness_testing.retraining:retrain_classifier",
 }
 PAPER = "Adversarial fairness testing (Zhang et al. 2021)"
 AREA = Area(

@@ -13,11 +13,11 @@ from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import Task, Tester
 from biaslab.fairness_testing.testers.registry import TESTERS
-from biaslab.fairness_testing.testers.trails import Phases, Trail
+from biaslab.fairness_testing.testers.trails import Trail
 
 TOGETHER = 2
 """The most protected attributes that vary together."""
@@ -90,7 +90,9 @@ def _search(task: Task, tester: Tester, settings: Any) -> Iterator[Trail]:
     for number in itertools.count():
         seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
         for part in tester.search(replace(task, seed=seed), settings):
-            trail = _seed_by_seed(part)
+            # What both phases visited from a seed comes before what they visited from the next one.
+            both = part.joined()
+            trail = both.part(np.argsort(both.seed, kind="stable"))
             yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
 
 
@@ -111,12 +113,6 @@ def task_of(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
         seed=effort.seed,
         part_seeds=None if tester.draws_seeds else part_seeds,
     )
-
-
-def _seed_by_seed(part: Phases) -> Trail:
-    """Return both phases together: what was visited from a seed comes before what was from the next one."""
-    both = part.joined()
-    return both.part(np.argsort(both.seed, kind="stable"))
 
 
 def _count(case: Case, trail: Trail) -> dict[str, int]:

@@ -8,9 +8,8 @@ import typer
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
-from biaslab.fairness_testing.effort import Campaign
 from biaslab.fairness_testing.names import TRAIN
-from biaslab.fairness_testing.settings import Section
+from biaslab.fairness_testing.settings import Campaign, Section
 from biaslab.fairness_testing.text.cli import audit_texts
 from biaslab.run.options import AnswerOut, Seed, Threads, grouped, option
 from biaslab.run.outputs import To
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from biaslab.classifiers.encoding import Data
     from biaslab.classifiers.models import Model
     from biaslab.classifiers.schema import Schema
-    from biaslab.fairness_testing.campaign import Plan
 
 app = typer.Typer(
     help="Inputs that a classifier treats differently for a protected attribute.", no_args_is_help=True
@@ -151,21 +149,54 @@ def search_table(
     epochs: Epochs = Section.training_epochs,
 ) -> None:
     """Search a classifier for discriminatory samples, and say how fair it is."""
+    import pandas as pd
+
     from biaslab.classifiers.encoding import read_table
     from biaslab.classifiers.schema import load_schema
+    from biaslab.core.io import write_tsv
     from biaslab.core.jit import set_threads
-    from biaslab.fairness_testing.auditing import check_groups
-    from biaslab.fairness_testing.campaign import Plan
+    from biaslab.fairness_testing.auditing import check_groups, no_all_clear, predict, rows_for
+    from biaslab.fairness_testing.campaign import found_pairs, search, summarize
+    from biaslab.fairness_testing.reading import describe_reading
+    from biaslab.fairness_testing.summary import show
+    from biaslab.fairness_testing.testers.registry import find_tester
+    from biaslab.fairness_testing.testers.subject import Subject
 
     set_threads(threads)
-    plan = Plan(**vars(campaign), tester=tester)
+    searcher = find_tester(tester)
     described = load_schema(schema)
     groups = _groups(protected, described)
     if not exact:
         check_groups(described, groups)
     table = read_table(data, described)
-    classifier = _classifier(model, table, described, epochs, plan.seed, out)
-    _search(plan, classifier, table, described, groups, data, out)
+    classifier = _classifier(model, table, described, epochs, campaign.seed, out)
+    X, labels = table.X, classifier.labels(table.X)
+    accuracy = float((labels == table.y).mean())
+    rows, found = [], []
+    for names in groups:
+        subject, name = Subject(classifier, described.domain, described.protect(names)), ",".join(names)
+        outcome = search(subject, X, searcher, campaign)
+        rows.append({"protected": name} | summarize(subject, X, searcher, campaign, outcome))
+        pairs = found_pairs(subject, outcome, described)
+        pairs.insert(0, "protected", name)
+        found.append(pairs)
+    samples, summary = pd.concat(found, ignore_index=True), pd.DataFrame(rows)
+    write_tsv(out / "found.tsv", samples)
+    write_tsv(out / "summary.tsv", summary)
+    reading = describe_reading(table, described, groups)
+    show(str(data), table, described, accuracy, summary, samples, reading)
+    caveats = [no_all_clear(labels, X, described, groups)]
+    own_rows = rows_for(classifier, data, table, described)
+    if own_rows is not None:
+        n_changed = int((predict(classifier, table, own_rows) != labels).sum())
+        if n_changed:
+            caveats.append(
+                f"The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get another"
+                " answer than the file's own numbers do, so that finding nothing is no all-clear."
+            )
+    if any(caveats):
+        typer.echo(" ".join(filter(None, caveats)))
+    _check_order(labels, table, data, described)
 
 
 def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
@@ -203,55 +234,6 @@ def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: 
     found = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
     table = partial(as_table, schema=schema)
     return adapt(found, schema.domain.n_attributes, n_classes, schema.label, table)
-
-
-def _search(
-    plan: "Plan",
-    model: "Model",
-    table: "Data",
-    schema: "Schema",
-    groups: list[list[str]],
-    data: Path,
-    out: Path,
-) -> None:
-    """Search for each group of protected attributes, write the tables and print the page."""
-    import pandas as pd
-
-    from biaslab.core.io import write_tsv
-    from biaslab.fairness_testing import campaign
-    from biaslab.fairness_testing.auditing import no_all_clear, predict, rows_for
-    from biaslab.fairness_testing.reading import describe_reading
-    from biaslab.fairness_testing.summary import show
-    from biaslab.fairness_testing.testers.subject import Subject
-
-    X = table.X
-    labels = model.labels(X)
-    accuracy = float((labels == table.y).mean())
-    rows, found = [], []
-    for names in groups:
-        subject, name = Subject(model, schema.domain, schema.protect(names)), ",".join(names)
-        outcome = campaign.search(subject, X, plan)
-        row = campaign.summarize(subject, X, plan, outcome)
-        rows.append({"protected": name} | row)
-        pairs = campaign.found_pairs(subject, outcome, schema)
-        pairs.insert(0, "protected", name)
-        found.append(pairs)
-    samples, summary = pd.concat(found, ignore_index=True), pd.DataFrame(rows)
-    write_tsv(out / "found.tsv", samples)
-    write_tsv(out / "summary.tsv", summary)
-    caveat = no_all_clear(labels, X, schema, groups)
-    own_rows = rows_for(model, data, table, schema)
-    if own_rows is not None:
-        n_changed = int((predict(model, table, own_rows) != labels).sum())
-        if n_changed:
-            caveat = (
-                f"{caveat} The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get"
-                " another answer than the file's own numbers do, so that finding nothing is no all-clear."
-            ).strip()
-    show(str(data), table, schema, accuracy, summary, samples, describe_reading(table, schema, groups))
-    if caveat:
-        typer.echo(caveat)
-    _check_order(labels, table, data, schema)
 
 
 def _check_order(labels: "np.ndarray", table: "Data", data: Path, schema: "Schema") -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaslab.core.io import write_tsv
+from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.columns import COLUMNS
 from biaslab.fairness_testing.first_steps import show_first_steps
-from biaslab.fairness_testing.found import save_found
-from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.names import COLUMNS, FULL, PAPER, PUBLISHED, SHARED
 from biaslab.fairness_testing.testers import random_search, trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
@@ -57,6 +56,22 @@ def search_classifier(
         together = pd.concat([tables[name] for tables in searched], ignore_index=True)
         write_tsv(folder / f"{name}.tsv", together)
     save_found(found, samples)
+
+
+def save_found(file: Path, found: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Write samples, (n, d) int32 each, by protected attribute and tester."""
+    arrays = {_key(name, tester): X for name, of_name in found.items() for tester, X in of_name.items()}
+    write_npz(file, **arrays)
+
+
+def load_found(file: Path, attribute: str) -> dict[str, np.ndarray]:
+    """Read the samples of one protected attribute, by tester."""
+    arrays = read_npz(file, tuple(_key(attribute, tester) for tester in paper_testers()))
+    return {tester: arrays[_key(attribute, tester)] for tester in paper_testers()}
+
+
+def _key(attribute: str, tester: str) -> str:
+    return f"{attribute}:{tester}"
 
 
 def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:

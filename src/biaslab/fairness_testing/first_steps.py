@@ -4,12 +4,9 @@ import numpy as np
 import pandas as pd
 
 from biaslab.fairness_testing.cases import Case
-from biaslab.fairness_testing.columns import COLUMNS
-from biaslab.fairness_testing.names import PUBLISHED
+from biaslab.fairness_testing.names import COLUMNS, PUBLISHED
 from biaslab.fairness_testing.testers import adf
-from biaslab.fairness_testing.testers.adf_global import choose_steps
-from biaslab.fairness_testing.testers.adf_local import attribute_weights
-from biaslab.fairness_testing.testers.adf_walks import Walks
+from biaslab.fairness_testing.testers.adf import Walks, attribute_weights, choose_steps
 from biaslab.fairness_testing.testers.discrimination import are_discriminatory, check
 
 N_SEEDS = 4

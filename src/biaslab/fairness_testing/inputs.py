@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from biaslab.fairness_testing.area import TRAIN
-from biaslab.fairness_testing.names import TABULAR
+from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
+from biaslab.fairness_testing.text.area import ENCODER, RANDOM, corpora_in, vectors_source
+from biaslab.run.corpora import TEXTS
 from biaslab.run.plan import Plan
-from biaslab.run.sources import file_of
+from biaslab.run.sources import file_of, setups_of
+from biaslab.run.steps import part
+
+_FOLDER = "results/fairness_testing/text-"
 
 
 class Inputs:
@@ -26,3 +30,123 @@ class Inputs:
             return [] if is_none else file_of(source, self.plan.registry, self.plan.root)
 
         return named
+
+
+class TextInputs:
+    """Functions of wildcards for the rules of a run: ``texts`` (a corpus) and ``network``."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.section = plan.config["fairness_testing"]["text"]
+        self.known = corpora_in(plan.config)
+        units = [unit for unit in plan.units["fairness_testing"].chosen if TEXT in unit.marks]
+        self.corpora = [unit.name.removeprefix(TEXT_PREFIX) for unit in units]
+        self.models = self.section["models"]
+        self.is_neural = any(NEURAL in unit.marks for unit in units)
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether networks are trained certifiably, too."""
+        return self.is_neural and self.section["certified_epochs"] > 0
+
+    # --- the files of steps
+
+    searched = ("global.tsv", "local.tsv", "found.npz")
+    """What a search of one network writes."""
+
+    joined = (
+        *(f"{name}.tsv" for name in ("models", "global", "local", "retraining", "validity", "pools")),
+        "example.json",
+    )
+    """The results of all networks of a corpus."""
+
+    def weights(self) -> list[str]:
+        """Return the weights of all trainings of a network."""
+        return [f"network-{number}.npz" for number in range(self.section["repetitions"])]
+
+    def measured(self, wildcards: Any) -> list[str]:
+        """Return what the last step on a corpus reads."""
+        retrained = ["retraining.tsv", *(["certified.tsv"] if self.is_certified else ())]
+        of_each = [*self.weights(), *self.searched, "models.tsv", *retrained]
+        folder = f"{_FOLDER}{wildcards.texts}"
+        found = [f"{folder}/{model}/{file}" for model in self.models for file in of_each]
+        return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *found]
+
+    # --- word vectors
+
+    def vectors_source(self) -> str:
+        """Return the corpus that word vectors are trained on, or their file. A verified copy has no age."""
+        from snakemake.io import ancient
+
+        source = vectors_source(self.plan.config)
+        file = self.plan.source(source)
+        return ancient(file) if self.plan.checksum(source) else file
+
+    def vectors_checksum(self) -> str:
+        """Return the checksum of a verified copy; "" for a file that is read in place."""
+        return self.plan.checksum(vectors_source(self.plan.config))
+
+    def vectors(self, _: Any) -> dict[str, Any]:
+        """Return how word vectors are trained: as those of a setup, but for what is set here."""
+        own = self.section["vectors"]
+        if own["file"]:
+            return {"training": None}
+        setup = setups_of(self.plan.config)[own["setup"]]
+        corpus, glove = setup["corpus"], setup["glove"]
+        choice = part(corpus, "min_length", "max_length", "max_tokens") | part(own, "min_count")
+        return {
+            "training": {
+                "format": corpus["format"],
+                "choice": choice,
+                "window": glove["window"],
+                "glove": part(glove, "x_max", "alpha", "learning_rate") | part(own, "dimension", "epochs"),
+            }
+        }
+
+    # --- a corpus
+
+    def file(self, kind: str) -> Callable[[Any], str | list[str]]:
+        """Return a function that gives a file of a corpus; none where the configuration names none."""
+
+        def named(wildcards: Any) -> str | list[str]:
+            source = self.known[wildcards.texts][kind]
+            return self._file(source) if source else []
+
+        return named
+
+    def texts(self, wildcards: Any) -> list[str]:
+        """Return the files that the texts of a corpus are read from."""
+        return list(self._texts(wildcards.texts).values())
+
+    def preparation(self, wildcards: Any) -> dict[str, Any]:
+        """Return how a corpus is read."""
+        corpus = self.known[wildcards.texts]
+        train, *others = self._texts(wildcards.texts).items()
+        source = part(corpus, "format", "positive") | {"train": train[1]} | dict(others)
+        return {"source": source, "features": corpus["features"]}
+
+    def training(self, wildcards: Any) -> dict[str, Any]:
+        """Return how networks are trained."""
+        return {"training": self.section["training"] | self.weight(wildcards)}
+
+    def weight(self, wildcards: Any) -> dict[str, float]:
+        """Return the weight of a negative text of a corpus."""
+        return part(self.known[wildcards.texts], "negative_weight")
+
+    # --- the sentence encoder
+
+    def encoder(self) -> dict[str, str]:
+        """Return the files of the encoder, by their part; none where its library is missing."""
+        sources = self.section["encoder"] if self.is_neural else {}
+        return {name: self._file(sources[name]) for name in ENCODER if sources.get(name, RANDOM) != RANDOM}
+
+    def encoder_files(self) -> list[str]:
+        """Return these files."""
+        return list(self.encoder().values())
+
+    def _texts(self, corpus: str) -> dict[str, str]:
+        sources = self.known[corpus]
+        return {key: self._file(sources[key]) for key in TEXTS if sources[key]}
+
+    def _file(self, source: str) -> str:
+        return file_of(source, self.plan.registry, self.plan.root)

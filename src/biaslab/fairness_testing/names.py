@@ -1,10 +1,14 @@
 """What writers and readers of the area's results call things."""
 
+from pathlib import Path
+
+from biaslab.core.columns import columns_of
+
 PUBLISHED, PAPER = "published", "paper"
 """A tester as the authors' code does it, and as the paper prints it."""
 
 TRAIN = "train"
-"""What commands call the classifier that they train themselves."""
+"""In place of a file with a network: train one on the data."""
 
 FULL, SHARED = "full", "shared"
 """How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with
@@ -20,3 +24,6 @@ CONTROL, NO_RULE = "none", ""
 
 SETTING = ["classifier", "protected"]
 """What the paper calls a benchmark: a classifier and the protected attribute that varies."""
+
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))

@@ -11,8 +11,9 @@ which label they get, whether both members of a pair are added, or how long trai
   both get one label. What is added then says that protected attributes do not matter.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -29,14 +30,21 @@ from biaslab.classifiers.training import (
     train,
 )
 from biaslab.core.errors import InputError, suggest
+from biaslab.core.io import write_tsv
+from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import NO_RULE
+from biaslab.fairness_testing.cases import Case, load_cases, load_labels
+from biaslab.fairness_testing.experiment import load_found
+from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE
 from biaslab.fairness_testing.settings import Section
 from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.testers.registry import paper_testers
 from biaslab.fairness_testing.testers.subject import Subject
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 """Who labels an added sample: see `added_labels`."""
+N_OTHER_RULES = 2
+"""Retrainings by each rule for labels but the first, which show what the rule does."""
 STAGES = 10
 ENSEMBLE_STEPS = 2000
 """Batches that an ensemble's network is trained with."""
@@ -109,48 +117,22 @@ def retrain(
     settings: Settings = DEFAULT,
     ensemble: Ensemble | None = None,
 ) -> Network:
-    """Retrain a network with some of the samples that a tester found (Section 4.2, RQ4).
+    """Train a network on with its data and some of the samples that a tester found (Section 4.2, RQ4).
 
     The repetition and the seed draw the samples that are added, whatever the label rule, and the batches.
     `found` are different discriminatory samples, (f, d) int32; the tested network, `subject.model`, is not
-    changed.
+    changed. With `NO_RULE` nothing is added, for as many steps and at the same rates: the control of a
+    repair, as training on moves the boundary between labels by itself.
     """
     rng = stream(seed, "retraining", repetition)
-    samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
-    labels = added_labels(label_rule, subject, samples, ensemble)
-    samples, labels = with_partners(subject, samples, labels)
-    return _train_on(subject.model, (X, y), (samples, labels), settings, rng)
-
-
-def retrain_with_nothing(
-    subject: Subject,
-    X: np.ndarray,
-    y: np.ndarray,
-    *,
-    repetition: int,
-    seed: int,
-    settings: Settings = DEFAULT,
-) -> Network:
-    """Train a network on as `retrain` does, for as many steps and at the same rates, with its data alone.
-
-    The control of a repair: training on moves the boundary between labels by itself.
-    """
-    rng = stream(seed, "retraining", repetition)
-    return _train_on(subject.model, (X, y), (X[:0], y[:0]), settings, rng)
-
-
-def _train_on(
-    network: Network,
-    data: tuple[np.ndarray, np.ndarray],
-    added: tuple[np.ndarray, np.ndarray],
-    settings: Settings,
-    rng: np.random.Generator,
-) -> Network:
-    """Train a network on with samples and labels of the data, and added ones, perhaps none."""
-    (X, y), (samples, labels) = data, added
-    check_training_data(X, y, network.n_classes)
+    samples, labels = X[:0], y[:0]
+    if label_rule != NO_RULE:
+        samples = found[np.sort(rng.choice(len(found), n_added(found, settings), replace=False))]
+        labels = added_labels(label_rule, subject, samples, ensemble)
+        samples, labels = with_partners(subject, samples, labels)
+    check_training_data(X, y, subject.model.n_classes)
     standard = Standardisation.of(X)
-    training = Training(standard.unfold(network))
+    training = Training(standard.unfold(subject.model))
     inputs = standard.inputs(np.concatenate([X, samples]))
     targets = np.concatenate([y, labels]).astype(np.int64)
     batches = mixed_batches(len(X), len(samples), settings.steps, rng)
@@ -175,60 +157,24 @@ class Retrained(NamedTuple):
     network: Network
 
 
-def retrain_by_rules(
-    subject: Subject,
-    X: np.ndarray,
-    y: np.ndarray,
-    found: np.ndarray,
-    *,
-    label_rules: Sequence[str],
-    repetitions: int,
-    seed: int,
-    settings: Settings = DEFAULT,
-    ensemble: Ensemble | None = None,
-) -> Iterator[Retrained]:
-    """Yield networks retrained with finds by each rule for their labels."""
-    how = {"seed": seed, "settings": settings}
-    for rule in label_rules:
-        for k in range(repetitions):
-            network = retrain(subject, X, y, found, label_rule=rule, repetition=k, ensemble=ensemble, **how)
-            yield Retrained(rule, k, n_added(found, settings), network)
-
-
-def controls(
-    subject: Subject,
-    X: np.ndarray,
-    y: np.ndarray,
-    *,
-    repetitions: int,
-    seed: int,
-    settings: Settings = DEFAULT,
-) -> list[Retrained]:
-    """Return networks retrained with nothing added; what is protected makes no difference."""
-    how = {"seed": seed, "settings": settings}
-    networks = [retrain_with_nothing(subject, X, y, repetition=k, **how) for k in range(repetitions)]
-    return [Retrained(NO_RULE, k, 0, network) for k, network in enumerate(networks)]
-
-
 def retraining_table(
     subject: Subject, X: np.ndarray, y: np.ndarray, uniform: np.ndarray, networks: Iterable[Retrained]
 ) -> pd.DataFrame:
     """Return fairness and accuracy before and after retraining (Table XII)."""
-    before = _quality(subject, X, y, uniform)
-    rows = []
+
+    def measure(subject: Subject) -> dict[str, float]:
+        return {
+            "accuracy": subject.model.accuracy(X, y),
+            "share": discriminatory_share(subject, uniform),
+            "data_share": discriminatory_share(subject, X),
+        }
+
+    before, rows = measure(subject), []
     for *row, network in networks:
-        after = _quality(replace(subject, model=network), X, y, uniform)
+        after = measure(replace(subject, model=network))
         rows.append(row + [quality[measure] for measure in before for quality in (before, after)])
     columns = [f"{measure}_{when}" for measure in before for when in ("before", "after")]
     return pd.DataFrame(rows, columns=[*Retrained._fields[:3], *columns])
-
-
-def _quality(subject: Subject, X: np.ndarray, y: np.ndarray, uniform: np.ndarray) -> dict[str, float]:
-    return {
-        "accuracy": subject.model.accuracy(X, y),
-        "share": discriminatory_share(subject, uniform),
-        "data_share": discriminatory_share(subject, X),
-    }
 
 
 def _majority_labels(subject: Subject, samples: np.ndarray) -> np.ndarray:
@@ -270,3 +216,69 @@ def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Gene
 def _passes(n: int, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Return so many of n rows, (n_rows,) int64: all in one order, then all in another, and so on."""
     return np.concatenate([rng.permutation(n) for _ in range(-(-n_rows // n))])[:n_rows]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How often is retrained, and with how much; see ``fairness_testing`` in the configuration."""
+
+    retrainings: int
+    share: float
+    uniform_samples: int
+    seed: int
+
+
+def retrain_classifier(
+    folder: Path, schema: Path, found: Path, effort: Effort, retraining: Path, threads: int = 1
+) -> None:
+    """Retrain with what each tester found, and write fairness and accuracy after it."""
+    set_threads(threads)
+    y, cases = load_labels(folder), list(load_cases(folder, schema))
+    of_first = cases[0].subject, cases[0].X, y, cases[0].X[:0]  # what is protected makes no difference
+    nothing = [
+        Retrained(NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))
+        for k in range(effort.retrainings)
+    ]
+    tables = [retrain_case(case, y, load_found(found, case.attribute), effort, nothing) for case in cases]
+    write_tsv(retraining, pd.concat(tables, ignore_index=True))
+
+
+def retrain_case(
+    case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort, nothing: Sequence[Retrained]
+) -> pd.DataFrame:
+    """Retrain with the finds of every tester; of the paper's own by every rule for their labels.
+
+    Before them stand the networks that were retrained with nothing added.
+    """
+    rng = stream(effort.seed, "retraining", "uniform", case.attribute)
+    uniform = case.subject.domain.draw(effort.uniform_samples, rng)
+    of_case = case.subject, case.X, y
+    settings = replace(DEFAULT, share=effort.share)
+    tables = [retraining_table(*of_case, uniform, nothing).assign(tester=CONTROL)]
+    for tester, rules, repetitions in _runs(effort.retrainings):
+        if not len(found[tester]):
+            continue
+        ensemble = Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None
+        how = {"seed": effort.seed, "settings": settings, "ensemble": ensemble}
+        networks = [
+            Retrained(
+                rule,
+                k,
+                n_added(found[tester], settings),
+                retrain(*of_case, found[tester], label_rule=rule, repetition=k, **how),
+            )
+            for rule in rules
+            for k in range(repetitions)
+        ]
+        tables.append(retraining_table(*of_case, uniform, networks).assign(tester=tester))
+    named = pd.concat(tables, ignore_index=True).assign(classifier=case.classifier, protected=case.attribute)
+    return named.reindex(columns=COLUMNS["retraining"])
+
+
+def _runs(retrainings: int) -> list[tuple[str, Sequence[str], int]]:
+    """Return testers, the paper's own last, each with rules for labels and how often is retrained by each."""
+    testers = sorted(paper_testers().values(), key=lambda tester: tester.is_proposed)
+    first = [(tester.name, LABEL_RULES[:1], retrainings) for tester in testers if tester.is_retrained]
+    n_others = min(N_OTHER_RULES, retrainings)
+    others = [(tester.name, LABEL_RULES[1:], n_others) for tester in testers if tester.is_proposed]
+    return first + others

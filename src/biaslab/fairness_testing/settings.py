@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from biaslab.core.settings import Count, Field, Share
+from biaslab.core.settings import SEED, Count, Field, Natural, Seed, Share
 from biaslab.fairness_testing.text.settings import Section as TextSection
 
 _Names = tuple[Annotated[str, "the name of a classifier"], ...]
@@ -107,3 +107,14 @@ class Section:
         Share, "share of the found samples that is added to the data for retraining"
     ] = 0.05
     text: TextSection = TextSection()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign:
+    """How much a tester searches."""
+
+    seeds: Annotated[
+        Count, "samples, or texts with a sensitive word, to search from; as many as symbolic explores"
+    ]
+    hops: Annotated[Natural, "steps of the walk around each find"]
+    seed: Seed = SEED

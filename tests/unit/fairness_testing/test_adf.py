@@ -11,8 +11,9 @@ from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import adf, trails
-from biaslab.fairness_testing.testers.adf_settings import PAPER, PUBLISHED
+from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import collect
+from biaslab.fairness_testing.testers.two_phases import MAX_ITER
 from fairness_data import blind, make_subject, make_task, random_network, small_domain
 from naive import fairness_testing as naive_fairness_testing
 
@@ -28,7 +29,6 @@ VARIANTS = {
     "subnormal": replace(PAPER, subnormal_is_zero=True),
     "raw seeds": replace(PAPER, clip_seeds=False),
     "repaired signs": replace(PUBLISHED, signs_twice=False, negative_neighbours=False),
-    "one step": replace(PAPER, max_iter=1),
 }
 
 
@@ -51,7 +51,7 @@ def saturated_network(seed):
 def search(network, seeds, columns, settings, domain=None, **arguments):
     subject = make_subject(network, columns, domain)
     task = make_task(subject, seeds, **{"hops": HOPS, "seed": SEED, **arguments})
-    return collect(adf.search(task, settings))
+    return collect(adf.TESTER.search(task, settings))
 
 
 def rows(trail):
@@ -60,7 +60,7 @@ def rows(trail):
 
 def literal_start(network, x, number, domain, columns, settings):
     """The oracle's global phase from one seed."""
-    draws = stream(SEED, "adf", number, "global").random((settings.max_iter, 2))
+    draws = stream(SEED, "adf", number, "global").random((MAX_ITER, 2))
     return naive_fairness_testing.adf_global(network, x, domain, columns, draws, settings)
 
 

@@ -335,17 +335,6 @@ def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path):
     ]  # own values, and the most frequent of the other range
 
 
-def test_equal_groups_are_called_different_in_at_most_one_of_twenty_tables():
-    rng = np.random.default_rng(7)
-    alarms = {2: 0, 5: 0, 12: 0}
-    for n_groups in alarms:
-        for _ in range(100):
-            values = np.repeat([f"g{k:02}" for k in range(n_groups)], 60)
-            predicted, actual = rng.random((2, len(values))) < 0.4
-            alarms[n_groups] += group_measures(values, predicted, actual)["p_value"].min() <= 0.05
-    assert all(n <= 11 for n in alarms.values()), alarms  # 5 expected; 12 or more have a chance below .005
-
-
 def test_the_equalized_odds_difference_is_the_largest_of_all_pairs_and_rates():
     rng = np.random.default_rng(3)
     values = rng.choice(["a", "b", "c"], 300)
@@ -368,6 +357,8 @@ def test_opposite_errors_cancel_in_the_average_odds_and_not_in_the_equalized_one
     groups = group_measures(values, predicted, actual)
     assert groups.loc[~groups["is_reference"], "average_odds"].item() == 0
     assert equalized_odds(groups)[0] == 1
+    assert (groups["p_value"] > 0.9).all()
+    assert group_measures(values, values == "a", actual)["p_value"].max() < 1e-3
 
 
 def test_small_groups_keep_their_counts_and_a_named_reference_is_used():
@@ -402,9 +393,9 @@ def test_groups_and_classes_that_are_spelled_in_two_ways_are_refused(tmp_path, v
 
 @pytest.mark.parametrize("m", [2, 5])
 def test_values_alike_are_called_favoured_in_at_most_one_of_twenty(m):
-    """60 files whose answers have nothing to do with the value; at 5% more than 7 are rare."""
+    """30 files whose answers have nothing to do with the value; at 5% more than 5 are rare."""
     rng, n_called = np.random.default_rng(m), 0
-    for _ in range(60):
+    for _ in range(30):
         p = rng.random((80, m))
         n_called += (_pairs(p, p > 0.5, np.array(list("abcdef")[:m]))["difference_low"] > 0).any()
-    assert n_called <= 7
+    assert n_called <= 5

@@ -23,7 +23,7 @@ VARIANTS = {
 
 def search(network, seeds, columns, settings, **arguments):
     task = make_task(make_subject(network, columns), seeds, **{"hops": HOPS, "seed": SEED, **arguments})
-    return collect(eidig.search(task, settings))
+    return collect(EIDIG_5.search(task, settings))
 
 
 def rows(trail):

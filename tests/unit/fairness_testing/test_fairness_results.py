@@ -14,7 +14,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import SETTING
-from biaslab.fairness_testing.report import averages, results, tables
+from biaslab.fairness_testing.report import averages, budgets, results, tables
 from biaslab.run.area import TABLE, Unit
 from biaslab.run.reports import Results, open_unit, write_report
 from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results
@@ -84,6 +84,13 @@ def test_rates_of_a_search_that_finds_nothing():
     assert found["queries_per_1000"].tolist() == pytest.approx([20000, math.nan], nan_ok=True)
 
 
+def test_averages_are_shown_with_their_rule_and_half_of_their_interval():
+    data = pd.DataFrame({"measure": ["m", "m"], "label_rule": ["", "vote_all"], "mean": [2.0, 4.0]})
+    named = results.name_averages(data.assign(ci_low=[1.5, 3.0], ci_high=[2.5, 5.0]), {"m": "M"})
+    assert named["name"].tolist() == ["M", "M, label: vote all"]
+    assert results.show(named, {"x": "{mean:±.4g}"})["x"].tolist() == ["2 ± 0.5", "4 ± 1"]
+
+
 def test_averages_are_means_of_ratios_over_the_settings(folder, units):
     counts = results.read_all(units, "counts").query("mode == 'published'")
     counts = counts.set_index(["repetition", "classifier", "protected", "tester"])["n_samples"].to_dict()
@@ -126,12 +133,6 @@ def test_local_phases_are_compared_at_one_budget(units):
     assert "local_increase_symbolic" not in measures
 
 
-def test_averages_come_in_one_order_and_all_have_a_name(folder):
-    found = read_tsv(folder / "tables/averages.tsv")
-    for _, part in found.groupby("classifier"):
-        assert part["measure"].drop_duplicates().tolist() == list(averages.MEASURES)
-
-
 @pytest.mark.parametrize(
     ("curve", "expected"), [([10, 20, 30, 40], 1), ([10, 20, 25, 25], 0.25), ([0, 0, 3, 4], math.nan)]
 )
@@ -157,24 +158,6 @@ def test_every_printed_number_of_the_tables_is_shown(folder, units):
     assert len(numbers) > 100
     missing = [text for text in numbers if f"| {text} |" not in pages]
     assert missing == []
-
-
-def test_counts_are_shown_with_their_interval(units):
-    counts = results.read_all(units, "counts")
-    table = tables.aequitas(units)
-    part = counts.query("classifier == 'census' and protected == 'age' and tester == 'adf'")
-    part = part.query("mode == 'published'")
-    row = table.data.query("classifier == 'census' and protected == 'age' and tester == 'adf'").iloc[0]
-    assert row["n_samples"] == part["n_samples"].mean()
-    half = (row["n_samples_ci_high"] - row["n_samples_ci_low"]) / 2
-    assert table.shown["Samples (#GDiff)"][1] == f"{row['n_samples']:,.0f} ± {half:,.0f}"
-
-
-def test_a_single_repetition_has_no_interval(tmp_path):
-    write_results(tmp_path / "fairness_testing", {"bank": ["age"]})
-    keep_rows(tmp_path / "fairness_testing/bank", "repetition == 0", "counts")
-    table = tables.global_phase(opened(tmp_path / "fairness_testing", ["bank"]))
-    assert not table.shown["Discriminatory"].str.contains("±").any()
 
 
 def test_worth_of_a_switch_is_the_change_against_the_same_repetition_as_published(units):
@@ -236,3 +219,53 @@ def test_a_registry_of_another_area_is_refused(folder, tmp_path):
     unit = Unit("bank", files={"claims": str(tmp_path / "other.tsv")})
     with pytest.raises(InputError, match="name the registry of the fairness testing claims"):
         tables.classifiers([open_unit(AREA, unit, folder.parent)])
+
+
+@pytest.fixture
+def budget_units(tmp_path):
+    classifiers = {"census": ["race", "age,race"]}
+    write_results(tmp_path / "fairness_testing", classifiers)
+    return [open_unit(AREA, unit, tmp_path) for unit in units_of(classifiers)]
+
+
+def made_counts():
+    """Two repetitions: a tester finds half as much again as ADF in one, twice as much in the other."""
+    found = {("adf", 0): 10, ("adf", 1): 20, ("eidig-5", 0): 15, ("eidig-5", 1): 40, ("random", 0): 1}
+    rows = [["made", "sex", tester, "paper", r, 100, 99, n] for (tester, r), n in found.items()]
+    columns = ["classifier", "protected", "tester", "mode", "repetition", "budget", "n_queries"]
+    return pd.DataFrame(rows, columns=[*columns, "n_discriminatory"])
+
+
+def test_testers_are_compared_with_adf_in_the_same_repetition():
+    data = budgets.relative(made_counts()).set_index("tester")
+    assert data.loc["eidig-5", "of_adf"] == pytest.approx((150 + 200) / 2)
+    low, high = data.loc["eidig-5", ["of_adf_ci_low", "of_adf_ci_high"]]
+    assert (low, high) == pytest.approx(mean_interval([150, 200]))
+    assert data.loc["random", "of_adf"] == pytest.approx(10)
+    assert pd.isna(data.loc["adf", "of_adf"])
+
+
+def test_nothing_is_compared_with_nothing():
+    data = made_counts()
+    data.loc[data["tester"] == "adf", "n_discriminatory"] = 0
+    assert budgets.relative(data)["of_adf"].isna().all()
+
+
+def test_table_has_a_column_for_each_budget(budget_units):
+    table = budgets.budget_table(budget_units)
+    assert {"1,000 queries", "% of ADF's at 1,000", "5,000 queries", "% of ADF's at 5,000"} <= set(
+        table.shown
+    )
+    row = table.shown.iloc[0]
+    means = budgets.relative(budget_units[0].table("budgets")).iloc[0]
+    assert (row["Classifier"], row["Protected"], row["Tester"]) == ("census", "race", "AEQUITAS")
+    assert row["1,000 queries"].startswith(f"{means['n_discriminatory']:,.0f} ±")
+    assert len(table.shown) == 2 * 8
+
+
+def test_figure_shows_the_largest_budget(budget_units, tmp_path):
+    budgets.draw_budgets(budget_units, tmp_path / "budgets")
+    data = read_tsv(tmp_path / "budgets.tsv")
+    assert set(data["budget"]) == {5000}
+    assert "adf" not in set(data["tester"])
+    assert {path.suffix for path in tmp_path.glob("budgets.*")} == {".svg", ".pdf", ".png", ".tsv"}

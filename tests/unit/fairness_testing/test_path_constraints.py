@@ -5,8 +5,17 @@ import pytest
 import z3
 from sklearn.tree import DecisionTreeClassifier
 
-from biaslab.fairness_testing.testers.explanation_trees import Path
-from biaslab.fairness_testing.testers.path_constraints import Choice, global_problems, local_problems, solve
+from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.testers import _explanation_trees_kernels as kernels
+from biaslab.fairness_testing.testers.path_constraints import (
+    Choice,
+    Explainer,
+    Path,
+    global_problems,
+    local_problems,
+    solve,
+)
 from fairness_data import random_network, small_domain
 from naive import fairness_testing as naive
 
@@ -95,52 +104,107 @@ def test_problems_and_their_ranks_are_those_of_the_published_code(protected):
     assert n_children > 30
 
 
-def tree_path(tree, x, X):
-    """The path of a sample in a tree of scikit-learn, and its nodes."""
-    nodes = tree.decision_path(x[None].astype(np.float32)).indices
-    inner = nodes[:-1]
-    attributes, limits = tree.tree_.feature[inner], np.floor(tree.tree_.threshold[inner]).astype(np.int64)
-    left = tree.tree_.children_left[inner] == nodes[1:]
-    confidences = tree.tree_.n_node_samples[nodes[1:]] / tree.tree_.n_node_samples[inner]
-    return Path(attributes.astype(np.int64), limits, left, confidences), nodes
+def explainer(seed=21, n_neighbours=300):
+    data = small_domain().draw(400, np.random.default_rng(seed))
+    data[:40, 2] = 100  # outside the domain, as in the census file
+    return Explainer(random_network(seed), data, n_neighbours), data
 
 
-@pytest.mark.parametrize("choice", list(Choice))
-def test_samples_of_the_global_search_take_the_negated_turn_in_the_tree(choice):
-    rng, domain, network = np.random.default_rng(35), small_domain(), random_network(35)
-    X = domain.draw(500, rng)
-    tree = DecisionTreeClassifier(random_state=0).fit(X, network.labels(X))
-    n_solved = 0
-    for x in X[:40]:
-        path, nodes = tree_path(tree, x, X)
-        for node, problem in enumerate(global_problems(path, ())):
-            child = solve(problem.constraints, x, domain, choice)
-            if child is None:
-                continue
-            n_solved += 1
-            assert domain.contains(child[None]).all()
-            assert problem.constraints.holds(child[None]).all()
-            assert not path.holds(child[None]).any()
-            taken = tree.decision_path(child[None].astype(np.float32)).indices
-            assert taken[: node + 1].tolist() == nodes[: node + 1].tolist()
-            assert taken[node + 1] != nodes[node + 1]
-    assert n_solved > 100
+def branch(X, labels, draws):
+    """The kernel's branch as a list of constraints."""
+    low = X.min(axis=0)
+    starts = np.concatenate([[0], np.cumsum(X.max(axis=0) - low + 1)])
+    attributes, limits = np.empty((2, len(X)), np.int64)
+    shares = np.empty(len(X))
+    k = int(labels.max()) + 1
+    depth = kernels.grow_branch(X, labels, low, starts, k, draws, attributes, limits, shares)
+    return [
+        (int(a), "<=", int(limit), float(share))
+        if X[0, a] <= limit
+        else (int(a), ">", int(limit), 1 - float(share))
+        for a, limit, share in zip(attributes[:depth], limits[:depth], shares[:depth], strict=True)
+    ]
 
 
-def test_samples_of_the_local_search_differ_in_the_negated_attribute_alone():
-    rng, domain, network = np.random.default_rng(36), small_domain(), random_network(36)
-    X = domain.draw(500, rng)
-    tree = DecisionTreeClassifier(random_state=0).fit(X, network.labels(X))
-    n_solved = 0
-    for x in X[:40]:
-        path, _ = tree_path(tree, x, X)
-        for problem in local_problems(path, (1,)):
-            child = solve(problem.constraints, x, domain, Choice.NEAREST)
-            if child is not None:
-                n_solved += 1
-                assert (
-                    np.flatnonzero(child != x).tolist() == np.unique(problem.constraints.attributes).tolist()
-                )
-                assert 1 not in problem.constraints.attributes
-                assert problem.path.holds(child[None]).all()
-    assert n_solved > 50
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_branch_equals_the_definition_of_the_tree(n_classes):
+    rng = np.random.default_rng(22)
+    lengths = []
+    for _ in range(40):
+        X = rng.integers(-3, 4, size=(int(rng.integers(1, 30)), 4), dtype=np.int32)
+        labels, draws = rng.integers(0, n_classes, size=len(X)), rng.random(len(X))
+        found = branch(X, labels, draws)
+        assert found == naive.explanation_branch(X.tolist(), labels.tolist(), draws)
+        lengths.append(len(found))
+    assert max(lengths) > 5
+
+
+def test_branch_is_that_of_scikit_learn_up_to_equally_pure_splits():
+    explains, data = explainer()
+    n_equal, n_leaves = 0, 0
+    for number, x in enumerate(data[30:60]):
+        X = explains.neighbours(x, stream(23, number))
+        labels = explains.model.labels(X)
+        tree = DecisionTreeClassifier(random_state=number).fit(X, labels).tree_
+        path = explains.explain(x, stream(23, number))
+        node, rows = 0, np.arange(len(X))
+        for a, limit, left in zip(path.attributes, path.limits, path.left, strict=True):
+            if (tree.feature[node], np.floor(tree.threshold[node])) != (a, limit):
+                equal = naive.best_splits(X.tolist(), labels.tolist(), rows.tolist())
+                assert (a, limit) in equal
+                assert tree.feature[node] in dict(equal)
+                break
+            assert tree.n_node_samples[node] == len(rows)
+            node = (tree.children_left if left else tree.children_right)[node]
+            rows = rows[(X[rows, a] <= limit) == left]
+            n_equal += 1
+        else:
+            assert tree.feature[node] == -2
+            n_leaves += 1
+    assert n_equal > 100
+    assert n_leaves > 10
+
+
+def test_neighbours_are_the_sample_and_draws_from_each_attribute_alone():
+    explains, data = explainer(n_neighbours=20000)
+    x = np.array([9, 2, 9, 12, 1], np.int32)
+    X = explains.neighbours(x, stream(24))
+    assert X[0].tolist() == x.tolist()
+    for column, drawn in zip(data.T, X[1:].T, strict=True):
+        assert set(drawn) == set(column)
+        for value in set(column):
+            share = np.mean(column == value)
+            assert abs(np.mean(drawn == value) - share) < 5 * np.sqrt(share * (1 - share) / len(drawn))
+    assert abs(np.corrcoef(X[1:], rowvar=False) - np.eye(5)).max() < 0.05
+
+
+def test_sample_fulfils_its_path_and_the_path_separates_labels():
+    explains, data = explainer()
+    for number, x in enumerate(data[:30]):
+        path = explains.explain(x, stream(25, number))
+        X = explains.neighbours(x, stream(25, number))
+        labels = explains.model.labels(X)
+        assert path.holds(x[None]).all()
+        assert len(set(labels[path.holds(X)])) == 1
+        assert len(path) == 0 or ((path.confidences > 0) & (path.confidences < 1)).all()
+        for node in range(len(path)):
+            assert not path.negated(node).holds(x[None]).any()
+            assert path.negated(node).confidences[node] == 1 - path.confidences[node]
+
+
+def test_equal_labels_or_equal_neighbours_need_no_constraint():
+    explains, data = explainer()
+    alone = Explainer(explains.model, data, 1)
+    assert len(alone.explain(data[0], stream(27))) == 0
+    same = np.zeros((4, 3), np.int32)
+    assert branch(same, np.array([0, 1, 1, 0]), np.zeros(4)) == []
+
+
+def test_bad_input_is_refused():
+    model, data = random_network(28), small_domain().draw(10, np.random.default_rng(28))
+    with pytest.raises(InputError, match="at least one row of 5 attributes"):
+        Explainer(model, data[:0], 10)
+    with pytest.raises(InputError, match="at least one row of 5 attributes"):
+        Explainer(model, data[:, :4], 10)
+    with pytest.raises(InputError, match="not 0 samples"):
+        Explainer(model, data, 0)

@@ -7,6 +7,7 @@ import pytest
 
 from biaslab.classifiers.adapters import CallableModel
 from biaslab.fairness_testing import campaign
+from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.registry import TESTERS
 from fairness_data import blind, make_subject, make_task, random_network, small_domain
@@ -114,7 +115,7 @@ def test_numerical_gradients_cost_two_rows_an_attribute():
 def test_a_campaign_reports_them():
     model, X = CountedFunction(random_network(21)), small_domain().draw(40, np.random.default_rng(1))
     subject = make_subject(model, (1,))
-    plan = campaign.Plan(tester="adf", seeds=20, hops=3, seed=1)
-    outcome = campaign.search(subject, X, plan)
+    effort = Campaign(seeds=20, hops=3, seed=1)
+    outcome = campaign.search(subject, X, TESTERS["adf"], effort)
     n_asked = model.n_asked
-    assert campaign.summarize(subject, X, plan, outcome)["n_queries"] == n_asked > 0
+    assert campaign.summarize(subject, X, TESTERS["adf"], effort, outcome)["n_queries"] == n_asked > 0

@@ -6,18 +6,16 @@ import pytest
 from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing.columns import COLUMNS
+from biaslab.fairness_testing.names import COLUMNS
 from biaslab.fairness_testing.retraining import (
     DEFAULT,
     LABEL_RULES,
     Ensemble,
+    Retrained,
     added_labels,
-    controls,
     mixed_batches,
     n_added,
     retrain,
-    retrain_by_rules,
-    retrain_with_nothing,
     retraining_table,
     with_partners,
 )
@@ -132,19 +130,22 @@ def test_batches_are_half_data_and_half_added(n_data, n_found):
 def test_table_has_before_and_after():
     subject, X, y, found, uniform = unfair_case((4,))
     settings = replace(QUICK, steps=50, share=0.1)
-    how = {"repetitions": 2, "seed": 10, "settings": settings}
-    networks = retrain_by_rules(subject, X, y, found, label_rules=("model", "majority"), **how)
-    table = retraining_table(subject, X, y, uniform, [*controls(subject, X, y, **how), *networks])
+    networks = {
+        (rule, k): retrain(subject, X, y, found, label_rule=rule, repetition=k, seed=10, settings=settings)
+        for rule in ("", "model", "majority")
+        for k in range(2)
+    }
+    trained = [Retrained(*key, 7 if key[0] else 0, network) for key, network in networks.items()]
+    table = retraining_table(subject, X, y, uniform, trained)
     assert tuple(table.columns) == COLUMNS["retraining"][3:]
     assert table["label_rule"].tolist() == ["", "", "model", "model", "majority", "majority"]
     assert table["repetition"].tolist() == [0, 1, 0, 1, 0, 1]
-    assert table["n_added"].tolist() == [0, 0] + [round(0.1 * len(found))] * 4
+    assert table["n_added"].tolist() == [0, 0] + [7] * 4
     assert set(table["accuracy_before"]) == {subject.model.accuracy(X, y)}
     assert set(table["share_before"]) == {discriminatory_share(subject, uniform)}
     assert set(table["data_share_before"]) == {discriminatory_share(subject, X)}
-    last = retrain(subject, X, y, found, label_rule="majority", repetition=1, seed=10, settings=settings)
+    last, control = networks["majority", 1], networks["", 1]
     retrained = replace(subject, model=last)
-    control = retrain_with_nothing(subject, X, y, repetition=1, seed=10, settings=settings)
     assert table["accuracy_after"].iloc[1] == control.accuracy(X, y) != last.accuracy(X, y)
     assert table["share_after"].iloc[-1] == discriminatory_share(retrained, uniform)
     assert table["accuracy_after"].iloc[-1] == last.accuracy(X, y)

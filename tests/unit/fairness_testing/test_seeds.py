@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.seeds import cluster, take_turns
+from biaslab.fairness_testing.cases import cluster, take_turns
 
 
 def turns_one_by_one(clusters, n):

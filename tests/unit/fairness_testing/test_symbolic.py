@@ -10,8 +10,7 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers import symbolic
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.discrimination import check
-from biaslab.fairness_testing.testers.explanation_trees import Explainer
-from biaslab.fairness_testing.testers.path_constraints import Choice
+from biaslab.fairness_testing.testers.path_constraints import Choice, Explainer
 from biaslab.fairness_testing.testers.trails import count
 from fairness_data import make_subject, make_task, random_network
 from naive import fairness_testing as naive_fairness_testing
@@ -150,24 +149,6 @@ def test_same_seed_gives_the_same_trails_at_any_number_of_threads():
         trails.append(search(make(45, n_explored=60, seed=seed), PAPER).joined())
     assert same(trails[0], trails[1])
     assert not same(trails[0], trails[2])
-
-
-def test_published_seeds_come_in_lexicographic_order_and_before_global_results():
-    task = make(47, n_seeds=30, seed=15)
-    seeds = task.seeds
-    trail = symbolic.search_globally(task, PUBLISHED)
-    assert trail.samples[: len(seeds)].tolist() == sorted(seeds.tolist())
-    assert trail.seed[: len(seeds)].tolist() == list(range(len(seeds)))
-
-
-def test_paper_takes_seeds_in_their_order_and_in_turn_with_global_results():
-    task = make(52, n_seeds=9, seed=15)
-    trail = symbolic.search_globally(task, replace(PAPER, counts_seeds=True, repeats=True))
-    assert trail.samples[::2].tolist() == DOMAIN.clip(task.seeds)[: (len(trail) + 1) // 2].tolist()
-    uncounted = symbolic.search_globally(task, replace(PAPER, repeats=True))
-    shared = trail.samples[1::2].tolist()
-    assert uncounted.samples.tolist()[: len(shared)] == shared
-    assert uncounted.queries[0] == trail.queries[:2].sum()
 
 
 def test_search_ends_when_all_samples_are_explored():

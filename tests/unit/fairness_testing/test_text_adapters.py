@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.adapters import adapt, load_model
-from biaslab.fairness_testing.text.lengths import rows_of_length
+from biaslab.fairness_testing.text.answers import rows_of_length
 from biaslab.text.words import Texts, split_words
 from own_fairness_texts_data import MODULE, TORCH_MODULE, lexicon, sentences
 

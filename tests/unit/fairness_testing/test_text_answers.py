@@ -3,17 +3,12 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import answers
-from biaslab.fairness_testing.text.discrimination import check
-from biaslab.fairness_testing.text.search import search_globally, search_locally
-from biaslab.fairness_testing.text.strategies import find_strategy
 from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts
 from fairness_text_data import (
     N_WORDS,
     VALUES,
-    AnsweringModel,
     TanhModel,
-    draws,
     neighbours_of,
     random_texts,
     small_subject,
@@ -63,53 +58,6 @@ def test_part_is_what_take_gives():
 
 def test_equal_probabilities_have_the_first_label():
     assert answers.labels_of(np.array([[0.5, 0.5], [0.4, 0.6], [0.6, 0.4]])).tolist() == [0, 1, 0]
-
-
-WRONG = {
-    "three classes": lambda texts: np.full((len(texts), 3), 1 / 3),
-    "one number": lambda texts: np.full(len(texts), 0.5),
-    "one text": lambda texts: np.full((1, 2), 0.5),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_probabilities_of_another_shape_are_refused(name):
-    subject = small_subject(model=AnsweringModel(WRONG[name]))
-    with pytest.raises(InputError, match="must give the probabilities of two classes for each"):
-        check(subject, random_texts(8, 3))
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_probabilities_that_are_no_numbers_are_refused(bad):
-    subject = small_subject(model=AnsweringModel(lambda texts: np.full((len(texts), 2), bad)))
-    with pytest.raises(
-        InputError, match="probabilities hold NaN or infinite numbers; train it again or repair it"
-    ):
-        check(subject, random_texts(8, 3))
-
-
-def constant(texts):
-    return np.tile([0.6, 0.4], (len(texts), 1))
-
-
-@pytest.mark.parametrize(
-    ("gradients", "message"),
-    [
-        (
-            lambda texts, labels: np.full((len(texts.ids), 6), np.nan),
-            "gradients hold NaN or infinite numbers",
-        ),
-        (lambda texts, labels: np.zeros((len(texts), 6)), "gives gradients of shape"),
-        (lambda texts, labels: np.zeros((len(texts.ids), 7)), "gives gradients of shape"),
-    ],
-)
-def test_gradients_that_are_none_are_refused_in_both_phases(gradients, message):
-    subject, texts = small_subject(model=AnsweringModel(constant, gradients)), random_texts(8, 3)
-    for name in ("asc", "adf_hf"):
-        with pytest.raises(InputError, match=message):
-            search_globally(subject, texts, find_strategy(name), draws(8, 10))
-    with pytest.raises(InputError, match=message):
-        search_locally(subject, texts, 3, True, draws(8, 3))
 
 
 def test_what_cannot_be_tested_is_refused():

@@ -2,21 +2,20 @@
 
 import json
 
-import pandas as pd
 import pytest
 from rich.console import Console
 
+from biaslab.fairness_testing.text.campaign import Pair
 from biaslab.fairness_testing.text.display import (
     EXCHANGED,
     SUBSTITUTED,
-    Section,
     first_of_each_seed,
     legend,
     lines_of,
     to_html,
     to_terminal,
 )
-from biaslab.fairness_testing.text.pairs import Pair, write_pairs
+from biaslab.fairness_testing.text.summary import write_pairs
 from biaslab.text.masking import Masker, digest
 from pages import Page
 
@@ -25,15 +24,13 @@ TEXT = ["the", "bakers", "hummed", "a", "song", "and", "bakers", "danced"]
 PARTNER = ["the", "sailors", "hummed", "a", "song", "and", "sailors", "danced"]
 FOUND = Pair("trade", 4, "global", SEED, TEXT, PARTNER, "bakers", "sailors", [0, 1], [0.25, 0.75])
 AS_IS = Pair("trade", 9, "data", SEED, SEED, PARTNER, "bakers", "sailors", [1, 0], [0.5004, 0.49])
-TERMS = pd.DataFrame(
-    [("bakers", 8, 2, 0.25, 0.03, 0.65)],
-    columns=["term", "n_texts", "n_flips", "share", "ci_low", "ci_high"],
-)
+TERMS = [{"term": "bakers", "n_texts": 8, "n_flips": 2, "share": 0.25, "ci_low": 0.03, "ci_high": 0.65}]
 MASK = Masker(frozenset({digest("sailors"), digest("sang")}))
 
 
 def section(pairs, terms=TERMS, n_more=0):
-    return Section("trade", [("Search", "adf_asc & 3 seeds")], terms, pairs, n_more)
+    facts = [("Search", "adf_asc & 3 seeds")]
+    return {"feature": "trade", "facts": facts, "terms": terms, "pairs": pairs, "n_more": n_more}
 
 
 def plain(text, **options):
@@ -78,12 +75,6 @@ def test_the_terminal_marks_without_colours_too():
     )
 
 
-def test_the_terminal_has_a_colour_for_each_kind():
-    coloured = plain(to_terminal(FOUND), force_terminal=True, color_system="standard")
-    assert "\x1b[1;35m<sailors>" in coloured
-    assert "\x1b[1;36m[hummed]" in coloured
-
-
 @pytest.mark.parametrize(
     "show",
     [lambda pair: plain(to_terminal(pair, MASK)), lambda pair: to_html("Pairs", [section([pair])], MASK)],
@@ -118,16 +109,6 @@ def test_a_page_marks_what_the_lines_mark():
     assert page.count('<mark class="substituted">hummed</mark>') == 2
     assert page.count('<mark class="substituted">sang</mark>') == 1
     assert "the <mark" in page
-
-
-def test_a_page_without_finds():
-    page = to_html("Pairs", [section([], TERMS[:0])])
-    assert "No discriminatory text was found." in page
-    assert "Label changes" not in page
-
-
-def test_equal_pairs_make_equal_pages():
-    assert to_html("Pairs", [section([FOUND, AS_IS])]) == to_html("Pairs", [section([FOUND, AS_IS])])
 
 
 def test_pairs_to_look_at():

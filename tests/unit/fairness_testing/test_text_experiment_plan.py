@@ -11,8 +11,8 @@ import yaml
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import build_all
-from biaslab.fairness_testing.text.area import STEPS, summaries, wanted
-from biaslab.fairness_testing.text.inputs import TextInputs
+from biaslab.fairness_testing.inputs import TextInputs
+from biaslab.fairness_testing.text.area import STEPS, wanted
 from biaslab.run import config as configuration
 from biaslab.run import plan as planning
 from biaslab.run.fetching import ABSENT, THERE, Status
@@ -122,14 +122,6 @@ def test_wanted_data_are_those_of_the_corpora_and_what_measures_them():
     assert wanted(loaded(offline + "run: [example], otherwise: []}")) == few
 
 
-def test_one_line_says_what_is_tested():
-    (line,) = summaries(loaded("{run: [ghc], models: [gru]}"))
-    assert line.startswith(
-        "GRU that read ghc (or else example), searched by gradients and at random: 3 trainings"
-    )
-    assert summaries(loaded("run: []")) == []
-
-
 @pytest.mark.parametrize(
     ("section", "message"),
     [
@@ -206,11 +198,6 @@ def test_the_last_step_gets_the_encoder(plan):
     assert [str(file) for file in taken.encoder.values()] == inputs.encoder_files()
 
 
-def test_random_weights_are_no_file(plan):
-    inputs = TextInputs(plan("encoder: {weights: random}"))
-    assert list(inputs.encoder()) == ["config", "vocabulary"]
-
-
 def test_word_vectors_are_trained_as_a_setup_says_or_read(plan):
     inputs = TextInputs(plan("vectors: {dimension: 9}"))
     training = taken_by("train-text-vectors", **inputs.vectors(None)).training
@@ -241,14 +228,6 @@ def test_the_last_step_reads_what_the_others_write(plan):
     assert not [file for file in files if "lstm" in file]
     alone = TextInputs(plan("certified_epochs: 0")).measured(SimpleNamespace(texts="ghc"))
     assert not [file for file in alone if "certified" in file]
-
-
-def test_nothing_is_asked_for_without_corpora(plan):
-    inputs = TextInputs(plan("{run: [], otherwise: []}"))
-    assert inputs.corpora == []
-    assert not inputs.is_neural
-    assert inputs.encoder_files() == []
-    assert inputs.vectors_source()
 
 
 def test_files_that_are_not_named_are_no_inputs(plan):

@@ -1,15 +1,11 @@
 """The steps on one corpus, one after the other, as rules call them."""
 
 import json
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 import text_experiment_data as made
 from biaslab.core.errors import InputError
-from biaslab.core.io import read_tsv
-from biaslab.fairness_testing.text.corpus import load_prepared
 from biaslab.run.steps import run_step
 from biaslab.text.words import Lexicon
 
@@ -56,36 +52,6 @@ def files(tmp_path, monkeypatch):
     lines = [" ".join([w, *map(str, row)]) for w, row in zip(vectors.words, vectors.vectors, strict=True)]
     (tmp_path / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path
-
-
-def test_all_steps(files):
-    run("train-text-vectors", **VECTORS, seed=1)
-    read, given = Lexicon.load(files / "read.npz"), Lexicon.load(files / "vectors.npz")
-    assert read.words == given.words
-    np.testing.assert_array_equal(read.vectors, given.vectors)
-    prepare("trade", "relation")
-    on("train-text-networks", kinds=["gru"], repetitions=2, training=TRAINING)
-    on("search-text-networks", 1, kind="gru", repetitions=2, effort=EFFORT)
-    added = {"retrainings": 2, "share": 0.1, "n_independent": 9}
-    on("retrain-text-networks", kind="gru", **added, training=TRAINING)
-    on("measure-found-texts", models=["gru"], pairs=5, encoder={}, is_certified=False)
-    assert list(load_prepared(files / "text-made").values) == ["trade", "relation"]
-    assert read_tsv("text-made/models.tsv")["epoch"].between(1, 6).all()
-    assert read_tsv("text-made/global.tsv")["n_seeds"].eq(5).all()
-    assert read_tsv("text-made/retraining.tsv")["n_independent"].max() <= 9
-    assert read_tsv("text-made/validity.tsv")["n_pairs"].max() <= 5
-    assert Path("text-made/example.json").exists()
-
-
-def test_certified_training_is_a_step(files):
-    pytest.importorskip("torch")
-    run("train-text-vectors", **VECTORS, seed=1)
-    prepare("trade")
-    on("train-text-networks", kinds=["lstm"], repetitions=1, training=TRAINING)
-    on("search-text-networks", 1, kind="lstm", repetitions=1, effort=EFFORT)
-    on("certify-text-networks", kind="lstm", epochs=2, n_independent=None, negative_weight=0.5)
-    rows = read_tsv("text-made/lstm/certified.tsv")
-    assert rows["tester"].tolist() == ["certified"]
 
 
 def test_word_vectors_are_trained_on_a_corpus(files):

@@ -20,6 +20,20 @@ N_VALUES = 20
 """Values and pairs that the page shows; the JSON file has them all."""
 N_FEW = 6
 """Groups that a line names as too small."""
+LIMITS = [
+    "Changing one attribute and nothing else may make people that do not exist; what follows from the"
+    " attribute in the world stays as it was.",
+    "Equal treatment here is no proof of fairness: a classifier that never sees the attribute passes,"
+    " and can still tell groups apart by what goes along with it. The group measures show that, but not"
+    " why.",
+    "Rows that the classifier was trained on show it at its best; bring others to judge its errors.",
+    "Intervals take the rows for independent draws. Those of groups hold together for one protected"
+    " attribute; with several attributes, some gaps are chance.",
+    "The label of the table is taken for true. Where it was given unfairly, agreeing with it is no merit.",
+    f"Of the domain {N_UNIFORM:,} uniform samples are asked about: combinations that rarely or never"
+    " occur among them.",
+]
+"""What the answer does not say."""
 
 
 def answer(
@@ -42,9 +56,11 @@ def answer(
         f"{schema.label.name} = {good}",
         "the trained network" if model == TRAIN else Path(model).name,
     )
+    counts = np.bincount(table.y)
     lines = [
         f"The favourable answer is {label}. The classifier agrees with the table in {agreement:.1%} of"
-        f" {len(table.X):,} rows; {_majority(table, schema)}.",
+        f" {len(table.X):,} rows; always {schema.classes[counts.argmax()]} would in"
+        f" {counts.max() / len(table.y):.1%}.",
         *reading,
     ]
     if encoded:
@@ -71,8 +87,10 @@ def answer(
         },
         files=[data, model],
         lines=lines,
-        sections=[section for one in found for section in _sections(one, label)],
-        limits=_limits(),
+        sections=[
+            section(one, label) for one in found for section in (_individual, _severity, _groups, _examples)
+        ],
+        limits=LIMITS,
         numbers={one.protected: _numbers(one) for one in found} | {"agreement": agreement},
     )
 
@@ -203,16 +221,6 @@ def _few_lines(groups: pd.DataFrame, good: str) -> list[str]:
     return [f"Too few rows to tell: {', '.join(names)}{more}."]
 
 
-def _majority(table: Data, schema: Schema) -> str:
-    """Return how often the most frequent class would agree."""
-    counts = np.bincount(table.y)
-    return f"always {schema.classes[counts.argmax()]} would in {counts.max() / len(table.y):.1%}"
-
-
-def _sections(one: Audited, label: str) -> list[Section]:
-    return [_individual(one, label), _severity(one, label), _groups(one, label), _examples(one, label)]
-
-
 def _individual(one: Audited, label: str) -> Section:
     order = one.values.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
     templates = {
@@ -325,20 +333,3 @@ def _examples(one: Audited, label: str) -> Section:
             " schema has them so."
         ),
     )
-
-
-def _limits() -> list[str]:
-    return [
-        "Changing one attribute and nothing else may make people that do not exist; what follows from the"
-        " attribute in the world stays as it was.",
-        "Equal treatment here is no proof of fairness: a classifier that never sees the attribute passes,"
-        " and can still tell groups apart by what goes along with it. The group measures show that, but not"
-        " why.",
-        "Rows that the classifier was trained on show it at its best; bring others to judge its errors.",
-        "Intervals take the rows for independent draws. Those of groups hold together for one protected"
-        " attribute; with several attributes, some gaps are chance.",
-        "The label of the table is taken for true. Where it was given unfairly, agreeing with it is no"
-        " merit.",
-        f"Of the domain {N_UNIFORM:,} uniform samples are asked about: combinations that rarely or never"
-        " occur among them.",
-    ]

@@ -9,6 +9,7 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.report.figures import draw_means, settings_of
 from biaslab.fairness_testing.report.results import (
     TESTER_NAMES,
     mean_texts,
@@ -74,7 +75,7 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
     """Draw what testers find in percent of what ADF finds at the largest budget, a panel a mode."""
     data = relative(read_all(units, "budgets"))
     data = data[(data["budget"] == data["budget"].max()) & (data["tester"] != _BASE)]
-    settings = list(data[SETTING].drop_duplicates().itertuples(index=False, name=None))
+    settings = settings_of(data, SETTING)
     testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
     with plot.figure(plot.DOUBLE_COLUMN, _ROW * len(settings) + _LEGEND) as fig:
         axes = fig.subplots(1, 2, sharey=True)
@@ -94,21 +95,11 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
 def _draw_mode(
     ax: plot.Axes, data: pd.DataFrame, settings: list[tuple[str, str]], testers: list[str]
 ) -> None:
-    places = {setting: place for place, setting in enumerate(settings)}
     for number, tester in enumerate(testers):
         part = data[data["tester"] == tester]
-        y = [places[key] for key in part[SETTING].itertuples(index=False, name=None)]
-        ends = part[["of_adf_ci_low", "of_adf_ci_high"]].sub(part["of_adf"], axis=0).abs()
-        ax.errorbar(
-            part["of_adf"],
-            np.array(y) + 0.6 * ((number + 0.5) / len(testers) - 0.5),
-            xerr=np.nan_to_num(ends.to_numpy().T),
-            linestyle="",
-            color=_COLOURS[number % len(_COLOURS)],
-            marker=_MARKERS[number % len(_MARKERS)],
-            markersize=2.5,
-            elinewidth=0.7,
-            label=TESTER_NAMES[tester],
-        )
+        places = [settings.index(key) for key in part[SETTING].itertuples(index=False, name=None)]
+        y = np.array(places) + 0.6 * ((number + 0.5) / len(testers) - 0.5)
+        style = (_COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)])
+        draw_means(ax, part, "of_adf", y, TESTER_NAMES[tester], *style)
     ax.axvline(100, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     ax.tick_params(axis="y", length=0)

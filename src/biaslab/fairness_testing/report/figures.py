@@ -1,21 +1,24 @@
-"""The figures of fairness testing, of all classifiers together (Zhang et al. 2021)."""
+"""The figures of fairness testing, of all classifiers together, and of all corpora (Zhang et al. 2021)."""
 
+import contextlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.core import plotting as plot
-from biaslab.fairness_testing.names import NO_RULE, PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.names import CONTROL, NO_RULE, PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.report import text_results as texts
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
     TESTER_NAMES,
     read_all,
     setting_in_words,
     short_count,
+    summarize,
 )
 from biaslab.fairness_testing.report.tables import switch_name, worths
 from biaslab.run.reports import Results
@@ -36,20 +39,24 @@ _COLOURS = (
 _MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label rules
 _PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
+_TESTER_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILLION}
+# Heights in inches on texts: of a row, of the rest of a panel, of a legend.
+_TEXT_ROW, _TEXT_PANEL, _TEXT_LEGEND = 0.15, 0.6, 0.4
 
 
 def draw_local(units: Sequence[Results], stem: Path) -> None:
     """Draw the samples against the seeds explored, AEQUITAS beside ADF, from the same seeds (Figure 7)."""
     data = read_all(units, "curves")
-    settings = _settings(data)
+    settings = settings_of(data, SETTING)
     with plot.figure(plot.DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
         axes = _grid(fig, 2 * len(settings), 4)
         for place, setting in enumerate(settings):
+            own = _of(data, SETTING, setting)
             for ax, tester in zip(axes[2 * place : 2 * place + 2], ("aequitas", "adf"), strict=True):
-                part = _of(data, setting, tester=tester).drop_duplicates("n_seeds", keep="last")
+                part = own[own["tester"] == tester].drop_duplicates("n_seeds", keep="last")
                 for column, (label, colour) in _LINES.items():
                     ax.plot(part["n_seeds"], part[column], color=colour, label=label)
-                ax.set_title(f"{_name(setting)}: {TESTER_NAMES[tester]}")
+                ax.set_title(f"{setting_in_words(setting)}: {TESTER_NAMES[tester]}")
                 ax.set_ylim(bottom=0)
                 ax.set_xlim(left=0)
                 ax.yaxis.set_major_formatter(short_count)
@@ -64,7 +71,7 @@ def draw_ablation(units: Sequence[Results], stem: Path) -> None:
     data = data[data["switch"] != PUBLISHED]
     testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
     rows = [data.loc[data["tester"] == tester, "switch"].nunique() for tester in testers]
-    settings = _settings(data)
+    settings = settings_of(data, SETTING)
     with plot.figure(plot.DOUBLE_COLUMN, _ROW * (sum(rows) + 2 * len(rows)) + 2 * _LEGEND) as fig:
         panels = fig.subplots(len(rows), 1, squeeze=False, height_ratios=rows)[:, 0]
         for ax, tester in zip(panels, testers, strict=True):
@@ -81,9 +88,10 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     after = retraining.groupby([*SETTING, "tester", "label_rule"], sort=False).agg(
         n_repetitions=("share_after", "size"), mean=("share_after", "mean"), sd=("share_after", "std")
     )
-    before = fairness[[*SETTING, "share", "ci_low", "ci_high"]]
-    data = before.merge(after.reset_index(), on=SETTING, how="left")
-    settings, rules = _settings(data), [rule for rule in data["label_rule"].dropna().unique() if rule]
+    fair = fairness[[*SETTING, "share", "ci_low", "ci_high"]]
+    data = fair.merge(after.reset_index(), on=SETTING, how="left")
+    settings = settings_of(data, SETTING)
+    rules = [rule for rule in data["label_rule"].dropna().unique() if rule]
     testers = [tester for tester in FINDS_NAMES if (data["tester"] == tester).any()]
     n_columns = min(len(settings), 3)
     with plot.figure(
@@ -91,20 +99,81 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     ) as fig:
         axes = _grid(fig, len(settings), n_columns, sharex=True)
         for ax, setting in zip(axes, settings, strict=True):
-            part = _of(data, setting)
-            _draw_before(ax, part.iloc[0])
+            part = _of(data, SETTING, setting)
+            before = 100 * part.iloc[0][["share", "ci_low", "ci_high"]]
+            label = "Before (95% interval)"
+            ax.axhline(before["share"], color=plot.BLACK, linewidth=0.8, linestyle="--", label=label)
+            ax.axhspan(before["ci_low"], before["ci_high"], color=plot.LIGHT_GREY, alpha=0.6, linewidth=0)
             for place, rule in enumerate(rules):
                 shift = 0.5 * ((place + 0.5) / len(rules) - 0.5)
                 by_rule, style = part[part["label_rule"] == rule], (_COLOURS[place], _MARKERS[place])
                 _draw_after(ax, by_rule, testers, shift, f"After, label: {rule}", style)
             control = part[part["label_rule"] == NO_RULE]
             _draw_after(ax, control, testers, 0, "After, nothing added", (plot.BLACK, "x"))
-            ax.set_title(_name(setting))
+            ax.set_title(setting_in_words(setting))
             ax.set_xticks(range(len(testers)), [FINDS_NAMES[t].replace(" ", "\n") for t in testers])
             ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
             ax.set_ylim(bottom=0)
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
         plot.legend_below(fig, axes[0], len(rules) + 2)
+        plot.save_with_data(fig, stem, data)
+
+
+def draw_nearness(units: Sequence[Results], stem: Path) -> None:
+    """Draw how near the texts of the local phases are to their seeds, a panel a metric (Figure 8)."""
+    validity = texts.read_all(units, "validity")
+    chosen = validity[(validity["phase"] == "local") & (validity["n_pairs"] > 0)]
+    data = summarize(chosen, [*texts.BENCHMARK, "tester", "metric"], ["mean"])
+    metrics = [metric for metric in texts.METRIC_NAMES if (data["metric"] == metric).any()]
+    metrics = [metric for metric in metrics if metric != "seed_perplexity"]
+    settings = settings_of(data, texts.BENCHMARK)
+    with _panels(len(metrics), len(settings)) as (fig, axes):
+        for ax, metric in zip(axes, metrics, strict=False):
+            own = data[data["metric"] == metric]
+            for place, (tester, title) in enumerate(texts.TESTER_NAMES.items()):
+                part = own[own["tester"] == tester]
+                y = [settings.index(s) + 0.24 * place - 0.12 for s in _keys(part, texts.BENCHMARK)]
+                if len(part):
+                    draw_means(ax, part, "mean", y, title, _TESTER_COLOURS[tester], size=2.8)
+            _name_rows(ax, [_name_texts(setting) for setting in settings])
+            if metric == "perplexity":
+                # The seeds' own, which no change keeps, is a line across the row of each benchmark.
+                own = data[data["metric"] == "seed_perplexity"]
+                means = own.groupby(texts.BENCHMARK, sort=False)["mean"].mean()
+                for number, (setting, mean) in enumerate(means.items()):
+                    y = settings.index(setting)
+                    line = {"color": plot.BLACK, "linewidth": 0.8, "label": None if number else "Seeds"}
+                    ax.plot([mean, mean], [y - 0.35, y + 0.35], **line)
+            ax.set_title(texts.METRIC_NAMES[metric])
+        _explain(fig, axes)
+        plot.save_with_data(fig, stem, data)
+
+
+def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
+    """Draw which share of discriminatory texts each training removes, a panel a benchmark (Table XIII)."""
+    retraining = texts.in_order(texts.read_all(units, "retraining"), "tester", list(texts.TRAINING_NAMES))
+    data = summarize(retraining, [*texts.BENCHMARK, "tester", "label_rule"], ["improvement"])
+    trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))
+    settings = settings_of(data, texts.BENCHMARK)
+    with _panels(len(settings), len(trainings)) as (fig, axes):
+        for ax, setting in zip(axes, settings, strict=False):
+            part = _of(data, texts.BENCHMARK, setting)
+            is_control = part["tester"] == CONTROL
+            for own, colour, label in (
+                (part[~is_control], plot.VERMILLION, "Trained again"),
+                (part[is_control], plot.GREY, "Trained again with nothing added"),
+            ):
+                keys = zip(own["tester"], own["label_rule"], strict=True)
+                y = [trainings.index(key) for key in keys]
+                if len(own):
+                    draw_means(ax, own, "improvement", y, label, colour, size=2.8)
+            for control in part.loc[is_control, "improvement"]:
+                ax.axvline(control, color=plot.LIGHT_GREY, linewidth=0.6, linestyle="--", zorder=0)
+            _name_rows(ax, [texts.training_name(*training) for training in trainings])
+            ax.set_title(_name_texts(setting))
+            ax.set_xlabel("Removed (%)")
+            ax.set_xlim(-2, 102)  # an interval of two repetitions may be wider than a share can be
+        _explain(fig, axes)
         plot.save_with_data(fig, stem, data)
 
 
@@ -114,35 +183,16 @@ def _draw_switches(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[s
     colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
     markers = dict(zip(dict.fromkeys(p for _, p in settings), itertools.cycle(_MARKERS), strict=False))
     for place, setting in enumerate(settings):
-        part = _of(data, setting)
-        change = part["n_discriminatory_change"].to_numpy()
-        ends = part[["n_discriminatory_change_ci_low", "n_discriminatory_change_ci_high"]].to_numpy().T
-        lengths = np.nan_to_num(np.abs(ends - change))
+        part = _of(data, SETTING, setting)
         y = part["switch"].map(switches.index) + 0.75 * ((place + 0.5) / len(settings) - 0.5)
-        ax.errorbar(
-            change,
-            y,
-            xerr=lengths,
-            linestyle="",
-            color=colours[setting[0]],
-            marker=markers[setting[1]],
-            markersize=2.5,
-            elinewidth=0.7,
-            label=_name(setting),
-        )
+        style = (colours[setting[0]], markers[setting[1]])
+        draw_means(ax, part, "n_discriminatory_change", y, setting_in_words(setting), *style)
     ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     for edge in np.arange(0.5, len(switches) - 1):
         ax.axhline(edge, color=plot.LIGHT_GREY, linewidth=0.3, zorder=0)
     ax.set_yticks(range(len(switches)), [switch_name(switch) for switch in switches])
     ax.set_ylim(len(switches) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
-
-
-def _draw_before(ax: plot.Axes, row: pd.Series) -> None:
-    ax.axhline(
-        100 * row["share"], color=plot.BLACK, linewidth=0.8, linestyle="--", label="Before (95% interval)"
-    )
-    ax.axhspan(100 * row["ci_low"], 100 * row["ci_high"], color=plot.LIGHT_GREY, alpha=0.6, linewidth=0)
 
 
 def _draw_after(
@@ -180,15 +230,72 @@ def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
         ax.set_ylabel(y)
 
 
-def _settings(data: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(data[SETTING].drop_duplicates().itertuples(index=False, name=None))
+@contextlib.contextmanager
+def _panels(n: int, n_rows: int) -> Iterator[tuple[plot.Figure, "np.ndarray"]]:
+    # Three panels side by side, or two where these fill the rows better.
+    n_columns = max(1, min(n, 2 if n in (2, 4) else 3))
+    n_lines = max(1, math.ceil(n / n_columns))
+    with plot.figure(
+        plot.DOUBLE_COLUMN, (_TEXT_ROW * max(n_rows, 3) + _TEXT_PANEL) * n_lines + _TEXT_LEGEND
+    ) as fig:
+        axes = fig.subplots(n_lines, n_columns, squeeze=False, sharey=True).ravel()
+        for ax in axes[n:]:
+            ax.set_axis_off()
+        yield fig, axes[:n]
 
 
-def _of(data: pd.DataFrame, setting: tuple[str, str], **more: str) -> pd.DataFrame:
+def draw_means(
+    ax: plot.Axes,
+    data: pd.DataFrame,
+    value: str,
+    y: Sequence[float],
+    label: str,
+    colour: str,
+    marker: str = "o",
+    size: float = 2.5,
+) -> None:
+    """Draw means of `summarize` with their intervals over the repetitions, one in each row."""
+    x = data[value].to_numpy(float)
+    ends = data[[f"{value}_ci_low", f"{value}_ci_high"]].to_numpy(float).T
+    lengths = np.nan_to_num(np.abs(ends - x))
+    style = {"linestyle": "", "color": colour, "marker": marker, "markersize": size, "elinewidth": 0.7}
+    ax.errorbar(x, y, xerr=lengths, label=label, **style)
+
+
+def _name_rows(ax: plot.Axes, names: Sequence[str]) -> None:
+    """Name the rows of a panel, the first one above, with lines between them."""
+    edges = np.arange(0.5, len(names) - 1)
+    ax.hlines(edges, 0, 1, plot.LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", nbins=5)
+    ax.grid(visible=True, axis="x")
+
+
+def _explain(fig: plot.Figure, axes: Sequence[plot.Axes]) -> None:
+    """Explain the marks below the panels, by the panel that has most of them; say where there is none."""
+    if len(axes):
+        fullest = max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1]))
+        plot.legend_below(fig, fullest, 4)
+    else:
+        fig.text(0.5, 0.5, "not measured", horizontalalignment="center")
+
+
+def settings_of(data: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the settings that rows are of, each once, in their order."""
+    return list(dict.fromkeys(_keys(data, columns)))
+
+
+def _keys(data: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    return list(data[list(columns)].itertuples(index=False, name=None))
+
+
+def _of(data: pd.DataFrame, columns: Sequence[str], setting: tuple[str, ...]) -> pd.DataFrame:
     """Return the rows of a setting."""
-    wanted = dict(zip(SETTING, setting, strict=True)) | more
-    return data[np.logical_and.reduce([data[column] == value for column, value in wanted.items()])]
+    return data[(data[list(columns)] == list(setting)).all(axis=1)]
 
 
-def _name(setting: tuple[str, str]) -> str:
-    return setting_in_words(setting)
+def _name_texts(setting: tuple[str, ...]) -> str:
+    corpus, model, feature = setting
+    return f"{corpus}, {model.upper()}, {feature}"

@@ -8,8 +8,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
 from biaslab.core.tables import MISSING, text_columns
-from biaslab.fairness_testing.columns import COLUMNS
-from biaslab.fairness_testing.names import CONTROL, NO_RULE
+from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE
 from biaslab.fairness_testing.testers.registry import TESTERS
 from biaslab.run.reports import CLAIMS, Results
 
@@ -96,6 +95,13 @@ def show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
     texts = {f"{v}_text": mean_texts(data, v, f) for t in templates.values() for v, f in _MEAN.findall(t)}
     plain = {head: _MEAN.sub(r"{\1_text}", template) for head, template in templates.items()}
     return text_columns(data.assign(**texts), plain)
+
+
+def name_averages(data: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Add the names of averages, with the label that added samples get, and the ends of ``mean``."""
+    rules, name = data["label_rule"].str.replace("_", " "), data["measure"].map(names)
+    called = name.where(rules == "", name + ", label: " + rules)
+    return data.assign(name=called, mean_ci_low=data["ci_low"], mean_ci_high=data["ci_high"])
 
 
 def ratio(x: pd.Series, y: pd.Series) -> pd.Series:

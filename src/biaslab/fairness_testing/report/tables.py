@@ -10,6 +10,7 @@ from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
     TESTER_NAMES,
+    name_averages,
     printed_numbers,
     ratio,
     read_all,
@@ -218,14 +219,7 @@ def average_table(units: Sequence[Results]) -> Table:
     ids = "adf-average-" + found["measure"].str.replace("_", "-")
     is_authors = found["data"] == "census+bank+credit"
     found = found.assign(printed=ids.map(printed_numbers(units)).where(is_authors))
-    shown = found.drop_duplicates(["data", "measure", "label_rule"])
-    names = shown["measure"].map(MEASURES)
-    rules = shown["label_rule"].str.replace("_", " ")
-    shown = shown.assign(
-        name=names.where(rules == "", names + ", label: " + rules),
-        mean_ci_low=shown["ci_low"],
-        mean_ci_high=shown["ci_high"],
-    )
+    shown = name_averages(found.drop_duplicates(["data", "measure", "label_rule"]), MEASURES)
     templates = {
         "Classifiers": "{data}",
         "Settings": "{n_settings}",

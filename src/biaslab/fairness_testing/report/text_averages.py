@@ -83,19 +83,14 @@ def text_averages(
     for corpus in n_all.index:
         for measure, rule, value in values:
             own = value[value.index.get_level_values("corpus") == corpus]
-            wide = _complete(own)
-            if len(wide):
+            # A row for each benchmark that has a value in each repetition in which any has one.
+            present = own.dropna()
+            if len(present) and len(wide := present.unstack("repetition").dropna()):
                 means = wide.max() if measure == "improvement_best" else wide.mean()
                 row = [measure, rule, len(wide), n_all[corpus], len(means), means.mean()]
                 rows.append([corpus, *row, *mean_interval(means)])
     columns = ["corpus", "measure", "label_rule", "n_settings", "n_all", "n_repetitions", "mean"]
     return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
-
-
-def _complete(values: pd.Series) -> pd.DataFrame:
-    """Return a row for each benchmark that has a value in each repetition in which any has one."""
-    present = values.dropna()
-    return present.unstack("repetition").dropna() if len(present) else pd.DataFrame()
 
 
 def _of_global(data: pd.DataFrame) -> _Values:

@@ -1,19 +1,15 @@
 """The result files on texts: reading those of several corpora, names for people, paired comparisons."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pandas as pd
 
-from biaslab.core.files import read_json_rows
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report.results import ratio
-from biaslab.fairness_testing.text.columns import COLUMNS
 from biaslab.fairness_testing.text.names import (
     CERTIFIED,
+    COLUMNS,
     CONTROL,
-    EXAMPLE,
-    EXAMPLE_KEYS,
     OWN,
     SETTING,
 )
@@ -59,12 +55,6 @@ def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
     for column in {"label_rule", "term", "value"} & set(data):
         data[column] = data[column].fillna("").astype(str)
     return data[["corpus", *COLUMNS[name]]]
-
-
-def read_examples(units: Sequence[Results]) -> list[dict[str, Any]]:
-    """Read the examples of several corpora."""
-    files = [unit.folder / EXAMPLE for unit in units]
-    return [row for file in files for row in read_json_rows(file, EXAMPLE_KEYS, "examples")]
 
 
 def corpus_of(unit: Results) -> str:

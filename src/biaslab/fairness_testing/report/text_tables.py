@@ -5,12 +5,13 @@ from typing import Any
 
 import pandas as pd
 
+from biaslab.core.files import read_json_rows
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import TEXT_PREFIX
 from biaslab.fairness_testing.report import text_results as results
-from biaslab.fairness_testing.report.results import printed_numbers, ratio, show, summarize
+from biaslab.fairness_testing.report.results import name_averages, printed_numbers, ratio, show, summarize
 from biaslab.fairness_testing.report.text_averages import MEASURES, text_averages
-from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
+from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, EXAMPLE, EXAMPLE_KEYS, PROPOSED
 from biaslab.run.reports import Results
 
 N_WANTED = 5000
@@ -159,13 +160,6 @@ def average_table(units: Sequence[Results]) -> Table:
     data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
     data["printed"] = ids.map(printed_numbers(units))
-    rules = data["label_rule"]
-    names = data["measure"].map(MEASURES)
-    named = data.assign(
-        name=names.where(rules == "", names + ", label: " + rules),
-        mean_ci_low=data["ci_low"],
-        mean_ci_high=data["ci_high"],
-    )
     shown = {
         "Corpus": "{corpus}",
         "Average": "{name}",
@@ -178,13 +172,16 @@ def average_table(units: Sequence[Results]) -> Table:
         " which it is not defined, for instance a ratio to nothing found, do not count. Printed: of the"
         " paper's corpora, which these are not."
     )
-    return Table(data, _show(named, shown), "Averages over networks and features", note + _REPETITIONS)
+    texts = _show(name_averages(data, MEASURES), shown)
+    return Table(data, texts, "Averages over networks and features", note + _REPETITIONS)
 
 
 def examples(units: Sequence[Results]) -> Table:
     """Return what the search makes of a few sentences, changed words in brackets (Figure 4)."""
     masks = {results.corpus_of(unit): results.masker(unit) for unit in units}
-    rows = [row for one in results.read_examples(units) for row in _steps(one, masks.get(one["corpus"], str))]
+    files = [unit.folder / EXAMPLE for unit in units]
+    read = [one for file in files for one in read_json_rows(file, EXAMPLE_KEYS, "examples")]
+    rows = [row for one in read for row in _steps(one, masks.get(one["corpus"], str))]
     columns = [*results.BENCHMARK, "step", "text", "value", "instead", "label", "partner_label"]
     data = pd.DataFrame(rows, columns=columns).astype({"label": "Int64", "partner_label": "Int64"})
     shown = _BENCHMARK | {
@@ -198,7 +195,7 @@ def examples(units: Sequence[Results]) -> Table:
     note = (
         "A sentence, and what the global and the local phase make of it; words in brackets differ from the"
         " step before. The labels are those of the text, and of the text with the other value instead."
-    ) + _mask_note(units)
+    ) + ("" if all(unit.option("unmask") for unit in units) else _MASKED)
     return Table(data, _show(data, shown), "Sentences on their way through the search", note)
 
 
@@ -269,7 +266,3 @@ def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
     """Return the text of a table; a model is named as people call it."""
     network = {"network": data["model"].map(results.NETWORK_NAMES)} if "model" in data else {}
     return show(data.assign(**network), templates)
-
-
-def _mask_note(units: Sequence[Results]) -> str:
-    return "" if all(unit.option("unmask") for unit in units) else _MASKED

@@ -81,7 +81,9 @@ def search_around(task: Task, settings: Settings) -> Trail:
         raise InputError(f"walks of {task.hops} hops: give a number that is not negative")
     subject, n_attributes = task.subject, task.subject.domain.n_attributes
     probabilities, directions = _perturbed_evenly(subject, settings), np.full(n_attributes, 0.5)
-    rules = _rules(subject, settings)
+    domain, protected = subject.domain, subject.protected
+    switches = settings.metropolis, settings.falsy_energy
+    rules = kernels.Rules(domain.low, domain.high, np.array(protected.columns), protected.values, *switches)
     trails = [empty(n_attributes)]
     for number, start in enumerate(task.seeds):
         draws = stream(task.seed, "aequitas", "local", number).random((task.hops, 4))
@@ -111,12 +113,6 @@ def _perturbed_evenly(subject: Subject, settings: Settings) -> np.ndarray:
     if not allowed.any():
         raise InputError("all attributes are protected, so that none is left to perturb; protect fewer")
     return allowed / allowed.sum()
-
-
-def _rules(subject: Subject, settings: Settings) -> kernels.Rules:
-    domain, protected = subject.domain, subject.protected
-    switches = settings.metropolis, settings.falsy_energy
-    return kernels.Rules(domain.low, domain.high, np.array(protected.columns), protected.values, *switches)
 
 
 def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from biaslab.fairness_testing.names import PAPER, PUBLISHED
+from biaslab.fairness_testing.names import PUBLISHED
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, join
 
@@ -67,14 +67,9 @@ class Tester:
     # others at equal budgets alone.
     is_later: bool = False
 
-    @property
-    def has_switches(self) -> bool:
-        """Whether the published code and the paper differ."""
-        return {PUBLISHED, PAPER} <= set(self.modes)
-
     def settings(self, mode: str, published_bounds: tuple[int, int] | None = None) -> Any:
         """Return the settings in a mode; the bounds are those of the authors' code, if not the domain's."""
-        if not self.has_switches:
+        if len(self.modes) == 1:
             return next(iter(self.modes.values()))
         settings = self.modes[mode]
         if mode == PUBLISHED and published_bounds and self.with_bounds:

@@ -70,14 +70,9 @@ def check(subject: Subject, X: np.ndarray, with_outputs: bool = False) -> Check:
     return Check(*split(labels), queries, *split(outputs))
 
 
-def check_batches(subject: Subject, X: np.ndarray) -> Iterator[Check]:
-    """Yield the checks of perhaps many samples, (n, d) int32, in order, some at a time."""
-    return (check(subject, X[part]) for part in _batches(len(X)))
-
-
 def are_discriminatory(subject: Subject, X: np.ndarray) -> np.ndarray:
     """Return which of perhaps many samples, (n, d) int32, are discriminatory, (n,) bool."""
-    found = [part.discriminatory for part in check_batches(subject, X)]
+    found = [check(subject, X[part]).discriminatory for part in _batches(len(X))]
     return np.concatenate([np.empty(0, bool), *found])
 
 

@@ -5,7 +5,6 @@ The local one keeps the chances of the attributes for some steps, and takes no g
 renews them after five steps in a row that found something, EIDIG-INF never.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,16 +12,13 @@ import numpy as np
 from biaslab.classifiers.models import Model
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
-from biaslab.fairness_testing.testers.adf_global import farthest
-from biaslab.fairness_testing.testers.contract import Task, Tester, collect
+from biaslab.fairness_testing.testers.adf import farthest
+from biaslab.fairness_testing.testers.contract import Tester
 from biaslab.fairness_testing.testers.discrimination import Check, check
 from biaslab.fairness_testing.testers.subject import Subject
-from biaslab.fairness_testing.testers.trails import Phases, Trail
-from biaslab.fairness_testing.testers.two_phases import Finds
-from biaslab.fairness_testing.testers.visits import Visits
+from biaslab.fairness_testing.testers.trails import Trail, Visits
+from biaslab.fairness_testing.testers.two_phases import MAX_ITER, Algorithm, Finds
 
-MAX_ITER = 10
-"""Most steps of the global phase."""
 EPSILON = 1e-6
 """Added to a saliency before its reciprocal is taken."""
 
@@ -48,33 +44,6 @@ class Settings:
     own_partner: bool = False
 
 
-def search(task: Task, settings: Settings) -> Iterator[Phases]:
-    """Search from rows of the data, with 1000 hops in the paper; see `two_phases.search`."""
-    algorithm = two_phases.Algorithm("eidig", MAX_ITER, find_globally, walk)
-    yield from two_phases.search(task, algorithm, settings)
-
-
-def search_around(task: Task, settings: Settings) -> Trail:
-    """Search locally from given seeds, as `search` does; one that is not discriminatory is moved first."""
-    return collect(search(task, settings)).local
-
-
-def _tester(name: str, title: str, update_interval: int | None) -> Tester:
-    paper = Settings(update_interval)
-    return Tester(
-        name=name,
-        title=title,
-        modes={names.PUBLISHED: replace(paper, checks_last=False, own_partner=True), names.PAPER: paper},
-        search=search,
-        search_around=search_around,
-        is_later=True,
-    )
-
-
-EIDIG_5 = _tester("eidig-5", "EIDIG-5", 5)
-EIDIG_INF = _tester("eidig-inf", "EIDIG-INF", None)
-
-
 def find_globally(
     subject: Subject, seeds: np.ndarray, draws: np.ndarray, settings: Settings
 ) -> tuple[Trail, Finds]:
@@ -92,7 +61,10 @@ def find_globally(
         pair = replace(pair, labels=found.labels)
         both = _pair_gradients(subject.model, X[left], found, pair)
         momenta[:, left] = settings.decay * momenta[:, left] + both
-        return domain.clip(X[left] + _steps_down(momenta[:, left], protected.columns))
+        g, h = np.sign(momenta[:, left])
+        steps = np.where(g == h, -g, 0).astype(np.int32)  # against the gradients that agree
+        steps[:, protected.columns] = 0
+        return domain.clip(X[left] + steps)
 
     return two_phases.move_until_found(subject, X, MAX_ITER + settings.checks_last, descend)
 
@@ -190,9 +162,20 @@ def _random_pair(subject: Subject, X: np.ndarray, found: Check, chance: np.ndarr
     return _Partners.of(subject, X, found, chosen)
 
 
-def _steps_down(momenta: np.ndarray, columns: tuple[int, ...]) -> np.ndarray:
-    """Return the steps, (n, d) int32, against gradients of samples and partners, (2, n, d), that agree."""
-    g, h = np.sign(momenta)
-    steps = np.where(g == h, -g, 0).astype(np.int32)
-    steps[:, columns] = 0
-    return steps
+_ALGORITHM = Algorithm("eidig", find_globally, walk)
+
+
+def _describe(name: str, title: str, update_interval: int | None) -> Tester:
+    paper = Settings(update_interval)
+    return Tester(
+        name=name,
+        title=title,
+        modes={names.PUBLISHED: replace(paper, checks_last=False, own_partner=True), names.PAPER: paper},
+        search=_ALGORITHM.search,
+        search_around=_ALGORITHM.search_around,
+        is_later=True,
+    )
+
+
+EIDIG_5 = _describe("eidig-5", "EIDIG-5", 5)
+EIDIG_INF = _describe("eidig-inf", "EIDIG-INF", None)

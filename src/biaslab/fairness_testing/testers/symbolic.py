@@ -20,8 +20,14 @@ from biaslab.core.rng import stream
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers.contract import Task, Tester
 from biaslab.fairness_testing.testers.discrimination import check
-from biaslab.fairness_testing.testers.explanation_trees import Explainer, Path
-from biaslab.fairness_testing.testers.path_constraints import Choice, global_problems, local_problems, solve
+from biaslab.fairness_testing.testers.path_constraints import (
+    Choice,
+    Explainer,
+    Path,
+    global_problems,
+    local_problems,
+    solve,
+)
 from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
@@ -31,25 +37,26 @@ LOCAL, SEED, GLOBAL = range(3)
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the authors' published code and the paper differ, or where the paper leaves open what is done."""
+    """Where the published code and the paper differ, or the paper is open; the defaults are `PAPER`."""
 
-    # Seeds are moved into the domain first, so that everything reported is inside; published: they are
-    # taken as they are in the data, and what is solved from them keeps their values outside.
-    clip_seeds: bool
-    # Samples of equal rank, and so all seeds, are taken in lexicographic order of their values
-    # (published: the queue compares them); otherwise in the order in which they came.
-    lexicographic_ties: bool
-    # Results of the global search wait until all seeds are taken (published, by their rank); otherwise
+    # Seeds are moved into the domain first, so that everything reported is inside. The code (False) takes
+    # them as they are in the data, and what is solved from them keeps their values outside.
+    clip_seeds: bool = True
+    # Samples of equal rank, and so all seeds, are taken in lexicographic order of their values, as the
+    # code's queue compares them (True); otherwise in the order in which they came.
+    lexicographic_ties: bool = False
+    # Results of the global search wait until all seeds are taken, by their rank (the code, True); otherwise
     # they and the seeds take turns, so that the search goes on from its own results.
-    global_last: bool
-    # Seeds count as samples that the global search generates (published); otherwise only what it makes of
-    # them.
-    counts_seeds: bool
-    repeats: bool  # a sample is explored as often as it is generated (published); otherwise once
-    choice: Choice  # which of the samples that fulfil the constraints is taken
+    global_last: bool = False
+    # Seeds count as samples that the global search generates (the code, True); otherwise only what it makes
+    # of them.
+    counts_seeds: bool = False
+    repeats: bool = False  # a sample is explored as often as it is generated (the code, True); otherwise once
+    choice: Choice = Choice.NEAREST  # which of the samples that fulfil the constraints is taken
     n_neighbours: int = 5000  # samples that an explanation asks the model about
 
 
+PAPER = Settings()
 PUBLISHED = Settings(
     clip_seeds=False,
     lexicographic_ties=True,
@@ -58,16 +65,6 @@ PUBLISHED = Settings(
     repeats=True,
     choice=Choice.LEAST,
 )
-"""As the authors' published code does."""
-PAPER = Settings(
-    clip_seeds=True,
-    lexicographic_ties=False,
-    global_last=False,
-    counts_seeds=False,
-    repeats=False,
-    choice=Choice.NEAREST,
-)
-"""As the paper describes."""
 
 
 def search(task: Task, settings: Settings) -> Iterator[Phases]:
@@ -197,7 +194,11 @@ class _Explorer:
             explored.add(kept)
             rng = stream(*ids, next(steps))
             number = next(numbers) if candidate.origin == SEED else candidate.seed
-            visit, path = self._explore(candidate, number, rng)
+            x = np.array(candidate.x, np.int32)
+            found = check(self.subject, x[None])
+            queries = int(found.queries[0]) + self.explainer.n_neighbours
+            visit = _Visit(candidate.x, candidate.origin, bool(found.discriminatory[0]), number, queries)
+            path = self.explainer.explain(x, rng)
             for rank, child in self._children(visit, path, searches, solved):
                 queues.put(rank, child)
             yield visit
@@ -235,13 +236,6 @@ class _Explorer:
         """Return a sample without its protected attributes."""
         return tuple(value for a, value in enumerate(x) if a not in self.subject.protected.columns)
 
-    def _explore(self, candidate: _Candidate, number: int, rng: np.random.Generator) -> tuple[_Visit, Path]:
-        x = np.array(candidate.x, np.int32)
-        found = check(self.subject, x[None])
-        queries = int(found.queries[0]) + self.explainer.n_neighbours
-        visit = _Visit(candidate.x, candidate.origin, bool(found.discriminatory[0]), number, queries)
-        return visit, self.explainer.explain(x, rng)
-
     def _children(
         self,
         visit: _Visit,
@@ -259,16 +253,12 @@ class _Explorer:
             problems.append((GLOBAL, global_problems(path, columns)))
         for origin, of_origin in problems:
             for problem in of_origin:
-                key = _digest(problem.path)
+                path = problem.path  # known by a short name of its constraints and confidences
+                columns = (path.attributes, path.limits, path.left, path.confidences)
+                key = hashlib.blake2b(b"".join(c.tobytes() for c in columns), digest_size=16).digest()
                 if key in solved:
                     continue
                 solved.add(key)
                 child = solve(problem.constraints, x, self.subject.domain, self.settings.choice)
                 if child is not None:
                     yield problem.rank, _Candidate(tuple(child.tolist()), origin, visit.seed)
-
-
-def _digest(path: Path) -> bytes:
-    """Return a short name of a path's constraints and confidences."""
-    columns = (path.attributes, path.limits, path.left, path.confidences)
-    return hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=16).digest()

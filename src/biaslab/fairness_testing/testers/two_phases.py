@@ -1,6 +1,6 @@
 """What gradient testers share: a global phase from seeds in lock-step, then a local one from its finds."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,11 +8,13 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.testers.contract import Task
+from biaslab.fairness_testing.testers.contract import Task, collect
 from biaslab.fairness_testing.testers.discrimination import Check, check
 from biaslab.fairness_testing.testers.subject import Subject
-from biaslab.fairness_testing.testers.trails import Phases, Trail
-from biaslab.fairness_testing.testers.visits import Visits
+from biaslab.fairness_testing.testers.trails import Phases, Trail, Visits
+
+MAX_ITER = 10
+"""Most steps from a seed in the global phase (Table II)."""
 
 
 @dataclass(frozen=True)
@@ -29,24 +31,47 @@ class Algorithm:
     """The two phases of a tester."""
 
     name: str  # of its random streams
-    max_iter: int  # most steps from a seed
-    # The global phase of a subject, from seeds, by (n, max_iter, 2) uniform numbers and settings.
+    # The global phase of a subject, from seeds, by (n, MAX_ITER, 2) uniform numbers and settings.
     find: Callable[[Subject, np.ndarray, np.ndarray, Any], tuple[Trail, Finds]]
     # The local phase from finds, with which its trail begins, by (g, hops, 3) uniform numbers and settings.
     walk: Callable[[Subject, Finds, np.ndarray, Any], Trail]
 
+    def search(self, task: Task, settings: Any) -> Iterator[Phases]:
+        """Search from rows of the data; the trails have what was checked, by seed.
 
-def search(task: Task, algorithm: Algorithm, settings: Any) -> Iterator[Phases]:
-    """Search for discriminatory samples from rows of the data; the trails have what was checked, by seed.
+        Each seed has its own random streams: however seeds are cut into parts, the trails are the same, one
+        after the other. The first samples of each local walk are the global phase's find, so that the local
+        trail holds all that the paper counts (#GDiff leaves out samples that led to a find). Queries count
+        the samples that the model is asked about: the protected values of each check, and what the gradients
+        of a pair cost. The paper takes 1000 hops.
+        """
+        subject, n_attributes = task.subject, task.subject.domain.n_attributes
+        if task.seeds.ndim != 2 or task.seeds.shape[1] != n_attributes:
+            raise InputError(f"the domain has {n_attributes} attributes, the seeds {task.seeds.shape[-1]}")
+        if not len(subject.free):
+            raise InputError(
+                "all attributes are protected, so that no sample can be perturbed; leave out one"
+            )
+        if task.hops < 0:
+            raise InputError(f"cannot walk {task.hops} hops; take 0 or more")
+        for part in task.parts():
+            numbers = np.arange(part.first, part.first + len(part.seeds))
+            draws = self._draw(task.seed, numbers, "global", (MAX_ITER, 2))
+            global_, finds = self.find(subject, part.seeds, draws, settings)
+            draws = self._draw(task.seed, numbers[finds.seeds], "local", (task.hops, 3))
+            trails = (global_, self.walk(subject, finds, draws, settings))
+            yield Phases(*(replace(trail, seed=trail.seed + np.int32(part.first)) for trail in trails))
 
-    Each seed has its own random streams: however seeds are cut into parts, the trails are the same, one after
-    the other. The first samples of each local walk are the global phase's find, so that the local trail holds
-    all that the paper counts (#GDiff leaves out samples that led to a find). Queries count the samples that
-    the model is asked about: the protected values of each check, and what the gradients of a pair cost.
-    """
-    _check_task(task)
-    for part in task.parts():
-        yield _search_part(part, algorithm, settings)
+    def search_around(self, task: Task, settings: Any) -> Trail:
+        """Search locally from given seeds; one that is not discriminatory is moved first."""
+        return collect(self.search(task, settings)).local
+
+    def _draw(self, seed: int, numbers: np.ndarray, phase: str, shape: tuple[int, int]) -> np.ndarray:
+        """Return uniform numbers of the given shape for each seed; more steps or hops only add to them."""
+        draws = np.empty((len(numbers), *shape))
+        for row, number in zip(draws, numbers.tolist(), strict=True):
+            row[:] = stream(seed, self.name, number, phase).random(shape)
+        return draws
 
 
 def move_until_found(
@@ -87,32 +112,3 @@ def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarra
     chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)
     moves[np.arange(len(moves)), subject.free[chosen]] = np.where(side < 0.5, 1, -1)
     return moves
-
-
-def _check_task(task: Task) -> None:
-    n_attributes = task.subject.domain.n_attributes
-    if task.seeds.ndim != 2 or task.seeds.shape[1] != n_attributes:
-        raise InputError(f"the domain has {n_attributes} attributes, the seeds {task.seeds.shape[-1]}")
-    if not len(task.subject.free):
-        raise InputError("all attributes are protected, so that no sample can be perturbed; leave out one")
-    if task.hops < 0:
-        raise InputError(f"cannot walk {task.hops} hops; take 0 or more")
-
-
-def _search_part(task: Task, algorithm: Algorithm, settings: Any) -> Phases:
-    """Search from all seeds of a task in lock-step."""
-    subject, first, name = task.subject, task.first, algorithm.name
-    numbers = range(first, first + len(task.seeds))
-    draws = _draws(task.seed, name, numbers, "global", (algorithm.max_iter, 2))
-    global_, finds = algorithm.find(subject, task.seeds, draws, settings)
-    draws = _draws(task.seed, name, (first + finds.seeds).tolist(), "local", (task.hops, 3))
-    local = algorithm.walk(subject, finds, draws, settings)
-    return Phases(*(replace(trail, seed=trail.seed + np.int32(first)) for trail in (global_, local)))
-
-
-def _draws(seed: int, name: str, numbers: Sequence[int], phase: str, shape: tuple[int, int]) -> np.ndarray:
-    """Return uniform numbers of the given shape for each seed; more steps or hops only add to them."""
-    draws = np.empty((len(numbers), *shape))
-    for row, number in zip(draws, numbers, strict=True):
-        row[:] = stream(seed, name, number, phase).random(shape)
-    return draws

@@ -4,7 +4,6 @@ torch is imported only for a folder; who names a torch module has imported it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
+from biaslab.fairness_testing.text.answers import BATCH_WORDS, rows_of_length
 from biaslab.text.label_names import describe_positive
 from biaslab.text.models import TextModel
 from biaslab.text.words import Lexicon, Texts
@@ -79,7 +78,10 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
         return TorchTextModel(classifier, lexicon.vectors, name, logit)
     function = getattr(classifier, "probabilities", classifier)
     if hasattr(classifier, "predict_proba"):
-        function = partial(_ask_of_texts, classifier.predict_proba)
+
+        def function(texts: list[list[str]]) -> object:
+            return classifier.predict_proba([" ".join(words) for words in texts])
+
     if not callable(function):
         raise InputError(
             f"{name}: of type {type(classifier).__name__}, no classifier of texts; name a torch module, or an"
@@ -88,10 +90,6 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
     gradients = getattr(classifier, "gradients", None)
     classes = classes_of(function) or classes_of(classifier)
     return CallableTextModel(function, gradients, lexicon, name, classes, positive)
-
-
-def _ask_of_texts(predict_proba: Callable[[list[str]], Any], texts: list[list[str]]) -> object:
-    return predict_proba([" ".join(words) for words in texts])
 
 
 class TorchTextModel:

@@ -1,15 +1,16 @@
-"""Asks classifiers of texts, in batches of bounded size, and refuses answers that are none."""
+"""Asks classifiers of texts, in batches of bounded size."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from biaslab.core.errors import InputError
 from biaslab.text.models import TextModel
 from biaslab.text.words import Texts, concatenate
 
 WORDS = 65_536
 """Words asked about at a time (more for one text that is longer); no answer depends on it."""
+BATCH_WORDS = 8192
+"""Words of one call of a torch module, one text at least."""
 
 
 def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
@@ -31,17 +32,8 @@ def part(texts: Texts, rows: slice) -> Texts:
 
 def probabilities(model: TextModel, texts: Texts) -> np.ndarray:
     """Return the probabilities of both classes, (n, 2) float64."""
-    answers = [np.empty((0, 2))]
-    for rows in batches(texts.lengths, WORDS):
-        answer = np.asarray(model.probabilities(part(texts, rows)))
-        if answer.shape != (rows.stop - rows.start, 2):
-            raise InputError(
-                f"the classifier answers {rows.stop - rows.start} texts with numbers of shape {answer.shape};"
-                " it must give the probabilities of two classes for each"
-            )
-        _refuse_nonfinite(answer, "probabilities")
-        answers.append(answer.astype(np.float64))
-    return np.concatenate(answers)
+    parts = (model.probabilities(part(texts, rows)) for rows in batches(texts.lengths, WORDS))
+    return np.concatenate([np.empty((0, 2)), *parts])
 
 
 def labels_of(probabilities: np.ndarray) -> np.ndarray:
@@ -53,23 +45,14 @@ def pair_gradients(
     model: TextModel, texts: Texts, partners: Texts, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gradients g and g', (m, d), of texts and their partners (Algorithms 1 and 7) at once."""
-    both = gradients(model, concatenate([texts, partners]), np.concatenate([labels, labels]))
+    both = model.gradients(concatenate([texts, partners]), np.concatenate([labels, labels]))
     return both[: len(texts.ids)], both[len(texts.ids) :]
 
 
-def gradients(model: TextModel, texts: Texts, labels: np.ndarray) -> np.ndarray:
-    """Return the gradients of the loss of given labels, (m, d) float, of texts asked about at once."""
-    answer = np.asarray(model.gradients(texts, labels))
-    wanted = (len(texts.ids), model.vectors.shape[1])
-    if answer.shape != wanted:
-        raise InputError(
-            f"the classifier gives gradients of shape {answer.shape} where {wanted} is wanted;"
-            " it must give one number for each component of each word's vector"
-        )
-    _refuse_nonfinite(answer, "gradients")
-    return answer
-
-
-def _refuse_nonfinite(answer: np.ndarray, name: str) -> None:
-    if not np.isfinite(answer).all():
-        raise InputError(f"the classifier's {name} hold NaN or infinite numbers; train it again or repair it")
+def rows_of_length(lengths: np.ndarray, batch_words: int) -> Iterator[np.ndarray]:
+    """Yield the indexes of texts of one length, the shortest first: at most `batch_words`, or one text."""
+    order = np.argsort(lengths, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        if len(rows):
+            step = max(1, batch_words // max(1, int(lengths[rows[0]])))
+            yield from (rows[start : start + step] for start in range(0, len(rows), step))

@@ -46,7 +46,9 @@ def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], di
     if not chosen:
         chosen, further = _available(given, section["otherwise"])
         left_out |= further
-    lacking = missing_extra(NEURAL, given.extras) or _absent_encoder(section, given.absent)
+    encoder = [dataset_name(section["encoder"][part]) for part in ENCODER]
+    lost = [given.absent[name] for name in encoder if name in given.absent]
+    lacking = missing_extra(NEURAL, given.extras) or (f"its encoder: {lost[0]}" if lost else "")
     if chosen and lacking:
         left_out[_NEURAL_PARTS] = lacking
     marks = (TEXT,) if lacking else (TEXT, NEURAL)
@@ -92,8 +94,11 @@ def check(given: Given) -> Iterator[str]:
     yield from check_corpora(section, _NAMED, prefix, given)
     corpora = corpora_in(given.config)
     for name in named_in(section, _NAMED):
-        for part, problem in _check_corpus(corpora[name], given):
-            yield f"{prefix}.corpora.{name}.{part}: {problem}"
+        terms, sentences = corpora[name]["terms"], corpora[name]["sentences"]
+        if problem := source_problem(terms, given):
+            yield f"{prefix}.corpora.{name}.terms: {problem}"
+        if problem := not_found(sentences, given.root) if sentences else MISSING:
+            yield f"{prefix}.corpora.{name}.sentences: {problem}"
     for part in ENCODER:
         if section["encoder"][part] != RANDOM and (
             problem := source_problem(section["encoder"][part], given)
@@ -120,14 +125,6 @@ def vectors_source(config: Mapping[str, Any]) -> str:
     return vectors["file"] or setups_of(config)[vectors["setup"]]["corpus"]["source"]
 
 
-def _check_corpus(corpus: Mapping[str, Any], given: Given) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a corpus that are wrong, each with what is wrong."""
-    if problem := source_problem(corpus["terms"], given):
-        yield "terms", problem
-    if problem := not_found(corpus["sentences"], given.root) if corpus["sentences"] else MISSING:
-        yield "sentences", problem
-
-
 def _check_vectors(given: Given, vectors: Mapping[str, Any], prefix: str) -> Iterator[str]:
     setups = setups_of(given.config)
     if vectors["file"]:
@@ -152,20 +149,13 @@ def _available(given: Given, names: list[str]) -> tuple[list[str], dict[str, str
     return [name.removeprefix(TEXT_PREFIX) for name in chosen], left_out
 
 
-def _absent_encoder(section: Mapping[str, Any], absent: Mapping[str, str]) -> str:
-    """Return why the sentence encoder cannot be had; "" where it can."""
-    names = [dataset_name(section["encoder"][part]) for part in ENCODER]
-    lost = [name for name in names if name in absent]
-    return f"its encoder: {absent[lost[0]]}" if lost else ""
-
-
 STEPS = {
     "train-text-vectors": "biaslab.fairness_testing.text.vectors:make_vectors",
     "prepare-tested-texts": "biaslab.fairness_testing.text.corpus:prepare",
     "train-text-networks": "biaslab.fairness_testing.text.experiment:train_networks",
     "search-text-networks": "biaslab.fairness_testing.text.search_experiment:search_networks",
-    "retrain-text-networks": "biaslab.fairness_testing.text.retraining_experiment:retrain_network",
-    "certify-text-networks": "biaslab.fairness_testing.text.retraining_experiment:certify_network",
+    "retrain-text-networks": "biaslab.fairness_testing.text.retraining:retrain_network",
+    "certify-text-networks": "biaslab.fairness_testing.text.retraining:certify_network",
     "measure-found-texts": "biaslab.fairness_testing.text.measurement:measure",
 }
 """The functions of the steps."""

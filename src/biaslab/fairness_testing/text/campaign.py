@@ -8,13 +8,12 @@ import pandas as pd
 
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
-from biaslab.fairness_testing.effort import Campaign
-from biaslab.fairness_testing.text import answers, trails
+from biaslab.fairness_testing.settings import Campaign
+from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text.corpus import K
-from biaslab.fairness_testing.text.discrimination import exchange
-from biaslab.fairness_testing.text.flips import count_flips
+from biaslab.fairness_testing.text.discrimination import count_flips, exchange
+from biaslab.fairness_testing.text.finds import count_global, distinct, starts_of
 from biaslab.fairness_testing.text.own_texts import OwnTexts
-from biaslab.fairness_testing.text.pairs import GLOBAL, IN_DATA, LOCAL, Pair
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
     GlobalSearch,
@@ -23,24 +22,42 @@ from biaslab.fairness_testing.text.search import (
     search_globally,
     search_locally,
 )
-from biaslab.fairness_testing.text.strategies import find_strategy
+from biaslab.fairness_testing.text.strategies import Strategy
 from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.models import TextModel
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, Texts, concatenate
 
+IN_DATA, GLOBAL, LOCAL = PHASES = ("data", "global", "local")
+"""How a pair was found: a text of the data as it is, or by one of the two phases of the search."""
 
-@dataclass(frozen=True, kw_only=True)
-class Plan(Campaign):
-    """How much is searched, by which strategy of the global phase; its seeds are drawn from all such texts.
 
-    The local phase is guided by gradients if the strategy is.
-    """
+@dataclass(frozen=True)
+class Pair:
+    """A text and its partner, to which the classifier gives another label."""
 
-    tester: str
+    feature: str
+    row: int  # the text of the data that the search started from, from 0
+    phase: str  # of `PHASES`
+    seed: list[str]  # the words of that text; as many as text and partner have
+    text: list[str]
+    partner: list[str]
+    replaced: str  # the sensitive word of the text
+    value: str  # which one the partner has in its place
+    labels: list[int]  # of the text and of the partner, 0 or 1
+    probabilities: list[float]  # of label 1, for both
 
-    def __post_init__(self) -> None:
-        find_strategy(self.tester)
+    @property
+    def changed(self) -> list[int]:
+        """Positions at which the text differs from the one of the data, from 0."""
+        return [i for i, words in enumerate(zip(self.seed, self.text, strict=True)) if words[0] != words[1]]
+
+    @property
+    def exchanged(self) -> list[int]:
+        """Positions at which the partner differs from the text, from 0."""
+        return [
+            i for i, words in enumerate(zip(self.text, self.partner, strict=True)) if words[0] != words[1]
+        ]
 
 
 @dataclass(frozen=True)
@@ -60,28 +77,33 @@ def subject_of(model: TextModel, lexicon: Lexicon, values: Sequence[str]) -> Tex
     return TextSubject(model, ids, nearest_words(lexicon, K, ids))
 
 
-def search(subject: TextSubject, texts: Texts, plan: Plan, feature: str) -> Outcome:
-    """Search in both phases from texts with a sensitive word."""
-    strategy, name = find_strategy(plan.tester), f"own {feature} {plan.tester}"
+def search(
+    subject: TextSubject, texts: Texts, strategy: Strategy, campaign: Campaign, feature: str
+) -> Outcome:
+    """Search in both phases from texts with a sensitive word; the seeds are drawn from all such texts.
+
+    The local phase is guided by gradients if the strategy of the global one is.
+    """
+    name = f"own {feature} {strategy.name}"
     mentioning = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
-    indexes = stream(plan.seed, "seeds of texts", feature).permutation(mentioning)[: plan.seeds]
-    draws = draw_numbers(plan.seed, f"global {name}", indexes, MAX_ITER)
+    indexes = stream(campaign.seed, "seeds of texts", feature).permutation(mentioning)[: campaign.seeds]
+    draws = draw_numbers(campaign.seed, f"global {name}", indexes, MAX_ITER)
     globally = search_globally(subject, texts.take(indexes), strategy, draws)
-    starts = trails.starts_of(globally)
-    draws = draw_numbers(plan.seed, f"local {name}", indexes[starts], plan.hops)
+    starts = starts_of(globally)
+    draws = draw_numbers(campaign.seed, f"local {name}", indexes[starts], campaign.hops)
     from_finds = globally.texts.take(starts)
-    locally = search_locally(subject, from_finds, plan.hops, strategy.needs_gradient, draws)
+    locally = search_locally(subject, from_finds, campaign.hops, strategy.needs_gradient, draws)
     return Outcome(len(mentioning), indexes, globally, starts, locally)
 
 
-def summarize(outcome: Outcome, plan: Plan, n_discriminatory: int) -> dict[str, object]:
+def summarize(outcome: Outcome, strategy: Strategy, n_discriminatory: int) -> dict[str, object]:
     """Count what was found: different texts, but for n_raw, seeds that are discriminatory as they are."""
     globally, locally, n_seeds = outcome.globally, outcome.locally, len(outcome.indexes)
-    n_raw, n_found = trails.count_global(globally)
-    n_visited = len(trails.distinct(concatenate([globally.texts, locally.texts()])))
+    n_raw, n_found = count_global(globally)
+    n_visited = len(distinct(concatenate([globally.texts, locally.texts()])))
     low, high = share_interval(n_raw, n_seeds)
     return {
-        "tester": plan.tester,
+        "tester": strategy.name,
         "n_mentioning": outcome.n_mentioning,
         "n_seeds": n_seeds,
         "n_raw": n_raw,
@@ -107,7 +129,7 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
     replaced = np.concatenate([globally.replaced[raw], locally.replaced[hits]])
     value = np.concatenate([globally.value[raw], locally.value[hits]])
     order = np.argsort(seeds, kind="stable")  # what the global phase found from a seed comes first
-    order = order[trails.distinct(texts.take(order))]
+    order = order[distinct(texts.take(order))]
     texts = texts.take(order)
     partners = exchange(texts, replaced[order], value[order])
     outputs = [answers.probabilities(subject.model, some) for some in (texts, partners)]

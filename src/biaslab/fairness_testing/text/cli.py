@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.effort import Campaign
+from biaslab.fairness_testing.settings import Campaign
 from biaslab.run.extras import missing_extra
 from biaslab.run.masking import Masking
 from biaslab.run.options import grouped
@@ -18,8 +18,8 @@ from biaslab.text import settings
 if TYPE_CHECKING:
     import numpy as np
 
-    from biaslab.fairness_testing.text.campaign import Plan
     from biaslab.fairness_testing.text.own_texts import OwnTexts
+    from biaslab.fairness_testing.text.strategies import Strategy
     from biaslab.fairness_testing.text.summary import FeatureResult
     from biaslab.text.models import TextModel
 
@@ -103,12 +103,12 @@ def audit_texts(
     from biaslab.embeddings.formats import read_embedding
     from biaslab.fairness_testing.text import own_texts, summary
     from biaslab.fairness_testing.text.adapters import reads_vectors
-    from biaslab.fairness_testing.text.campaign import Plan
+    from biaslab.fairness_testing.text.strategies import find_strategy
     from biaslab.fairness_testing.text.terms import read_terms
     from biaslab.text.masking import masker
 
     set_threads(threads)
-    plan = Plan(**vars(campaign), tester=tester)
+    strategy = find_strategy(tester)
     mask = masker(masking.digests(settings.Masking.masked_words))
     if vectors is None:
         _check_needless(model, tester)
@@ -116,12 +116,12 @@ def audit_texts(
     features = own_texts.choose_features(read_terms(terms), feature or [], texts, str(data))
     notes: list[str] = []
     if vectors is None:
-        own = own_texts.prepare(texts, *own_texts.drawn_vectors(texts, plan.seed), features, candidates)
+        own = own_texts.prepare(texts, *own_texts.drawn_vectors(texts, campaign.seed), features, candidates)
     else:
         own = own_texts.prepare(texts, *read_embedding(vectors, say=notes.append), features, candidates)
     facts = [_words_read(own, vectors is not None), *changes, *notes]
     if model in _TRAINED:
-        classifier, trained = _train(_TRAINED[model], own, labels, epochs, plan.seed, out)
+        classifier, trained = _train(_TRAINED[model], own, labels, epochs, campaign.seed, out)
         facts.append(trained)
     else:
         classifier = _load(model, own, device, threads, columns.positive)
@@ -132,7 +132,7 @@ def audit_texts(
     if model not in _TRAINED:
         facts.append(_accuracy(classifier, own, labels))
     facts += [_reading(classifier, own), *_one_label(classifier, own)]
-    results = [_test(classifier, own, name, values, plan) for name, values in features.items()]
+    results = [_test(classifier, own, name, values, strategy, campaign) for name, values in features.items()]
     title = f"{data.name} by {Path(model).name}"
     summary.write(out, title, results, mask)
     summary.show(title, facts, results, mask)
@@ -203,16 +203,19 @@ def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
 
 def _accuracy(classifier: "TextModel", own: "OwnTexts", labels: "np.ndarray") -> str:
     """Say how often a classifier is right, and how often the more frequent label alone would be."""
+    from biaslab.fairness_testing.text.corpus import Labelled
+    from biaslab.fairness_testing.text.experiment import measure_quality
+
     y = labels[own.rows]
     first = (y == y).nonzero()[0][:_LABELLED]  # NaN is no label
     if not len(first):
         return "how often the classifier is right is not known: the texts have no labels of two classes"
-    y = y[first]
-    answers = classifier.probabilities(own.texts.take(first)).argmax(axis=1)
-    share, majority = float((answers == y).mean()), max(y.mean(), 1 - y.mean())
+    known = Labelled(own.texts.take(first), y[first].astype("int64"))
+    quality = measure_quality(classifier, known)
+    share, majority = quality["accuracy"], quality["majority"]
     doubt = "; no better than that: check --positive and the reading below" if share <= majority else ""
     return (
-        f"the classifier labels {share:.1%} of {len(y):,} texts as the data do ({majority:.1%} have"
+        f"the classifier labels {share:.1%} of {len(first):,} texts as the data do ({majority:.1%} have"
         f" the more frequent label{doubt})"
     )
 
@@ -253,6 +256,8 @@ def _train(
 ) -> "tuple[TextModel, str]":
     """Train a network on most texts, keep it in the folder, and say how well it does on the others."""
     from biaslab.core.rng import stream
+    from biaslab.fairness_testing.text.corpus import Labelled
+    from biaslab.fairness_testing.text.experiment import measure_quality
     from biaslab.text.recurrent import initial_recurrent
     from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
     from biaslab.text.splits import split_shares
@@ -262,32 +267,43 @@ def _train(
     shares = (1 - _VALIDATION_SHARE, _VALIDATION_SHARE)
     learnt, held_out = split_shares(y, shares, stream(seed, "validation texts"))
     negative_weight = min(1.0, y[learnt].sum() / max(1, (1 - y[learnt]).sum()))
+    validation = Labelled(own.texts.take(held_out), y[held_out])
     network, _ = train_recurrent(
         initial_recurrent(kind, own.lexicon.vectors, seed),
         own.texts.take(learnt),
         y[learnt],
         TrainingSettings(epochs=epochs, negative_weight=float(negative_weight)),
         seed,
-        validation=(own.texts.take(held_out), y[held_out]),
+        validation,
     )
     network.save(out / "network.npz")
-    answers = network.probabilities(own.texts.take(held_out)).argmax(axis=1)
-    accuracy = float((answers == y[held_out]).mean())
-    majority = max(y[held_out].mean(), 1 - y[held_out].mean())
+    quality = measure_quality(network, validation)
     return network, (
-        f"the network labels {accuracy:.1%} of {len(held_out):,} texts that it was not trained on as the data"
-        f" do ({majority:.1%} have the more frequent label); it is in {out / 'network.npz'}"
+        f"the network labels {quality['accuracy']:.1%} of {len(held_out):,} texts that it was not trained on"
+        f" as the data do ({quality['majority']:.1%} have the more frequent label); it is in"
+        f" {out / 'network.npz'}"
     )
 
 
 def _test(
-    classifier: "TextModel", own: "OwnTexts", feature: str, values: tuple[str, ...], plan: "Plan"
+    classifier: "TextModel",
+    own: "OwnTexts",
+    feature: str,
+    values: tuple[str, ...],
+    strategy: "Strategy",
+    campaign: Campaign,
 ) -> "FeatureResult":
-    from biaslab.fairness_testing.text import campaign
+    from biaslab.fairness_testing.text.campaign import (
+        found_pairs,
+        search,
+        subject_of,
+        summarize,
+        term_table,
+    )
     from biaslab.fairness_testing.text.summary import FeatureResult
 
-    subject = campaign.subject_of(classifier, own.lexicon, values)
-    outcome = campaign.search(subject, own.texts, plan, feature)
-    pairs = campaign.found_pairs(subject, own, outcome, feature)
-    summary, terms = campaign.summarize(outcome, plan, len(pairs)), campaign.term_table(subject, own, outcome)
-    return FeatureResult(feature, summary, pairs, terms)
+    subject = subject_of(classifier, own.lexicon, values)
+    outcome = search(subject, own.texts, strategy, campaign, feature)
+    pairs = found_pairs(subject, own, outcome, feature)
+    row = summarize(outcome, strategy, len(pairs))
+    return FeatureResult(feature, row, pairs, term_table(subject, own, outcome))

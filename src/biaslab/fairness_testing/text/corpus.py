@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,8 +29,7 @@ SENTENCES = "sentences"
 LEXICON, TEXTS = "lexicon.npz", "texts.npz"
 
 
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(NamedTuple):
     """Texts with labels."""
 
     texts: Texts
@@ -58,7 +58,12 @@ def prepare(
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus."""
-    known = read_features(terms, features)
+    known = read_terms(terms)
+    for feature in features:
+        if feature not in known:
+            raise InputError(
+                f"{terms}: has no feature '{feature}' (it has {', '.join(known)}){suggest(feature, known)}"
+            )
     values = {name: known[name] for name in features}
     tables = read_parts(source, seed, say)
     words = {name: _words(table["text"], name, say) for name, table in tables.items()}
@@ -117,17 +122,6 @@ def _words(texts: Iterable[str], name: str, say: Callable[[str], None]) -> list[
     if n_cut := sum(len(of) > MAX_WORDS for of in words):
         say(f"{name}: {n_cut:,} of {len(words):,} texts are cut after {MAX_WORDS} words")
     return [of[:MAX_WORDS] for of in words]
-
-
-def read_features(terms: Path, features: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the values of all features of a file; refuse it where it lacks one of those given."""
-    known = read_terms(terms)
-    for feature in features:
-        if feature not in known:
-            raise InputError(
-                f"{terms}: has no feature '{feature}' (it has {', '.join(known)}){suggest(feature, known)}"
-            )
-    return known
 
 
 def _counts(

@@ -145,3 +145,14 @@ def check(subject: TextSubject, texts: Texts) -> Check:
         found.value[rows][has] = variants.values[best[has]]
         found.n_queries[rows] = 1 + np.diff(variants.offsets)
     return found
+
+
+def count_flips(subject: TextSubject, texts: Texts) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many texts hold each of k values, and in how many another value changes the label, (k,)."""
+    k = len(subject.values)
+    n_texts, n_flips = np.zeros((2, k), np.int64)
+    for answer in answer_variants(subject, texts):
+        of = answer.variants.rows * k + subject.value_numbers[answer.variants.replaced]
+        n_texts += np.bincount(np.unique(of) % k, minlength=k)
+        n_flips += np.bincount(np.unique(of[answer.flips]) % k, minlength=k)
+    return n_texts, n_flips

@@ -3,15 +3,15 @@
 Colours are never alone: in the terminal brackets tell the same, on the page underlining does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
 from rich.text import Text
 
 from biaslab.core.files import render
-from biaslab.fairness_testing.text.pairs import IN_DATA, PHASES, Pair
+from biaslab.fairness_testing.text.campaign import IN_DATA, PHASES, Pair
 
 TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
 
@@ -77,17 +77,12 @@ def to_terminal(pair: Pair, mask: Mask = str) -> Text:
 
 def legend() -> Text:
     """Return what the marks in the terminal mean."""
-    parts = (
-        (EXCHANGED, "sensitive word"),
-        ("", " exchanged between a text and its partner;  "),
-        (SUBSTITUTED, "word"),
-        ("", " put in place of another"),
+    return Text.assemble(
+        ("<sensitive word>", _STYLES[EXCHANGED]),
+        " exchanged between a text and its partner;  ",
+        ("[word]", _STYLES[SUBSTITUTED]),
+        " put in place of another",
     )
-    shown = Text()
-    for kind, words in parts:
-        opening, closing = _BRACKETS[kind]
-        shown.append(f"{opening}{words}{closing}", _STYLES[kind])
-    return shown
 
 
 def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
@@ -101,28 +96,15 @@ def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
     return first
 
 
-@dataclass(frozen=True)
-class Section:
-    """What a page shows of one feature."""
+def to_html(title: str, sections: Sequence[Mapping[str, Any]], mask: Mask = str) -> str:
+    """Return a page that needs no other file.
 
-    feature: str
-    facts: list[tuple[str, str]]  # names and what was found
-    terms: pd.DataFrame  # columns term, n_texts, n_flips, share, ci_low, ci_high; the terms are masked
-    pairs: list[Pair]
-    n_more: int  # pairs that were found and are not shown
-
-
-def to_html(title: str, sections: Sequence[Section], mask: Mask = str) -> str:
-    """Return a page that needs no other file."""
+    A section has the ``feature``, ``facts`` (names and what was found), ``terms`` (rows with term, n_texts,
+    n_flips, share, ci_low and ci_high; the terms are masked), ``pairs``, and ``n_more``, the number of pairs
+    that were found and are not shown.
+    """
     shown = [
-        {
-            "feature": section.feature,
-            "facts": section.facts,
-            "terms": section.terms.to_dict("records"),
-            "pairs": [lines_of(pair, mask) for pair in section.pairs],
-            "n_more": section.n_more,
-        }
-        for section in sections
+        {**section, "pairs": [lines_of(pair, mask) for pair in section["pairs"]]} for section in sections
     ]
     return render(TEMPLATE, title=title, sections=shown)
 

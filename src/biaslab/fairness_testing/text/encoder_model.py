@@ -13,7 +13,7 @@ from scipy.special import expit
 from torch import nn
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text.lengths import BATCH_WORDS, rows_of_length
+from biaslab.fairness_testing.text.answers import BATCH_WORDS, rows_of_length
 from biaslab.text import encoder
 from biaslab.text.devices import choose_device
 from biaslab.text.label_names import describe_positive, label_names, positive_label

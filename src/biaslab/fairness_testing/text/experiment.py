@@ -26,24 +26,18 @@ def train_networks(
 ) -> None:
     """Train networks several times: KIND/network-N.npz, models.tsv and training.tsv of each kind."""
     prepared = load_prepared(folder)
+    sizes = {f"n_{part}": len(prepared.parts[part].texts) for part in (TRAIN, TEST)}
     for kind in kinds:
-        _train_kind(folder, prepared, kind, repetitions, training, seed)
-
-
-def _train_kind(
-    folder: Path, prepared: Prepared, kind: str, repetitions: int, settings: TrainingSettings, seed: int
-) -> None:
-    models, histories = [], []
-    for number in range(repetitions):
-        network, history = train_once(prepared, kind, settings, seed_of(seed, kind, number))
-        network.save(network_file(folder, kind, number))
-        measured = quality_of(network, prepared.parts[TEST])
-        kept = int(history.loc[history["is_kept"].astype(bool), "epoch"].iloc[0])
-        sizes = {f"n_{part}": len(prepared.parts[part].texts) for part in (TRAIN, TEST)}
-        models.append({"model": kind, "repetition": number} | sizes | measured | {"epoch": kept})
-        histories.append(history.assign(repetition=number))
-    write_tsv(folder / kind / "models.tsv", pd.DataFrame(models))
-    write_tsv(folder / kind / "training.tsv", pd.concat(histories, ignore_index=True))
+        models, histories = [], []
+        for number in range(repetitions):
+            network, history = train_once(prepared, kind, training, seed_of(seed, kind, number))
+            network.save(network_file(folder, kind, number))
+            measured = measure_quality(network, prepared.parts[TEST])
+            kept = int(history.loc[history["is_kept"].astype(bool), "epoch"].iloc[0])
+            models.append({"model": kind, "repetition": number} | sizes | measured | {"epoch": kept})
+            histories.append(history.assign(repetition=number))
+        write_tsv(folder / kind / "models.tsv", pd.DataFrame(models))
+        write_tsv(folder / kind / "training.tsv", pd.concat(histories, ignore_index=True))
 
 
 def train_once(
@@ -52,11 +46,10 @@ def train_once(
     """Train a network on a corpus; return it and its history, see `train_recurrent`."""
     train, validation = prepared.parts[TRAIN], prepared.parts[VALIDATION]
     start = initial_recurrent(kind, prepared.lexicon.vectors, seed)
-    held_out = (validation.texts, validation.labels)
-    return train_recurrent(start, train.texts, train.labels, settings, seed, validation=held_out)
+    return train_recurrent(start, *train, settings, seed, validation)
 
 
-def quality_of(network: TextModel, test: Labelled) -> dict[str, float]:
+def measure_quality(network: TextModel, test: Labelled) -> dict[str, float]:
     """Return accuracy, the share of the more frequent label, F1 of the positive one, and chance's p-value."""
     predicted = labels_of(probabilities(network, test.texts))
     share = test.labels.mean()

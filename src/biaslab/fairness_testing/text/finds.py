@@ -1,4 +1,4 @@
-"""Discriminatory texts on disk: what searches found, and which text each began with."""
+"""What searches found: different texts, what these cost, where local phases start, and the file of finds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,9 @@ import numpy as np
 
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.rng import stream
+from biaslab.fairness_testing.text._trail_kernels import hash_texts, number_sorted
+from biaslab.fairness_testing.text.discrimination import exchange
+from biaslab.fairness_testing.text.search import GlobalSearch, LocalSearch
 from biaslab.text.words import Texts
 
 
@@ -32,11 +35,11 @@ def key(part: str, feature: str, number: int, phase: str, tester: str) -> str:
     return f"{part}/{feature}/{number}/{phase}/{tester}"
 
 
-def sample(finds: Finds, n: int, seed: int, name: str) -> Finds:
-    """Return n pairs drawn at random, or all where there are no more; `name` tells draws apart."""
-    if len(finds) <= n:
-        return finds
-    return finds.take(np.sort(stream(seed, "text pairs", name).choice(len(finds), n, replace=False)))
+def draw_rows(n: int, limit: int | None, *ids: int | str) -> np.ndarray:
+    """Return the rows of n, rising, that are drawn: at most `limit`, all for None; `ids` name the draw."""
+    if limit is None or n <= limit:
+        return np.arange(n)
+    return np.sort(stream(*ids).choice(n, limit, replace=False))
 
 
 def save_finds(path: Path, found: Mapping[str, Finds]) -> None:
@@ -60,3 +63,54 @@ def load_finds(path: Path) -> dict[str, Finds]:
         )
         for name in names
     }
+
+
+def number_texts(texts: Texts) -> np.ndarray:
+    """Return the index of the first text with the same words in the same order as each, (n,) int64."""
+    hashes = hash_texts(texts.ids, texts.offsets)
+    return number_sorted(texts.ids, texts.offsets, np.argsort(hashes, kind="stable"), hashes)
+
+
+def distinct(texts: Texts) -> np.ndarray:
+    """Return the indexes of texts that equal none before, (u,) int64, rising."""
+    return np.flatnonzero(number_texts(texts) == np.arange(len(texts)))
+
+
+def count_global(search: GlobalSearch) -> tuple[int, int]:
+    """Return how many seeds are discriminatory as they are, and how many texts others were made into."""
+    perturbed = search.texts.take(np.flatnonzero(search.found > 0))
+    return int((search.found == 0).sum()), len(distinct(perturbed))
+
+
+def starts_of(search: GlobalSearch) -> np.ndarray:
+    """Return the seeds whose texts the local phase starts from, (s,) int64: all finds, each text once."""
+    rows = np.flatnonzero(search.found >= 0)
+    return rows[distinct(search.texts.take(rows))]
+
+
+def count_local(search: LocalSearch) -> tuple[int, int]:
+    """Return how many different texts were visited, and how many of them are discriminatory."""
+    numbers = number_texts(search.texts())
+    is_found = search.discriminatory[search.is_visit]
+    return len(np.unique(numbers)), len(np.unique(numbers[is_found]))
+
+
+def global_finds(search: GlobalSearch, seeds: np.ndarray) -> Finds:
+    """Return the pairs of all seeds that are, or became, discriminatory, each text once, by seed.
+
+    `seeds`, (n,) int64, are the rows of the searched texts.
+    """
+    rows = starts_of(search)
+    texts = search.texts.take(rows)
+    return Finds(seeds[rows], texts, exchange(texts, search.replaced[rows], search.value[rows]))
+
+
+def local_finds(search: LocalSearch, origins: np.ndarray) -> Finds:
+    """Return the pairs that walks visited, each text once, in the order of the first visits, by start.
+
+    `origins`, (n,) int64, are the rows that the walks began with.
+    """
+    is_found = search.discriminatory
+    texts = search.texts().take(np.flatnonzero(is_found[search.is_visit]))
+    partners = exchange(texts, search.replaced[is_found], search.value[is_found])
+    return Finds(origins[np.nonzero(is_found)[0]], texts, partners).take(distinct(texts))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from biaslab.fairness_testing.text.corpus import Prepared
-from biaslab.fairness_testing.text.trails import number_texts
+from biaslab.fairness_testing.text.finds import number_texts
 from biaslab.text import similarity
 from biaslab.text.corpora import TRAIN, VALIDATION
 from biaslab.text.words import Lexicon, Texts, concatenate

@@ -1,27 +1,36 @@
 """How many texts were found, how like their seeds they are (Table IX, Figure 8), and where they hold."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from biaslab.core.files import write_text
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import TEXT_PREFIX
-from biaslab.fairness_testing.text.columns import COLUMNS
-from biaslab.fairness_testing.text.corpus import Prepared, load_prepared
-from biaslab.fairness_testing.text.example import examples
+from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
+from biaslab.fairness_testing.text.discrimination import check
 from biaslab.fairness_testing.text.experiment import load_network
-from biaslab.fairness_testing.text.finds import Finds, load_finds, sample
+from biaslab.fairness_testing.text.finds import Finds, draw_rows, load_finds
 from biaslab.fairness_testing.text.likeness import Yardsticks
-from biaslab.fairness_testing.text.retraining_experiment import found_texts
+from biaslab.fairness_testing.text.names import COLUMNS, PROPOSED
+from biaslab.fairness_testing.text.retraining import found_texts
+from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
 from biaslab.fairness_testing.text.search_experiment import RETRAINED
+from biaslab.fairness_testing.text.strategies import STRATEGIES
+from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.corpora import TEST, TRAIN
+from biaslab.text.models import TextModel
+from biaslab.text.words import Lexicon, Texts
 
 TABLES = ("models", "global", "local")
 """The tables of each network that are joined as they are."""
 _TEXT_COLUMNS = ("label_rule",)
+HOPS = 20
+"""Steps from each sentence that the search is shown on."""
 
 
 def measure(
@@ -68,7 +77,7 @@ def validity(
         for name, finds in finds_of.items():
             part, feature, number, phase, tester = name.split("/")
             if part == TEST and len(finds):
-                some = sample(finds, pairs, seed, f"{kind}/{name}")
+                some = finds.take(draw_rows(len(finds), pairs, seed, "text pairs", f"{kind}/{name}"))
                 original = prepared.parts[TEST].texts.take(some.origins)
                 columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
                 groups.append((columns | {"tester": tester}, (original, some.texts)))
@@ -102,3 +111,43 @@ def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
     files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
     tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
     write_tsv(folder / "retraining.tsv", pd.concat(tables, ignore_index=True))
+
+
+def examples(
+    corpus: str, kind: str, network: TextModel, prepared: Prepared, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield what ADF makes of neutral sentences (Figure 4), for each feature whose term they hold."""
+    for feature, values in prepared.values.items():
+        subject = TextSubject(network, values, prepared.neighbours)
+        rows = np.flatnonzero(holding(prepared.sentences, values))
+        texts = prepared.sentences.take(rows)
+        draws = draw_numbers(seed, f"example {kind} {feature}", rows, max(HOPS, MAX_ITER))
+        search = search_globally(subject, texts, STRATEGIES[PROPOSED], draws)
+        walks = search_locally(subject, search.texts, HOPS, True, draws)
+        visited = walks.texts()
+        begins = np.concatenate([[0], np.cumsum(walks.is_visit.sum(axis=1))])
+        for i in range(len(rows)):
+            hits = np.flatnonzero(walks.discriminatory[i])
+            found = search.texts.row(i) if search.found[i] >= 0 else None
+            local = visited.row(begins[i] + hits[0]) if found is not None and len(hits) else None
+            shown = _shown(subject, prepared.lexicon, texts.row(i), found, local)
+            yield {"corpus": corpus, "model": kind, "feature": feature} | shown
+
+
+def _shown(
+    subject: TextSubject,
+    lexicon: Lexicon,
+    sentence: np.ndarray,
+    found: np.ndarray | None,
+    local: np.ndarray | None,
+) -> dict[str, Any]:
+    at = check(subject, Texts.of([sentence if found is None else found]))
+    partner = int(subject.model.probabilities(at.partners).argmax(axis=1)[0])
+    exchanged = lexicon.decode([int(at.replaced[0]), int(at.value[0])])
+    return {
+        "sentence": lexicon.decode(sentence),
+        "global": None if found is None else lexicon.decode(found),
+        "partner": None if found is None else dict(zip(("from", "to"), exchanged, strict=True)),
+        "local": None if local is None else lexicon.decode(local),
+        "labels": {"x": int(at.labels[0]), "partner": partner},
+    }

@@ -1,5 +1,8 @@
 """What writers and readers of the results on texts call things."""
 
+from pathlib import Path
+
+from biaslab.core.columns import columns_of
 from biaslab.fairness_testing.names import CONTROL as CONTROL
 
 SETTING = ["model", "feature"]
@@ -15,3 +18,6 @@ OWN, SAME = "own", "same"
 EXAMPLE = "example.json"
 """Sentences before and after the search: a list of objects with `EXAMPLE_KEYS`."""
 EXAMPLE_KEYS = ("corpus", "model", "feature", "sentence", "global", "partner", "local", "labels")
+
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))

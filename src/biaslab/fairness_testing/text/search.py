@@ -115,7 +115,7 @@ def _perturb(
         if strategy.is_two_sided:
             g, h = answers.pair_gradients(subject.model, x, answers.part(partners, some), labels[some])
         elif strategy.needs_gradient:
-            g = answers.gradients(subject.model, x, labels[some])
+            g = subject.model.gradients(x, labels[some])
         places, chosen = strategy.choose(Step(subject, x, subject.free(x), g, h, numbers[some]))
         positions.append(places - x.offsets[:-1])
         words.append(chosen)

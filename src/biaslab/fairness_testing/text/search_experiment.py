@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,20 @@ import pandas as pd
 
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
-from biaslab.core.rng import stream
-from biaslab.fairness_testing.text import trails
+from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
 from biaslab.fairness_testing.text.experiment import load_network
-from biaslab.fairness_testing.text.finds import Finds, key, save_finds
+from biaslab.fairness_testing.text.finds import (
+    Finds,
+    count_global,
+    count_local,
+    draw_rows,
+    global_finds,
+    key,
+    local_finds,
+    save_finds,
+    starts_of,
+)
 from biaslab.fairness_testing.text.names import OWN, PROPOSED, SAME
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
@@ -36,15 +45,6 @@ RETRAINED = (PROPOSED, "asc", "hf", "adf_hf")
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How far is searched."""
-
-    seeds: int  # texts that a search starts from, at most
-    hops: int  # steps of the local phase
-    seed: int
-
-
-@dataclass(frozen=True)
 class Case:
     """One search's object: a training of a network, by its number, and a feature."""
 
@@ -53,7 +53,7 @@ class Case:
     feature: str
     subject: TextSubject
 
-    def draws(self, effort: Effort, what: str, rows: np.ndarray, steps: int) -> np.ndarray:
+    def draws(self, effort: Campaign, what: str, rows: np.ndarray, steps: int) -> np.ndarray:
         """Return the random numbers of one of its searches."""
         return draw_numbers(effort.seed, f"{self.kind} {self.feature} {self.number} {what}", rows, steps)
 
@@ -62,7 +62,7 @@ Tables = Mapping[str, list[dict[str, str | int]]]
 """The rows of result tables, as they come."""
 
 
-def search_networks(folder: Path, kind: str, repetitions: int, effort: Effort, threads: int = 1) -> None:
+def search_networks(folder: Path, kind: str, repetitions: int, effort: Campaign, threads: int = 1) -> None:
     """Search all trainings of a network by all strategies: KIND/global.tsv, local.tsv and found.npz."""
     set_threads(threads)
     prepared, tables, found = load_prepared(folder), defaultdict(list), {}
@@ -84,25 +84,24 @@ def cases(folder: Path, kind: str, repetitions: int, prepared: Prepared) -> Iter
             yield Case(kind, number, feature, TextSubject(network, values, prepared.neighbours))
 
 
-def seeds_of(prepared: Prepared, part: str, feature: str, effort: Effort) -> np.ndarray:
+def seeds_of(prepared: Prepared, part: str, feature: str, effort: Campaign) -> np.ndarray:
     """Return the rows of the texts, rising, that searches start from: each holds a value of the feature."""
     rows = np.flatnonzero(holding(prepared.parts[part].texts, prepared.values[feature]))
-    if len(rows) <= effort.seeds:
-        return rows
-    rng = stream(effort.seed, "text seeds", part, feature)
-    return np.sort(rng.choice(rows, effort.seeds, replace=False))
+    return rows[draw_rows(len(rows), effort.seeds, effort.seed, "text seeds", part, feature)]
 
 
 def _search_case(
-    case: Case, prepared: Prepared, rows: np.ndarray, effort: Effort, tables: Tables
+    case: Case, prepared: Prepared, rows: np.ndarray, effort: Campaign, tables: Tables
 ) -> dict[str, Finds]:
     """Search one case by all strategies and both local testers; add to the tables, and return the finds."""
     texts, found, searches = prepared.parts[TEST].texts.take(rows), {}, {}
     for name, strategy in STRATEGIES.items():
         draws = case.draws(effort, f"global {name}", rows, MAX_ITER)
         search = searches[name] = search_globally(case.subject, texts, strategy, draws)
-        tables["global"].append(_global_row(case, name, search))
-        found[key(TEST, case.feature, case.number, GLOBAL, name)] = _global_finds(search, rows)
+        n_raw, n_found = count_global(search)
+        counts = {"n_seeds": len(rows), "n_raw": n_raw, "n_found": n_found}
+        tables["global"].append(_row(case, {"strategy": name}, counts, search))
+        found[key(TEST, case.feature, case.number, GLOBAL, name)] = global_finds(search, rows)
     local = {
         (RP, OWN): _walk(case, searches[RP], rows, effort, RP),
         (RP, SAME): _walk(case, searches[PROPOSED], rows, effort, RP),
@@ -110,59 +109,43 @@ def _search_case(
     }
     local[ADF, SAME] = local[ADF, OWN]
     for (tester, start), (search, origins) in local.items():
-        tables["local"].append(_local_row(case, tester, start, search))
+        n_texts, n_found = count_local(search)
+        counts = {"n_starts": len(origins), "n_texts": n_texts, "n_discriminatory": n_found}
+        tables["local"].append(_row(case, {"tester": tester, "start": start}, counts, search))
         if start == OWN:
             name = key(TEST, case.feature, case.number, LOCAL, tester)
-            found[name] = _local_finds(search, origins)
+            found[name] = local_finds(search, origins)
     return found
 
 
-def _search_training_texts(case: Case, prepared: Prepared, effort: Effort) -> dict[str, Finds]:
+def _search_training_texts(case: Case, prepared: Prepared, effort: Campaign) -> dict[str, Finds]:
     """Search the training texts by the strategies whose finds are retrained with, in both phases."""
     rows = seeds_of(prepared, TRAIN, case.feature, effort)
     texts, found = prepared.parts[TRAIN].texts.take(rows), {}
     for name in RETRAINED:
         draws = case.draws(effort, f"training global {name}", rows, MAX_ITER)
         search = search_globally(case.subject, texts, STRATEGIES[name], draws)
-        found[key(TRAIN, case.feature, 0, GLOBAL, name)] = _global_finds(search, rows)
+        found[key(TRAIN, case.feature, 0, GLOBAL, name)] = global_finds(search, rows)
         walked, origins = _walk(case, search, rows, effort, ADF, f"training {name} ")
-        found[key(TRAIN, case.feature, 0, LOCAL, name)] = _local_finds(walked, origins)
+        found[key(TRAIN, case.feature, 0, LOCAL, name)] = local_finds(walked, origins)
     return found
 
 
 def _walk(
-    case: Case, search: GlobalSearch, rows: np.ndarray, effort: Effort, tester: str, what: str = ""
+    case: Case, search: GlobalSearch, rows: np.ndarray, effort: Campaign, tester: str, what: str = ""
 ) -> tuple[LocalSearch, np.ndarray]:
     """Return the walks from what a global phase found, and the row that each begins with."""
-    starts = trails.starts_of(search)
+    starts = starts_of(search)
     origins = rows[starts]
     draws = case.draws(effort, f"{what}local {tester}", origins, effort.hops)
     texts = search.texts.take(starts)
     return search_locally(case.subject, texts, effort.hops, tester == ADF, draws), origins
 
 
-def _global_finds(search: GlobalSearch, rows: np.ndarray) -> Finds:
-    finds = trails.global_finds(search)
-    return replace(finds, origins=rows[finds.origins])
-
-
-def _local_finds(search: LocalSearch, rows: np.ndarray) -> Finds:
-    finds = trails.local_finds(search)
-    return replace(finds, origins=rows[finds.origins])
-
-
-def _global_row(case: Case, name: str, search: GlobalSearch) -> dict[str, str | int]:
-    n_raw, n_found = trails.count_global(search)
-    row = {"model": case.kind, "feature": case.feature, "strategy": name, "repetition": case.number}
-    return row | {"n_seeds": len(search.found), "n_raw": n_raw, "n_found": n_found} | _costs(search)
-
-
-def _local_row(case: Case, tester: str, start: str, search: LocalSearch) -> dict[str, str | int]:
-    n_texts, n_found = trails.count_local(search)
-    row = {"model": case.kind, "feature": case.feature, "tester": tester, "start": start}
-    counts = {"n_starts": len(search.starts), "n_texts": n_texts, "n_discriminatory": n_found}
-    return row | {"repetition": case.number} | counts | _costs(search)
-
-
-def _costs(search: GlobalSearch | LocalSearch) -> dict[str, int]:
-    return {column: int(getattr(search, column).sum()) for column in ("n_queries", "n_gradients")}
+def _row(
+    case: Case, names: dict[str, str], counts: dict[str, int], search: GlobalSearch | LocalSearch
+) -> dict[str, str | int]:
+    """Return a row of a table: what was searched, what was counted, and what it cost."""
+    costs = {column: int(getattr(search, column).sum()) for column in ("n_queries", "n_gradients")}
+    row = {"model": case.kind, "feature": case.feature} | names
+    return row | {"repetition": case.number} | counts | costs

@@ -1,8 +1,10 @@
 """What ``biaslab fairness-testing audit-texts`` prints and writes for a reader."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich.text import Text
@@ -11,8 +13,8 @@ from biaslab.core.files import write_text
 from biaslab.core.io import write_tsv
 from biaslab.fairness_testing.summary import facts_table
 from biaslab.fairness_testing.text import display
-from biaslab.fairness_testing.text.display import Mask, Section
-from biaslab.fairness_testing.text.pairs import IN_DATA, Pair, write_pairs
+from biaslab.fairness_testing.text.campaign import IN_DATA, Pair
+from biaslab.fairness_testing.text.display import Mask
 from biaslab.run.terminal import page_console
 
 N_PRINTED, N_ON_PAGE = 2, 200
@@ -39,6 +41,12 @@ def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -
     terms = pd.concat(parts, ignore_index=True)[["feature", *parts[0].columns.drop("feature")]]
     write_tsv(out / "words.tsv", terms.assign(term=[mask(term) for term in terms["term"]]))
     write_text(out / "found.html", display.to_html(title, [_section(r, mask) for r in results], mask))
+
+
+def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
+    """Write one JSON object a line: a `Pair` and its ``changed`` positions; no word is masked here."""
+    lines = (json.dumps({**asdict(pair), "changed": pair.changed}, ensure_ascii=False) for pair in pairs)
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mask: Mask) -> None:
@@ -93,13 +101,13 @@ def _facts(result: FeatureResult, mask: Mask) -> list[tuple[str, str]]:
     return facts
 
 
-def _section(result: FeatureResult, mask: Mask) -> Section:
+def _section(result: FeatureResult, mask: Mask) -> dict[str, Any]:
     terms = result.terms.head(N_TERMS)
     pairs = display.first_of_each_seed(result.pairs)[:N_ON_PAGE]
-    return Section(
-        result.feature,
-        [fact for fact in _facts(result, mask) if fact[0] != "Changing labels"],
-        terms.assign(term=[mask(term) for term in terms["term"]]),
-        pairs,
-        len(result.pairs) - len(pairs),
-    )
+    return {
+        "feature": result.feature,
+        "facts": [fact for fact in _facts(result, mask) if fact[0] != "Changing labels"],
+        "terms": terms.assign(term=[mask(term) for term in terms["term"]]).to_dict("records"),
+        "pairs": pairs,
+        "n_more": len(result.pairs) - len(pairs),
+    }

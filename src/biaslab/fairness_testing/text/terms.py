@@ -55,7 +55,12 @@ def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
         raise InputError(f"{path}: has no features; write at least one and its values")
     terms: dict[str, tuple[str, ...]] = {}
     for where, feature, values in rows:
-        _check_name(feature, where)
+        if not _FEATURE.fullmatch(feature):
+            raise InputError(
+                f"{where}: a feature cannot be named '{feature}'; use letters a to z, digits, - and _ only"
+            )
+        if feature == EVERY_TEXT:
+            raise InputError(f"{where}: '{EVERY_TEXT}' stands for every text in results; rename the feature")
         if feature in terms:
             raise InputError(f"{where}: the feature '{feature}' is there twice; remove one")
         _check_values(feature, values, where)
@@ -85,15 +90,6 @@ def _read_txt(path: Path) -> Rows:
 
 def _lines(path: Path) -> list[str]:
     return read_text(path, "term list").splitlines()
-
-
-def _check_name(feature: str, where: str) -> None:
-    if not _FEATURE.fullmatch(feature):
-        raise InputError(
-            f"{where}: a feature cannot be named '{feature}'; use letters a to z, digits, - and _ only"
-        )
-    if feature == EVERY_TEXT:
-        raise InputError(f"{where}: '{EVERY_TEXT}' stands for every text in results; rename the feature")
 
 
 def _check_values(feature: str, values: list[str], where: str) -> None:
