@@ -2,15 +2,18 @@ import hashlib
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from biaslab.classifiers.networks import save_network
+from biaslab.core.errors import InputError
 from biaslab.fairness_testing import cases, experiment, first_steps, names
 from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.experiment import Effort
 from biaslab.fairness_testing.testers import contract, trails
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS, paper_testers
-from fairness_data import blind, make_subject, random_network
+from fairness_data import SCHEMA, blind, make_subject, random_network, small_domain
 from naive import fairness_testing as naive_fairness_testing
 
 EFFORT = Effort(
@@ -196,3 +199,16 @@ def test_shares_are_estimated_and_measured():
     assert row["ci_low"] < row["share"] < row["ci_high"]
     assert row["data_share"] == check(case.subject, case.X).discriminatory.mean()
     assert row["seed_share"] == check(case.subject, case.seeds).discriminatory.mean()
+
+
+def test_a_network_for_other_columns_is_refused(tmp_path):
+    X = small_domain().draw(20, np.random.default_rng(1))
+    table = pd.DataFrame(X, columns=list(small_domain().names))
+    table["sex"] = np.array(["male", "female"])[X[:, 4]]
+    table["label"] = np.array(["no", "yes"])[random_network(21).labels(X)]
+    table.to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "schema.yaml").write_text(SCHEMA)
+    save_network(tmp_path / "weights.npz", random_network(1, (4, 3, 2)))
+    files = [tmp_path / name for name in ("made", "data.csv", "schema.yaml")]
+    with pytest.raises(InputError, match="takes 4 attributes and gives 2 classes"):
+        cases.prepare(*files, seeds=5, training_epochs=1, seed=1, network=tmp_path / "weights.npz")
