@@ -43,6 +43,7 @@ rule measure_claims:
             category="Audit",
             labels={"item": "Published claims"},
         ),
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(30),

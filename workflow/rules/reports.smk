@@ -13,6 +13,7 @@ for area in filter(PLAN.has, PLAN.areas):
                 [f"results/{area.name}/{file}" for one in made for file in one.files[1:]],
             log:
                 f"results/logs/{area.name}/{'_'.join(['report', *parts])}.log",
+            localrule: True
             resources:
                 mem_mb=LIMITS.memory(2000),
                 runtime=LIMITS.minutes(60),
