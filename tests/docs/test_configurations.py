@@ -29,7 +29,7 @@ def test_configurations_are_found() -> None:
 
 
 def test_paper_scale_lists_every_preset() -> None:
-    page = (ROOT / "docs/paper-scale.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/paper-scale.md").read_text(encoding="utf-8")
     presets = {path.stem for path in (ROOT / "workflow/presets").glob("*.yaml")}
     assert {name for name in presets if f"\n| `{name}` |" not in page} == set()
     assert presets

@@ -13,7 +13,7 @@ from consoles import ROOT
 
 DOCS = ROOT / "docs"
 MADE = {
-    DOCS / f"api/{room}.md"
+    DOCS / f"reference/api/{room}.md"
     for room in ("embeddings", "bias", "classifiers", "ranking", "debiasing", "origins")
 }
 """Pages that `docs/api.py` makes when the site is built."""
