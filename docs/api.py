@@ -1,4 +1,4 @@
-"""A hook of the site: a page for each library, reference/api/ROOM.md, with its public names and their docstrings.
+"""A hook of the site: for each library a page reference/api/ROOM.md of its public names and their docstrings.
 
 The public modules of a room and the public names of a module are its ``__all__``. Nothing but settings is
 imported.

@@ -218,7 +218,7 @@ def _limits_of(area: str) -> str:
     (paper,) = _rows_of("papers", area)
     caveats = Counter(row["caveat"] for row in _rows_of("claims", area) if row["caveat"])
     return (
-        f"### {paper['paper']}\n\nAvailable: {paper['at_hand']}.\n\nNot available: {paper['not_at_hand']}.\n\n"
+        f"### {paper['paper']}\n\nAvailable: {paper['at_hand']}.\n\nMissing: {paper['not_at_hand']}.\n\n"
         f"{_table(('caveat', 'rows'), [(caveat, str(n)) for caveat, n in caveats.most_common()])}"
     )
 
