@@ -1,4 +1,4 @@
-"""A hook of the site: a page for each library, api/ROOM.md, with its public names and their docstrings.
+"""A hook of the site: for each library a page reference/api/ROOM.md of its public names and their docstrings.
 
 The public modules of a room and the public names of a module are its ``__all__``. Nothing but settings is
 imported.
@@ -27,7 +27,7 @@ def on_files(files, config):
     from mkdocs.structure.files import File
 
     for room in ROOMS:
-        files.append(File.generated(config, f"api/{room}.md", content=page(room)))
+        files.append(File.generated(config, f"reference/api/{room}.md", content=page(room)))
     return files
 
 

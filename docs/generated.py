@@ -218,7 +218,7 @@ def _limits_of(area: str) -> str:
     (paper,) = _rows_of("papers", area)
     caveats = Counter(row["caveat"] for row in _rows_of("claims", area) if row["caveat"])
     return (
-        f"### {paper['paper']}\n\nAt hand: {paper['at_hand']}.\n\nNot at hand: {paper['not_at_hand']}.\n\n"
+        f"### {paper['paper']}\n\nAvailable: {paper['at_hand']}.\n\nMissing: {paper['not_at_hand']}.\n\n"
         f"{_table(('caveat', 'rows'), [(caveat, str(n)) for caveat, n in caveats.most_common()])}"
     )
 
@@ -514,16 +514,16 @@ def _ticked(names: str) -> str:
 
 
 PAGES = {
-    "docs/configuration.md": configuration,
-    "docs/guarantees.md": equal_measures,
-    "docs/beyond/attribution-benchmark.md": attributions_scored,
-    "docs/artefact.md": artefact,
-    "docs/limits.md": limits,
+    "docs/reference/configuration.md": configuration,
+    "docs/explanation/guarantees.md": equal_measures,
+    "docs/explanation/attribution.md": attributions_scored,
+    "docs/reference/artefact.md": artefact,
+    "docs/explanation/limits.md": limits,
     "README.md": in_short,
-    "docs/audit.md": counted,
+    "docs/explanation/audit.md": counted,
     "docs/papers/origins-wiki.md": lambda: grid("simplewiki"),
     "docs/papers/hate-speech-encoder.md": lambda: beside_printed("stormfront"),
-    "docs/verdicts.md": lambda: "\n".join(audited(area) for area in AREAS),
+    "docs/reference/verdicts.md": lambda: "\n".join(audited(area) for area in AREAS),
 }
 
 

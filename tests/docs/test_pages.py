@@ -20,7 +20,7 @@ from consoles import ROOT
 DOCS = ROOT / "docs"
 MOST = 10  # commands of a group
 MADE = {
-    DOCS / f"api/{room}.md"
+    DOCS / f"reference/api/{room}.md"
     for room in ("embeddings", "bias", "classifiers", "ranking", "debiasing", "origins")
 }
 """Pages that `docs/api.py` makes when the site is built."""
@@ -115,7 +115,7 @@ def test_configuration_is_valid(page: str, text: str) -> None:
 def test_paper_scale_lists_every_preset() -> None:
     presets = {path.stem for path in (ROOT / "workflow/presets").glob("*.yaml")}
     assert {
-        name for name in presets if f"\n| `{name}` |" not in consoles.PAGES["docs/paper-scale.md"]
+        name for name in presets if f"\n| `{name}` |" not in consoles.PAGES["docs/how-to/paper-scale.md"]
     } == set()
     assert presets
 

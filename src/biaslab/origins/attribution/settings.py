@@ -19,7 +19,7 @@ class Damping:
 
 
 def damping_of(model: GloveParameters) -> float:
-    """Return the damping that stands for the time of a training (docs/beyond/origins.md)."""
+    """Return the damping that stands for the time of a training (docs/explanation/small-sets.md)."""
     return 2 / (model.learning_rate * model.epochs)
 
 
