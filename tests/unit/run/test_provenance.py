@@ -37,8 +37,8 @@ def test_environment_names_software_machine_and_threads(monkeypatch):
 
 
 def test_environment_lists_what_the_package_imports():
-    """All but Workflow Run Crates, which no step writes, and what numba, scikit-learn and Snakemake bring."""
-    no_step = {"rocrate", "llvmlite", "threadpoolctl", "snakemake_interface_logger_plugins"}
+    """All but crates, which no step writes, and what numba, scikit-learn, requests and Snakemake bring."""
+    no_step = {"rocrate", "llvmlite", "threadpoolctl", "urllib3", "snakemake_interface_logger_plugins"}
     imported = {
         module.split(".")[0]
         for path in PACKAGE.rglob("*.py")
