@@ -88,7 +88,13 @@ def score(
     threads: Threads = 1,
 ) -> None:
     """Score an attribution from elsewhere by the checks of a run, beside the run's own."""
-    from biaslab.origins.checks.foreign import Retraining, estimate, write_recalled, write_scored
+    from biaslab.origins.checks.foreign import (
+        Retraining,
+        estimate,
+        reversed_sign,
+        write_recalled,
+        write_scored,
+    )
     from biaslab.origins.pages.explanation import chosen_tests, glove_of, open_setup, seed_of
 
     folder, file = results / "origins" / setup, config or results / "config.json"
@@ -109,6 +115,12 @@ def score(
     else:
         table = write_scored(given, folder, weat, seed, out, retraining)
     typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
+    if reversed_sign(table):
+        typer.echo(
+            "The scores seem to have the opposite sign: their linear datamodeling score is clearly below 0. A"
+            " document that raises the bias has a positive score.",
+            err=True,
+        )
 
 
 @app.command("explain")

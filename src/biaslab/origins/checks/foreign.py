@@ -5,6 +5,7 @@ It is scored beside the run's own attributions, on the same subsets, documents a
 knows nothing of the test: the lengths of the documents, random numbers, and influence on another test.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -45,8 +46,20 @@ PAIRED = "paired"
 """Among which subsets were scored that were retrained with the seeds of baselines; they have no ceiling."""
 
 COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n"]
-COLUMNS += ["value", "ci_low", "ci_high", "chance", "ceiling", "lead", "lead_ci_low", "lead_ci_high"]
-"""`lead`, of a linear datamodeling score: how much more the file has than the row; its interval is paired."""
+COLUMNS += [
+    "value",
+    "ci_low",
+    "ci_high",
+    "chance",
+    "ceiling",
+    "of_ceiling",
+    "worth",
+    "worth_ci_low",
+    "worth_ci_high",
+]
+COLUMNS += ["lead", "lead_ci_low", "lead_ci_high"]
+"""Of a linear datamodeling score: `of_ceiling`, its share of the ceiling; `worth`, how many retrainings score
+as high (`worth_in_retrainings`); `lead`, how much more the file has than the row, with a paired interval."""
 
 
 class Retraining(NamedTuple):
@@ -195,14 +208,69 @@ def score_subsets(
         drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
         target = standard_ranks(observed.to_numpy()[drawn])
         of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
+        ceiling, retrained = of_test["ceiling"].iloc[0], _retrainings(of_size, drawn)
         first = None
         for (name, form), change in changes.items():
             values = (standard_ranks(change[drawn]) * target).sum(axis=1)
             first = values if first is None else first
             lead, interval = first - values, central_interval(values[1:])
-            row = ["lds", "", size, name, form, n, values[0], *interval, 0, of_test["ceiling"].iloc[0]]
-            rows.append([*row, lead[0], *central_interval(lead[1:])])
+            row = ["lds", "", size, name, form, n, values[0], *interval, 0, ceiling, values[0] / ceiling]
+            worth = _worth_with_interval(values, *retrained) if np.isfinite(ceiling) else [np.nan] * 3
+            rows.append([*row, *worth, lead[0], *central_interval(lead[1:])])
     return pd.DataFrame(rows, columns=COLUMNS[1:])
+
+
+def worth_in_retrainings(lds: np.ndarray, reliability: np.ndarray, n_retrainings: int) -> np.ndarray:
+    """Return how many full retrainings of each subset predict the outcomes as well as an attribution.
+
+    The mean of k retrainings has the reliability r_k = k r / (1 + (k - 1) r) (Spearman 1910; Brown 1910),
+    where r is that of one. Its correlation with the outcomes, means of R retrainings, is sqrt(r_k r_R).
+    Solved for k, where s is the score: k = R s^2 (1 - r_R) / (r_R (r_R - s^2)).
+
+    Parameters
+    ----------
+    lds : ndarray of float64
+        Linear datamodeling scores.
+    reliability : ndarray of float64
+        That of the outcomes, r_R, in the same subsets.
+    n_retrainings : int
+        Retrainings whose mean is an outcome, R.
+
+    Returns
+    -------
+    ndarray of float64
+        0 for scores of at most 0, infinite for those of at least the ceiling sqrt(r_R), NaN if the outcomes
+        are not reliable at all.
+    """
+    s, r = np.maximum(lds, 0.0) ** 2, np.asarray(reliability, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = n_retrainings * s * (1 - r) / (r * (r - s))
+    return np.where(r > 0, np.where(s < r, worth, np.inf), np.nan)
+
+
+def _retrainings(removals: pd.DataFrame, drawn: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the reliability of the outcomes in each resample of subsets, and the retrainings of each."""
+    table = removals.drop_duplicates("set")
+    means, deviations = (table[name].to_numpy() for name in ("observed_mean", "observed_sd"))
+    k = int(table["n_retrainings"].iloc[0])
+    between, within = k * means[drawn].var(axis=1, ddof=1), (deviations[drawn] ** 2).mean(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.maximum(0.0, 1 - within / between), k
+
+
+def _worth_with_interval(lds: np.ndarray, reliability: np.ndarray, n_retrainings: int) -> list[float]:
+    """Return the worth of a score, the first, with its interval by resamples, the others."""
+    worth = worth_in_retrainings(lds, reliability, n_retrainings)
+    with np.errstate(invalid="ignore"):
+        shares = np.where(np.isinf(worth), 1.0, worth / (1 + worth))  # infinite ones have their place, too
+    bounds = central_interval(shares[1:])
+    return [float(worth[0]), *(share / (1 - share) if share < 1 else math.inf for share in bounds)]
+
+
+def reversed_sign(table: pd.DataFrame) -> bool:
+    """Tell whether the scores of a file are clearly below 0 on subsets of every size, from `write_scored`."""
+    own = table[(table["check"] == "lds") & (table["attribution"] == YOURS)]
+    return len(own) > 0 and bool((own["ci_high"] < 0).all())
 
 
 def leave_out(

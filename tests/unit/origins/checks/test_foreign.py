@@ -54,7 +54,8 @@ def run(tmp_path):
     ).to_parquet(folder / "lds/subsets.parquet")
     observed = [-truth[d].sum() + draw.normal(0, 0.3) for d in gone.values()]
     own = {"weat": "t", "size": 30, "set": list(gone), "estimator": "newton", "form": "set"}
-    removals = pd.DataFrame(own | {"change": observed[::-1], "observed_mean": observed})
+    own |= {"change": observed[::-1], "observed_mean": observed, "observed_sd": 0.5, "n_retrainings": 3}
+    removals = pd.DataFrame(own)
     removals.to_csv(folder / "lds/removals.tsv", sep="\t", index=False)
     bind(folder)
     ceiling = pd.DataFrame({"weat": ["t"], "size": [30], "ceiling": [0.99]})
@@ -113,6 +114,51 @@ def test_a_lead_is_paired_and_none_over_itself(run):
     lead = paired[paired["check"] == "lds"].loc["second"]
     assert 0 < lead["lead_ci_low"] < lead["lead"] < lead["lead_ci_high"]
     assert lead["lead_ci_high"] - lead["lead_ci_low"] < lead["ci_high"] - lead["ci_low"] + 1e-9
+
+
+@pytest.mark.parametrize("noise", [0.7, 2.0])
+def test_a_number_of_retrainings_is_worth_that_number(noise):
+    """Outcomes are means of three retrainings; what is scored are means of others, or knows nothing."""
+    draw, n = np.random.default_rng(3), 2000
+    truth = draw.standard_normal(n)
+    outcomes = truth + draw.normal(0, noise, (3, n))
+    removals = pd.DataFrame({"set": range(n), "observed_mean": outcomes.mean(axis=0), "n_retrainings": 3})
+    removals["observed_sd"] = outcomes.std(axis=0, ddof=1)
+    drawn = np.vstack([np.arange(n), draw.integers(n, size=(400, n))])
+    retrained = foreign._retrainings(removals, drawn)
+
+    def worth(changes):
+        target = standard_ranks(removals["observed_mean"].to_numpy()[drawn])
+        return foreign._worth_with_interval((standard_ranks(changes[drawn]) * target).sum(axis=1), *retrained)
+
+    for k in (1, 2, 5):
+        value, low, high = worth(truth + draw.normal(0, noise, (k, n)).mean(axis=0))
+        assert low < k < high
+        assert value == pytest.approx(k, rel=0.35)
+    value, low, high = worth(draw.standard_normal(n))
+    assert (low, round(value, 2)) == (0, 0)
+    assert high < 0.1
+    assert worth(truth)[2] == np.inf
+
+
+def test_worth_solves_the_formula_of_spearman_and_brown():
+    r, R = 0.4, 3
+    reliability = R * r / (1 + (R - 1) * r)
+    for k in (0.5, 1, 4):
+        score = np.sqrt(k * r / (1 + (k - 1) * r) * reliability)
+        assert foreign.worth_in_retrainings(score, reliability, R) == pytest.approx(k)
+    scores = np.array([-0.2, 0, 1.001 * np.sqrt(reliability), 1])
+    assert foreign.worth_in_retrainings(scores, reliability, R).tolist() == [0, 0, np.inf, np.inf]
+    assert np.isnan(foreign.worth_in_retrainings(0.3, 0.0, R))
+
+
+def test_a_reversed_sign_is_noticed(run):
+    table = run[1]
+    truth = table["score"].to_numpy()
+    unrelated = np.random.default_rng(2).standard_normal(N)
+    unrelated -= truth * (unrelated @ truth) / (truth @ truth)
+    for scores, expected in ((truth, False), (-truth, True), (unrelated, False)):
+        assert foreign.reversed_sign(scored(run, table.assign(score=scores)).reset_index()) is expected
 
 
 def bind(folder, name="removals", bound=BOUND):
