@@ -43,8 +43,10 @@ def modules(room: str) -> dict[str, ast.Module]:
     """Return the public modules of a room by their names."""
     names = public(_parse(PACKAGE / room / "__init__.py"))
     paths = {name: PACKAGE / room / name for name in names}
+    folders = {name for name, path in paths.items() if (path / "__init__.py").is_file()}
     return {
-        name: _parse(p / "__init__.py" if p.is_dir() else p.with_suffix(".py")) for name, p in paths.items()
+        name: _parse(path / "__init__.py" if name in folders else path.with_suffix(".py"))
+        for name, path in paths.items()
     }
 
 
