@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from rich.filesize import decimal
-
 from biaslab.core.errors import InputError
 from biaslab.run.locked_folder import locked_folder
 from biaslab.run.provenance import sha256_file
@@ -61,6 +59,8 @@ def download(
     a download that another process began is resumed. `insecure` allows http as well, for servers on this
     machine. `UnreachableError` means that there is no connection.
     """
+    from rich.filesize import decimal  # planning a run needs the packages of Snakemake alone
+
     check_address(url, insecure)
     if target.is_file():  # also where nothing can be written
         return
