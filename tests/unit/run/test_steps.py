@@ -10,7 +10,7 @@ import pytest
 from biaslab.core.processor import target
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.code import PACKAGE, closure
+from biaslab.run.code import PACKAGE, closure, source_of
 from biaslab.run.steps import SHARED, digests, given, mark_rules, step, step_code, step_digest
 
 ROOT = Path(__file__).parents[3]
@@ -35,8 +35,7 @@ def edit(package: Path, module: str, old: str, new: str) -> None:
 
 
 def append(package: Path, module: str) -> None:
-    path = package.joinpath(*module.split(".")[1:])
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    path = source_of(module, package)
     path.write_text(path.read_text() + "\nEXTRA = 1\n")
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 10**9))
 
