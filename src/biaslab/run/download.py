@@ -7,6 +7,7 @@ expected ones. Proxies are those of the environment (``HTTPS_PROXY``, ``NO_PROXY
 import contextlib
 import ipaddress
 import os
+import re
 import socket
 import ssl
 import time
@@ -127,6 +128,7 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
         cause = error.args[0] if error.args else error
         if isinstance(cause, MaxRetryError):  # which is raised before any connection
             server, reason = urlsplit(url).netloc, str(cause.reason).rpartition(": ")[2]
+            reason = re.sub(r"['\"]\)+$", "", reason)  # of a proxy's error, which quotes another
             raise UnreachableError(f"{server}: no connection ({reason}); connect to the web") from error
         raise _BrokenError(f"no answer: {cause}") from error
 

@@ -229,6 +229,13 @@ def test_no_connection_is_not_tried_again(target, waits):
     assert waits == []
 
 
+def test_a_proxy_that_does_not_answer_is_named_in_plain_words(target, monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    message = refusal("https://data.invalid/file", target)
+    assert message == "data.invalid: no connection ([Errno 111] Connection refused); connect to the web"
+
+
 def test_the_proxy_of_the_environment_is_used(target, monkeypatch):
     with web.served(web.file(DATA)) as (proxy, asked):
         monkeypatch.setenv("http_proxy", proxy.removesuffix("/file"))
