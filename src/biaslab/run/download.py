@@ -13,7 +13,6 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from http.client import responses
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
@@ -32,7 +31,8 @@ WAITS = (1.0, 2.0, 4.0, 8.0)
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 2**18
-_OUT_OF_ORDER = frozenset({408, 416, 425, 429, 500, 502, 503, 504})  # another attempt may succeed
+_NO_SUCH_RANGE = 416
+_OUT_OF_ORDER = frozenset({408, 425, 429, 500, 502, 503, 504})  # another attempt may succeed
 
 
 class UnreachableError(InputError):
@@ -41,6 +41,10 @@ class UnreachableError(InputError):
 
 class _BrokenError(Exception):
     """Another attempt may succeed."""
+
+
+class _RangeError(_BrokenError):
+    """What has arrived is not the beginning of the file."""
 
 
 def download(
@@ -78,7 +82,8 @@ def download(
             _check(url, part, sha256)
             part.replace(target)
         except OSError as error:
-            part.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
             raise InputError(
                 f"cannot write {target}: {error.strerror or error}; free space or choose another folder"
             ) from error
@@ -111,11 +116,13 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
     import requests
     from urllib3.exceptions import MaxRetryError
 
-    hooks = {"response": partial(_check_redirect, is_private_allowed=_is_private(url))}
+    hooks = {"response": _check_redirect}
     headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", **headers}
     try:
         given = {"headers": headers, "hooks": hooks, "timeout": _TIMEOUT_SECONDS, "verify": _authorities()}
         with requests.get(url, stream=True, **given) as answer:
+            if answer.status_code == _NO_SUCH_RANGE:
+                raise _RangeError(f"the server answers {answer.status_code}")
             if answer.status_code in _OUT_OF_ORDER:
                 raise _BrokenError(f"the server answers {answer.status_code}")
             if not answer.ok:
@@ -136,7 +143,7 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
 def _authorities() -> str | bool:
     """Return where this machine keeps the certificates that it trusts; True for those of requests."""
     paths = ssl.get_default_verify_paths()  # which SSL_CERT_FILE and SSL_CERT_DIR may name
-    has_folder = paths.capath is not None and any(os.scandir(paths.capath))
+    has_folder = paths.capath is not None and bool(os.listdir(paths.capath))
     return paths.cafile or (paths.capath if has_folder else True)
 
 
@@ -160,12 +167,16 @@ class _Transfer:
         headers = {"Range": f"bytes={there}-"} if there else {}
         if there and self.tag:
             headers["If-Range"] = self.tag
-        with answered(self.url, headers) as answer:
-            if not answer.headers.get("Content-Range", "").startswith(f"bytes {there}-"):
-                there = 0
-            tag = answer.headers.get("ETag", "")
-            self.tag = "" if tag.startswith("W/") else tag
-            self._write(answer, there)
+        try:
+            with answered(self.url, headers) as answer:
+                if not answer.headers.get("Content-Range", "").startswith(f"bytes {there}-"):
+                    there = 0
+                tag = answer.headers.get("ETag", "")
+                self.tag = "" if tag.startswith("W/") else tag
+                self._write(answer, there)
+        except _RangeError:  # the whole file, when a process was killed before it moved it, or another one
+            self.part.unlink(missing_ok=True)
+            raise
 
     def _write(self, answer: "Response", there: int) -> None:
         from tqdm import tqdm
@@ -222,18 +233,21 @@ def _check(url: str, part: Path, sha256: str) -> None:
         )
 
 
-def _check_redirect(answer: "Response", *, is_private_allowed: bool, **_: object) -> None:
-    """Follow to public addresses of the same scheme alone; also to private ones if the first one was.
+def _check_redirect(answer: "Response", **_: object) -> None:
+    if answer.is_redirect:
+        check_link(answer.url, urljoin(answer.url, answer.headers["Location"]))
+
+
+def check_link(origin: str, target: str) -> None:
+    """Refuse to follow a server's address to another scheme, or from a public address to a private one.
 
     Otherwise a server outside could make this machine read its own files and ask its neighbours.
     """
-    if not answer.is_redirect:
-        return
-    target, scheme = urljoin(answer.url, answer.headers["Location"]), urlsplit(answer.url).scheme
+    scheme = urlsplit(origin).scheme
     if urlsplit(target).scheme != scheme:
-        raise InputError(f"{answer.url}: leads to {target}, which is not {scheme}; refused")
-    if not is_private_allowed and _is_private(target):
-        raise InputError(f"{answer.url}: leads to {target}, an address that is not public; refused")
+        raise InputError(f"{origin}: leads to {target}, which is not {scheme}; refused")
+    if _is_private(target) and not _is_private(origin):
+        raise InputError(f"{origin}: leads to {target}, an address that is not public; refused")
 
 
 def _is_private(url: str) -> bool:

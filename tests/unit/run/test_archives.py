@@ -58,6 +58,7 @@ def linkset(*items):
         ("crate.zip", False),
         ("runs/10.5281", False),
         ("C:crate", False),
+        (f"https://a.org/crate.zip?signature={'0' * 5000}", True),
     ],
 )
 def test_addresses_and_dois_are_told_from_paths(text, expected):
@@ -127,6 +128,10 @@ def test_a_doi_leads_to_the_archive_in_a_set_of_links(tmp_path, resolver):
             r"links 2 archives \(http.*b\.zip, .*run\.zip\)",
         ),
         ([web.page(SET), web.page({}, b"{")], "no readable set of links"),
+        ([web.page(SET), web.page({}, b"[" * 100_000)], "no readable set of links"),
+        ([web.page(SET), web.page({}, linkset({"href": "/a" * 2**20}))], "no readable set of links"),
+        ([web.page({"Link": '<file:///a.zip>; rel="item"'})], "leads to file:///a.zip, which is not http"),
+        ([web.page({"Link": SET["Link"].replace("</links", "<ftp://a.org/links")})], "leads to ftp://a.org"),
         ([web.page(SET), web.page({}, b'{"linkset": [{"item": 1}]}')], "no readable set of links"),
         ([web.status(404)], r"the server answers 404"),
         ([web.status(503)], r"cannot be downloaded in 5 attempts \(the server answers 503\)"),
@@ -137,3 +142,9 @@ def test_pages_without_one_archive_are_refused(tmp_path, resolver, answers, mess
         resolver(url)
         with pytest.raises(InputError, match=message):
             fetch(DOI, tmp_path)
+
+
+@pytest.mark.parametrize("place", ["10.1.2.3", "169.254.169.254", "localhost"])
+def test_a_page_outside_cannot_name_files_of_this_network(place):
+    with pytest.raises(InputError, match="an address that is not public; refused"):
+        download.check_link("https://203.0.114.1/record", f"https://{place}/run.zip")

@@ -77,6 +77,17 @@ def test_a_download_that_a_killed_process_began_is_resumed(target):
     assert (target.read_bytes(), asked[0]["Range"], left(target)) == (DATA, "bytes=5000-", {"file.txt"})
 
 
+@pytest.mark.parametrize("left", [DATA, DATA + b"more"])
+def test_a_whole_or_too_long_beginning_does_not_keep_a_download_from_ending(target, waits, left):
+    """A process was killed before it moved what it had downloaded: the server has nothing after that."""
+    target.parent.mkdir()
+    target.with_name("file.txt.part").write_bytes(left)
+    with web.served(web.status(416), web.file(DATA)) as (url, asked):
+        download(url, target, **FILE)
+    assert target.read_bytes() == DATA
+    assert (asked[0]["Range"], "Range" in asked[1], waits) == (f"bytes={len(left)}-", False, [1.0])
+
+
 def test_the_beginning_of_another_file_is_never_part_of_a_download(target):
     target.parent.mkdir()
     part = target.with_name("file.txt.part")
@@ -203,7 +214,7 @@ def test_a_redirect_from_outside_to_this_network_is_refused(place):
         answer = requests.Response()
         answer.status_code, answer.url = 302, "https://203.0.114.1/file"
         answer.headers["Location"] = location
-        module._check_redirect(answer, is_private_allowed=False)
+        module._check_redirect(answer)
 
     with pytest.raises(InputError, match="an address that is not public; refused"):
         leads(f"https://{place}/x")

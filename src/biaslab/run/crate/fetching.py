@@ -1,16 +1,20 @@
 """The archive of a run in the web: at an https address, or behind a DOI."""
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from biaslab.core.errors import InputError
 from biaslab.run.crate import ARCHIVE
-from biaslab.run.download import answered, attempt, check_address, download
+from biaslab.run.download import answered, attempt, check_address, check_link, download
 from biaslab.run.provenance import sha256_file
+
+if TYPE_CHECKING:
+    from requests import Response
 
 RESOLVER = "https://doi.org/"
 _DOI = re.compile(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.IGNORECASE)
@@ -18,11 +22,12 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _DIGEST = "#sha256="
 _LINKSET = "application/linkset+json"
 _ZIP = "application/zip"
+_MAX_LINKS = 2**20  # bytes of a set of links
 
 
 def is_address(text: str) -> bool:
     """Tell whether a text is an address or a DOI rather than a path."""
-    return bool(_ADDRESS.fullmatch(text) or _DOI.fullmatch(text)) and not Path(text).exists()
+    return bool(_ADDRESS.fullmatch(text)) or (bool(_DOI.fullmatch(text)) and not Path(text).exists())
 
 
 def fetch_archive(
@@ -69,6 +74,7 @@ def _find_archive(url: str, say: Callable[[str], None], insecure: bool) -> str:
     links = attempt(url, url, lambda: _links(url), say)
     sets = [link["url"] for link in links if link["rel"] == "linkset" and link["type"] == _LINKSET]
     if not any(link["rel"] == "item" for link in links) and sets:
+        check_link(url, sets[0])
         links = attempt(sets[0], url, lambda: _links(sets[0], is_set=True), say)
     items = [link for link in links if link["rel"] == "item"]
     archives = {
@@ -79,7 +85,9 @@ def _find_archive(url: str, say: Callable[[str], None], insecure: bool) -> str:
         raise InputError(
             f"{url}: its page links {len(archives)} archives{known}, not one; name the https address of one"
         )
-    return archives.pop()
+    archive = archives.pop()
+    check_link(url, archive)
+    return archive
 
 
 def _links(url: str, is_set: bool = False) -> list[dict[str, str]]:
@@ -87,19 +95,29 @@ def _links(url: str, is_set: bool = False) -> list[dict[str, str]]:
     from requests.utils import parse_header_links
 
     with answered(url, {"Accept": _LINKSET} if is_set else {}) as answer:
-        if not is_set:
+        if is_set:
+            links = list(_links_of_set(url, _read_start(answer)))
+        else:
             found = parse_header_links(answer.headers.get("Link", ""))
             links = [{"rel": "", "type": "", **link} for link in found]
-        else:
-            try:
-                links = list(_links_of_set(answer.json()))
-            except (ValueError, AttributeError, KeyError, TypeError) as error:
-                raise InputError(f"{url}: no readable set of links; name the address of a file") from error
         return [{**link, "url": urljoin(answer.url, link["url"])} for link in links]
 
 
-def _links_of_set(value: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _read_start(answer: "Response") -> bytes:
+    """Return what a server sends, or as much of it as no set of links exceeds."""
+    parts: list[bytes] = []
+    for part in answer.iter_content(_MAX_LINKS):
+        parts.append(part)
+        if sum(map(len, parts)) > _MAX_LINKS:
+            break
+    return b"".join(parts)
+
+
+def _links_of_set(url: str, data: bytes) -> Iterator[dict[str, str]]:
     """Yield the links of a set (RFC 9264)."""
-    for context in value["linkset"]:
-        for link in context.get("item", []):
-            yield {"rel": "item", "type": link.get("type", ""), "url": link["href"]}
+    try:
+        for context in json.loads(data)["linkset"]:
+            for link in context.get("item", []):
+                yield {"rel": "item", "type": link.get("type", ""), "url": link["href"]}
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
+        raise InputError(f"{url}: no readable set of links; name the address of a file") from error
