@@ -27,7 +27,7 @@ from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.checks.brittleness.analysis import candidates
-from biaslab.origins.checks.lds.analysis import mask
+from biaslab.origins.checks.lds.analysis import mask, reliability_of_means
 from biaslab.origins.checks.lds.subsets import (
     BOUND,
     DOCUMENTS,
@@ -95,7 +95,9 @@ def write_scored(
     tables = []
     if (results / "lds/removals.tsv").exists():
         subsets = read_parquet(results / "lds/subsets.parquet")
-        removals = _read_outcomes(results / "lds/removals.tsv", subsets, BOUND)
+        removals = _read_outcomes(
+            results / "lds/removals.tsv", subsets, BOUND, "observed_sd", "n_retrainings"
+        )
         reliable = read_tsv(results / "lds/scores.tsv", ("weat", "size", "ceiling"))
         tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
         if (results / "lds/paired.tsv").exists():
@@ -199,7 +201,8 @@ def score_subsets(
     """
     rows = []
     for size, of_size in removals[removals["weat"] == weat].groupby("size"):
-        observed = of_size.drop_duplicates("set").set_index("set")["observed_mean"]
+        outcomes = of_size.drop_duplicates("set").set_index("set")
+        observed, k = outcomes["observed_mean"], int(outcomes["n_retrainings"].iloc[0])
         names, n = list(observed.index), len(observed)
         removed = mask(subsets[subsets["size"] == size], names, len(given[LENGTH])).astype(np.float64).T
         changes = {(name, SUM): -values @ removed for name, values in given.items()}
@@ -208,14 +211,15 @@ def score_subsets(
         drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
         target = standard_ranks(observed.to_numpy()[drawn])
         of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
-        ceiling, retrained = of_test["ceiling"].iloc[0], _retrainings(of_size, drawn)
+        ceiling, variances = of_test["ceiling"].iloc[0], outcomes["observed_sd"].to_numpy() ** 2
+        reliability = reliability_of_means(observed.to_numpy()[drawn], variances[drawn], k)
         first = None
         for (name, form), change in changes.items():
             values = (standard_ranks(change[drawn]) * target).sum(axis=1)
             first = values if first is None else first
             lead, interval = first - values, central_interval(values[1:])
             row = ["lds", "", size, name, form, n, values[0], *interval, 0, ceiling, values[0] / ceiling]
-            worth = _worth_with_interval(values, *retrained) if np.isfinite(ceiling) else [np.nan] * 3
+            worth = _worth_with_interval(values, reliability, k) if np.isfinite(ceiling) else [np.nan] * 3
             rows.append([*row, *worth, lead[0], *central_interval(lead[1:])])
     return pd.DataFrame(rows, columns=COLUMNS[1:])
 
@@ -246,16 +250,6 @@ def worth_in_retrainings(lds: np.ndarray, reliability: np.ndarray, n_retrainings
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = n_retrainings * s * (1 - r) / (r * (r - s))
     return np.where(r > 0, np.where(s < r, worth, np.inf), np.nan)
-
-
-def _retrainings(removals: pd.DataFrame, drawn: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the reliability of the outcomes in each resample of subsets, and the retrainings of each."""
-    table = removals.drop_duplicates("set")
-    means, deviations = (table[name].to_numpy() for name in ("observed_mean", "observed_sd"))
-    k = int(table["n_retrainings"].iloc[0])
-    between, within = k * means[drawn].var(axis=1, ddof=1), (deviations[drawn] ** 2).mean(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.maximum(0.0, 1 - within / between), k
 
 
 def _worth_with_interval(lds: np.ndarray, reliability: np.ndarray, n_retrainings: int) -> list[float]:
@@ -309,8 +303,8 @@ def leave_out(
     return table.sort_values("n_removed", kind="stable").assign(check="flips", chance=bias)
 
 
-def _read_outcomes(path: Path, subsets: pd.DataFrame, bound: Sequence[str]) -> pd.DataFrame:
-    table = read_tsv(path, ("set", DOCUMENTS, OUTCOME, *bound))
+def _read_outcomes(path: Path, subsets: pd.DataFrame, bound: Sequence[str], *more: str) -> pd.DataFrame:
+    table = read_tsv(path, ("set", DOCUMENTS, OUTCOME, *bound, *more))
     check_outcomes(path, table, subsets, bound)
     return table
 

@@ -14,6 +14,7 @@ from biaslab.core.io import write_tsv
 from biaslab.core.stats import standard_ranks
 from biaslab.origins.checks import foreign
 from biaslab.origins.checks.foreign import COLUMNS, write_recalled, write_scored
+from biaslab.origins.checks.lds.analysis import reliability_of_means
 from biaslab.origins.checks.lds.subsets import (
     BOUND,
     PAIRED_BOUND,
@@ -122,14 +123,13 @@ def test_a_number_of_retrainings_is_worth_that_number(noise):
     draw, n = np.random.default_rng(3), 2000
     truth = draw.standard_normal(n)
     outcomes = truth + draw.normal(0, noise, (3, n))
-    removals = pd.DataFrame({"set": range(n), "observed_mean": outcomes.mean(axis=0), "n_retrainings": 3})
-    removals["observed_sd"] = outcomes.std(axis=0, ddof=1)
+    means, variances = outcomes.mean(axis=0), outcomes.var(axis=0, ddof=1)
     drawn = np.vstack([np.arange(n), draw.integers(n, size=(400, n))])
-    retrained = foreign._retrainings(removals, drawn)
+    reliability = reliability_of_means(means[drawn], variances[drawn], 3)
 
     def worth(changes):
-        target = standard_ranks(removals["observed_mean"].to_numpy()[drawn])
-        return foreign._worth_with_interval((standard_ranks(changes[drawn]) * target).sum(axis=1), *retrained)
+        lds = (standard_ranks(changes[drawn]) * standard_ranks(means[drawn])).sum(axis=1)
+        return foreign._worth_with_interval(lds, reliability, 3)
 
     for k in (1, 2, 5):
         value, low, high = worth(truth + draw.normal(0, noise, (k, n)).mean(axis=0))

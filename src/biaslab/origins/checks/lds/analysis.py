@@ -139,17 +139,25 @@ def score(
 def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
     """Return how much of the spread of the observed means is of the subsets, and what it lets a score reach.
 
-    The intraclass correlation of the means of `effect_sizes` (n_subsets, n_retrainings), (MSB - MSW) /
-    MSB (Shrout and Fleiss 1979, ICC(1, k)), at least 0; and its root, the correlation that the true means
-    have with the observed ones. NaN for fewer than two subsets or retrainings.
+    The `reliability_of_means` of `effect_sizes` (n_subsets, n_retrainings), and its root, the correlation
+    that the true means have with the observed ones. NaN for fewer than two subsets or retrainings.
     """
     n, k = effect_sizes.shape
     if n < 2 or k < 2:
         return math.nan, math.nan
-    between = k * effect_sizes.mean(axis=1).var(ddof=1)
-    within = effect_sizes.var(axis=1, ddof=1).mean()
-    share = max(0.0, float((between - within) / between)) if between > 0 else math.nan
+    share = float(reliability_of_means(effect_sizes.mean(axis=1), effect_sizes.var(axis=1, ddof=1), k))
     return share, math.sqrt(share)
+
+
+def reliability_of_means(means: np.ndarray, variances: np.ndarray, k: int) -> np.ndarray:
+    """Return the intraclass correlation of means of k retrainings along the last axis, (..., n_subsets).
+
+    (MSB - MSW) / MSB (Shrout and Fleiss 1979, ICC(1, k)), at least 0; `variances` are those of the
+    retrainings of each subset. NaN where all means are equal.
+    """
+    between, within = k * means.var(axis=-1, ddof=1), variances.mean(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(between > 0, np.maximum(0.0, (between - within) / between), np.nan)
 
 
 def subset_table(
