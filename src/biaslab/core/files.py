@@ -143,6 +143,18 @@ def parse_json(text: str) -> Any:
     return json.loads(text, object_pairs_hook=_mapping)
 
 
+def parse_json_object(line: str, where: str, keys: str = "") -> dict[str, Any]:
+    """Return the object in a line of a file; a refusal names the place, and the `keys` that it needs."""
+    try:
+        record = parse_json(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
+    if not isinstance(record, dict):
+        needed = f" with {keys}" if keys else ""
+        raise InputError(f"{where}: not a JSON object; write one object a line{needed}")
+    return record
+
+
 def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):

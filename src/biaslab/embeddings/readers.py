@@ -20,7 +20,7 @@ from defusedxml.common import DefusedXmlException, DTDForbidden
 from defusedxml.ElementTree import ParseError, fromstring, iterparse
 
 from biaslab.core.errors import InputError, number_of, one_line, suggest
-from biaslab.core.files import parse_json
+from biaslab.core.files import parse_json_object
 
 MAX_DOCUMENT_BYTES = 64 * 2**20
 """The most one document may take once it is decompressed."""
@@ -110,12 +110,7 @@ def read_json_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iter
 
 
 def _json_document(line: str, where: str, left_out: Counter[str]) -> Document:
-    try:
-        record = parse_json(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
-    if not isinstance(record, dict):
-        raise InputError(f"{where}: not a JSON object; write one object a line with id, title and text")
+    record = parse_json_object(line, where, "id, title and text")
     identifier = str(_take(record, "id", (str, int), where))
     text = _take(record, "text", (str,), where)
     title = _take({"title": identifier} | record, "title", (str,), where)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError, number_of, one_line, suggest
-from biaslab.core.files import CUT, parse_json, separator_hint
+from biaslab.core.files import CUT, parse_json_object, separator_hint
 from biaslab.core.values import find_doubtful
 
 MAX_LINE_BYTES = 2**24
@@ -256,12 +256,7 @@ def _objects(
         if not line.strip():
             continue
         where = f"{path}:{number}"
-        try:
-            record = parse_json(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{where}: not JSON ({error}); write one object a line") from error
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: not a JSON object; write one object a line")
+        record = parse_json_object(line, where)
         _check_header(record, columns, where)
         yield number, record
 
