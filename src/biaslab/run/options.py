@@ -22,12 +22,10 @@ AnswerOut = Annotated[
     To.STEM,
 ]
 
-# Corpora and embeddings
+# Corpora
 CorpusSource = Annotated[
     Path, typer.Argument(help="The corpus: a file (perhaps .gz, .bz2 or .zst), or a folder of them.")
 ]
-CorpusVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the corpus (.tsv).")]
-EmbeddingsVocabulary = Annotated[Path, typer.Option(help="The vocabulary of the embeddings (.tsv).")]
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY  # so that an option with a default may precede one without
 
