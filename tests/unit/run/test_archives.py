@@ -81,6 +81,11 @@ def test_an_archive_is_downloaded_once_and_its_digest_is_said(tmp_path):
     assert f"#sha256={SHA256}" in said[-1]
 
 
+def test_an_archive_of_an_endless_name_gets_a_short_one(tmp_path):
+    with web.served(web.file(DATA)) as (url, _):
+        assert fetch(f"{url}/{'x' * 400}.zip", tmp_path).name == "crate.zip"
+
+
 def test_a_digest_is_checked_first(tmp_path):
     with web.served(web.file(DATA)) as (url, _):
         assert fetch(f"{url}#sha256={SHA256}", tmp_path).read_bytes() == DATA

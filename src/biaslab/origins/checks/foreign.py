@@ -243,13 +243,13 @@ def worth_in_retrainings(lds: np.ndarray, reliability: np.ndarray, n_retrainings
     Returns
     -------
     ndarray of float64
-        0 for scores of at most 0, infinite for those of at least the ceiling sqrt(r_R), NaN if the outcomes
-        are not reliable at all.
+        0 for scores of at most 0, infinite for those of at least the ceiling sqrt(r_R), NaN if a score is NaN
+        or the outcomes are not reliable at all.
     """
     s, r = np.maximum(lds, 0.0) ** 2, np.asarray(reliability, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = n_retrainings * s * (1 - r) / (r * (r - s))
-    return np.where(r > 0, np.where(s < r, worth, np.inf), np.nan)
+    return np.where(r > 0, np.where(s >= r, np.inf, worth), np.nan)
 
 
 def _worth_with_interval(lds: np.ndarray, reliability: np.ndarray, n_retrainings: int) -> list[float]:
@@ -258,7 +258,7 @@ def _worth_with_interval(lds: np.ndarray, reliability: np.ndarray, n_retrainings
     with np.errstate(invalid="ignore"):
         shares = np.where(np.isinf(worth), 1.0, worth / (1 + worth))  # infinite ones have their place, too
     bounds = central_interval(shares[1:])
-    return [float(worth[0]), *(share / (1 - share) if share < 1 else math.inf for share in bounds)]
+    return [float(worth[0]), *(math.inf if share >= 1 else share / (1 - share) for share in bounds)]
 
 
 def reversed_sign(table: pd.DataFrame) -> bool:

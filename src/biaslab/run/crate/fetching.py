@@ -57,7 +57,7 @@ def fetch_archive(
     doi = _DOI.fullmatch(place)
     url = _find_archive(f"{RESOLVER}{doi[1]}", say, insecure) if doi else place
     last = PurePosixPath(urlsplit(url).path).name
-    name = last if re.fullmatch(rf"[\w.-]+\{ARCHIVE}", last) else f"crate{ARCHIVE}"
+    name = last if re.fullmatch(rf"[\w.-]{{1,100}}\{ARCHIVE}", last) else f"crate{ARCHIVE}"
     file = folder / hashlib.sha256(f"{url}{sha256}".encode()).hexdigest()[:16] / name
     download(url, file, name=name, sha256=sha256, max_bytes=max_bytes, say=say, insecure=insecure)
     if not sha256:

@@ -152,6 +152,12 @@ def test_worth_solves_the_formula_of_spearman_and_brown():
     assert np.isnan(foreign.worth_in_retrainings(0.3, 0.0, R))
 
 
+def test_the_worth_of_equal_scores_is_undefined(run):
+    found = scored(run, run[1].assign(score=0.0)).loc[("lds", "yours")]
+    assert found[["value", "of_ceiling", "worth", "worth_ci_low", "worth_ci_high"]].isna().all()
+    assert not foreign.reversed_sign(found.to_frame().T.assign(check="lds", attribution="yours"))
+
+
 def test_a_reversed_sign_is_noticed(run):
     table = run[1]
     truth = table["score"].to_numpy()
