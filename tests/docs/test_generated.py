@@ -21,25 +21,6 @@ def test_generated_page_is_up_to_date(page: str) -> None:
     )
 
 
-def test_every_kind_of_key_is_described() -> None:
-    own = {"properties": {"format": {"enum": ["a|b", "c"], "description": "how it is written"}}}
-    node = {
-        "properties": {
-            "count": {"type": ["integer", "null"], "minimum": 1, "default": None, "description": "how many"},
-            "own": {
-                "type": "object",
-                "additionalProperties": own,
-                "description": "own ones",
-            },
-        }
-    }
-    assert list(generated._rows("area", node)) == [
-        ("`area.count`", "whole number or null", "`null`", "≥ 1", "how many"),
-        ("`area.own`", "mapping", "must be given", "", "own ones"),
-        ("`area.own.NAME.format`", "text", "must be given", "`a|b`, `c`", "how it is written"),
-    ]
-
-
 _NUMBER = r"[-+−]?\d[\d.,]*%?"
 INTERVAL = re.compile(rf"\[{_NUMBER}(?:,| to)\s{_NUMBER}\]|{_NUMBER}\s±\s{_NUMBER}")
 NOT_TYPED = [

@@ -38,13 +38,6 @@ def test_a_program_whose_output_is_cut_off_does_its_work(tmp_path, stream):
     assert (tmp_path / "out").read_text() == "done"
 
 
-def test_whole_output_is_as_ever():
-    command = [sys.executable, "-m", "biaslab", "datasets", "--help"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "Print what is here" in run.stdout
-    assert run.stderr == ""
-
-
 def test_a_command_without_any_output_ends_as_usual():
     command = f"{sys.executable} -m biaslab datasets --help >&- 2>&-"
     assert subprocess.run(command, shell=True, check=False).returncode == 0

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core import files, io
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError
 
 TABLE = pd.DataFrame({"word": ["NA", "the", ""], "count": [3, 1, 2], "value": [0.1, float("nan"), 1e-300]})
 WRITERS = {
@@ -102,11 +102,6 @@ def test_missing_columns_and_arrays_truncated_archives_and_objects_are_refused(t
     np.savez(path, a=np.array([{}], dtype=object))
     with pytest.raises(InputError, match="not a readable"):
         io.read_npz(path)
-
-
-def test_suggestions():
-    assert suggest("simplwiki", ["simplewiki", "nyt"]) == "; did you mean 'simplewiki'?"
-    assert suggest("zzz", ["simplewiki"]) == ""
 
 
 @pytest.mark.parametrize("interrupted", [False, True])

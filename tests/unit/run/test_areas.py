@@ -11,17 +11,13 @@ from biaslab.core.errors import InputError
 from biaslab.debiasing.area import AUTHORS
 from biaslab.run import extras
 from biaslab.run import plan as planning
-from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, load_area
+from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.fetching import ABSENT, THERE, Status
 from biaslab.run.plan import make_plan, wanted
 from biaslab.run.taken import Taken
 
 ROOT = Path(__file__).parents[3]
-CLASSIFIERS = """
-mine: {schema: s.yaml, data: d.csv, network: n.npz}
-census: {}
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -196,15 +192,6 @@ def test_a_corpus_goes_without_likeness_where_its_encoder_is_missing(plan):
 
 
 # --- every area
-
-
-@pytest.mark.parametrize("area", [load_area(name) for name in AREAS], ids=AREAS)
-def test_items_are_told_apart_and_have_captions(area):
-    places = [(item.kind, item.stem) for item in area.items]
-    assert len(set(places)) == len(places)
-    for item in area.items:
-        assert (ROOT / "workflow/report" / item.caption_file).read_text(encoding="utf-8").strip()
-        assert item.files or item.per == ALL
 
 
 def test_items_expand_to_units_and_tests():
