@@ -42,16 +42,6 @@ def test_no_interval_of_a_page_is_typed_by_hand(page: str) -> None:
     assert typed_intervals(PAGES[page]) == []
 
 
-def test_a_typed_interval_is_found() -> None:
-    typed = "r is 0.97 [0.91, 0.99], 8% [6%, 11%], [74 to 92], 0.3\n± 0.1"
-    assert typed_intervals(f"{typed}; `[1, 2]` <!--= x .1f -->1 [0, 2]<!--/-->") == [
-        "[0.91, 0.99]",
-        "[6%, 11%]",
-        "[74 to 92]",
-        "0.3\n± 0.1",
-    ]
-
-
 def test_every_table_of_another_run_says_which_and_is_shown() -> None:
     runs = generated.recorded_table("other/runs.tsv")
     assert runs["run"].str.len().gt(10).all()

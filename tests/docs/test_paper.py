@@ -3,21 +3,9 @@
 import re
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(__file__).parents[2]
 _, HEADER, TEXT = (ROOT / "paper.md").read_text(encoding="utf-8").split("---\n", 2)
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-
-
-def test_the_paper_has_the_parts_that_the_journal_asks_for():
-    header = yaml.safe_load(HEADER)
-    assert set(header) == {"title", "tags", "authors", "affiliations", "date", "bibliography"}
-    assert [author["name"] for author in header["authors"]] == ["the biaslab developers"]
-    headings = re.findall("^# (.*)$", TEXT, re.MULTILINE)
-    assert headings[:3] == ["Summary", "Statement of need", "State of the field"]
-    assert headings[-1] == "References"
-    assert 250 <= len(TEXT.split()) <= 1000
 
 
 def test_every_reference_is_cited_and_every_citation_is_there():

@@ -13,7 +13,7 @@ from biaslab.classifiers.encoding import read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import MAX_LINE_CHARACTERS
-from biaslab.core.io import read_npz, read_tsv
+from biaslab.core.io import read_tsv
 from biaslab.core.schema import check_schema
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.text.labelled import read_labelled
@@ -106,12 +106,6 @@ def test_long_texts_are_read(tmp_path):
     texts = ["cake " * 40_000, "song", "bread", "walk"]
     pd.DataFrame({"text": texts, "label": [0, 1, 0, 1]}).to_csv(tmp_path / "a.csv", index=False)
     assert read_labelled(tmp_path / "a.csv")["text"].str.len().max() == len(texts[0])
-
-
-def test_objects_in_an_archive_give_no_advice_to_unpickle(tmp_path):
-    np.savez(tmp_path / "a.npz", W=np.array([{}], object))
-    hint = r"a\.npz: not a readable \.npz file \(it holds objects, or is none\); regenerate it"
-    assert_refused(hint, read_npz, tmp_path / "a.npz", ("W",))
 
 
 @pytest.mark.parametrize("value", [2**63, 1e300, -(2**63)])

@@ -99,19 +99,6 @@ def test_a_table_whose_own_step_failed_is_left_out_alone(plan):
     assert set(lacking["it broke"]) == set(files)
 
 
-def test_where_everything_of_an_area_is_lost_no_table_is_left_and_the_audit_says_it(plan):
-    whole = plan(AUDITED)
-    area = whole.area("ranking")
-    read = {file for one in whole.made(area) for file in one.inputs(area)}
-    lost = [file.removeprefix("results/") for file in sorted(read) if file.startswith("results/")]
-    found = plan(f"{AUDITED}\nfailed: {json.dumps({'it broke': lost})}")
-    assert not any(
-        file in read for one in found.made(area) for file in one.inputs(area) if "results/" in file
-    )
-    assert found.audited()["setups"] == whole.audited()["setups"]
-    assert set(lost) < set(found.audited()["lacking"]["ranking/ranking"]["it broke"])
-
-
 def test_what_one_test_lacks_costs_the_items_of_that_test_and_of_all_tests():
     unit = Unit("one", tests=("a", "b"), lacks={"scores/a.tsv": "it broke"})
     items = [

@@ -72,14 +72,6 @@ def test_limits_of_a_field_hold(arguments, problem):
     assert problem in result.output
 
 
-def test_two_options_of_one_name_are_no_command():
-    def twice(size: Size, source: Source):
-        pass
-
-    with pytest.raises(ValueError, match="duplicate parameter name: 'size'"):
-        grouped(twice)
-
-
 def test_numbers():
     assert numbers("10,3", "--sizes", int, "1,2") == [10, 3]
     assert numbers("0,.5", "--weights", float, "1,2") == [0.0, 0.5]
