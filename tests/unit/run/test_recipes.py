@@ -386,7 +386,6 @@ def test_other_pickles_are_refused_and_nothing_of_them_is_done(tmp_path, monkeyp
         clusters.read_labels(path)
     assert str(caught.value).startswith(f"{path}: not a pickled k-means clustering (")
     assert problem in str(caught.value)
-    assert "\n" not in str(caught.value)
     assert not Path("evil").exists()
 
 
