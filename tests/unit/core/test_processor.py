@@ -78,7 +78,7 @@ llvmlite.binding.get_host_cpu_name = lambda: "haswell"
 """
     assert python(another + key) == python(key)
     native = {"BIASLAB_CPU": "native"}
-    assert python(another + key, **native) != python(another + key), "the machine is another"
+    assert python(another + key, **native) != python(key, **native), "the machine is another"
 
 
 @needs_target
