@@ -80,8 +80,8 @@ def test_a_planted_bias_stands_out_and_none_does_not(both):
     assert plain.share_below < 0.9
     assert biased.after.values["direct_bias_neutral"] == pytest.approx(0, abs=1e-6)
     lines = " ".join(answer([biased, plain], "hard").lines)
-    assert lines.count("so that this one stands out") == 1
-    assert lines.count("does not stand out, which is no proof that it is harmless") == 1
+    assert "so that this one stands out" in lines
+    assert "does not stand out, which is no proof that it is harmless" in lines
 
 
 def test_words_with_zero_vectors_are_named_and_change_no_other_number(files):

@@ -262,7 +262,7 @@ def test_what_a_reader_leaves_out_is_printed_with_its_count(tmp_path):
     path.write_text(
         '{"id": 1, "text": "one", "tags": [1], "url": null}\n\n{"id": 2, "text": "two", "tags": []}\n'
     )
-    keys, url, blank, kept = read(path)
+    blank, keys, url, kept = read(path)
     assert keys.startswith(f"{path}: the key 'tags' of 2 documents is left out, because")
     assert url.startswith(f"{path}: the key 'url' of 1 document is left out")
     assert blank == f"{path}: 1 blank line left out"
