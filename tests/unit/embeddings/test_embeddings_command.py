@@ -58,4 +58,5 @@ def test_a_training_of_a_batch_is_converted_with_the_words_near_it(texts, tmp_pa
     words, vectors = read_embedding("b")
     assert words == WORDS
     np.testing.assert_array_equal(vectors, trained[1].W)
-    assert "no replicate 2" in run("convert", "batch.npz", "--replicate", 2, "--out", "c")
+    arguments = ["convert", "batch.npz", "--replicate", 2, "--format", "glove", "--out", "c"]
+    assert "no replicate 2" in run(*arguments)
