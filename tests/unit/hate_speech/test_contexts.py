@@ -68,9 +68,9 @@ def script(monkeypatch):
     monkeypatch.setattr(contexts, "sample_left", draw("left"))
 
 
-@pytest.mark.parametrize("radius", [0, 1, 3, 20])
+@pytest.mark.parametrize("radius", [0, 1, 20])
 @pytest.mark.parametrize("add_itself", [False, True])
-@pytest.mark.parametrize("quirks", [(), ("independent",), ("pad",), ("independent", "pad")])
+@pytest.mark.parametrize("quirks", [(), ("independent",), ("pad",)])
 def test_contexts_are_those_of_the_published_loop(monkeypatch, batch, radius, add_itself, quirks):
     script(monkeypatch)
     ids, mask, occurrences = batch
