@@ -110,24 +110,7 @@ def test_training_counts_the_texts_that_are_cut(files):
     assert "7 of 120 texts are longer than the 128 word pieces that the classifier reads; their" in page
 
 
-class Bar:
-    """A bar of progress, which is counted among all that were made."""
-
-    def __init__(self, bars, total, initial, desc):
-        assert all(bar.is_closed for bar in bars)
-        self.desc, self.total, self.n, self.is_closed = desc, total, initial, False
-        bars.append(self)
-
-    def update(self, more):
-        self.n += more
-
-    def close(self):
-        self.is_closed = True
-
-
-def test_equal_trainings_write_equal_files_and_show_one_bar_after_the_other(files, monkeypatch):
-    bars = []
-    monkeypatch.setattr("tqdm.tqdm", lambda total, initial, desc, **_: Bar(bars, total, initial, desc))
+def test_equal_trainings_write_equal_files_and_explain_in_sampled_contexts(files):
     for out in ("one", "two"):
         train("--method", "soc-0.1", *TERMS, *SMALL, out=out)
     names = sorted(path.name for path in Path("one").iterdir())
@@ -135,11 +118,11 @@ def test_equal_trainings_write_equal_files_and_show_one_bar_after_the_other(file
     assert names == sorted(path.name for path in Path("two").iterdir())
     assert all(Path("one", name).read_bytes() == Path("two", name).read_bytes() for name in names)
     assert json.loads(Path("one/config.json").read_text())["num_hidden_layers"] == 1
-    assert [(bar.desc, bar.n, bar.total) for bar in bars] == [
-        ("language model", 1, 1),
-        ("soc-0.1", 6, 6),
-    ] * 2
-    assert all(bar.is_closed for bar in bars)
+    explain = ("explain", "one", "we met the cyclists today", "--radius", "3", "--samples", "4", "--unmask")
+    own, said = run(*explain)
+    assert "sampling and occlusion (SOC, 4 contexts, 3 word pieces on each side)" in own
+    assert said == ""
+    assert run(*explain, "--language-model", "one/language_model.safetensors")[0] == own
 
 
 def test_posts_stay_together_and_the_published_schedule(files):
@@ -227,16 +210,6 @@ def test_a_sentence_is_explained_by_occlusion_without_a_language_model(files):
     assert "identifiers: cyclists " in page
 
 
-def test_a_sentence_is_explained_in_sampled_contexts(files):
-    train("--method", "soc-0.1", *TERMS, *SMALL)
-    soc = ("--radius", "3", "--samples", "4", "--unmask")
-    own, said = run("explain", "mine", "we met the cyclists today", *soc)
-    assert "sampling and occlusion (SOC, 4 contexts, 3 word pieces on each side)" in own
-    assert said == ""
-    model = ("--language-model", "mine/language_model.safetensors")
-    assert run("explain", "mine", "we met the cyclists today", *soc, *model)[0] == own
-
-
 def test_explanations_are_written(files):
     Path("sentences.txt").write_text("The bakers were late.\n\nWe met the sailors.\nWe brought a cake.\n")
     page, _ = run("explain", "encoder", "--file", "sentences.txt", "--limit", "2", "--out", "e/f", "--unmask")
@@ -295,10 +268,7 @@ def write_bad_files():
         ({"--encoder": "nowhere"}, "nowhere: no such folder; name the folder of a BERT with config.json"),
         ({"--encoder": "no-weights"}, "no-weights: model.safetensors is missing"),
         ({"--identifiers": "none.txt"}, "none.txt: has no terms"),
-        (
-            {"--identifiers": None},
-            "--method soc-0.1: needs identity terms; name their file",
-        ),
+        ({"--identifiers": None}, "--method soc-0.1: needs identity terms; name their file"),
         ({"--label": "kinds"}, "column 'kinds' is missing; did you mean 'kind'"),
         ({"--limit": "12"}, "none of the 1 texts for validation is positive; give more texts"),
         ({"--out": "encoder"}, "encoder: has a model that was not trained here"),
@@ -321,23 +291,11 @@ def test_bad_input_of_a_training_is_refused(files, refused, changes, message):
         (("audit", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
         (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:2: not UTF-8 text"),
         (("audit", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
+        (("audit", "my_texts:nan", "texts.csv", *KIND, *TERMS), "my_texts:nan returned nan for text 1"),
+        (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),
         (
             ("explain", "my_texts:words", "a cake", "--unmask", "--language-model", "x.safetensors"),
             "--language-model: my_texts:words is no uncased BERT of two labels",
-        ),
-        (
-            ("audit", "my_texts:nan", "texts.csv", *KIND, *TERMS, "--out", "out"),
-            "my_texts:nan returned nan for text 1: not finite",
-        ),
-        (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),
-        (("explain", "encoder", "--file", "none.txt"), "none.txt: has no texts"),
-        (
-            ("explain", "encoder", "a cake", "--masked-words", "terms.txt"),
-            "terms.txt:1: not a SHA-256 digest",
-        ),
-        (
-            ("explain", "encoder", "a cake", "--unmask", "--language-model", "encoder/model.safetensors"),
-            "encoder/model.safetensors: no language model",
         ),
     ],
 )
@@ -345,7 +303,7 @@ def test_bad_input_of_the_other_commands_is_refused(files, refused, monkeypatch,
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     write_bad_files()
     assert message in refused("hate-speech", *arguments)
-    assert not list(Path().glob("out*"))
+    assert not list(Path().glob("hate-speech-audit*"))
 
 
 def test_a_missing_extra_is_named_before_anything_else(files, refused, monkeypatch):

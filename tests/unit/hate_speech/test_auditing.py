@@ -15,7 +15,7 @@ import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import auditing
-from biaslab.hate_speech.auditing import _compare_changes, _identifiers, audit, mask_words, swap
+from biaslab.hate_speech.auditing import _identifiers, audit, mask_words, swap
 from biaslab.hate_speech.metrics import auc, auc_interval
 from biaslab.hate_speech.own_bias import NONE, TEMPLATES
 from biaslab.hate_speech.report.audited import _differs, answer
@@ -81,8 +81,18 @@ def fair(some, what):
     return np.array([3.0 * ("broke" in t) - 1.5 for t in some])
 
 
-def test_who_is_named_in_false_alarms_is_found():
-    found = audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+@pytest.fixture(scope="module")
+def of_biased():
+    return audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+
+
+@pytest.fixture(scope="module")
+def of_fair():
+    return audit(fair, TERMS, texts(), None, TEMPLATES, 1)
+
+
+def test_who_is_named_in_false_alarms_is_found(of_biased):
+    found = of_biased
     table = found.identifiers.set_index("identifier")
     assert table.loc["cyclists", "false_positive_rate"] == 1
     assert table.loc["cyclists", "difference"] == 1
@@ -104,8 +114,8 @@ def test_who_is_named_in_false_alarms_is_found():
     assert "Harmless texts that name cyclists are false alarms in 100.0%" in " ".join(lines)
 
 
-def test_words_of_false_alarms_are_explained_by_leaving_them_out():
-    found = audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+def test_words_of_false_alarms_are_explained_by_leaving_them_out(of_biased, of_fair):
+    found = of_biased
     words = found.words.set_index("word")
     alarms = [t for t, y in texts().itertuples(index=False) if not y and "cyclists" in t]
     assert found.n_explained == len(alarms)
@@ -114,11 +124,11 @@ def test_words_of_false_alarms_are_explained_by_leaving_them_out():
     assert words.loc["cyclists", "change"] == pytest.approx(expit(0.5) - expit(-1.5))
     assert (words["change"].drop("cyclists") == 0).all()  # a null: no other word is heard
     assert mask_words(found, lambda word: "*").words["word"].unique().tolist() == ["*"]
-    assert audit(fair, TERMS, texts(), None, TEMPLATES, 1).words is None  # no false alarm
+    assert of_fair.words is None  # no false alarm
 
 
-def test_a_classifier_that_hears_no_names_gives_no_difference():
-    found = audit(fair, TERMS, texts(), None, TEMPLATES, 1)
+def test_a_classifier_that_hears_no_names_gives_no_difference(of_fair):
+    found = of_fair
     assert found.swapped["n_changed"] == 0
     assert found.swaps["change"].tolist() == [0, 0, 0]
     assert (found.identifiers["difference"].dropna() == 0).all()
@@ -160,15 +170,7 @@ def test_groups_of_few_texts_keep_a_line():
     assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
 
 
-def test_changes_of_probabilities_stay_within_their_bounds():
-    """Two texts that differ much tell nothing, and no interval goes beyond 1."""
-    assert _compare_changes(np.array([0.9, 0.1]), 0.9995) == (-1, 1, pytest.approx(np.nan, nan_ok=True))
-    low, high, least = _compare_changes(np.full(20, 0.2) + np.tile([0.1, -0.1], 10), 0.95)
-    assert 0 < low < 0.2 < high < 0.3
-    assert 0 < least < 0.1
-
-
-@pytest.mark.parametrize("k", [2, 10])
+@pytest.mark.parametrize("k", [2, 6])
 def test_equal_groups_are_called_different_in_at_most_one_of_twenty(k, monkeypatch):
     """40 audits of a classifier whose errors have nothing to do with names; at 5% more than 5 are rare."""
     monkeypatch.setattr(auditing, "find_least_rate", lambda *_: np.nan)  # takes long, and decides nothing

@@ -76,15 +76,6 @@ def test_equal_seeds_and_numbers_split_alike_and_others_do_not(made):
         assert len(other & first["test"]) / 1998 == pytest.approx(0.18, abs=0.06)
 
 
-def test_hate_alone_is_split_by_shares(made):
-    splits = read_splits(Source(corpus.STORMFRONT, "made.tar.gz", positive="hate"), seed=1)
-    assert made == [("made.tar.gz", "hate")]
-    assert_disjoint(splits)
-    for share, table in zip(corpus.SHARES, splits.values(), strict=True):
-        assert len(table) == pytest.approx(share * N_SENTENCES, abs=2)
-        assert table["label"].sum() == pytest.approx(share * N_POSITIVE, abs=1)
-
-
 def test_a_released_split_is_left_as_it_is(tmp_path):
     files = [table_file(tmp_path / f"{n}.csv", n) for n in (40, 12, 16)]
     source = Source("table", *files)
@@ -110,13 +101,6 @@ def test_what_cannot_be_split_is_refused_by_the_name_of_its_file(tmp_path, make,
         read_splits(make(tmp_path / "mine.csv"), seed=1)
     assert "mine." in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_an_archive_with_too_few_sentences_is_refused_by_its_name(made, monkeypatch):
-    whole = corpora.read_stormfront
-    monkeypatch.setattr(corpora, "read_stormfront", lambda path: whole(path).head(9000))
-    with pytest.raises(InputError, match=r"^made.tar.gz: the parts ask for 1427 positive texts"):
-        read_splits(STORMFRONT, seed=1)
 
 
 def test_texts_keep_labels_and_rows(tokenizer):
