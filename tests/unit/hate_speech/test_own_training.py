@@ -81,7 +81,6 @@ def test_no_post_is_in_both_parts(table):
     ("share", "problem"),
     [
         (0.0, "for validation is not between 0 and 1"),
-        (1.0, "for validation is not between 0 and 1"),
         (0.1, "none of the 4 texts for validation is positive; give more texts"),
     ],
 )
