@@ -243,7 +243,7 @@ def test_the_checkpoint_of_another_training_is_refused(world, tmp_path):
         next(other_model[0].parameters()).add_(1)
     other_labels = dataclasses.replace(world[1], train_labels=1 - world[1].train_labels)
     for start, changed, problem in (
-        (world, {"name": "soc-1"}, "method = vanilla, not soc-1"),
+        (world, {"name": "ear-0.1"}, "method = vanilla, not ear-0.1"),
         (world, {"seed": 2}, "seed = 1, not 2"),
         (world, {"settings": dataclasses.replace(SHORT, halvings=4)}, "halvings = 5, not 4"),
         (other_model, {}, "encoder ="),

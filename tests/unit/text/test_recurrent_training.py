@@ -122,7 +122,7 @@ def presence_of_a_word(seed, n):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_learns_a_rule_and_repeats_byte_for_byte(kind):
-    texts, labels = presence_of_a_word(9, 400)
+    texts, labels = presence_of_a_word(9, 600)
     assert 0.1 < labels.mean() < 0.4
     start = initial_recurrent(kind, random_recurrent(kind, 10, d=20).vectors, 11)
     before, results = flat(*weights_of(start)), []
