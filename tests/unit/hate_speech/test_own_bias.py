@@ -65,9 +65,9 @@ def test_metrics_are_those_of_scikit_learn():
         assert row.value == pytest.approx(row.hits / row.n)
         assert (row.ci_low, row.ci_high) == share_interval(int(row.hits), int(row.n))
     assert shares["n"].tolist() == [80, predicted.sum(), labels.sum(), 80 - labels.sum()]
-    none = own_metrics(np.array([-1.0, -2]), np.array([1, 0])).set_index("measure").loc["precision"]
-    assert none[["value", "n"]].tolist() == [0, 0]
-    assert math.isnan(none["ci_low"])
+    none = own_metrics(np.array([-1.0, -2]), np.array([1, 0])).set_index("measure")
+    assert none.loc["precision", ["value", "n"]].tolist() == [0, 0]
+    assert math.isnan(none.loc["precision", "ci_low"])
 
 
 def test_rows_of_any_and_of_no_identifier():
