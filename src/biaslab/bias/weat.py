@@ -189,8 +189,8 @@ def permutation_p_value(
     """Return the one-sided p-value of Caliskan et al. 2017.
 
     A random partition divides the target words into sets of the sizes of S and T. The p-value is the
-    probability that its test statistic ``Σ_S g - Σ_T g`` is at least the observed statistic. (With fixed
-    sizes, the sum over S and the difference of means order the partitions identically.) A sum over S is a tie
+    probability that its test statistic ``Σ_S g - Σ_T g`` is at least the observed statistic. With fixed
+    sizes, the sum over S and the difference of means order the partitions identically. A sum over S is a tie
     if it is below the observed sum by less than 1e-12 of ``Σ |g|``. Ties count as reached. If the effect size
     is undefined, all partitions are ties, and p = 1.
 

@@ -203,10 +203,10 @@ def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
 def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
     """Read the articles of one archive, or of all archives below a folder in the order of their paths.
 
-    The archives are streamed, never extracted. The text is the ``full_text`` block, because the block of the
-    lead paragraph repeats its beginning, or all paragraphs of the body if that block is missing. ``date``,
-    ``year`` and ``section`` (online section, else desk) are metadata. `say` receives the number of members
-    that are not .xml.
+    The archives are streamed, never extracted. The text is the ``full_text`` block, or all paragraphs of the
+    body if that block is missing. The lead paragraph block is ignored, because it repeats the beginning.
+    ``date``, ``year`` and ``section`` (online section, else desk) are metadata. `say` receives the number of
+    members that are not .xml.
     """
     source = Path(source)
     archives = files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]

@@ -72,8 +72,8 @@ def estimate_gradient(
 def write_gradients(setup: str, folder: Path, test: str, gradients: pd.DataFrame, out: Path) -> None:
     """Write the gradients of the co-occurrences in the documents that raise and lower a bias most.
 
-    Pages need only these few gradients. Therefore they do not need the large table of all gradients, also if
-    another run estimated them.
+    Pages need only these few gradients. Therefore a run can reuse an archived run without its large table of
+    all gradients.
     """
     corpus = Corpus(Setup(Unit(setup), folder))
     numbers = extremes(corpus.setup, test).values()
