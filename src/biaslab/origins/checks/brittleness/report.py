@@ -52,7 +52,9 @@ def number_table(setup: Setup, weat: str) -> Table:
 
 def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the effect size without the first documents of each ranking, predicted and observed."""
-    paths, outcomes = (_rows_of_test(setup, weat, name) for name in ("paths", "outcomes"))
+    names = ("brittleness/paths", "brittleness/outcomes")
+    tables = (setup.table(name, *COLUMNS[name]) for name in names)
+    paths, outcomes = (table[table["weat"] == weat].reset_index(drop=True) for table in tables)
     columns = {"observed_mean": "effect_size", "observed_ci_low": "ci_low", "observed_ci_high": "ci_high"}
     observed = outcomes.rename(columns=columns).assign(form=OBSERVED)
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
@@ -102,9 +104,3 @@ def _bracket(row: tuple) -> str:
     if pd.isna(row.up_to):
         return f"> {row.above}" if row.above else "undecided"
     return f"{row.above} < n ≤ {row.up_to}" if row.above else f"≤ {row.up_to}"
-
-
-def _rows_of_test(setup: Setup, weat: str, name: str) -> pd.DataFrame:
-    """Return the rows of a table that belong to a test, possibly none."""
-    table = setup.table(f"brittleness/{name}", *COLUMNS[f"brittleness/{name}"])
-    return table[table["weat"] == weat].reset_index(drop=True)
