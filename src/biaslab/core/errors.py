@@ -11,7 +11,7 @@ _WORDS = re.compile(r"\s+|\S+")
 
 
 class InputError(Exception):
-    """Bad input, described in one line: the place, the problem, and the remedy.
+    """Bad input: one line with the place, the problem, and the remedy.
 
     The command line prints the message without a traceback and exits with 2.
     """
