@@ -198,8 +198,8 @@ def _take(
         _say(f"biaslab: {line}")
 
     plain = _without_force(arguments)
-    asked = set(parse_args(plain)[1].targets)
-    options = [argument for argument in plain if argument not in asked]
+    targets = set(parse_args(plain)[1].targets)
+    options = [argument for argument in plain if argument not in targets]
 
     def wanted(targets: Sequence[str]) -> list[str]:
         return [*targets, *options] if targets else plain

@@ -114,10 +114,10 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
 def preset_path(name: str, root: Path) -> Path:
     """Return the file of a preset."""
     path = root / PRESETS / f"{name}.yaml"
-    known = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
-    if name not in known:
+    presets = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
+    if name not in presets:
         raise InputError(
-            f"there is no preset '{name}' (in {path.parent}: {', '.join(known)}){suggest(name, known)}"
+            f"there is no preset '{name}' (in {path.parent}: {', '.join(presets)}){suggest(name, presets)}"
         )
     return path
 

@@ -25,15 +25,15 @@ def named_in(section: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
 
 def check_corpora(section: Mapping[str, Any], keys: Sequence[str], place: str, given: Given) -> Iterator[str]:
     """Yield the problems of named corpora: undefined names and missing texts."""
-    known = given.config["corpora"]
+    corpora = given.config["corpora"]
     for key in (*keys, "corpora"):
         for name in section[key]:
-            if name not in known:
-                listed = f"(defined under corpora: {', '.join(known)}){suggest(name, known)}"
+            if name not in corpora:
+                listed = f"(defined under corpora: {', '.join(corpora)}){suggest(name, corpora)}"
                 yield f"{place}.{key}: there is no corpus '{name}' {listed}"
     for name in named_in(section, keys):
-        if name in known:
-            yield from _check_texts(name, known[name], given)
+        if name in corpora:
+            yield from _check_texts(name, corpora[name], given)
 
 
 def _check_texts(name: str, corpus: Mapping[str, Any], given: Given) -> Iterator[str]:

@@ -25,7 +25,7 @@ class Cost:
         if not is_log or not name.endswith(".log"):
             return
         seconds = time.monotonic() - self._begin
-        usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         memory = max(usage.ru_maxrss for usage in usages) / _UNITS_IN_MB
         processor = sum(usage.ru_utime + usage.ru_stime for usage in usages)
         file = f"{before}{_BENCHMARKS}{name.removesuffix('.log')}.tsv"

@@ -88,10 +88,10 @@ def write_report(
     if not units:
         raise InputError(f"there is no unit to report on; name what was run of the area {area.name}")
     made = expand(area.items, units)
-    known = [item.stem for item in area.items]
+    stems = [item.stem for item in area.items]
     for stem in only:
-        if stem not in (*known, *(one.stem for one in made)):
-            raise InputError(f"there is no item '{stem}' (known: {', '.join(known)}){suggest(stem, known)}")
+        if stem not in (*stems, *(one.stem for one in made)):
+            raise InputError(f"there is no item '{stem}' (known: {', '.join(stems)}){suggest(stem, stems)}")
     opened = {unit.name: open_unit(area, unit, results) for unit in units}
     out = results / area.name
     made = [one for one in made if not only or {one.stem, one.item.stem} & set(only)]

@@ -258,9 +258,9 @@ def choose(
     chosen, seed = Choice(jobs, source, *more), source.seed
     seed = secrets.randbelow(2**31) if seed is None else seed
     if source.recheck:
-        known = [job for job in chosen.agreeing if not is_shown_job(job)]
+        candidates = [job for job in chosen.agreeing if not is_shown_job(job)]
         # All results of changed code are taken or none of them, so any of them may be drawn.
-        drawn = draw(chosen.rewritten or known, source.recheck, seed)
+        drawn = draw(chosen.rewritten or candidates, source.recheck, seed)
         chosen = Choice(jobs, source, *more, drawn={job.outputs[0] for job in drawn})
     return chosen, seed
 
@@ -321,7 +321,7 @@ def take(
 
     `plan` returns the jobs that Snakemake would run for given targets, and `make` runs them.
     """
-    known = [choice.record(job) for job in choice.agreeing]
+    records = [choice.record(job) for job in choice.agreeing]
     drawn = [job for job in choice.jobs if choice.is_drawn(job)]
     targets = [file for job in drawn for file in job.outputs]
     results = choice.maker.keys() - choice.registered.keys()
@@ -330,7 +330,7 @@ def take(
     rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
     n_steps = max(taken.steps, len(choice.taken))
     taken = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
-    note_taken(HERE, taken, known)
+    note_taken(HERE, taken, records)
     moment = min((os.stat(f).st_mtime_ns for f in results if choice.is_here(f)), default=time.time_ns())
     for file in (file for files in choice.taken.values() for file in files):
         if not choice.is_here(file):
@@ -352,7 +352,7 @@ def take(
         raise InputError(f"{source.name}: {share}; nothing of it is taken")
     say(f"{share}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give others (95 % confidence)")
     report = {"seed": seed, "drawn": [min(job.outputs) for job in drawn], "equal": len(drawn)}
-    note_taken(HERE, replace(taken, recheck=report), known)
+    note_taken(HERE, replace(taken, recheck=report), records)
     return make_ahead([])
 
 

@@ -71,20 +71,20 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
         )
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: results are missing ({'; '.join(lost)}); run it again to its end")
-    there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
+    present = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
     for pattern in leave_out:
-        if not any(fnmatchcase(name, pattern) for name in there):
+        if not any(fnmatchcase(name, pattern) for name in present):
             raise InputError(f"{results}: no result fits '{pattern}'; correct the pattern, or leave it out")
-    shown = {
+    packed = {
         name: digest
-        for name, digest in there.items()
+        for name, digest in present.items()
         if is_packed(name, more) and not any(fnmatchcase(name, pattern) for pattern in leave_out)
     }
-    outputs = [_checked_file(results, name, digest) for name, digest in sorted(shown.items())]
+    outputs = [_checked_file(results, name, digest) for name, digest in sorted(packed.items())]
     outputs += [_checked_file(results, MANIFEST)] if is_whole else []
     benchmarks = [path.relative_to(results).as_posix() for path in (results / "benchmarks").rglob("*.tsv")]
     outputs += [_checked_file(results, name) for name in sorted(benchmarks)]
-    elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in shown}
+    elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in packed}
     started = _time(manifest[VARIABLE_KEY].get(STARTED))
     ended = _time(manifest[VARIABLE_KEY].get(ENDED))
     if ended is None:

@@ -81,9 +81,9 @@ def _find_archive(url: str, say: Callable[[str], None], insecure: bool) -> str:
         link["url"] for link in items if link["type"] == _ZIP or urlsplit(link["url"]).path.endswith(ARCHIVE)
     }
     if len(archives) != 1:
-        known = f" ({', '.join(sorted(archives))})" if archives else ""
+        listing = f" ({', '.join(sorted(archives))})" if archives else ""
         raise InputError(
-            f"{url}: its page links {len(archives)} archives{known}, not one; name the https address of one"
+            f"{url}: its page links {len(archives)} archives{listing}, not one; name the https address of one"
         )
     archive = archives.pop()
     check_link(url, archive)
