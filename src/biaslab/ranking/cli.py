@@ -20,7 +20,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The columns of a file of lists, but for the score."""
+    """The columns of a file of lists, except the score."""
 
     attribute: Annotated[
         list[str],
@@ -143,7 +143,7 @@ def rerank(
 
 
 def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> "Columns":
-    """Return the columns of a file of lists, as its reader wants them."""
+    """Return the columns of a file of lists for its reader."""
     from biaslab.ranking.lists import Columns
 
     return Columns(

@@ -22,7 +22,7 @@ from biaslab.fairness_testing.report.tables import MODE_NAMES
 from biaslab.run.reports import Results
 
 _BASE = "adf"
-"""The tester that others are compared with."""
+"""The tester that all others are compared with."""
 _RUN = [*SETTING, "tester", "mode"]
 _SEARCH = [*SETTING, "mode", "repetition", "budget"]
 _COLOURS, _MARKERS = (plot.GREEN, plot.PURPLE, plot.BLUE, plot.GREY), ("o", "s", "^", "D")
@@ -40,7 +40,7 @@ _REPETITIONS = (
 
 
 def relative(budgets: pd.DataFrame) -> pd.DataFrame:
-    """Compare what testers found with what ADF found in the same mode, repetition and budget (percent)."""
+    """Compare the finds of testers with ADF's in the same mode, repetition and budget (percent)."""
     base = budgets.loc[budgets["tester"] == _BASE, [*_SEARCH, "n_discriminatory"]]
     both = budgets.merge(base, on=_SEARCH, how="left", suffixes=("", "_base"))
     both["of_adf"] = 100 * ratio(both["n_discriminatory"], both["n_discriminatory_base"])
@@ -72,7 +72,7 @@ def budget_table(units: Sequence[Results]) -> Table:
 
 
 def draw_budgets(units: Sequence[Results], stem: Path) -> None:
-    """Draw what testers find in percent of what ADF finds at the largest budget, a panel a mode."""
+    """Draw the testers' finds in percent of ADF's at the largest budget, one panel per mode."""
     data = relative(read_all(units, "budgets"))
     data = data[(data["budget"] == data["budget"].max()) & (data["tester"] != _BASE)]
     settings = settings_of(data, SETTING)
@@ -83,8 +83,8 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
             part = data[data["mode"] == mode]
             _draw_mode(ax, part, settings, testers)
             absent = [TESTER_NAMES[one] for one in testers if not (part["tester"] == one).any()]
-            beside = f"; {', '.join(absent)} has one version, beside" if absent else ""
-            ax.set_title(f"Testers {MODE_NAMES[mode]}{beside}")
+            suffix = f"; {', '.join(absent)} has one version, beside" if absent else ""
+            ax.set_title(f"Testers {MODE_NAMES[mode]}{suffix}")
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
         axes[0].set_yticks(range(len(settings)), [setting_in_words(one, ": ") for one in settings])
         axes[0].set_ylim(len(settings) - 0.5, -0.5)
