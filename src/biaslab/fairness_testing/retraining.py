@@ -214,7 +214,7 @@ def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Gene
 
 
 def _passes(n: int, n_rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the first `n_rows` indices of repeated passes over n rows, each in a new order, (n_rows,) int64."""
+    """Return row indices, (n_rows,) int64, of repeated passes over n rows, each pass in a new order."""
     return np.concatenate([rng.permutation(n) for _ in range(-(-n_rows // n))])[:n_rows]
 
 

@@ -66,7 +66,7 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_ablation(units: Sequence[Results], stem: Path) -> None:
-    """Draw the change of discriminatory samples by each switch; one panel per tester, one mark per setting."""
+    """Draw the change of discriminatory samples by each switch; a panel per tester, a mark per setting."""
     data = worths(read_all(units, "ablation"))
     data = data[data["switch"] != PUBLISHED]
     testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
@@ -151,7 +151,7 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
-    """Draw the share of discriminatory texts that each training removes, a panel per benchmark (Table XIII)."""
+    """Draw the discriminatory share that each training removes, one panel per benchmark (Table XIII)."""
     retraining = texts.in_order(texts.read_all(units, "retraining"), "tester", list(texts.TRAINING_NAMES))
     data = summarize(retraining, [*texts.BENCHMARK, "tester", "label_rule"], ["improvement"])
     trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))

@@ -63,7 +63,7 @@ def corpus_of(unit: Results) -> str:
 
 
 def masker(unit: Results) -> Callable[[str], str]:
-    """Return a function that masks words of a corpus that must not be shown, unless the option unmask is set."""
+    """Return a function that masks words of a corpus that must not be shown, unless unmask is set."""
     return text_masker(None if unit.option("unmask") else unit.file("masked_words"))
 
 
