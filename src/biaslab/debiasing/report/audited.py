@@ -1,4 +1,4 @@
-"""The answer to how biased embeddings are, and what is left after debiasing: lines, page and numbers."""
+"""The answer of the audit of embeddings: lines, page and numbers."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from biaslab.debiasing.report.ranked import ranking_lines, ranking_sections
 from biaslab.debiasing.word_lists import describe_recased
 
 N_ENDS = 8
-"""Occupations shown of either end."""
+"""The number of occupations at each end."""
 N_LOST = 8
 
 _LEVEL = 0.05
@@ -35,7 +35,7 @@ _MEASURES = {
 
 
 def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) -> Answer:
-    """Say what audits of embeddings found, and of several how they rank."""
+    """Return the answer of the audits of embeddings, with their ranking if there are several."""
     names = ", ".join(one.name for one in found)
     return Answer(
         command="biaslab debiasing audit",
@@ -142,7 +142,7 @@ def _test_line(test: dict, method: str) -> str:
 
 
 def _partitions(test: dict) -> str:
-    """Return how a p-value was found."""
+    """Describe how a p-value was computed."""
     return f"{'exact, all' if test['exact'] else 'random,'} {test['permutations']:,} partitions"
 
 

@@ -1,4 +1,4 @@
-"""The tables of debiasing, of all embeddings together, and the readers of its results."""
+"""The tables of debiasing over all embeddings, and the readers of its results."""
 
 from collections.abc import Sequence
 
@@ -23,12 +23,12 @@ MEASURES = {
     "equidistance_max": "Largest difference of a neutral word's distance to the words of a pair",
 }
 N_EXTREME = 20
-"""Occupations at each end of the axis that the table shows."""
+"""The number of occupations at each end of the axis in the table."""
 N_INDIRECT = 10
-"""The same for the axis of indirect bias."""
+"""The number of occupations at each end of the axis of indirect bias."""
 
 METHODS = registry.METHODS | {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
-"""The titles of the methods, and of what tells chance."""
+"""The titles of the methods, and of the random directions."""
 
 REMAINING = {
     "direct_bias": "DirectBias",
@@ -36,7 +36,7 @@ REMAINING = {
     "classifier_accuracy": "Classifier, accuracy",
     "neighbour_correlation": "Neighbours, correlation",
 }
-"""Measures of bias that the figure shows, a panel each."""
+"""Measures of bias in the figure, one panel each."""
 
 _QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
 _TEXT = ("missing_words", "word", "she", "he")
@@ -45,12 +45,12 @@ _SEEDS = {"this project's list": "classifier", "the authors' list": "classifier_
 
 
 def read(unit: Results, name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of an embedding."""
+    """Read a file of `COLUMNS` of an embedding."""
     return unit.table(name, *COLUMNS[name], text=_TEXT)
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of several embeddings; their names become the first column."""
+    """Read a file of `COLUMNS` of several embeddings; their names become the first column."""
     parts = {unit.name: read(unit, name) for unit in units}
     return pd.concat(parts, names=["embedding", None]).reset_index(0).reset_index(drop=True)
 
@@ -69,20 +69,20 @@ def extreme_occupations(units: Sequence[Results]) -> Table:
     """Return the occupations at the ends of the she-he axis (Figure 1, left)."""
     data = read_all(units, "occupations")
     parts = {name: extremes(part, N_EXTREME) for name, part in data.groupby("embedding", sort=False)}
-    found = pd.concat(parts, names=["embedding", None]).reset_index(0)
-    shown = found.pivot(index=["embedding", "place"], columns="end").swaplevel(axis=1)
+    table_ = pd.concat(parts, names=["embedding", None]).reset_index(0)
+    shown = table_.pivot(index=["embedding", "place"], columns="end").swaplevel(axis=1)
     shown.columns = ["_".join(names) for names in shown.columns]
     templates = {"Embedding": "{embedding}", "Place": "{place}"}
     for end in ("she", "he"):
         templates[f"Extreme {end}"] = f"{{{end}_word}}"
         templates |= {
-            f"{name} ({end})": f"{{{end}_{stage}:+.3f}}" for stage, name in STAGES.items() if stage in found
+            f"{name} ({end})": f"{{{end}_{stage}:+.3f}}" for stage, name in STAGES.items() if stage in table_
         }
     note = (
         "Occupations by cosine with she - he before debiasing, and the same cosines after it. Words that tell"
         " a gender by themselves are not in the list of occupations."
     )
-    return Table(found, text_columns(shown.reset_index(), templates), "Extreme occupations", note)
+    return Table(table_, text_columns(shown.reset_index(), templates), "Extreme occupations", note)
 
 
 def analogies(units: Sequence[Results]) -> Table:
@@ -133,7 +133,7 @@ def benchmarks(units: Sequence[Results]) -> Table:
 
 
 def direct_bias(units: Sequence[Results]) -> Table:
-    """Return direct bias and what Observation 1 says to be zero, at each stage."""
+    """Return direct bias and the quantities that are zero by Observation 1, at each stage."""
     data = read_all(units, "bias")
     chosen = data[data["measure"].isin(MEASURES)]
     wide = _by_stage(chosen, ["embedding", "measure", "n_words"])
@@ -148,7 +148,7 @@ def direct_bias(units: Sequence[Results]) -> Table:
 
 
 def indirect_bias(units: Sequence[Results]) -> Table:
-    """Return the words at the ends of an axis of neutral words, and what of it is gender (Appendix A)."""
+    """Return the words at the ends of an axis of neutral words, and its share of gender (Appendix A)."""
     data = read_all(units, "indirect")
     order = data[data["stage"] == "before"]
     order = order.assign(extent=data["projection"].abs()).sort_values(
@@ -203,7 +203,7 @@ def classifier(units: Sequence[Results]) -> Table:
     """Return the F score of the classifier of gender-specific words (Section 5)."""
     parts = [read_all(units, name).assign(seeds=seeds) for seeds, name in _SEEDS.items()]
     data = pd.concat(parts, ignore_index=True)
-    found = data.groupby(["embedding", "seeds"], sort=False).agg(
+    summary = data.groupby(["embedding", "seeds"], sort=False).agg(
         folds=("F", "size"),
         f_mean=("F", "mean"),
         f_sd=("F", "std"),
@@ -212,7 +212,7 @@ def classifier(units: Sequence[Results]) -> Table:
         n_specific_found=("n_specific_found", "max"),
     )
     shown = text_columns(
-        found.reset_index(),
+        summary.reset_index(),
         {
             "Embedding": "{embedding}",
             "Learnt from": "{seeds}",
@@ -232,7 +232,7 @@ def classifier(units: Sequence[Results]) -> Table:
 
 
 def methods(units: Sequence[Results]) -> Table:
-    """Return all measures of all methods, a column a method."""
+    """Return all measures of all methods, one column per method."""
     data = read_all(units, "methods")
     names = {name: _measure_name(name) for name in dict.fromkeys(data["measure"])}
     shown = data.assign(text=[_interval_text(row) for row in data.itertuples()])
@@ -258,7 +258,7 @@ def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def _stages(data: pd.DataFrame, template: str) -> dict[str, str]:
-    """Return the columns of the stages that there are."""
+    """Return the columns of the available stages."""
     present = set(data["stage"])
     return {name: template % stage for stage, name in STAGES.items() if stage in present}
 

@@ -69,8 +69,8 @@ def answer(
             " was fitted on the file's own numbers, fit it on named columns (a pandas table): all numbers"
             " below are of encoded rows and no all-clear."
         )
-    for audited in found:
-        lines += _lines(audited, good)
+    for item in found:
+        lines += _lines(item, good)
     return Answer(
         command="biaslab fairness-testing audit",
         question=f"Whom does {named} treat differently in {data.name}?",
@@ -83,63 +83,61 @@ def answer(
             "Classifier": named,
             "Favourable": label,
             "Agreement": f"{agreement:.1%} of the rows",
-            "Protected": "; ".join(audited.protected for audited in found),
+            "Protected": "; ".join(item.protected for item in found),
         },
         files=[data, model],
         lines=lines,
         sections=[
-            section(audited, label)
-            for audited in found
-            for section in (_individual, _severity, _groups, _examples)
+            section(item, label) for item in found for section in (_individual, _severity, _groups, _examples)
         ],
         limits=LIMITS,
-        numbers={audited.protected: _numbers(audited) for audited in found} | {"agreement": agreement},
+        numbers={item.protected: _numbers(item) for item in found} | {"agreement": agreement},
     )
 
 
-def _numbers(audited: Audited) -> dict:
-    share, low, high = audited.uniform
+def _numbers(item: Audited) -> dict:
+    share, low, high = item.uniform
     return {
-        "n_rows": audited.n_rows,
-        "n_discriminatory": audited.n_discriminatory,
+        "n_rows": item.n_rows,
+        "n_discriminatory": item.n_discriminatory,
         "uniform": {"share": share, "low": low, "high": high, "n": N_UNIFORM},
-        "values": audited.values,
-        "pairs": audited.pairs,
-        "gap": audited.gap,
-        "groups": audited.groups,
-        "p_value": audited.p_value,
-        "equalized_odds": dict(zip(("difference", "low", "high"), audited.odds, strict=True)),
-        "examples": audited.examples,
+        "values": item.values,
+        "pairs": item.pairs,
+        "gap": item.gap,
+        "groups": item.groups,
+        "p_value": item.p_value,
+        "equalized_odds": dict(zip(("difference", "low", "high"), item.odds, strict=True)),
+        "examples": item.examples,
     }
 
 
-def _lines(audited: Audited, good: str) -> list[str]:
-    name, n = audited.protected, audited.n_discriminatory
-    low, high = share_interval(n, audited.n_rows)
-    share, least, most = audited.uniform
+def _lines(item: Audited, good: str) -> list[str]:
+    name, n = item.protected, item.n_discriminatory
+    low, high = share_interval(n, item.n_rows)
+    share, least, most = item.uniform
     lines = [
-        f"Changing {name} alone gives {n:,} of {audited.n_rows:,} rows another answer ({n / audited.n_rows:.1%}, 95%"
-        f" interval {low:.1%} to {high:.1%}), and {share:.1%} of the whole domain ({least:.1%} to"
+        f"Changing {name} alone gives {n:,} of {item.n_rows:,} rows another answer ({n / item.n_rows:.1%},"
+        f" 95% interval {low:.1%} to {high:.1%}), and {share:.1%} of the whole domain ({least:.1%} to"
         f" {most:.1%})."
     ]
-    lines.append(_favoured(audited, good))
+    lines.append(_favoured(item, good))
     lines.append(
-        f"How badly: changing {name} moves the probability of {good} by {audited.gap['mean']:.3f} in the mean"
-        f" ({audited.gap['low']:.3f} to {audited.gap['high']:.3f}), by {audited.gap['upper_decile']:.3f} or more in a"
-        f" tenth of the rows, at most by {audited.gap['maximum']:.3f}."
+        f"How badly: changing {name} moves the probability of {good} by {item.gap['mean']:.3f} in the mean"
+        f" ({item.gap['low']:.3f} to {item.gap['high']:.3f}), by {item.gap['upper_decile']:.3f} or more"
+        f" in a tenth of the rows, at most by {item.gap['maximum']:.3f}."
     )
-    return lines + _group_lines(audited, good)
+    return lines + _group_lines(item, good)
 
 
-def _favoured(audited: Audited, good: str) -> str:
-    pair = audited.most_favoured
-    if not audited.pairs["n_favoured"].any():
+def _favoured(item: Audited, good: str) -> str:
+    pair = item.most_favoured
+    if not item.pairs["n_favoured"].any():
         return (
-            f"No value of {audited.protected} is favoured in any row: of {audited.n_rows:,} rows none gets {good}"
-            " with one value and not with another. Rows that are not in the table may."
+            f"No value of {item.protected} is favoured in any row: of {item.n_rows:,} rows none gets"
+            f" {good} with one value and not with another. Rows that are not in the table may."
         )
-    reverse = audited.pairs[
-        (audited.pairs["value"] == pair["other"]) & (audited.pairs["other"] == pair["value"])
+    reverse = item.pairs[
+        (item.pairs["value"] == pair["other"]) & (item.pairs["other"] == pair["value"])
     ].iloc[0]
     is_clear = pair["difference_low"] > 0
     return (
@@ -151,34 +149,34 @@ def _favoured(audited: Audited, good: str) -> str:
     )
 
 
-def _group_lines(audited: Audited, good: str) -> list[str]:
-    groups = audited.groups
+def _group_lines(item: Audited, good: str) -> list[str]:
+    groups = item.groups
     if len(groups) < 2:
-        return [f"Groups of {audited.protected} cannot be compared: all rows have one value."]
+        return [f"Groups of {item.protected} cannot be compared: all rows have one value."]
     best = groups[groups["is_reference"]].iloc[0]
     others = groups[~groups["is_reference"]]
     large = others[~_is_too_few(others)]
     worst = others.loc[(large if len(large) else others)["rate"].idxmin()]
     conclusion = verdict(worst["ratio"], worst["ratio_low"], worst["ratio_high"])
-    if conclusion == CLEARLY_BELOW and not audited.p_value <= SIGNIFICANT:
+    if conclusion == CLEARLY_BELOW and not item.p_value <= SIGNIFICANT:
         conclusion += ", but the test of all groups sees no difference"
     ratio = f"ratio {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}"
     lines = [
         f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['n']:,} {worst['value']} and"
         f" {best['rate']:.1%} of {best['n']:,} {best['value']} rows (SPD {worst['spd']:.3f},"
-        f" {worst['spd_low']:.3f} to {worst['spd_high']:.3f}; {ratio}): {conclusion}. {_difference(audited)}"
+        f" {worst['spd_low']:.3f} to {worst['spd_high']:.3f}; {ratio}): {conclusion}. {_difference(item)}"
     ]
-    return lines + _few_lines(groups, good) + _error_lines(audited, worst, best["value"])
+    return lines + _few_lines(groups, good) + _error_lines(item, worst, best["value"])
 
 
-def _difference(audited: Audited) -> str:
+def _difference(item: Audited) -> str:
     """Describe whether any rate differs, and the least detectable difference."""
-    if np.isnan(audited.p_value):
+    if np.isnan(item.p_value):
         return "All rows get one answer, so that no rate can differ."
-    test = f"p = {audited.p_value:.2g}, all groups counted"
-    if audited.p_value <= SIGNIFICANT:
+    test = f"p = {item.p_value:.2g}, all groups counted"
+    if item.p_value <= SIGNIFICANT:
         return f"The rates of the groups differ ({test})."
-    tested = audited.groups[audited.groups["seen_rate"].notna()]
+    tested = item.groups[item.groups["seen_rate"].notna()]
     if tested.empty:
         return f"No difference is seen ({test}), and these rows are too few to show one."
     row = tested.loc[(tested["seen_other_rate"] - tested["seen_rate"]).idxmax()]
@@ -189,8 +187,8 @@ def _difference(audited: Audited) -> str:
     )
 
 
-def _error_lines(audited: Audited, worst: pd.Series, reference: str) -> list[str]:
-    value, low, high = audited.odds
+def _error_lines(item: Audited, worst: pd.Series, reference: str) -> list[str]:
+    value, low, high = item.odds
     if not np.isfinite(value):
         return []
     line = (
@@ -225,8 +223,8 @@ def _few_lines(groups: pd.DataFrame, good: str) -> list[str]:
     return [f"Too few rows to tell: {', '.join(names)}{more}."]
 
 
-def _individual(audited: Audited, label: str) -> Section:
-    order = audited.values.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
+def _individual(item: Audited, label: str) -> Section:
+    order = item.values.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
     templates = {
         "Value": "{value}",
         "If all rows had it": "{rate:.1%}",
@@ -235,10 +233,10 @@ def _individual(audited: Audited, label: str) -> Section:
         "Disfavoured in": "{disfavoured:.1%}",
     }
     return Section(
-        f"{audited.protected}: who is favoured",
+        f"{item.protected}: who is favoured",
         [
-            f"Every row is asked about once with each value of {audited.protected}, all else equal. The figure"
-            f" shows how many rows would get {label} if all had the value."
+            f"Every row is asked about once with each value of {item.protected}, all else equal. The"
+            f" figure shows how many rows would get {label} if all had the value."
         ],
         dots(order["value"], {"rows": with_ends(order, "rate")}, f"Share of rows with {label}"),
         listed(order, "{value} {rate:.1%}"),
@@ -248,8 +246,8 @@ def _individual(audited: Audited, label: str) -> Section:
     )
 
 
-def _severity(audited: Audited, label: str) -> Section:
-    pairs = audited.pairs.sort_values("difference", ascending=False, kind="stable").head(N_VALUES)
+def _severity(item: Audited, label: str) -> Section:
+    pairs = item.pairs.sort_values("difference", ascending=False, kind="stable").head(N_VALUES)
     shown = pairs.assign(pair=pairs["value"] + " over " + pairs["other"]).head(N_VALUES // 2)
     templates = {
         "Favoured": "{value}",
@@ -260,7 +258,7 @@ def _severity(audited: Audited, label: str) -> Section:
         "Probability gap": "{gap:.3f} ({gap_low:.3f} to {gap_high:.3f})",
     }
     return Section(
-        f"{audited.protected}: how often, and how badly",
+        f"{item.protected}: how often, and how badly",
         [
             f"The probability gap is how much more probable {label} is with the one value than with the"
             " other, all else equal, in the mean of all rows: it also counts where the answer stays the"
@@ -279,8 +277,8 @@ def _severity(audited: Audited, label: str) -> Section:
     )
 
 
-def _groups(audited: Audited, label: str) -> Section:
-    groups = audited.groups.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
+def _groups(item: Audited, label: str) -> Section:
+    groups = item.groups.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
     templates = {
         "Value": "{value}",
         "Rows": "{n:,}",
@@ -292,12 +290,12 @@ def _groups(audited: Audited, label: str) -> Section:
         "AOD": "{average_odds:.3f}",
         "Agreement": "{agreement:.1%}",
     }
-    best = audited.groups.loc[audited.groups["is_reference"], "value"].item()
+    best = item.groups.loc[item.groups["is_reference"], "value"].item()
     return Section(
-        f"{audited.protected}: the groups as they are",
+        f"{item.protected}: the groups as they are",
         [
             "What the groups of the table get. They may differ in other attributes, too, so that a gap here"
-            f" is not always the classifier's treatment of {audited.protected}; the other way round, a"
+            f" is not always the classifier's treatment of {item.protected}; the other way round, a"
             " classifier that never looks at it can still treat groups differently by what goes along with"
             " it."
         ],
@@ -313,7 +311,7 @@ def _groups(audited: Audited, label: str) -> Section:
         f"Compared with {best}, "
         + (
             "which was named. "
-            if audited.is_named
+            if item.is_named
             else f"the value with the highest rate (of those with {SMALL_SHARE:.0%} of the rows or more). "
         )
         + "95% intervals, simultaneous over all comparisons by one measure. SPD: difference of rates. EOD:"
@@ -322,15 +320,15 @@ def _groups(audited: Audited, label: str) -> Section:
     )
 
 
-def _examples(audited: Audited, label: str) -> Section:
-    if audited.examples.empty:
-        return Section(f"{audited.protected}: examples", ["No row of the table gets several answers."])
-    shown = audited.examples.rename(columns={"least": "Least with", "most": "most with"})
+def _examples(item: Audited, label: str) -> Section:
+    if item.examples.empty:
+        return Section(f"{item.protected}: examples", ["No row of the table gets several answers."])
+    shown = item.examples.rename(columns={"least": "Least with", "most": "most with"})
     shown["p_least"] = shown["p_least"].map("{:.3f}".format)
     shown["p_most"] = shown["p_most"].map("{:.3f}".format)
     shown = shown.rename(columns={"p_least": f"p({label})", "p_most": f"p({label}) "})
     return Section(
-        f"{audited.protected}: rows that are treated most differently",
+        f"{item.protected}: rows that are treated most differently",
         table=shown.astype(str),
         note=(
             "Rows that get several answers, by the gap of the probabilities; numbers as ranges where the"

@@ -254,7 +254,7 @@ def _load(model: str, own: "OwnTexts", device: str, threads: int, positive: str 
 def _train(
     kind: str, own: "OwnTexts", labels: "np.ndarray", epochs: int, seed: int, out: Path
 ) -> "tuple[TextModel, str]":
-    """Train a network on most texts, save it in the folder, and describe its accuracy on the remaining texts."""
+    """Train a network on most texts, save it in the folder, and describe its accuracy on the rest."""
     from biaslab.core.rng import stream
     from biaslab.fairness_testing.text.corpus import Labelled
     from biaslab.fairness_testing.text.experiment import measure_quality

@@ -20,11 +20,11 @@ from biaslab.text.splits import split_shares
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 
 SHARES = (0.6, 0.1, 0.3)
-"""Shares of the parts, unless the corpus has its own; the test share is large because searches start there."""
+"""Shares of the parts, unless the corpus has its own; the test share is large, as searches start there."""
 K = 10
 """Candidate neighbours for the substitute of a word (Table II)."""
 MAX_WORDS = 200
-"""The largest number of words of a text; longer texts are cut, because the paper does not specify a length."""
+"""The largest number of words of a text; longer texts are cut, because the paper gives no length."""
 SENTENCES = "sentences"
 LEXICON, TEXTS = "lexicon.npz", "texts.npz"
 
@@ -58,25 +58,25 @@ def prepare(
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus."""
-    all_terms = read_terms(terms)
+    listed = read_terms(terms)
     for feature in features:
-        if feature not in all_terms:
+        if feature not in listed:
             raise InputError(
-                f"{terms}: has no feature '{feature}' (it has {', '.join(all_terms)}){suggest(feature, all_terms)}"
+                f"{terms}: has no feature '{feature}' (it has {', '.join(listed)}){suggest(feature, listed)}"
             )
-    values = {name: all_terms[name] for name in features}
+    values = {name: listed[name] for name in features}
     tables = read_parts(source, seed, say)
     words = {name: _words(table["text"], name, say) for name, table in tables.items()}
     words[SENTENCES] = _words(read_texts(sentences)["text"], SENTENCES, say)
     read_vectors = Lexicon.load(vectors)
     all_texts = [text for texts in words.values() for text in texts]
-    lexicon = build_lexicon(read_vectors.words, read_vectors.vectors, [*all_texts, *all_terms.values()])
+    lexicon = build_lexicon(read_vectors.words, read_vectors.vectors, [*all_texts, *listed.values()])
     encoded = {name: lexicon.encode(texts) for name, texts in words.items()}
     ids = {
         name: np.array([lexicon.ids[v] for v in feature_values], np.int32)
         for name, feature_values in values.items()
     }
-    protected = [lexicon.ids[value] for feature_values in all_terms.values() for value in feature_values]
+    protected = [lexicon.ids[value] for feature_values in listed.values() for value in feature_values]
     arrays: dict[str, np.ndarray] = {}
     for name, texts in encoded.items():
         labels = np.zeros(len(texts)) if name == SENTENCES else tables[name]["label"]

@@ -77,7 +77,7 @@ def distinct(texts: Texts) -> np.ndarray:
 
 
 def count_global(search: GlobalSearch) -> tuple[int, int]:
-    """Return the number of seeds that are themselves discriminatory, and of distinct texts found from others."""
+    """Return the number of discriminatory seeds, and of distinct texts found by perturbing other seeds."""
     perturbed = search.texts.take(np.flatnonzero(search.found > 0))
     return int((search.found == 0).sum()), len(distinct(perturbed))
 

@@ -70,7 +70,7 @@ def validity(
     pairs: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return validity.tsv: means over the finds on test texts; encoder measures only for the first training."""
+    """Return validity.tsv: means over the finds on test texts, with an encoder for the first training."""
     groups = []
     for kind, finds_of in found.items():
         for name, finds in finds_of.items():
@@ -115,7 +115,7 @@ def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
 def examples(
     corpus: str, kind: str, network: TextModel, prepared: Prepared, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield the texts that ADF generates from neutral sentences (Figure 4), for each feature that they contain."""
+    """Yield the texts that ADF generates from neutral sentences (Figure 4), per feature in them."""
     for feature, values in prepared.values.items():
         subject = TextSubject(network, values, prepared.neighbours)
         rows = np.flatnonzero(holding(prepared.sentences, values))

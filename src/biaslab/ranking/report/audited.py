@@ -114,7 +114,7 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
         return ["Nothing can be told of a difference of selection rates."]
     test = f"p = {found.p_value:.2g}, all values counted"
     is_seen, is_few = rows["p_value"] <= SIGNIFICANT, rows["is_too_few"].astype(bool)
-    unseen, few = rows[~is_seen & ~is_few], rows[~is_seen & is_few]
+    rest, few = rows[~is_seen & ~is_few], rows[~is_seen & is_few]
     lines = []
     if is_seen.any():
         parts = []
@@ -127,12 +127,12 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
                     f"{_listed_names(names)} {'are' if len(names) > 1 else 'is'} selected {word} often"
                 )
         lines.append(f"The selection rates differ ({test}): {' and '.join(parts)} than all others.")
-        if len(unseen):
+        if len(rest):
             lines.append(
-                f"No difference to all others is seen for {_listed_names(unseen['value'])}. {_seen(unseen)}"
+                f"No difference to all others is seen for {_listed_names(rest['value'])}. {_seen(rest)}"
             )
     else:
-        lines.append(f"No difference between the selection rates is seen ({test}). {_seen(unseen)}".rstrip())
+        lines.append(f"No difference between the selection rates is seen ({test}). {_seen(rest)}".rstrip())
     if len(few):
         names = [f"{row['value']} ({row['n_candidates']:,.0f})" for row in few.to_dict("records")]
         lines.append(
