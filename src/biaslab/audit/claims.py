@@ -186,7 +186,6 @@ def _read_schema(path: str | os.PathLike) -> dict:
 
 
 def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Claim:
-    """Return the claim of a row, without its empty fields."""
     fields: dict[str, object] = {name: text for name, text in row.items() if text}
     for name in _NUMBERS:
         if name in fields:

@@ -207,12 +207,10 @@ def _column(name: str, table: pd.DataFrame) -> pd.Series:
 
 
 def _compute(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.expr) -> Value:
-    """Apply a row-by-row operation to numeric parts of a formula."""
     return _operate(function, node, *_as_numbers(node, *(_evaluate(part, table) for part in parts)))
 
 
 def _as_numbers(node: ast.expr, *values: Value | Estimate) -> list[Value | Estimate]:
-    """Return the operands of an operator as numbers."""
     if text := next((value for value in values if isinstance(value, str)), None):
         raise FormulaError(f"'{ast.unparse(node)}' computes with the text '{text}'")
     return [_numbers(value) if isinstance(value, pd.Series) else value for value in values]
@@ -279,7 +277,6 @@ def _is_text(value: Value | Estimate) -> bool:
 
 
 def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
-    """Return the conjunction or disjunction of conditions."""
     conditions = [_condition(_evaluate(part, table), ast.unparse(part)) for part in node.values]
     if any(condition.dtype != bool for condition in conditions):
         # The nullable type: false and unknown is false, true or unknown is true.

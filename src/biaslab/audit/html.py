@@ -194,7 +194,6 @@ def place_marks(
 
 
 def _papers(table: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> list[Paper]:
-    """Return the papers in the order of their first claim."""
     rows = pd.Series(
         [_row(record) for record in table.itertuples(index=False)], index=table.index, dtype=object
     )
@@ -221,7 +220,6 @@ def _paper(
     weak: list[tuple[Row, str]],
     items: list[dict[str, Any]],
 ) -> Paper:
-    """Sort the rows of a paper into the blocks of the page."""
     by_verdict: dict[str, list[Row]] = {verdict: [] for verdict in FAILURES_FIRST}
     missing: dict[str, list[Row]] = {}
     aside: dict[str, list[Row]] = {}
@@ -280,7 +278,6 @@ def _terms(record: Any) -> Iterable[str]:
 
 
 def _details(record: Any) -> Iterable[tuple[str, str]]:
-    """Yield the names and texts of an expanded row."""
     attempted = record.verdict != NOT_ATTEMPTED
     yield "Reason", record.reason
     if record.rule:

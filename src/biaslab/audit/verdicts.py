@@ -116,7 +116,6 @@ def format_number(number: float) -> str:
 
 
 def _judge_met(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
-    """Return the verdict on a claim that the measured number meets."""
     if claim.kind not in EXEMPT_KINDS:
         if math.isfinite(null) and meets(claim, null)[0]:
             return INCONCLUSIVE, f"{clause}, but so would a null result ({format_number(null)})"
@@ -128,7 +127,6 @@ def _judge_met(claim: Claim, found: Estimate, null: float, clause: str) -> tuple
 
 
 def _judge_missed(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
-    """Return the verdict on a claim that the measured number does not meet."""
     if claim.direction and _is_beyond(claim, found, null):
         where = f"on the published side of a null result ({format_number(null)})"
         if _covers(found, null):

@@ -123,7 +123,6 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
 
 
 def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:
-    """Return a test with only the words that all embeddings have."""
 
     def kept(sets: Mapping[str, list[str]]) -> dict[str, list[str]]:
         return {name: [w for w in words if all(w in of for of in known)] for name, words in sets.items()}

@@ -219,7 +219,6 @@ def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS)
 def _bias_rows(
     experiment: Experiment, vectors: np.ndarray, found: Measurement, other_occupations: Sequence[int]
 ) -> Iterator[tuple[str, float, int]]:
-    """Yield measure, value and number of words of one stage."""
     lists = experiment.lists
     n_neutral = len(lists.neutral_occupations)
     for name, value in found.values.items():

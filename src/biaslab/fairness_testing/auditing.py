@@ -87,13 +87,9 @@ def favourable_class(schema: Schema, name: str | None) -> int:
 def check_groups(schema: Schema, groups: Sequence[Sequence[str]]) -> None:
     """Refuse groups and classes with two spellings, or that probably mean a missing value."""
     protected = {name for names in groups for name in names}
-    chosen = [
-        attribute
-        for attribute in schema.attributes
-        if attribute.name in protected and isinstance(attribute, Category)
-    ]
-    for attribute in (*chosen, schema.label):
-        check_values(f"{schema.name}: {attribute.name}", attribute.values)
+    chosen = [a for a in schema.attributes if a.name in protected and isinstance(a, Category)]
+    for a in (*chosen, schema.label):
+        check_values(f"{schema.name}: {a.name}", a.values)
 
 
 def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequence[str]]) -> None:
@@ -205,16 +201,16 @@ def group_measures(
     """
     rows = []
     for value in np.unique(values):
-        is_member = values == value
-        good, true = is_member & actual, predicted[is_member] == actual[is_member]
+        is_in = values == value
+        good, true = is_in & actual, predicted[is_in] == actual[is_in]
         rows.append(
             {
                 "value": value,
-                "n": int(is_member.sum()),
-                "n_predicted": int(predicted[is_member].sum()),
+                "n": int(is_in.sum()),
+                "n_predicted": int(predicted[is_in].sum()),
                 "n_actual": int(good.sum()),
                 "n_true_positive": int(predicted[good].sum()),
-                "n_false_positive": int(predicted[is_member & ~actual].sum()),
+                "n_false_positive": int(predicted[is_in & ~actual].sum()),
                 "agreement": float(true.mean()),
             }
         )
@@ -263,7 +259,6 @@ def equalized_odds(groups: pd.DataFrame) -> tuple[float, float, float]:
 
 
 def _place_of(reference: str | None, groups: pd.DataFrame) -> int:
-    """Return the index of the reference group."""
     if reference is None:
         return reference_of(groups["rate"], groups["n"])
     names = groups["value"].tolist()
@@ -312,14 +307,14 @@ def _values(is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:
     any_good, all_good = is_good.any(axis=1), is_good.all(axis=1)
     rows = []
     for number, name in enumerate(names):
-        is_favourable = is_good[:, number]
+        is_hit = is_good[:, number]
         row = {"value": name}
         for key, hits in (
-            ("rate", is_favourable),
-            ("favoured", is_favourable & ~all_good),
-            ("disfavoured", ~is_favourable & any_good),
+            ("rate", is_hit),
+            ("favoured", is_hit & ~all_good),
+            ("disfavoured", ~is_hit & any_good),
         ):
-            low, high = share_interval(int(hits.sum()), len(is_favourable))
+            low, high = share_interval(int(hits.sum()), len(is_hit))
             row |= {key: hits.mean(), f"{key}_low": low, f"{key}_high": high}
         rows.append(row)
     return pd.DataFrame(rows)

@@ -238,6 +238,5 @@ def _curve(case: Case, trail: Trail) -> pd.DataFrame:
 
 
 def _named(case: Case, table: pd.DataFrame) -> pd.DataFrame:
-    """Prepend the names of the case."""
     names = {"classifier": case.classifier, "protected": case.attribute}
     return table.assign(**names)[[*names, *table.columns]]

@@ -143,7 +143,6 @@ def rerank(
 
 
 def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> "Columns":
-    """Return the columns of a file of lists for its reader."""
     from biaslab.ranking.lists import Columns
 
     return Columns(

@@ -140,7 +140,6 @@ def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
 
 
 def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
-    """Return position, value and share of each line of a YAML file."""
     for value in (shares := read_yaml(path)):
         if not isinstance(value, str | int):
             raise InputError(f"{path}: the value {value} is no text; write it in quotes")
@@ -150,7 +149,6 @@ def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
 
 
 def _read_table(path: Path) -> list[tuple[str, str, str]]:
-    """Return position, value and share of each line of a CSV or TSV file."""
     try:
         check_whole(path)
         table = pd.read_csv(

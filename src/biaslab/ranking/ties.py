@@ -151,6 +151,5 @@ def _blocks(pools: Pools) -> np.ndarray:
 
 
 def _members(starts: np.ndarray, lists: np.ndarray) -> np.ndarray:
-    """Return the concatenated indices of the members of lists."""
     sizes = np.diff(starts)[lists]
     return places_of(sizes) + np.repeat(starts[lists], sizes)

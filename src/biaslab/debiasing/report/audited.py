@@ -142,7 +142,6 @@ def _test_line(test: dict, method: str) -> str:
 
 
 def _partitions(test: dict) -> str:
-    """Describe how a p-value was computed."""
     return f"{'exact, all' if test['exact'] else 'random,'} {test['permutations']:,} partitions"
 
 

@@ -258,7 +258,6 @@ def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def _stages(data: pd.DataFrame, template: str) -> dict[str, str]:
-    """Return the columns of the available stages."""
     present = set(data["stage"])
     return {name: template % stage for stage, name in STAGES.items() if stage in present}
 

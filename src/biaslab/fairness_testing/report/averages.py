@@ -50,7 +50,9 @@ def averages(
     )
     settings = pd.MultiIndex.from_frame(counts[SETTING].drop_duplicates())
     rows = []
-    for members in _groups(list(settings.unique("classifier"))):
+    classifiers = list(settings.unique("classifier"))
+    authors = [c for c in classifiers if c in AUTHORS_DATA]  # averaged jointly; every other one alone
+    for members in [authors] * bool(authors) + [[c] for c in classifiers if c not in AUTHORS_DATA]:
         own = settings[settings.isin(members, level="classifier")]
         part = compared[compared["classifier"].isin(members)]
         order = part["measure"].map(list(MEASURES).index)
@@ -69,12 +71,6 @@ def growth(curve: pd.DataFrame, column: str) -> float:
     """Return the finds of the second half of the seeds relative to the first half, 1 for a straight line."""
     first = curve.loc[curve["n_seeds"] <= curve["n_seeds"].max() / 2, column].max()
     return (curve[column].max() - first) / first if first > 0 else float("nan")
-
-
-def _groups(classifiers: list[str]) -> list[list[str]]:
-    """Return the groups of averaged classifiers: all of the authors', and each other classifier alone."""
-    authors = [c for c in classifiers if c in AUTHORS_DATA]
-    return [authors] * bool(authors) + [[c] for c in classifiers if c not in AUTHORS_DATA]
 
 
 def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
@@ -133,6 +129,5 @@ def _by_tester(table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _tidy(values: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """Return the numbers of several measures as one long table."""
     table = pd.concat(values, names=["measure"]).reset_index(name="value").dropna(subset="value")
     return table.assign(label_rule="")[[*_REPETITION, "measure", "label_rule", "value"]]

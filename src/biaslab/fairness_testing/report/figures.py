@@ -293,7 +293,6 @@ def _keys(data: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _of(data: pd.DataFrame, columns: Sequence[str], setting: tuple[str, ...]) -> pd.DataFrame:
-    """Return the rows of a setting."""
     return data[(data[list(columns)] == list(setting)).all(axis=1)]
 
 

@@ -308,5 +308,4 @@ def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str
 
 
 def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table by tester."""
     return show(data.assign(name=data["tester"].map(TESTER_NAMES)), _TESTER | dict(templates))

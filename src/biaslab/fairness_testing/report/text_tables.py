@@ -200,7 +200,6 @@ def examples(units: Sequence[Results]) -> Table:
 
 
 def _steps(example: Mapping[str, Any], mask: Callable[[str], str]) -> list[list[Any]]:
-    """Return a row for each phase that changed an example."""
     rows, before = [], example["sentence"]
     checked = "sentence" if example["global"] is None else "global"  # the text of the labels
     partner, labels = example["partner"] or {}, example["labels"]
@@ -265,6 +264,5 @@ def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
 
 
 def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table, with display names of models."""
     network = {"network": data["model"].map(results.NETWORK_NAMES)} if "model" in data else {}
     return show(data.assign(**network), templates)

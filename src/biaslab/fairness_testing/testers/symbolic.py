@@ -233,7 +233,6 @@ class _Explorer:
         )
 
     def _kept(self, x: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a sample without its protected attributes."""
         return tuple(value for a, value in enumerate(x) if a not in self.subject.protected.columns)
 
     def _children(

@@ -273,7 +273,6 @@ def _take_steps(
     batches: Iterable[np.ndarray],
     clip: float,
 ) -> None:
-    """Take one step of the optimizer for each batch."""
     texts, labels = train
     for batch in batches:
         loss = objective(texts.take(batch), labels[batch])

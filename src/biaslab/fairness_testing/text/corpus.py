@@ -72,11 +72,8 @@ def prepare(
     all_texts = [text for texts in words.values() for text in texts]
     lexicon = build_lexicon(read_vectors.words, read_vectors.vectors, [*all_texts, *listed.values()])
     encoded = {name: lexicon.encode(texts) for name, texts in words.items()}
-    ids = {
-        name: np.array([lexicon.ids[v] for v in feature_values], np.int32)
-        for name, feature_values in values.items()
-    }
-    protected = [lexicon.ids[value] for feature_values in listed.values() for value in feature_values]
+    ids = {name: np.array([lexicon.ids[v] for v in group], np.int32) for name, group in values.items()}
+    protected = [lexicon.ids[value] for group in listed.values() for value in group]
     arrays: dict[str, np.ndarray] = {}
     for name, texts in encoded.items():
         labels = np.zeros(len(texts)) if name == SENTENCES else tables[name]["label"]

@@ -89,12 +89,12 @@ def search_globally(
         replaced[left], value[left] = checked.replaced, checked.value
         found[left[checked.discriminatory]] = step
         can_move = have_marked(checked.texts, subject.free(checked.texts)) & (checked.replaced >= 0)
-        active = np.flatnonzero(~checked.discriminatory & can_move)
-        if step == MAX_ITER or not len(active):
+        live = np.flatnonzero(~checked.discriminatory & can_move)
+        if step == MAX_ITER or not len(live):
             break
-        left, current, partners = left[active], checked.texts.take(active), checked.partners.take(active)
+        left, current, partners = left[live], checked.texts.take(live), checked.partners.take(live)
         positions, words = _perturb(
-            subject, strategy, current, partners, checked.labels[active], draws[left, step]
+            subject, strategy, current, partners, checked.labels[live], draws[left, step]
         )
         n_gradients[left] += strategy.n_gradients
         texts.ids[texts.offsets[left] + positions] = words
@@ -142,13 +142,13 @@ def search_locally(
     n_queries, n_gradients = checked.n_queries.copy(), np.zeros(n, np.int64)
     left = np.arange(n)
     for hop in tqdm(range(hops), desc="hops", leave=False, disable=None):
-        active = np.flatnonzero(
+        live = np.flatnonzero(
             have_marked(checked.texts, subject.free(checked.texts)) & (checked.replaced >= 0)
         )
-        if not len(active):
+        if not len(live):
             break
-        left, current, partners = left[active], checked.texts.take(active), checked.partners.take(active)
-        weights = _weights(subject, current, partners, checked.labels[active], is_guided)
+        left, current, partners = left[live], checked.texts.take(live), checked.partners.take(live)
+        weights = _weights(subject, current, partners, checked.labels[live], is_guided)
         word_draws, neighbour_draws = np.ascontiguousarray(draws[left, hop].T)
         places = kernels.draw_elements(current.offsets, weights, word_draws)
         positions[hop, left] = places - current.offsets[:-1]
