@@ -115,11 +115,11 @@ def compare_files(path: str, a: Path, b: Path, rtol: float, is_part: bool = Fals
     first, second = a / path, b / path
     if filecmp.cmp(first, second, shallow=False):
         return FileComparison(path, BYTE_EQUAL, 0.0)
-    read = _READERS.get(first.suffix)
-    if read is None:
+    reader = _READERS.get(first.suffix)
+    if reader is None:
         return FileComparison(path, DIFFERENT, math.nan, "this kind of file is compared by bytes alone")
     try:
-        x, y = read(first), read(second)
+        x, y = reader(first), reader(second)
         difference, where = _largest(*(_shared(x, y) if is_part else (x, y)))
     except _MismatchError as mismatch:
         return FileComparison(path, DIFFERENT, math.nan, str(mismatch))

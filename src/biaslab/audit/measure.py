@@ -139,8 +139,8 @@ class _Audit:
         name = "+".join(setups)
         if measured.estimate is None:
             return _row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
-        if claim.kind not in EXEMPT_KINDS and (void := self._void(claim, setups)):
-            return _row(claim, name, NOT_ATTEMPTED, void, data=data, source=source)
+        if claim.kind not in EXEMPT_KINDS and (void_reason := self._void(claim, setups)):
+            return _row(claim, name, NOT_ATTEMPTED, void_reason, data=data, source=source)
         data, doubts, lacks = self._doubts(claim, setups, data)
         verdict, reason = judge(claim, measured.estimate, measured.null, doubts, lacks)
         return _row(claim, name, verdict, reason, measured, data, source)
@@ -230,25 +230,25 @@ def _row(
     data: str = "",
     source: str = "",
 ) -> dict[str, object]:
-    found = measured.estimate if measured else Estimate(math.nan)
+    result = measured.estimate if measured else Estimate(math.nan)
     null = measured.null if measured else math.nan
     is_sign = claim.kind == "sign"
     where = f" where {claim.select}" if claim.select else ""
-    beside = f"; null result: {claim.null}" if claim.null else ""
+    null_text = f"; null result: {claim.null}" if claim.null else ""
     return {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)} | {
         "tolerance": claim.tolerance if claim.measure else None,
         "interval": EXACT if claim.interval == EXACT else "",
-        "measured": found.value,
-        "ci_low": found.low,
-        "ci_high": found.high,
-        "p_value": p_value(found.value, found.low, found.high, found.df) if is_sign else math.nan,
+        "measured": result.value,
+        "ci_low": result.low,
+        "ci_high": result.high,
+        "p_value": p_value(result.value, result.low, result.high, result.df) if is_sign else math.nan,
         "null": null,
         "weak": "yes" if is_weak(claim, null) or claim.caveat.startswith(WEAKER) else "no",
         "setup": setup,
         "data": data,
         "verdict": verdict,
         "reason": reason,
-        "rule": f"{claim.measure} on {claim.file}{where}{beside}" if claim.measure else "",
+        "rule": f"{claim.measure} on {claim.file}{where}{null_text}" if claim.measure else "",
         "source": source,
     }
 

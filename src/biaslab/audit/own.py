@@ -155,15 +155,15 @@ def compare_frozen(path: Path, claims: Sequence[Claim]) -> Freeze | None:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not what biaslab audit measure --freeze writes; restore it") from error
     changes = [] if _digest(before) == sha256 else [f"{path.name} itself: its sha256 is another one"]
-    now = _rules(claims)
-    changes += [f"{name}: removed" for name in rules if name not in now]
-    changes += [f"{name}: added" for name in now if name not in rules]
+    current = _rules(claims)
+    changes += [f"{name}: removed" for name in rules if name not in current]
+    changes += [f"{name}: added" for name in current if name not in rules]
     changes += [
-        f"{name}: {column} was {before or 'empty'}, is {now[name][column] or 'empty'}"
+        f"{name}: {column} was {before or 'empty'}, is {current[name][column] or 'empty'}"
         for name, row in rules.items()
-        if name in now
+        if name in current
         for column, before in row.items()
-        if before != now[name][column]
+        if before != current[name][column]
     ]
     return Freeze(frozen_on, str(sha256), tuple(changes))
 

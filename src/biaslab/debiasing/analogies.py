@@ -125,10 +125,10 @@ def solve_analogies(
     """
     questions = np.asarray(questions, dtype=np.int64).reshape(-1, 3)
     unknown = np.zeros(vectors.shape[1]) if unknown is None else unknown
-    asked = np.vstack([vectors, unknown.astype(vectors.dtype)])  # row -1 is the unknown word
-    single = np.asarray(asked, dtype=np.float32)
+    known_vectors = np.vstack([vectors, unknown.astype(vectors.dtype)])  # row -1 is the unknown word
+    single = np.asarray(known_vectors, dtype=np.float32)
     blocks = range(0, len(questions), _BLOCK)
-    answers = [_answer(asked, single, questions[i : i + _BLOCK], method) for i in blocks]
+    answers = [_answer(known_vectors, single, questions[i : i + _BLOCK], method) for i in blocks]
     return np.array([row for of_block in answers for row in of_block], dtype=np.int64)
 
 

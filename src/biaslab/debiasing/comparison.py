@@ -168,10 +168,10 @@ def _measure_bias(
     yield Found("direct_bias", bias, math.nan, math.nan, len(occupations))
     for test in tests:
         try:
-            known = in_vocabulary(test, experiment.ids, rounding)
+            rows = in_vocabulary(test, experiment.ids, rounding)
         except InputError:  # missing words, as reported in weat.tsv
             continue
-        size, n = effect_size(vectors, known), len(known.S) + len(known.T)
+        size, n = effect_size(vectors, rows), len(rows.S) + len(rows.T)
         yield Found(f"{test.name}_effect_size", size, math.nan, math.nan, n)
 
 

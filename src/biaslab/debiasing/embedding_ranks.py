@@ -66,7 +66,7 @@ def rank_embeddings(
     `words` come from `words_of_tests`. A test with too few words in an embedding, or without a value, is
     omitted; if all tests are omitted, nothing is ranked.
     """
-    names, known = names_of(files), [of.vectors for of in words]
+    names, known = names_of(files), [row.vectors for row in words]
     common, tables, ranks, lost, left_out = [], [], [], {}, {}
     for test in tests:
         try:
@@ -81,7 +81,7 @@ def rank_embeddings(
         ]
         bias = np.abs(values - MEASURES[test.measure].unbiased)
         ranks.append(scipy.stats.rankdata(bias, axis=0))  # NaN if an embedding has no value
-        low, high = np.transpose([central_interval(of[1:]) for of in values])
+        low, high = np.transpose([central_interval(row[1:]) for row in values])
         columns = [names, test.name, test.measure, values[:, 0], low, high, bias[:, 0], ranks[-1][:, 0]]
         tables.append(pd.DataFrame(dict(zip(VALUES, columns, strict=True))))
     if not ranks:
@@ -96,7 +96,7 @@ def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
     drawn = ranks[order, 1:]
     drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
     before = (drawn[:-1] < drawn[1:]).mean(axis=1) + (drawn[:-1] == drawn[1:]).mean(axis=1) / 2
-    low, high = np.transpose([central_interval(of) for of in drawn])
+    low, high = np.transpose([central_interval(row) for row in drawn])
     ordered = [names[i] for i in order]
     columns = [np.arange(1, len(names) + 1), ordered, ranks[order, 0], low, high, [*before, np.nan]]
     return pd.DataFrame(dict(zip(_RANKING, columns, strict=True)))
@@ -104,7 +104,7 @@ def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
 
 def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], seed: int) -> np.ndarray:
     """Return a measure of every embedding with the original and the resampled words, (n, 1 + `N_DRAWS`)."""
-    words = [word for of in test.sets.values() for word in of]
+    words = [word for own in test.sets.values() for word in own]
     indices = in_vocabulary(test, {word: row for row, word in enumerate(words)})
     rng = stream(seed, "embedding ranks", test.name)
     drawn = [indices]
@@ -112,9 +112,9 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
         sets = {name: rng.choice(getattr(indices, name), len(getattr(indices, name))) for name in "STAB"}
         drawn.append(dataclasses.replace(indices, **sets))
     values = []
-    for name, of in zip(names, known, strict=True):
-        vectors = np.stack([of.vectors[word] for word in words])
-        rounded = [dataclasses.replace(draw, rounding=of.rounding) for draw in drawn]
+    for name, own in zip(names, known, strict=True):
+        vectors = np.stack([own.vectors[word] for word in words])
+        rounded = [dataclasses.replace(draw, rounding=own.rounding) for draw in drawn]
         values.append([measure_bias(vectors, draw) for draw in rounded])
         if np.isnan(values[-1][0]):
             reason = MEASURES[test.measure].undefined
@@ -127,8 +127,8 @@ def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, 
     def kept(sets: Mapping[str, list[str]]) -> dict[str, list[str]]:
         return {name: [w for w in words if all(w in of for of in known)] for name, words in sets.items()}
 
-    now = dataclasses.replace(test, targets=kept(test.targets), attributes=kept(test.attributes))
-    for name, words in now.sets.items():
+    kept_test = dataclasses.replace(test, targets=kept(test.targets), attributes=kept(test.attributes))
+    for name, words in kept_test.sets.items():
         if len(words) < 2:
             most, file = max(
                 (sum(w not in of for w in test.sets[name]), str(file))
@@ -138,4 +138,4 @@ def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, 
                 f"the embeddings share {len(words)} of the {len(test.sets[name])} words of set '{name}', and"
                 f" it needs two ({file} lacks {most})"
             )
-    return now
+    return kept_test

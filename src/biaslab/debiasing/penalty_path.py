@@ -57,8 +57,8 @@ def write_scores(
     if authors:
         defining, _, occupations, _ = lists
         equalize, specific = authors
-        known = read_lists(defining, equalize, occupations, specific, experiment.ids)
-        theirs = dataclasses.replace(experiment, lists=known)
+        words = read_lists(defining, equalize, occupations, specific, experiment.ids)
+        theirs = dataclasses.replace(experiment, lists=words)
     scores, path = trace_penalties(
         experiment,
         penalties,

@@ -126,8 +126,8 @@ def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
     table = pd.DataFrame({"component": np.arange(1, len(shares) + 1), "share": shares})
     columns = {
         f"{name}_{part}": values
-        for name, found in random.items()
-        for part, values in (("mean", found.mean), ("ci_low", found.low), ("ci_high", found.high))
+        for name, share in random.items()
+        for part, values in (("mean", share.mean), ("ci_low", share.low), ("ci_high", share.high))
     }
     return table.join(pd.DataFrame(columns))
 

@@ -102,8 +102,8 @@ def audit(
 
     check_answer(out)
     source = ListFile(candidates, _columns(columns, score, rank))
-    found = audit_file(source, desired, top, algorithm, reference)
-    typer.echo(write_answer(answer(found, source, desired, top, algorithm), out))
+    result = audit_file(source, desired, top, algorithm, reference)
+    typer.echo(write_answer(answer(result, source, desired, top, algorithm), out))
 
 
 @app.command("rerank")

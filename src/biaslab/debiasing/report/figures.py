@@ -141,8 +141,8 @@ def draw_methods(unit: Results, stem: Path) -> None:
     """Draw the remaining bias by four measures against the quality kept, one point per method."""
     data = read(unit, "methods")
     kept = quality_kept(data)
-    shown = data[data["measure"].isin(REMAINING)].rename(columns={"value": "remaining"})
-    shown = shown.assign(kept=shown["method"].map(kept))
+    drawn = data[data["measure"].isin(REMAINING)].rename(columns={"value": "remaining"})
+    drawn = drawn.assign(kept=drawn["method"].map(kept))
     with plot.figure(plot.DOUBLE_COLUMN, 2.4) as fig:
         panels = fig.subplots(1, len(REMAINING), sharex=True)
         for ax, (measure, label) in zip(panels, REMAINING.items(), strict=True):
@@ -150,19 +150,19 @@ def draw_methods(unit: Results, stem: Path) -> None:
                 draw_chance(ax, unit)
             elif measure in _GUESSED:
                 ax.axhline(0.5, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=0, label="Guessing")
-            _draw_methods(ax, shown[shown["measure"] == measure])
+            _draw_methods(ax, drawn[drawn["measure"] == measure])
             ax.set_title(label)
             top = max(1.05 * (measure != "direct_bias"), ax.get_ylim()[1])
             ax.set_ylim(-0.04 * top, top)
             ax.set_xlim(min(_QUALITY_RANGE[0], ax.get_xlim()[0]), max(_QUALITY_RANGE[1], ax.get_xlim()[1]))
             ax.set_xlabel("Quality kept (%)")
         panels[0].set_ylabel("Bias that remains")
-        named = {
+        marks = {
             label: mark for ax in panels for mark, label in zip(*ax.get_legend_handles_labels(), strict=True)
         }
-        fig.legend(named.values(), named, loc="outside lower center", ncols=5)
+        fig.legend(marks.values(), marks, loc="outside lower center", ncols=5)
         plot.save_with_data(
-            fig, stem, shown[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]]
+            fig, stem, drawn[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]]
         )
 
 

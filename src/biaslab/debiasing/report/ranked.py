@@ -36,8 +36,8 @@ def _line(row: dict, n: int, n_tests: int) -> str:
     )
     if pd.isna(row["before_next"]):
         return f"{text}."
-    told = "told apart" if row["before_next"] >= _TOLD_APART else "not told apart by these words"
-    return f"{text}; before the next in {row['before_next']:.0%} of the draws: {told}."
+    judgement = "told apart" if row["before_next"] >= _TOLD_APART else "not told apart by these words"
+    return f"{text}; before the next in {row['before_next']:.0%} of the draws: {judgement}."
 
 
 def _ranking(ranking: pd.DataFrame, tests: Sequence[WordSets]) -> Section:

@@ -69,30 +69,30 @@ def extreme_occupations(units: Sequence[Results]) -> Table:
     """Return the occupations at the ends of the she-he axis (Figure 1, left)."""
     data = read_all(units, "occupations")
     parts = {name: extremes(part, N_EXTREME) for name, part in data.groupby("embedding", sort=False)}
-    table_ = pd.concat(parts, names=["embedding", None]).reset_index(0)
-    shown = table_.pivot(index=["embedding", "place"], columns="end").swaplevel(axis=1)
-    shown.columns = ["_".join(names) for names in shown.columns]
+    ends = pd.concat(parts, names=["embedding", None]).reset_index(0)
+    wide = ends.pivot(index=["embedding", "place"], columns="end").swaplevel(axis=1)
+    wide.columns = ["_".join(names) for names in wide.columns]
     templates = {"Embedding": "{embedding}", "Place": "{place}"}
     for end in ("she", "he"):
         templates[f"Extreme {end}"] = f"{{{end}_word}}"
         templates |= {
-            f"{name} ({end})": f"{{{end}_{stage}:+.3f}}" for stage, name in STAGES.items() if stage in table_
+            f"{name} ({end})": f"{{{end}_{stage}:+.3f}}" for stage, name in STAGES.items() if stage in ends
         }
     note = (
         "Occupations by cosine with she - he before debiasing, and the same cosines after it. Words that tell"
         " a gender by themselves are not in the list of occupations."
     )
-    return Table(table_, text_columns(shown.reset_index(), templates), "Extreme occupations", note)
+    return Table(ends, text_columns(wide.reset_index(), templates), "Extreme occupations", note)
 
 
 def analogies(units: Sequence[Results]) -> Table:
     """Return the generated analogies at each stage (Figure 1, right)."""
     data = read_all(units, "analogies")
     named = data.assign(pair=data["she"] + " – " + data["he"])
-    shown = named.pivot(index=["embedding", "once", "rank"], columns="stage", values=["pair", "score"])
-    stages = [stage for stage in STAGES if stage in shown["pair"]]
-    shown.columns = ["_".join(names) for names in shown.columns]
-    shown = shown.astype({f"score_{stage}": float for stage in stages})
+    texts = named.pivot(index=["embedding", "once", "rank"], columns="stage", values=["pair", "score"])
+    stages = [stage for stage in STAGES if stage in texts["pair"]]
+    texts.columns = ["_".join(names) for names in texts.columns]
+    texts = texts.astype({f"score_{stage}": float for stage in stages})
     templates = {"Embedding": "{embedding}", "Used once": "{once}", "Rank": "{rank}"}
     for stage in stages:
         templates |= {STAGES[stage]: f"{{pair_{stage}}}", f"Score {stage}": f"{{score_{stage}:.3f}}"}
@@ -103,7 +103,7 @@ def analogies(units: Sequence[Results]) -> Table:
         " judge."
     )
     title = "Generated analogies before and after debiasing"
-    return Table(data, text_columns(shown.reset_index(), templates), title, note)
+    return Table(data, text_columns(texts.reset_index(), templates), title, note)
 
 
 def benchmarks(units: Sequence[Results]) -> Table:
@@ -128,8 +128,8 @@ def benchmarks(units: Sequence[Results]) -> Table:
         " word the mean of all vectors (mean-cosine: with unit length; mean-product: without; mean-letters:"
         " after words lost their punctuation). Method: add is 3CosAdd, multiply is 3CosMul."
     )
-    shown = text_columns(wide, templates | _stages(data, "{%s:.1f}"))
-    return Table(data, shown, "Benchmarks before and after debiasing", note)
+    texts = text_columns(wide, templates | _stages(data, "{%s:.1f}"))
+    return Table(data, texts, "Benchmarks before and after debiasing", note)
 
 
 def direct_bias(units: Sequence[Results]) -> Table:
@@ -143,8 +143,8 @@ def direct_bias(units: Sequence[Results]) -> Table:
         "DirectBias is the mean absolute cosine with the gender direction (c = 1). After hard debiasing the"
         " neutral words have none, and are equally near to both words of a pair, up to rounding."
     )
-    shown = text_columns(wide, templates | _stages(data, "{%s:.3g}"))
-    return Table(data, shown, "Direct bias before and after debiasing", note)
+    texts = text_columns(wide, templates | _stages(data, "{%s:.3g}"))
+    return Table(data, texts, "Direct bias before and after debiasing", note)
 
 
 def indirect_bias(units: Sequence[Results]) -> Table:
@@ -154,7 +154,7 @@ def indirect_bias(units: Sequence[Results]) -> Table:
     order = order.assign(extent=data["projection"].abs()).sort_values(
         "extent", ascending=False, kind="stable"
     )
-    shown = text_columns(
+    texts = text_columns(
         order.groupby(["embedding", "axis"], sort=False)
         .head(N_INDIRECT)
         .sort_values(["embedding", "axis"], kind="stable"),
@@ -172,14 +172,14 @@ def indirect_bias(units: Sequence[Results]) -> Table:
         " of the similarity of the word with its end that is due to the gender direction; negative where the"
         " direction hides a similarity."
     )
-    return Table(data, shown, "Indirect bias", note)
+    return Table(data, texts, "Indirect bias", note)
 
 
 def association_tests(units: Sequence[Results]) -> Table:
     """Return the word embedding association tests at each stage."""
     data = read_all(units, "weat").fillna({"missing_words": ""})
     order = data["stage"].map(list(STAGES).index)
-    shown = text_columns(
+    texts = text_columns(
         data.assign(name=data["stage"].map(STAGES), order=order).sort_values(
             ["embedding", "weat", "order"], kind="stable"
         ),
@@ -196,7 +196,7 @@ def association_tests(units: Sequence[Results]) -> Table:
         "One-sided permutation test. An effect size is a share of the spread of the associations: it can stay"
         " large where debiasing made all of them small."
     )
-    return Table(data, shown, "Association tests before and after debiasing", note)
+    return Table(data, texts, "Association tests before and after debiasing", note)
 
 
 def classifier(units: Sequence[Results]) -> Table:
@@ -211,7 +211,7 @@ def classifier(units: Sequence[Results]) -> Table:
         f_highest=("F", "max"),
         n_specific_found=("n_specific_found", "max"),
     )
-    shown = text_columns(
+    texts = text_columns(
         summary.reset_index(),
         {
             "Embedding": "{embedding}",
@@ -228,15 +228,15 @@ def classifier(units: Sequence[Results]) -> Table:
         " standard deviation is over the folds (ddof 1). Words found: those on the specific side of the"
         " boundary that is learnt from all words."
     )
-    return Table(data, shown, "Classifier of gender-specific words", note)
+    return Table(data, texts, "Classifier of gender-specific words", note)
 
 
 def methods(units: Sequence[Results]) -> Table:
     """Return all measures of all methods, one column per method."""
     data = read_all(units, "methods")
     names = {name: _measure_name(name) for name in dict.fromkeys(data["measure"])}
-    shown = data.assign(text=[_interval_text(row) for row in data.itertuples()])
-    wide = shown.pivot(index=["embedding", "measure"], columns="method", values="text").fillna("–")
+    texts = data.assign(text=[_interval_text(row) for row in data.itertuples()])
+    wide = texts.pivot(index=["embedding", "measure"], columns="method", values="text").fillna("–")
     order = pd.MultiIndex.from_frame(data[["embedding", "measure"]].drop_duplicates())
     wide = wide.loc[order].reset_index()
     wide["measure"] = wide["measure"].map(names)

@@ -78,8 +78,8 @@ def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
     published = with_rates(counts[counts["mode"] == PUBLISHED])
     values = {}
     for column, rival in (("n_{}", "aequitas"), ("{}_per_1000", "symbolic")):
-        for what in ("samples", "discriminatory"):
-            values[f"{what}_ratio_{rival}"] = _against(published, column.format(what), rival)
+        for count in ("samples", "discriminatory"):
+            values[f"{count}_ratio_{rival}"] = _against(published, column.format(count), rival)
     for rival in RIVALS:
         values[f"global_increase_{rival}"] = 100 * (_against(published, "global_discriminatory", rival) - 1)
         values[f"cost_share_{rival}"] = 100 * _against(published, "queries_per_1000", rival)
@@ -109,9 +109,9 @@ def _of_retraining(retraining: pd.DataFrame) -> pd.DataFrame:
 def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
     """Return how steadily the local phases find new samples (Figure 7)."""
     rows = [
-        [*setting, 0, f"growth_{what}_{tester}", "", growth(part, f"n_{what}")]
+        [*setting, 0, f"growth_{count}_{tester}", "", growth(part, f"n_{count}")]
         for (*setting, tester), part in curves.groupby([*SETTING, "tester"], sort=False)
-        for what in ("samples", "discriminatory")
+        for count in ("samples", "discriminatory")
     ]
     return pd.DataFrame(rows, columns=[*_REPETITION, "measure", "label_rule", "value"])
 

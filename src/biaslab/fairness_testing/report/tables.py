@@ -59,7 +59,7 @@ def classifiers(units: Sequence[Results]) -> Table:
         accuracy=100 * data["accuracy"],
         network=data["trained"].map(TRAINED),
     )
-    shown = {
+    cells = {
         "Classifier": "{classifier}",
         "Rows": "{n_rows:,}",
         "Attributes": "{n_attributes}",
@@ -73,7 +73,7 @@ def classifiers(units: Sequence[Results]) -> Table:
         "Accuracy on all rows, which are the ones that the network was trained on. Outside the domain: rows"
         " with a value that the search clips as soon as it moves them."
     )
-    return Table(data, text_columns(percent, shown), "Classifiers", note)
+    return Table(data, text_columns(percent, cells), "Classifiers", note)
 
 
 def aequitas(units: Sequence[Results]) -> Table:
@@ -83,7 +83,7 @@ def aequitas(units: Sequence[Results]) -> Table:
     printed = printed_numbers(units)
     for value in ("samples", "discriminatory"):
         data[f"printed_{value}"] = _printed(data, "table4", printed, f"-{value}")
-    shown = {
+    cells = {
         "Samples (#GDiff)": "{n_samples:±,.0f}",
         "Printed #GDiff": "{printed_samples}",
         "Discriminatory (#ID)": "{n_discriminatory:±,.0f}",
@@ -91,7 +91,7 @@ def aequitas(units: Sequence[Results]) -> Table:
         "Success (%)": "{success:±.1f}",
     }
     title = "Different samples, and discriminatory ones, of AEQUITAS and ADF"
-    return Table(data, _show(data, shown), title, _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, _SAMPLES + _REPETITIONS + _PRINTED)
 
 
 def symbolic(units: Sequence[Results]) -> Table:
@@ -99,7 +99,7 @@ def symbolic(units: Sequence[Results]) -> Table:
     values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
     data = _counts(units, ("symbolic", "adf"), values)
     data["printed_counts"] = _printed(data, "table5", printed_numbers(units))
-    shown = {
+    cells = {
         "Model queries": "{n_queries:±,.0f}",
         "Samples by 1,000": "{samples_per_1000:±.4g}",
         "Discriminatory by 1,000": "{discriminatory_per_1000:±.4g}",
@@ -111,21 +111,21 @@ def symbolic(units: Sequence[Results]) -> Table:
         " comparison without a clock. Success: discriminatory ones among the different samples. "
     )
     title = "Yield of SG and ADF by model query"
-    return Table(data, _show(data, shown), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
 
 
 def global_phase(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples of the global phases (Table VI)."""
     data = _counts(units, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
     data["printed"] = _printed(data, "table6", printed_numbers(units))
-    shown = {
+    cells = {
         "Seeds": "{n_seeds:,.0f}",
         "Discriminatory": "{global_discriminatory:±,.1f}",
         "Printed": "{printed}",
     }
     title = "Discriminatory samples of the global phase"
     note = _SAMPLES + _REPETITIONS + _PRINTED
-    return Table(data, _show(data, shown), title, note)
+    return Table(data, _show(data, cells), title, note)
 
 
 def local_phase(units: Sequence[Results]) -> Table:
@@ -135,7 +135,7 @@ def local_phase(units: Sequence[Results]) -> Table:
     data = _published(local, ("aequitas", "symbolic", "adf"), values, ["budget", "n_seeds", "hops"])
     is_own = (data["budget"] == FULL) | (data["tester"] == "symbolic")
     data["printed"] = _printed(data, "table7", printed_numbers(units)).where(is_own)
-    shown = {
+    cells = {
         "Seeds": "{n_seeds:,}",
         "Hops": "{hops:,}",
         "Samples by seed": "{mean_samples:±,.1f}",
@@ -149,14 +149,14 @@ def local_phase(units: Sequence[Results]) -> Table:
         " for all."
     )
     title = "Discriminatory samples of the local phase"
-    return Table(data, _show(data, shown), title, note + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, note + _REPETITIONS + _PRINTED)
 
 
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries per discriminatory sample (Table X without a clock)."""
     data = _counts(units, TESTER_NAMES, ["n_queries", "queries_per_1000"])
     data["printed_seconds"] = _printed(data, "table10", printed_numbers(units))
-    shown = {
+    cells = {
         "Model queries": "{n_queries:±,.0f}",
         "for 1,000 discriminatory": "{queries_per_1000:±,.0f}",
         "Printed seconds": "{printed_seconds}",
@@ -166,7 +166,7 @@ def cost(units: Sequence[Results]) -> Table:
         " prints the seconds that 1,000 discriminatory samples take on its machine."
     )
     title = "Model queries for 1,000 discriminatory samples"
-    return Table(data, _show(data, shown), title, note + _REPETITIONS)
+    return Table(data, _show(data, cells), title, note + _REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
@@ -187,7 +187,7 @@ def retraining(units: Sequence[Results]) -> Table:
     ]
     percent[scaled] = 100 * means[scaled]
     percent["label_rule"] = percent["label_rule"].str.replace("_", " ")
-    shown = {
+    cells = {
         "Added label": "{label_rule}",
         "Before (%)": "{share:.2f} ({ci_low:.2f} to {ci_high:.2f})",
         "Printed before": "{printed_before}",
@@ -206,7 +206,7 @@ def retraining(units: Sequence[Results]) -> Table:
     )
     return Table(
         means,
-        show(percent.assign(name=percent["tester"].map(FINDS_NAMES)), _RETRAINED | shown),
+        show(percent.assign(name=percent["tester"].map(FINDS_NAMES)), _RETRAINED | cells),
         "Discrimination before and after retraining",
         note + _REPETITIONS + _PRINTED,
     )
@@ -219,7 +219,7 @@ def average_table(units: Sequence[Results]) -> Table:
     ids = "adf-average-" + table["measure"].str.replace("_", "-")
     is_authors = table["data"] == "census+bank+credit"
     table = table.assign(printed=ids.map(printed_numbers(units)).where(is_authors))
-    shown = name_averages(table.drop_duplicates(["data", "measure", "label_rule"]), MEASURES)
+    cells = name_averages(table.drop_duplicates(["data", "measure", "label_rule"]), MEASURES)
     templates = {
         "Classifiers": "{data}",
         "Settings": "{n_settings}",
@@ -231,7 +231,7 @@ def average_table(units: Sequence[Results]) -> Table:
         "Each is taken in every setting (a classifier and a protected attribute) and averaged over them, as"
         " the paper does. Where the paper compares by seconds, model queries are measured instead."
     )
-    return Table(table, show(shown, templates), "Averages over the settings", note + _REPETITIONS)
+    return Table(table, show(cells, templates), "Averages over the settings", note + _REPETITIONS)
 
 
 def ablation(units: Sequence[Results]) -> Table:
@@ -240,7 +240,7 @@ def ablation(units: Sequence[Results]) -> Table:
     percent = effects.assign(
         tester=effects["tester"].map(TESTER_NAMES), switch=effects["switch"].map(switch_name)
     )
-    shown = {
+    cells = {
         "Classifier": "{classifier}",
         "Protected": "{protected}",
         "Tester": "{tester}",
@@ -252,14 +252,14 @@ def ablation(units: Sequence[Results]) -> Table:
         "n_discriminatory": "Discriminatory (#ID)",
     }
     for value, head in heads.items():
-        shown |= {head: f"{{{value}:,.0f}}", f"Change (%), {head}": f"{{{value}_change:±+.1f}}"}
+        cells |= {head: f"{{{value}:,.0f}}", f"Change (%), {head}": f"{{{value}_change:±+.1f}}"}
     note = (
         "Every switch alone is turned from what the authors' code does to what the paper prints, at the end"
         " all. Change against the code as published with the same random numbers, ± half of its 95% interval"
         " (Student's t) over the repetitions."
     )
     title = "What each quirk of the published code is worth"
-    return Table(effects, show(percent, shown), title, note)
+    return Table(effects, show(percent, cells), title, note)
 
 
 def worths(data: pd.DataFrame) -> pd.DataFrame:

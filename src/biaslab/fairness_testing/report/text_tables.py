@@ -28,7 +28,7 @@ def corpora(units: Sequence[Results]) -> Table:
     percent = data.assign(
         positive=100 * ratio(data["n_positive"], data["n_texts"]), known=100 * data["known_share"]
     )
-    shown = {
+    cells = {
         "Corpus": "{corpus}",
         "Part": "{part}",
         "With a value of": "{feature}",
@@ -41,7 +41,7 @@ def corpora(units: Sequence[Results]) -> Table:
         "Texts that hold at least one value of the feature (all: every text), the share of the positive"
         " label, their mean length, and the share of their words that have a vector of their own."
     )
-    return Table(data, text_columns(percent, shown), "Texts", note)
+    return Table(data, text_columns(percent, cells), "Texts", note)
 
 
 def models(units: Sequence[Results]) -> Table:
@@ -49,7 +49,7 @@ def models(units: Sequence[Results]) -> Table:
     values = ["accuracy", "majority", "f1"]
     data = summarize(results.read_all(units, "models"), ["corpus", "model", "n_train", "n_test"], values)
     percent = _scaled(data, values)
-    shown = {
+    cells = {
         "Corpus": "{corpus}",
         "Network": "{network}",
         "Training texts": "{n_train:,.0f}",
@@ -62,7 +62,7 @@ def models(units: Sequence[Results]) -> Table:
         "On the test texts. More frequent label: its share, the accuracy of a classifier that gives every"
         " text this label. A repetition is a training from other weights."
     )
-    return Table(data, _show(percent, shown), "Networks", note + _REPETITIONS)
+    return Table(data, _show(percent, cells), "Networks", note + _REPETITIONS)
 
 
 def found(units: Sequence[Results]) -> Table:
@@ -81,10 +81,10 @@ def found(units: Sequence[Results]) -> Table:
         wide[f"local_{tester}"], wide[f"success_{tester}"] = own["n_discriminatory"], own["success"]
     values = [str(name) for name in wide]
     data = summarize(wide.reset_index(), results.BENCHMARK, values)
-    shown = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
-    shown |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies}
+    cells = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
+    cells |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies}
     for tester, title in results.TESTER_NAMES.items():
-        shown |= {
+        cells |= {
             f"Local {title}": f"{{local_{tester}:±,.0f}}",
             f"Success of {title} (%)": f"{{success_{tester}:±.1f}}",
         }
@@ -93,7 +93,7 @@ def found(units: Sequence[Results]) -> Table:
         " strategy makes of the others, and those that the local phases find around the raw ones and those of"
         f" RP, or of ADF_ASC. {_DISTINCT} Success: discriminatory ones among the different texts visited."
     )
-    return Table(data, _show(data, shown), "Discriminatory texts", note + _REPETITIONS)
+    return Table(data, _show(data, cells), "Discriminatory texts", note + _REPETITIONS)
 
 
 def nearness(units: Sequence[Results]) -> Table:
@@ -103,17 +103,17 @@ def nearness(units: Sequence[Results]) -> Table:
     data, metrics = _by_metric(chosen)
     data = results.in_order(data, "tester", list(results.STRATEGY_NAMES))
     texts = data.assign(name=data["tester"].map(results.STRATEGY_NAMES))
-    shown = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
+    cells = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
     for metric in metrics:
         digits = 1 if "perplexity" in metric else 3
-        shown[results.METRIC_NAMES[metric]] = f"{{{metric}:±.{digits}f}}"
+        cells[results.METRIC_NAMES[metric]] = f"{{{metric}:±.{digits}f}}"
     note = (
         "Between a seed and the discriminatory text made of it: words changed, Euclid's distance of the word"
         " vectors, likeness of the sets of words, BLEU with the seed as the reference, and cosine of sentence"
         " vectors (those of this run's encoder, not of the paper's); perplexity of the text and of the seed"
         " under this run's language model."
     )
-    return Table(data, _show(texts, shown), "How near the texts are to their seeds", note + _REPETITIONS)
+    return Table(data, _show(texts, cells), "How near the texts are to their seeds", note + _REPETITIONS)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -124,7 +124,7 @@ def cost(units: Sequence[Results]) -> Table:
     data = results.in_order(
         summarize(wanted, [*results.BENCHMARK, "tester"], names), "tester", list(results.TESTER_NAMES)
     )
-    shown = _BENCHMARK | {
+    cells = _BENCHMARK | {
         "Tester": "{name}",
         "Model queries": "{queries:±,.0f}",
         "Gradients": "{gradients:±,.0f}",
@@ -138,7 +138,7 @@ def cost(units: Sequence[Results]) -> Table:
         " those of the machine that runs it."
     )
     title = f"Model queries for {N_WANTED:,} discriminatory texts"
-    return Table(data, _show(texts, shown), title, note + _REPETITIONS)
+    return Table(data, _show(texts, cells), title, note + _REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
@@ -160,7 +160,7 @@ def average_table(units: Sequence[Results]) -> Table:
     data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
     data["printed"] = ids.map(printed_numbers(units))
-    shown = {
+    cells = {
         "Corpus": "{corpus}",
         "Average": "{name}",
         "Settings": "{n_settings} of {n_all}",
@@ -172,7 +172,7 @@ def average_table(units: Sequence[Results]) -> Table:
         " which it is not defined, for instance a ratio to nothing found, do not count. Printed: of the"
         " paper's corpora, which these are not."
     )
-    texts = _show(name_averages(data, MEASURES), shown)
+    texts = _show(name_averages(data, MEASURES), cells)
     return Table(data, texts, "Averages over networks and features", note + _REPETITIONS)
 
 
@@ -184,7 +184,7 @@ def examples(units: Sequence[Results]) -> Table:
     rows = [row for example in examples_read for row in _steps(example, masks.get(example["corpus"], str))]
     columns = [*results.BENCHMARK, "step", "text", "value", "instead", "label", "partner_label"]
     data = pd.DataFrame(rows, columns=columns).astype({"label": "Int64", "partner_label": "Int64"})
-    shown = _BENCHMARK | {
+    cells = _BENCHMARK | {
         "Step": "{step}",
         "Text": "{text}",
         "Value": "{value}",
@@ -196,7 +196,7 @@ def examples(units: Sequence[Results]) -> Table:
         "A sentence, and what the global and the local phase make of it; words in brackets differ from the"
         " step before. The labels are those of the text, and of the text with the other value instead."
     ) + ("" if all(unit.option("unmask") for unit in units) else _MASKED)
-    return Table(data, _show(data, shown), "Sentences on their way through the search", note)
+    return Table(data, _show(data, cells), "Sentences on their way through the search", note)
 
 
 def _steps(example: Mapping[str, Any], mask: Callable[[str], str]) -> list[list[Any]]:
@@ -229,7 +229,7 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
     data = summarize(chosen, [*results.BENCHMARK, "tester", "label_rule"], values)
     names = [results.training_name(t, r) for t, r in zip(data["tester"], data["label_rule"], strict=True)]
     percent = _scaled(data, values[4:]).assign(name=names)
-    shown = _BENCHMARK | {
+    cells = _BENCHMARK | {
         "Trained with": "{name}",
         "Added": "{n_added:,.0f}",
         "Judged by": "{n_independent:,.0f}",
@@ -244,7 +244,7 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
         " share of them is no longer discriminatory. Nothing added: training again alone. The paper does not"
         " say which label the added texts get."
     )
-    return Table(data, _show(percent, shown), title, note + _REPETITIONS)
+    return Table(data, _show(percent, cells), title, note + _REPETITIONS)
 
 
 def _by_metric(validity: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

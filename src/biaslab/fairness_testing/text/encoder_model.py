@@ -116,9 +116,9 @@ class EncoderTextModel:
         ids, words = np.empty(offsets[-1], np.int32), np.full(offsets[-1], -1, np.int32)
         ids[offsets[:-1]], ids[offsets[1:] - 1] = self._begin, self._end
         index = np.arange(len(where)) - np.repeat(bounds[:-1], np.diff(bounds))
-        read = index < np.repeat(kept, np.diff(bounds))
-        to = (np.repeat(offsets[:-1], np.diff(bounds)) + 1 + index)[read]
-        ids[to], words[to] = self._pieces.ids[where[read]], word[read]
+        is_read = index < np.repeat(kept, np.diff(bounds))
+        to = (np.repeat(offsets[:-1], np.diff(bounds)) + 1 + index)[is_read]
+        ids[to], words[to] = self._pieces.ids[where[is_read]], word[is_read]
         return Tokens(ids, offsets, words)
 
 

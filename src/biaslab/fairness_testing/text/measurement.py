@@ -80,12 +80,12 @@ def validity(
                 original = prepared.parts[TEST].texts.take(drawn.origins)
                 columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
                 groups.append((columns | {"tester": tester}, (original, drawn.texts)))
-    read = [columns["repetition"] == 0 for columns, _ in groups]
+    is_first = [columns["repetition"] == 0 for columns, _ in groups]
     sentences = iter(
-        yardsticks.measure_sentences([g[1] for g, is_read in zip(groups, read, strict=True) if is_read])
+        yardsticks.measure_sentences([g[1] for g, is_read in zip(groups, is_first, strict=True) if is_read])
     )
     rows = []
-    for (columns, texts), is_read in zip(groups, read, strict=True):
+    for (columns, texts), is_read in zip(groups, is_first, strict=True):
         means = yardsticks.measure_words(*texts) | (next(sentences) if is_read else {})
         rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
     return pd.DataFrame(rows, columns=COLUMNS["validity"])
@@ -140,13 +140,13 @@ def _shown(
     found: np.ndarray | None,
     local: np.ndarray | None,
 ) -> dict[str, Any]:
-    at = check(subject, Texts.of([sentence if found is None else found]))
-    partner = int(subject.model.probabilities(at.partners).argmax(axis=1)[0])
-    exchanged = lexicon.decode([int(at.replaced[0]), int(at.value[0])])
+    checked = check(subject, Texts.of([sentence if found is None else found]))
+    partner = int(subject.model.probabilities(checked.partners).argmax(axis=1)[0])
+    exchanged = lexicon.decode([int(checked.replaced[0]), int(checked.value[0])])
     return {
         "sentence": lexicon.decode(sentence),
         "global": None if found is None else lexicon.decode(found),
         "partner": None if found is None else dict(zip(("from", "to"), exchanged, strict=True)),
         "local": None if local is None else lexicon.decode(local),
-        "labels": {"x": int(at.labels[0]), "partner": partner},
+        "labels": {"x": int(checked.labels[0]), "partner": partner},
     }

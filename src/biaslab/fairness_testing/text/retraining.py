@@ -151,14 +151,14 @@ def retrain_network(
     `n_independent` of the texts found on the test texts (None for all) measure the improvement. Each
     retraining has other texts and its own seed.
     """
-    prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
+    prepared, finds = load_prepared(folder), load_finds(folder / kind / "found.npz")
     rows, controls = [], {}
     train, validation, test = (prepared.parts[part] for part in PARTS)
     for case in cases(folder, kind, 1, prepared):
-        independent = _independent(found, case, n_independent, seed)
+        independent = _independent(finds, case, n_independent, seed)
         for number in range(retrainings):
             of_seed = seed_of(seed, f"{kind} retraining", number)
-            for tester, rule, texts, labels in _additions(case, prepared, found, share, number, seed):
+            for tester, rule, texts, labels in _additions(case, prepared, finds, share, number, seed):
                 if tester != CONTROL or number not in controls:
                     network = retrain(case.subject.model, train, validation, texts, labels, training, of_seed)
                 if tester == CONTROL:  # independent of the tested feature
@@ -177,7 +177,7 @@ def certify_network(
     from biaslab.text.devices import make_deterministic
 
     make_deterministic(1)
-    prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
+    prepared, finds = load_prepared(folder), load_finds(folder / kind / "found.npz")
     settings = CertifiedSettings(epochs=epochs, negative_weight=negative_weight)
     train, validation, test = (prepared.parts[part] for part in PARTS)
     rows = []
@@ -186,7 +186,7 @@ def certify_network(
         of_seed = seed_of(seed, f"{kind} certified {case.feature}", 0)
         protected = (subject.is_value, subject.values)
         network = train_certified(subject.model, train, validation, *protected, settings, of_seed)
-        independent = _independent(found, case, n_independent, seed)
+        independent = _independent(finds, case, n_independent, seed)
         columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
         measured = compare(subject, network, independent, test)
         rows.append(columns | {"repetition": 0, "n_added": 0} | measured)

@@ -65,15 +65,15 @@ Tables = Mapping[str, list[dict[str, str | int]]]
 def search_networks(folder: Path, kind: str, repetitions: int, effort: Campaign, threads: int = 1) -> None:
     """Search all trainings of a network by all strategies: KIND/global.tsv, local.tsv and found.npz."""
     set_threads(threads)
-    prepared, tables, found = load_prepared(folder), defaultdict(list), {}
+    prepared, tables, finds = load_prepared(folder), defaultdict(list), {}
     for case in cases(folder, kind, repetitions, prepared):
         seeds = seeds_of(prepared, TEST, case.feature, effort)
-        found |= _search_case(case, prepared, seeds, effort, tables)
+        finds |= _search_case(case, prepared, seeds, effort, tables)
         if case.number == 0:
-            found |= _search_training_texts(case, prepared, effort)
+            finds |= _search_training_texts(case, prepared, effort)
     for name, parts in tables.items():
         write_tsv(folder / kind / f"{name}.tsv", pd.DataFrame(parts))
-    save_finds(folder / kind / "found.npz", found)
+    save_finds(folder / kind / "found.npz", finds)
 
 
 def cases(folder: Path, kind: str, repetitions: int, prepared: Prepared) -> Iterator[Case]:
@@ -94,14 +94,14 @@ def _search_case(
     case: Case, prepared: Prepared, rows: np.ndarray, effort: Campaign, tables: Tables
 ) -> dict[str, Finds]:
     """Search a case by all strategies and both local testers; add to the tables, and return the finds."""
-    texts, found, searches = prepared.parts[TEST].texts.take(rows), {}, {}
+    texts, finds, searches = prepared.parts[TEST].texts.take(rows), {}, {}
     for name, strategy in STRATEGIES.items():
         draws = case.draws(effort, f"global {name}", rows, MAX_ITER)
         search = searches[name] = search_globally(case.subject, texts, strategy, draws)
         n_raw, n_found = count_global(search)
         counts = {"n_seeds": len(rows), "n_raw": n_raw, "n_found": n_found}
         tables["global"].append(_row(case, {"strategy": name}, counts, search))
-        found[key(TEST, case.feature, case.number, GLOBAL, name)] = global_finds(search, rows)
+        finds[key(TEST, case.feature, case.number, GLOBAL, name)] = global_finds(search, rows)
     local = {
         (RP, OWN): _walk(case, searches[RP], rows, effort, RP),
         (RP, SAME): _walk(case, searches[PROPOSED], rows, effort, RP),
@@ -114,21 +114,21 @@ def _search_case(
         tables["local"].append(_row(case, {"tester": tester, "start": start}, counts, search))
         if start == OWN:
             name = key(TEST, case.feature, case.number, LOCAL, tester)
-            found[name] = local_finds(search, origins)
-    return found
+            finds[name] = local_finds(search, origins)
+    return finds
 
 
 def _search_training_texts(case: Case, prepared: Prepared, effort: Campaign) -> dict[str, Finds]:
     """Search the training texts by the strategies used for retraining, in both phases."""
     rows = seeds_of(prepared, TRAIN, case.feature, effort)
-    texts, found = prepared.parts[TRAIN].texts.take(rows), {}
+    texts, finds = prepared.parts[TRAIN].texts.take(rows), {}
     for name in RETRAINED:
         draws = case.draws(effort, f"training global {name}", rows, MAX_ITER)
         search = search_globally(case.subject, texts, STRATEGIES[name], draws)
-        found[key(TRAIN, case.feature, 0, GLOBAL, name)] = global_finds(search, rows)
+        finds[key(TRAIN, case.feature, 0, GLOBAL, name)] = global_finds(search, rows)
         walked, origins = _walk(case, search, rows, effort, ADF, f"training {name} ")
-        found[key(TRAIN, case.feature, 0, LOCAL, name)] = local_finds(walked, origins)
-    return found
+        finds[key(TRAIN, case.feature, 0, LOCAL, name)] = local_finds(walked, origins)
+    return finds
 
 
 def _walk(

@@ -267,7 +267,7 @@ def _series(found: Audit, name: str, has_candidates: bool = False) -> dict[str, 
 
 def _shares(found: Audit, before: pd.DataFrame) -> Section:
     shown = before.head(N_VALUES)
-    series = {f"share of the top, {ranking}": of for ranking, of in _series(found, "share").items()}
+    series = {f"share of the top, {ranking}": rows for ranking, rows in _series(found, "share").items()}
     series["desired share"] = np.stack([shown["desired"], *[np.full(len(shown), np.nan)] * 2], axis=1)
     table = text_columns(
         shown,

@@ -95,7 +95,7 @@ def differences(units: Sequence[Results]) -> Table:
         other=data["other"].map(ALGORITHM_NAMES),
         measure=data["measure"].map(MEASURE_NAMES),
     )
-    shown = {
+    cells = {
         "|A|": "{n_values}",
         "Measure": "{measure}",
         "Difference": "{name} − {other}",
@@ -105,7 +105,7 @@ def differences(units: Sequence[Results]) -> Table:
     }
     note = _DRAWN + " Of MinSkew, lists at which either is minus infinity do not count. Student's intervals."
     return Table(
-        data, text_columns(named, shown), "Differences between the algorithms in the simulation", note
+        data, text_columns(named, cells), "Differences between the algorithms in the simulation", note
     )
 
 
@@ -113,7 +113,7 @@ def example(units: Sequence[Results]) -> Table:
     """Return the worked example next to the numbers on the slides."""
     data = worked_example()
     data["printed"] = data["value"].map(_printed_skews(only(units)))
-    shown = {
+    cells = {
         "Value": "{value}",
         "Candidates": "{population:,}",
         "Desired share": "{desired:.2f}",
@@ -128,7 +128,7 @@ def example(units: Sequence[Results]) -> Table:
         " example are logarithms to base 10. The slides label both rows male, and cut the second number off"
         " instead of rounding it."
     )
-    return Table(data, text_columns(data, shown), "The worked example of Skew", note)
+    return Table(data, text_columns(data, cells), "The worked example of Skew", note)
 
 
 def worked_example() -> pd.DataFrame:
