@@ -108,6 +108,15 @@ def test_local_phases_are_compared_at_one_budget(units):
     assert "local_increase_symbolic" not in measures
 
 
+def test_the_improvement_is_the_share_that_retraining_removes(units):
+    files = {name: results.read_all(units, name) for name in FILES}
+    query = "classifier == 'adult' and label_rule == 'model'"
+    rows = files["retraining"].query(query)
+    removed = 100 * (1 - rows["share_after"] / rows["share_before"])
+    found = averages.averages(**files).query(f"{query} and measure == 'improvement_adf'")
+    assert found["mean"].tolist() == pytest.approx([removed.mean()])
+
+
 @pytest.mark.parametrize(
     ("curve", "expected"), [([10, 20, 30, 40], 1), ([10, 20, 25, 25], 0.25), ([0, 0, 3, 4], math.nan)]
 )
