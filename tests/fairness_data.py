@@ -6,6 +6,7 @@ import numpy as np
 
 from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.networks import Network
+from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.testers.contract import Task
 from biaslab.fairness_testing.testers.subject import Subject
 
@@ -52,6 +53,13 @@ def make_subject(model, columns, domain=None):
     """A model under test on the small domain, or another one, with some columns protected."""
     domain = domain or small_domain()
     return Subject(model, domain, Protected.of(domain, columns))
+
+
+def make_case(columns=(1,), name="group", network=None, n_seeds=25):
+    """A network with 200 rows of data, of which the first are seeds."""
+    subject = make_subject(network or random_network(2), columns)
+    X = subject.domain.draw(200, np.random.default_rng(1))
+    return Case("made", name, subject, X, X[:n_seeds])
 
 
 def make_task(subject, seeds=None, **changes):

@@ -24,7 +24,8 @@ REPETITIONS, RETRAININGS, HOPS, SEEDS = 2, 3, 3, 15
 SHARE, INDEPENDENT, PAIRS = 0.1, 20, 12
 SEED = 3
 EFFORT = Campaign(seeds=SEEDS, hops=HOPS, seed=SEED)
-TRAINING = TrainingSettings(epochs=14, batch_size=8, learning_rate=0.03)
+EPOCHS = 14
+TRAINING = TrainingSettings(epochs=EPOCHS, batch_size=8, learning_rate=0.03)
 SENTENCES = ("The farmers planted a tree near the park.", "We met the guests yesterday.")
 
 

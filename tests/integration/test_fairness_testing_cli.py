@@ -9,7 +9,7 @@ import yaml
 from typer.testing import CliRunner
 
 from biaslab.classifiers.encoding import read_table
-from biaslab.classifiers.networks import Network, load_network, save_network
+from biaslab.classifiers.networks import Network, save_network
 from biaslab.classifiers.schema import load_schema
 from biaslab.cli import app
 from biaslab.core.io import read_tsv
@@ -32,25 +32,13 @@ def classify(X):
     granted = X @ [0.0, 3.0, 1.0, -0.5] > 1.5
     return np.column_stack([~granted, granted]).astype(float)
 
-class Twin:
-    # classify, as scikit-learn has it: its outputs in the order of classes_
-    def __init__(self, *classes):
-        self.classes_ = np.array(classes)
-
-    def predict_proba(self, X):
-        p = classify(X)
-        return p[:, [("refused", "granted").index(name) for name in self.classes_.tolist()]]
-
-twin, reverse = Twin("granted", "refused"), lambda X: classify(X)[:, ::-1]
+reverse = lambda X: classify(X)[:, ::-1]
 
 def constant(X):
     return np.tile([0.2, 0.8], (len(X), 1))
 
 def nan(X):
     return np.full((len(X), 2), np.nan)
-
-def narrow(X):
-    return X[:, :1]
 """
 FOUND = ["protected", "age", "sex", "income", "debts", "other_value", "label", "other_label"]
 
@@ -95,8 +83,8 @@ def run(*arguments, model="network.npz", out="out"):
 
 
 @pytest.mark.parametrize("tester", list(TESTERS))
-def test_a_run(files, tester):
-    page = run("--tester", tester)
+def test_a_search_finds_the_attribute_that_the_classifier_looks_at(files, tester):
+    page = " ".join(run("--tester", tester).split())
     found = read_tsv("out/found.tsv", text=("other_value", "age"))
     assert list(found.columns) == FOUND
     assert set(found["protected"]) == {"sex"}  # the age counts for nothing
@@ -104,16 +92,14 @@ def test_a_run(files, tester):
     assert (found["label"] != found["other_label"]).all()
     assert ((found["label"] == "granted") == (found["sex"] == "male")).all()
     assert set(found["age"]) <= {"up to 19", "90 or more", *(f"{a}-{a + 9}" for a in range(20, 90, 10))}
-    summary = read_tsv("out/summary.tsv")
-    assert list(summary["protected"]) == ["sex", "age"]
-    sex, age = summary.to_dict("records")
+    sex, age = read_tsv("out/summary.tsv").to_dict("records")
+    assert (sex["protected"], age["protected"]) == ("sex", "age")
     assert (sex["n_discriminatory"], age["n_discriminatory"]) == (len(found), 0)
     assert 0 < sex["n_discriminatory"] <= sex["n_samples"]
     assert sex["ci_low"] <= sex["uniform_share"] <= sex["ci_high"]
     assert (age["uniform_share"], age["data_share"]) == (0, 0)
-    assert "60 rows of 4 attributes, 0 with a value outside the domain" in " ".join(page.split())
-    assert "labels 100.0% as the data do" in " ".join(page.split())
-    assert "For example: sex" in page
+    assert "60 rows of 4 attributes, 0 with a value outside the domain" in page
+    assert "labels 100.0% as the data do" in page
     assert "No discriminatory sample was found." in page
 
 
@@ -141,13 +127,6 @@ def test_the_pairs_are_what_the_classifier_says(files):
         assert [schema.classes[k] for k in labels] == list(found[label])
 
 
-def test_a_classifier_says_the_order_of_its_classes(files):
-    for model in ("classify", "twin"):
-        run("--tester", "random", model=f"my_classifier:{model}", out=model)
-    for name in ("found.tsv", "summary.tsv"):
-        assert (files / "classify" / name).read_bytes() == (files / "twin" / name).read_bytes()
-
-
 def test_classes_out_of_order_are_told(files):
     for model, is_told in (("classify", False), ("reverse", True)):
         options = ["--schema", "schema.yaml", "--model", f"my_classifier:{model}", "--out", model]
@@ -158,27 +137,21 @@ def test_classes_out_of_order_are_told(files):
 
 
 def test_equal_runs_write_equal_files(files):
-    for tester in ("adf", "random"):
-        run("--tester", tester, "--threads", "1", out=f"{tester}1")
-        run("--tester", tester, "--threads", "2", out=f"{tester}2")
-        for name in ("found.tsv", "summary.tsv"):
-            assert (files / f"{tester}1" / name).read_bytes() == (files / f"{tester}2" / name).read_bytes()
+    for threads in ("1", "2"):
+        run("--threads", threads, out=threads)
+    for name in ("found.tsv", "summary.tsv"):
+        assert (files / "1" / name).read_bytes() == (files / "2" / name).read_bytes()
 
 
 def test_a_function_is_tested_like_the_network_it_is(files):
     run("--tester", "random", out="network")
     run("--tester", "random", model="my_classifier:classify", out="function")
     assert (files / "network/found.tsv").read_bytes() == (files / "function/found.tsv").read_bytes()
-    run("--tester", "adf", "--protected", "sex", model="my_classifier:classify")
-    assert len(read_tsv("out/found.tsv")) > 0
 
 
 def test_a_network_is_trained_and_kept(files):
-    page = run("--epochs", "30", model="train")
-    assert "For example" in page or "No discriminatory" in page
-    trained = load_network(files / "out/network.npz")
-    assert (trained.n_attributes, trained.n_classes) == (4, 2)
-    run("--epochs", "30", model="out/network.npz", out="again")
+    run("--epochs", "30", model="train")
+    run(model="out/network.npz", out="again")
     assert (files / "out/found.tsv").read_bytes() == (files / "again/found.tsv").read_bytes()
 
 
@@ -210,15 +183,10 @@ def test_attributes_that_vary_together(files):
         ({"data": "none.csv"}, "none.csv: no such file"),
         ({"--schema": "none.yaml"}, "none.yaml: No such file"),
         ({"--model": "none.npz"}, "none.npz: no such file"),
-        ({"--model": "data.npz"}, "a network has the arrays W0, b0"),
-        ({"--model": "network"}, "'network' names no classifier"),
         ({"--model": "my_classifier:nan"}, "not finite"),
         ({"--protected": "gender"}, "no attribute is called 'gender'"),
-        ({"--protected": "sex,sex"}, "each once"),
-        (
-            {"--tester": "adv"},
-            "there is no tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, eidig-inf)",
-        ),
+        ({"--protected": ("sex", "sex")}, "biaslab: --protected sex: is there twice; give it once"),
+        ({"--tester": "adv"}, "there is no tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, "),
         ({"--seeds": "0"}, "--seeds"),
         (
             {"data": "one.csv", "--model": "train"},
@@ -227,19 +195,14 @@ def test_attributes_that_vary_together(files):
         ({"data": "wide.csv"}, "biaslab: wide.csv, line 62: debts '21' is outside 0 to 20;"),
     ],
 )
-def test_bad_input_of_a_run(files, refused, changes, message):
-    np.savez("data.npz", x=np.zeros(3))
+def test_bad_input_is_refused(files, refused, changes, message):
     pd.read_csv("data.csv").assign(credit="granted").to_csv("one.csv", index=False)
     rows = "45,male,2000,21,granted\n45,diverse,2000,3,granted\n"
     Path("wide.csv").write_text(Path("data.csv").read_text() + rows)
     options = {"--schema": "schema.yaml", "--model": "network.npz", "--out": "out", **changes}
-    data = options.pop("data", "data.csv")
-    given = [word for pair in options.items() for word in pair]
+    data, given = options.pop("data", "data.csv"), []
+    for name, values in options.items():
+        for value in [values] if isinstance(values, str) else values:
+            given += [name, value]
     assert message in refused("fairness-testing", "search", data, *given)
     assert not Path("out").exists()
-
-
-def test_an_attribute_protected_twice(files, refused):
-    arguments = ["data.csv", "--schema", "schema.yaml", "--model", "network.npz", "--out", "out"]
-    error = refused("fairness-testing", "search", *arguments, *["--protected", "sex"] * 2)
-    assert error == "biaslab: --protected sex: is there twice; give it once"

@@ -14,14 +14,6 @@ def test_clip_moves_values_to_the_nearest_in_the_domain():
     assert domain.contains(domain.clip(X)).all()
 
 
-def test_draws_fill_the_domain():
-    domain = small_domain()
-    X = domain.draw(5000, np.random.default_rng(1))
-    assert X.dtype == np.int32
-    assert (X.min(axis=0) == domain.low).all()
-    assert (X.max(axis=0) == domain.high).all()
-
-
 def test_columns_of_names():
     domain = small_domain()
     assert domain.columns(["sex", "group"]) == (4, 1)

@@ -85,29 +85,17 @@ def spelled(folder):
 def test_a_draft_counts_rows_that_are_left_out_and_asks_about_values_spelled_in_two_ways(tmp_path):
     found = draft(spelled(tmp_path), "income", ["work"])
     (tmp_path / "t.yaml").write_text(found.text)
-    left_out = read_table(tmp_path / "t.csv", load_schema(tmp_path / "t.yaml")).n_missing
-    assert found.notes == [
-        "9 of 48 rows are left out: 8 without a label, 1 in which another value is missing (written '', '-';"
-        " what is a value goes from 'missing' to the values).",
+    assert read_table(tmp_path / "t.csv", load_schema(tmp_path / "t.yaml")).n_missing == 9
+    fragments = (
+        "9 of 48 rows are left out: 8 without a label, 1 in which another value is missing",
         "Left out by work: BAKER 4 of 12, Baker 4 of 12, baker 1 of 12, rider 0 of 12.",
-        "24 rows have blanks around a value, which are trimmed.",
-        "work: are 'BAKER', 'Baker', 'baker' one value? Then write {BAKER: [BAKER, Baker, baker]} in their"
-        " place. Until then an audit stops here, or takes --exact-values.",
-        "income: are '<=50K', '<=50K.' one value? Then write {<=50K: [<=50K, <=50K.]} in their place. Until"
-        " then an audit stops here, or takes --exact-values.",
-        "income: are '>50K', '>50K.' one value? Then write {'>50K': ['>50K', '>50K.']} in their place. Until"
-        " then an audit stops here, or takes --exact-values.",
-    ]
-    assert left_out == 9
-
-
-def test_a_draft_says_which_columns_it_renames(tmp_path):
-    path = table(
-        tmp_path, ["a\tb", " sex", "y", "y"], [[i % 5, "fm"[i % 2], i % 3, i // 2 % 2] for i in range(12)]
+        "24 rows have blanks around a value",
+        "work: are 'BAKER', 'Baker', 'baker' one value? Then write {BAKER: [BAKER, Baker, baker]} in",
+        "income: are '<=50K', '<=50K.' one value? Then write {<=50K: [<=50K, <=50K.]} in",
+        "income: are '>50K', '>50K.' one value? Then write {'>50K': ['>50K', '>50K.']} in",
     )
-    found = draft(path, "y 2")
-    assert found.notes == ["Columns renamed in the draft: 'a\tb' is 'a b', 'y' is 'y 2'."]
-    assert found.attributes == ["a b", "sex", "y"]
+    for note, fragment in zip(found.notes, fragments, strict=True):
+        assert fragment in note
 
 
 def test_decimal_commas_are_named(tmp_path):

@@ -25,6 +25,7 @@ GOOD = {
     ],
     "label": {"column": "class", "classes": ["bad", "good"]},
 }
+COLUMNS = ["age", "status", "income", "debts", "class"]
 ROWS = """\
 status,age,unused,income,debts,class
 M2,39,x,999.5,0,good
@@ -87,7 +88,7 @@ def test_counts_what_clip_moves_and_rows_with_blanks_around_a_value(schema, tabl
     assert not data.clipped.any()
 
 
-def test_words(schema, table):
+def test_samples_are_shown_in_the_words_of_the_table(schema, table):
     described = load_schema(schema())
     words = decode(read_table(table(), described).X, described)
     assert words.to_dict("list") == {
@@ -97,36 +98,30 @@ def test_words(schema, table):
         "debts": ["0", "3", "1"],
     }
     assert Integer("a", "a", -2, 2, divide_by=50).word(-3) == "-150 to -101"
-    assert Category("a", "a", ("x", "y"), {}).word(100) == "100 (no value)"
     assert Category("a", "a", ("x", "y"), {}).word(-1) == "-1 (no value)"
 
 
 def test_the_table_is_read_in_chunks_and_with_windows_lines(schema, table, monkeypatch):
     described = load_schema(schema())
-    whole = read_table(table(), described)
-    monkeypatch.setattr(encoding, "CHUNK_ROWS", 1)
-    parts = read_table(table(), described)
-    assert whole.X.tolist() == parts.X.tolist()
-    assert whole.y.tolist() == parts.y.tolist()
+    expected = read_table(table(), described).X.tolist()
     windows = read_table(table(("\ufeff" + ROWS.replace("\n", "\r\n")).encode()), described)
-    assert windows.X.tolist() == whole.X.tolist()
+    monkeypatch.setattr(encoding, "CHUNK_ROWS", 1)
+    assert read_table(table(), described).X.tolist() == windows.X.tolist() == expected
 
 
 @pytest.mark.parametrize(
-    ("separator", "character"), [(";", ";"), ("|", "|"), ("tab", "\t"), ("whitespace", "  ")]
+    ("keys", "head", "separator"),
+    [
+        ({"separator": ";"}, "age,status,income,debts,class", ";"),
+        ({"separator": "tab"}, "age,status,income,debts,class", "\t"),
+        ({"separator": "whitespace"}, "age,status,income,debts,class", "  "),
+        ({"columns": COLUMNS, "header": False, "comment": "#"}, "# made", ","),
+        ({"columns": COLUMNS}, "a,b,c,d,e", ","),
+    ],
 )
-def test_separators(schema, table, separator, character):
-    lines = ["age,status,income,debts,class", "39,M1,5,2,good", ""]
-    path = table("\n".join(lines).replace(",", character))
-    assert read_table(path, load_schema(schema(separator=separator))).X.tolist() == [[3, 0, 0, 2]]
-
-
-def test_columns_without_a_header_and_with_another_one(schema, table):
-    columns = ["age", "status", "income", "debts", "class"]
-    described = load_schema(schema(columns=columns, header=False, comment="#"))
-    assert read_table(table("# made\n39,M1,5,2,good\n"), described).X.tolist() == [[3, 0, 0, 2]]
-    described = load_schema(schema(columns=columns))
-    assert read_table(table("a,b,c,d,e\n39,M1,5,2,good\n"), described).X.tolist() == [[3, 0, 0, 2]]
+def test_separators_and_columns_are_those_of_the_schema(schema, table, keys, head, separator):
+    path = table(f"{head}\n39,M1,5,2,good\n".replace(",", separator))
+    assert read_table(path, load_schema(schema(**keys))).X.tolist() == [[3, 0, 0, 2]]
 
 
 def test_coded_values_are_taken_as_they_are(schema, table):
@@ -138,13 +133,8 @@ def test_coded_values_are_taken_as_they_are(schema, table):
     assert data.y.tolist() == [1, 0]
     assert data.n_outside == 1
     assert decode(data.X, described)["sex"].tolist() == ["female", "100 (no value)"]
-
-
-def test_values_outside_are_kept_and_counted(schema, table):
-    text = "age,status,income,debts,class\n39,M1,5,7,good\n39,M1,5,-1,good\n39,M1,5,3,good\n"
-    kept = read_table(table(text), load_schema(schema(outside="keep")))
-    assert kept.X[:, 3].tolist() == [7, -1, 3]
-    assert kept.n_outside == 2
+    with pytest.raises(InputError, match="line 2: class '2' is none of the 2 classes"):
+        read_table(table("age,status,income,debts,class\n3,1,5,2,2\n"), described)
 
 
 def test_missing_values_are_left_out_unless_they_are_a_value(schema, table):
@@ -160,7 +150,7 @@ def test_missing_values_are_left_out_unless_they_are_a_value(schema, table):
 
 
 @given(st.data())
-@examples(200)
+@examples(100)
 def test_words_name_what_was_encoded(data):
     """A number lies in the range that it is shown as; a category's word is encoded to its place."""
     whole = st.integers(-(10**6), 10**6)
@@ -182,7 +172,7 @@ def test_words_name_what_was_encoded(data):
 
 
 @given(data=st.data())
-@examples(50)
+@examples(25)
 def test_a_table_comes_back(data, tmp_path_factory):
     """Samples of a domain without ranges, written as their words, are read as themselves."""
     folder = tmp_path_factory.mktemp("round")
@@ -213,15 +203,12 @@ def test_a_table_comes_back(data, tmp_path_factory):
         ("", "data.csv: the file is empty"),
         ("age,status,income,debts,class\n", "data.csv: has no rows"),
         (b"\xff\xfe\x00", "in UTF-16; save it as text in UTF-8"),
-        (b"\xe9\n", "not UTF-8 text"),
         (ROWS + "M1,39,x,5,0,go", "the last line has no end, so that it may be cut"),
         ("age,status,income,class\n1,2,3,4\n", "no column 'debts' (it has age, status, income, class)"),
         ("age,state,income,debts,class\n1,2,3,4,5\n", "no column 'status'.*did you mean 'state'"),
         ("age,age,status,income,debts,class\n", "the column 'age' is there twice"),
         (ROWS + "M1,39,good\n", "line 6: has 3 fields and not 6"),
         (ROWS + "M1,old,x,5,0,good\n", "line 6: age 'old' is not a number"),
-        (ROWS + "M1,,x,5,0,good\n", "line 6: age '' is not a number"),
-        (ROWS + "M1,nan,x,5,0,good\n", "line 6: age 'nan' is not a number"),
         (ROWS + "M1,39.5,x,5,0,good\n", "line 6: age '39.5' is not a whole number; describe"),
         (ROWS + "M1,39,x,inf,0,good\n", "line 6: income 'inf' is not a number"),
         (ROWS + "femal,39,x,5,0,good\n", "line 6: sex 'femal' is none of the values M1, .*did you mean"),
@@ -252,51 +239,34 @@ def test_tables_that_this_schema_alone_refuses(schema, table, tmp_path):
         read_table(tmp_path, described)
 
 
-def test_coded_label_beyond_the_classes(schema, table):
-    label = {**GOOD["label"], "coded": True}
-    text = "age,status,income,debts,class\n39,M1,5,2,1\n39,M1,5,2,2\n"
-    for outside in ("refuse", "keep"):
-        with pytest.raises(InputError, match="line 3: class '2' is none of the 2 classes"):
-            read_table(table(text), load_schema(schema(label=label, outside=outside)))
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"protected": None}, "the key 'protected' is missing"),
         ({"protected": []}, "protected: is empty"),
         ({"protected": ["gender"]}, "protected: no attribute is called 'gender'"),
-        ({"protected": ["sx"]}, "did you mean 'sex'"),
         ({"protected": ["sex", "sex"]}, "names something twice"),
         ({"attributes": None}, "the key 'attributes' is missing"),
-        ({"attributes": []}, "attributes: is empty"),
         ({"attributes": ["age"]}, "is not a mapping"),
         ({"attributes": [{"name": "age"}]}, "attributes: age: the key 'kind' is missing"),
         ({"attributes": attribute(kind="number")}, 'kind: "number" is not known'),
-        ({"attributes": attribute(kind=["integer"])}, "kind: a list is not known"),
         ({"attributes": attribute(divide_by=0)}, "debts: divide_by: 0 is less than 1"),
         ({"attributes": attribute(divid_by=2)}, "unknown key; did you mean 'divide_by'"),
         ({"attributes": attribute(low="a")}, 'low: "a" is not a whole number'),
         ({"attributes": attribute(low=5)}, "debts: low is more than high"),
         ({"attributes": attribute(high=10**10)}, "is more than 2147483647"),
         ({"attributes": attribute(clip="yes")}, 'clip: "yes" is not true or false'),
-        ({"attributes": attribute(name="age")}, "two are called 'age'"),
         ({"attributes": attribute(name="a,b")}, "a name without commas"),
-        ({"attributes": [{"name": "x", "kind": "integer"}]}, "attributes: x: the key 'low' is missing"),
         ({"attributes": [{"name": "x", "kind": "bins", "edges": [2, 1]}]}, "2, 1 do not rise"),
         ({"attributes": [{"name": "x", "kind": "category", "values": []}]}, "is empty"),
         ({"attributes": [{"name": "x", "kind": "category", "values": [False]}]}, "false in quotes"),
         ({"attributes": [{"name": "x", "kind": "category", "values": ["a", "a"]}]}, "'a' is there twice"),
         ({"attributes": [{"name": "x", "kind": "category", "values": ["a", {"b": ["a"]}]}]}, "means two"),
         ({"attributes": attribute(column="class")}, "debts: is the column of the label"),
-        ({"label": None}, "the key 'label' is missing"),
-        ({"label": {"column": "class"}}, "label: the key 'classes' is missing"),
         ({"label": {"column": "class", "classes": ["good"]}}, "there is one class"),
         ({"header": False}, "columns: is missing"),
         ({"columns": ["age", "status", "income", "debt", "class"]}, "has no 'debts'; did you mean 'debt'"),
         ({"outside": "ignore"}, '"ignore" is not known'),
-        ({"separator": "::"}, '"::" is not known'),
-        ({"titel": "x"}, "unknown key; did you mean 'title'"),
         ({"attributes": attribute(high=1000), "protected": ["debts"]}, "1001 values, more than 1000"),
         ({"attributes": attribute(high=0), "protected": ["debts"]}, "'debts' has one value"),
     ],
@@ -308,43 +278,22 @@ def test_bad_schemas(schema, changes, message):
     assert "\n" not in str(caught.value)
 
 
-def test_no_schema(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
-        load_schema(tmp_path / "none.yaml")
+@pytest.mark.parametrize(("name", "message"), [("none", "No such file"), ("list", "holds no mapping")])
+def test_no_schema_is_refused(tmp_path, name, message):
     (tmp_path / "list.yaml").write_text("- a\n")
-    with pytest.raises(InputError, match="holds no mapping"):
-        load_schema(tmp_path / "list.yaml")
+    with pytest.raises(InputError, match=message):
+        load_schema(tmp_path / f"{name}.yaml")
 
 
-def test_attributes_protected_together(schema):
-    described = load_schema(schema())
-    both = described.protect(["age", "sex"])
-    assert both.columns == (0, 1)
-    assert len(both.values) == 18
-    with pytest.raises(InputError, match="no attribute is called 'sx'; did you mean 'sex'"):
-        described.protect(["sx"])
-    with pytest.raises(InputError, match="each once"):
-        described.protect(["sex", "sex"])
+def test_the_registered_classifiers_have_the_attributes_of_their_data():
+    names = ("census", "bank", "credit", "adult", "german")
+    described = {name: load_schema(CLASSIFIERS / f"{name}.yaml") for name in names}
+    sizes = {name: schema.domain.n_attributes for name, schema in described.items()}
+    assert list(sizes.values()) == [13, 16, 20, 12, 20]
+    assert described["census"].protected == ("age", "race", "sex")
 
 
-@pytest.mark.parametrize(
-    ("name", "n_attributes", "protected"),
-    [
-        ("census", 13, ("age", "race", "sex")),
-        ("bank", 16, ("age",)),
-        ("credit", 20, ("age", "sex")),
-        ("adult", 12, ("age", "race", "sex")),
-        ("german", 20, ("age", "sex")),
-    ],
-)
-def test_the_registered_classifiers(name, n_attributes, protected):
-    described = load_schema(CLASSIFIERS / f"{name}.yaml")
-    assert described.domain.n_attributes == n_attributes
-    assert described.protected == protected
-    assert len(described.classes) == 2
-
-
-def test_raw_rows_of_the_uci_files(tmp_path):
+def test_raw_rows_of_the_uci_files_are_read(tmp_path):
     adult, german = tmp_path / "adult", tmp_path / "german"
     adult.write_text(
         "|1x3 Cross validator\n"
@@ -355,8 +304,7 @@ def test_raw_rows_of_the_uci_files(tmp_path):
         "A11 6 A34 A43 1169 A65 A75 4 A93 A101 4 A121 67 A143 A152 2 A173 1 A192 A201 1\n"
         "A12 48 A32 A410 25000 A61 A73 2 A92 A101 2 A121 22 A143 A152 1 A173 1 A191 A202 2 \n"
     )
-    described = load_schema(CLASSIFIERS / "adult.yaml")
-    data = read_table(adult, described)
+    data = read_table(adult, load_schema(CLASSIFIERS / "adult.yaml"))
     assert data.y.tolist() == [1, 0]
     assert data.X.tolist() == [
         [1, 8, 13, 2, 14, 1, 4, 1, 2, 0, 40, 41],
@@ -365,8 +313,8 @@ def test_raw_rows_of_the_uci_files(tmp_path):
     described = load_schema(CLASSIFIERS / "german.yaml")
     data = read_table(german, described)
     assert data.y.tolist() == [1, 0]
-    words = decode(data.X, described)
-    assert words["sex"].tolist() == ["male", "female"]
-    assert words["age"].tolist() == ["60-69", "20-29"]
-    assert words["purpose"].tolist() == ["radio or television", "others"]
-    assert words["credit-amount"].tolist() == ["1100-1199", "20000 or more"]
+    words = decode(data.X, described)[["sex", "age", "purpose", "credit-amount"]].to_numpy().tolist()
+    assert words == [
+        ["male", "60-69", "radio or television", "1100-1199"],
+        ["female", "20-29", "others", "20000 or more"],
+    ]

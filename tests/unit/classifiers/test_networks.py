@@ -34,15 +34,6 @@ def test_input_gradients_equal_finite_differences(sizes):
             assert gradient[i] == pytest.approx((loss[0] - loss[1]) / (2 * step), rel=2e-3, abs=2e-5)
 
 
-def test_toy_network_of_the_paper():
-    """Figure 3: dy0/dx0 = 0.5 * 0.5 + 1.0 * 0.2 = 0.45; no ReLU, as for positive units."""
-    w0 = np.array([[0.5, 1.0], [0.1, 0.2], [0.3, 0.4]])
-    w1 = np.array([[0.5, 0.1], [0.2, 0.7]])
-    network = Network([w0, w1], [np.ones(2), np.zeros(2)])
-    x = np.array([[0, 1, 0], [1, 1, 0]], np.int32)
-    assert np.diff(network.logits(x)[:, 0])[0] == pytest.approx(0.45, abs=1e-6)
-
-
 def test_samples_do_not_depend_on_their_batch_or_on_threads():
     network = random_network(5)
     n = 2 * SHARE + 45
@@ -75,21 +66,29 @@ def test_saved_network_is_the_same(tmp_path):
     assert (again.n_attributes, again.n_classes) == (5, 2)
 
 
-def test_wrong_networks_are_refused(tmp_path):
-    w, b = [np.ones((3, 4)), np.ones((4, 2))], [np.ones(4), np.ones(2)]
-    with pytest.raises(InputError, match="layer 1: weights"):
-        Network([w[0], np.ones((5, 2))], b)
-    with pytest.raises(InputError, match="not finite"):
-        Network(w, [b[0], np.array([0, np.nan])])
-    with pytest.raises(InputError, match="at least two"):
-        Network([np.ones((3, 1))], [np.ones(1)])
-    with pytest.raises(InputError, match="at least one layer"):
-        Network([], [])
-    with pytest.raises(InputError, match="samples of 3 attributes, not of 5"):
-        Network(w, b).labels(np.ones((2, 5), np.int32))
-    np.savez(tmp_path / "n.npz", W0=w[0], bias=b[0])
-    with pytest.raises(InputError, match=r"n\.npz: a network has the arrays"):
-        load_network(tmp_path / "n.npz")
-    np.savez(tmp_path / "n.npz", W0=w[0], b0=np.ones(3))
-    with pytest.raises(InputError, match=r"n\.npz: layer 0"):
+W, B = [np.ones((3, 4)), np.ones((4, 2))], [np.ones(4), np.ones(2)]
+
+
+@pytest.mark.parametrize(
+    ("weights", "biases", "message"),
+    [
+        ([W[0], np.ones((5, 2))], B, "layer 1: weights"),
+        (W, [B[0], np.array([0, np.nan])], "not finite"),
+        ([np.ones((3, 1))], [np.ones(1)], "at least two"),
+        ([], [], "at least one layer"),
+        (W, B, "samples of 3 attributes, not of 5"),
+    ],
+)
+def test_a_wrong_network_is_refused(weights, biases, message):
+    with pytest.raises(InputError, match=message):
+        Network(weights, biases).labels(np.ones((2, 5), np.int32))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [({"bias": B[0]}, r"n\.npz: a network has the arrays"), ({"b0": np.ones(3)}, r"n\.npz: layer 0")],
+)
+def test_a_wrong_file_is_refused(tmp_path, arrays, message):
+    np.savez(tmp_path / "n.npz", W0=W[0], **arrays)
+    with pytest.raises(InputError, match=message):
         load_network(tmp_path / "n.npz")

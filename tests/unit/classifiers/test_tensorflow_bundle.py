@@ -40,10 +40,10 @@ def test_network_of_a_bundle_is_the_one_written(tmp_path, sizes):
 
 def test_files_cut_short_anywhere_are_refused(tmp_path):
     index, data = checkpoint(variables(random_network(4, (5, 3, 2))))
-    for length in range(len(index)):
+    for length in range(0, len(index), 5):
         with pytest.raises(InputError, match=r"test\.model\.index: .* again"):
             load_bundle(write(tmp_path, index[:length], data))
-    for length in range(0, len(data) - 4 * 5, 7):  # the last slots of the optimiser are not read
+    for length in range(0, len(data) - 4 * 5, 31):  # the last slots of the optimiser are not read
         with pytest.raises(InputError, match=NOT_WHOLE):
             load_bundle(write(tmp_path, index, data[:length]))
 
@@ -52,14 +52,14 @@ def test_a_flipped_byte_is_no_crash(tmp_path):
     index, data = checkpoint(variables(random_network(5, (5, 3, 2))))
     rng = np.random.default_rng(6)
     n_refused = 0
-    for place in rng.permutation(len(index))[:300]:
+    for place in rng.permutation(len(index))[:150]:
         wrong = bytearray(index)
         wrong[place] ^= rng.integers(1, 256)
         try:
             load_bundle(write(tmp_path, bytes(wrong), data))
         except InputError:
             n_refused += 1
-    assert n_refused > 100
+    assert n_refused > 50
 
 
 @pytest.mark.parametrize(

@@ -58,42 +58,47 @@ def rows(trail):
     return [(x, f) for x, f in zip(trail.samples.tolist(), trail.discriminatory.tolist(), strict=True)]
 
 
+def content(phases):
+    return [array.tobytes() for trail in (phases.global_, phases.local) for array in vars(trail).values()]
+
+
+def wrapped(network, input_gradients):
+    """Return the network with other gradients."""
+    names = ("probabilities", "labels", "answers")
+    methods = {name: getattr(network, name) for name in names}
+    return SimpleNamespace(**methods, n_gradient_queries=1, input_gradients=input_gradients)
+
+
 def literal_start(network, x, number, domain, columns, settings):
     """The oracle's global phase from one seed."""
     draws = stream(SEED, "adf", number, "global").random((MAX_ITER, 2))
     return naive_fairness_testing.adf_global(network, x, domain, columns, draws, settings)
 
 
+def literal(network, seeds, columns, settings):
+    """Both trails by the oracle."""
+    domain, global_, local = small_domain(), [], []
+    for i, x in enumerate(seeds):
+        checked, is_found, partner = literal_start(network, x, i, domain, columns, settings)
+        global_ += [(v, False) for v in checked[:-1]] + [(checked[-1], is_found)]
+        if is_found:
+            local += naive_fairness_testing.adf_local(
+                network, checked[-1], partner, domain, columns, local_draws(i, HOPS), settings
+            )
+    return global_, local
+
+
 def local_draws(number, hops):
     return stream(SEED, "adf", number, "local").random((hops, 3))
 
 
-def assert_equal(a, b):
-    for one, other in ((a.global_, b.global_), (a.local, b.local)):
-        for name in ("samples", "discriminatory", "seed", "queries"):
-            assert np.array_equal(getattr(one, name), getattr(other, name))
-            assert getattr(one, name).dtype == getattr(other, name).dtype
-
-
-@pytest.mark.parametrize(
-    "network", [random_network(21), random_network(22, scale=12.0), saturated_network(23)]
-)
-@pytest.mark.parametrize("columns", [(1,), (4,), (1, 4)])
+@pytest.mark.parametrize("network", [random_network(22, scale=12.0), saturated_network(23)])
+@pytest.mark.parametrize("columns", [(1,), (1, 4)])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_trails_equal_one_sample_at_a_time(network, columns, name):
-    settings, domain = VARIANTS[name], small_domain()
-    seeds = draw_seeds(domain, 8, 24)
-    phases = search(network, seeds, columns, settings)
-    expected_global, expected_local = [], []
-    for i, x in enumerate(seeds):
-        checked, is_found, partner = literal_start(network, x, i, domain, columns, settings)
-        expected_global += [(v, False) for v in checked[:-1]] + [(checked[-1], is_found)]
-        if is_found:
-            expected_local += naive_fairness_testing.adf_local(
-                network, checked[-1], partner, domain, columns, local_draws(i, HOPS), settings
-            )
-    assert rows(phases.global_) == expected_global
-    assert rows(phases.local) == expected_local
+    seeds = draw_seeds(small_domain(), 8, 24)
+    phases = search(network, seeds, columns, VARIANTS[name])
+    assert (rows(phases.global_), rows(phases.local)) == literal(network, seeds, columns, VARIANTS[name])
 
 
 def test_zero_gradients_are_met_above():
@@ -110,7 +115,7 @@ def wide_domain():
 
 
 @pytest.mark.parametrize("domain", [small_domain(), wide_domain()])
-@pytest.mark.parametrize("seed", range(31, 35))
+@pytest.mark.parametrize("seed", [31, 32])
 def test_published_walks_equal_basin_hopping_by_scipy(domain, seed):
     network = random_network(seed)
     seeds = domain.draw(6, np.random.default_rng(seed))
@@ -135,35 +140,22 @@ def test_trails_do_not_depend_on_calls_or_threads(settings):
     set_threads(1)
     whole = search(network, seeds, (1,), settings)
     set_threads(2)
-    assert_equal(whole, search(network, seeds, (1,), settings))
+    assert content(whole) == content(search(network, seeds, (1,), settings))
     cuts = [0, 1, 12, 12, 31]
     parts = [search(network, seeds[a:b], (1,), settings, first=a) for a, b in itertools.pairwise(cuts)]
     joined = (trails.join([getattr(part, phase) for part in parts]) for phase in ("global_", "local"))
-    assert_equal(whole, trails.Phases(*joined))
-    for size in (1, 7, 31, 100):
-        assert_equal(whole, search(network, seeds, (1,), settings, part_seeds=size))
+    assert content(whole) == content(trails.Phases(*joined))
+    for size in (1, 7, 100):
+        assert content(whole) == content(search(network, seeds, (1,), settings, part_seeds=size))
 
 
 def test_wrongly_enumerated_values_find_pairs_outside_the_domain():
     """The code tries the bounds of census for every data set."""
-    domain, network = small_domain(), random_network(25)
-    seeds = domain.draw(40, np.random.default_rng(35))
-    settings = replace(VARIANTS["published"], enumerated=(0, 39))
-    wide = search(network, seeds, (1,), settings)
-    assert (
-        wide.global_.discriminatory.sum()
-        > search(network, seeds, (1,), PUBLISHED).global_.discriminatory.sum()
-    )
-    starts = np.flatnonzero(np.diff(wide.local.seed, prepend=-1))
-    assert 0 < wide.local.discriminatory[starts].sum() < len(starts)
-    for i in np.unique(wide.local.seed)[:8]:
-        checked, _, partner = literal_start(network, seeds[i], i, domain, (1,), settings)
-        expected = naive_fairness_testing.adf_local(
-            network, checked[-1], partner, domain, (1,), local_draws(i, HOPS), settings
-        )
-        mine = wide.local.seed == i
-        assert wide.local.samples[mine].tolist() == [x for x, _ in expected]
-        assert wide.local.discriminatory[mine].tolist() == [f for _, f in expected]
+    network, seeds = random_network(25), small_domain().draw(20, np.random.default_rng(35))
+    settings = replace(VARIANTS["published"], enumerated=(0, 3))
+    wide, narrow = (search(network, seeds, (1,), s) for s in (settings, VARIANTS["published"]))
+    assert (rows(wide.global_), rows(wide.local)) == literal(network, seeds, (1,), settings)
+    assert wide.global_.discriminatory.sum() > narrow.global_.discriminatory.sum()
 
 
 def test_subnormal_gradients_are_zero_for_the_code_alone():
@@ -172,13 +164,7 @@ def test_subnormal_gradients_are_zero_for_the_code_alone():
     def input_gradients(X, labels):
         return network.input_gradients(X, labels).astype(float) * 2.0**-135
 
-    tiny = SimpleNamespace(
-        probabilities=network.probabilities,
-        labels=network.labels,
-        answers=network.answers,
-        n_gradient_queries=1,
-        input_gradients=input_gradients,
-    )
+    tiny = wrapped(network, input_gradients)
     normal = search(network, seeds, (1,), PAPER, hops=0).global_
     assert np.array_equal(search(tiny, seeds, (1,), PAPER, hops=0).global_.samples, normal.samples)
     stuck = search(tiny, seeds, (1,), PUBLISHED, hops=0).global_
@@ -197,14 +183,7 @@ def test_partner_below_the_domain_only_where_all_outputs_coincide():
             seen.append(X[len(X) // 2 :, 1].min())
             return network.input_gradients(X, labels)
 
-        spy = SimpleNamespace(
-            probabilities=network.probabilities,
-            labels=network.labels,
-            answers=network.answers,
-            n_gradient_queries=1,
-            input_gradients=input_gradients,
-        )
-        search(spy, seeds, (1,), replace(PAPER, value_below_domain=below))
+        search(wrapped(network, input_gradients), seeds, (1,), replace(PAPER, value_below_domain=below))
         assert min(seen) == expected
 
 

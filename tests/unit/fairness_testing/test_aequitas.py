@@ -18,7 +18,8 @@ SETTINGS = {
     "published": aequitas.PUBLISHED,
     "paper": aequitas.PAPER,
     **{
-        f"{s}={v}": dataclasses.replace(aequitas.PUBLISHED, **{s: v}) for s in SWITCHES for v in (False, True)
+        s: dataclasses.replace(aequitas.PUBLISHED, **{s: not getattr(aequitas.PUBLISHED, s)})
+        for s in SWITCHES
     },
 }
 
@@ -51,7 +52,7 @@ def equal(a, b):
     return all(np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True))
 
 
-@pytest.mark.parametrize("columns", [(1,), (4,), (3,), (1, 4), (0, 1, 4)])
+@pytest.mark.parametrize("columns", [(1,), (3,), (0, 1, 4)])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_walks_equal_the_literal_ones(name, columns):
     domain, network, settings = small_domain(), random_network(5), SETTINGS[name]
@@ -88,9 +89,9 @@ def test_walks_start_from_all_global_finds():
 
 def test_trails_do_not_depend_on_threads():
     network = random_network(8)
-    first = search(network, (1, 4), n_global=3000, hops=10)
+    first = search(network, (1, 4), n_global=1000, hops=10)
     set_threads(1)
-    second = search(network, (1, 4), n_global=3000, hops=10)
+    second = search(network, (1, 4), n_global=1000, hops=10)
     set_threads(64)
     assert equal(first.global_, second.global_)
     assert equal(first.local, second.local)

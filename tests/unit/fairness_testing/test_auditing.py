@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -18,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pages
 from biaslab.classifiers.adapters import CallableModel, adapt
 from biaslab.classifiers.drafting import draft
-from biaslab.classifiers.encoding import as_table, read_table
+from biaslab.classifiers.encoding import Data, as_table, read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.cli import main
 from biaslab.core.errors import InputError
@@ -62,7 +61,7 @@ def function(X):
 
 @pytest.fixture
 def files(tmp_path):
-    """A table of 40 rows and its schema; return both, read."""
+    """Return a table of 40 rows and its schema."""
     rng = np.random.default_rng(1)
     rows = [f"{s},{SEXES[v]},{'yes' if s > 4 else 'no'}" for s, v in rng.integers((0, 0), (10, 3), (40, 2))]
     (tmp_path / "t.csv").write_text("\n".join(["score,sex,good", *rows]) + "\n")
@@ -130,23 +129,21 @@ def test_a_classifier_that_never_looks_favours_nobody(files):
 
 def test_a_page_names_files_not_their_folders(files):
     page = answer([audited(files)], Path("/a/way/t.csv"), *files, "/a/way/net.npz", "yes", 1.0)
-    assert page.question == "Whom does net.npz treat differently in t.csv?"
-    assert "/a/way" not in " ".join([*page.data.values(), *page.lines])
-    assert page.files == [Path("/a/way/t.csv"), "/a/way/net.npz"]
+    assert "/a/way" not in " ".join([page.question, *page.data.values(), *page.lines])
 
 
 def test_a_false_all_clear_is_refused(files):
     table, schema = files
     labels = table.y
-    few = type(table)(table.X[:1], table.y[:1], 0, 0, table.lines[:1])
-    one_sex = type(table)(np.where([False, True], 0, table.X).astype(np.int32), labels, 0, 0, table.lines)
-    for some, given, problem in (
+    few = Data(table.X[:1], labels[:1], 0, 0, table.lines[:1])
+    one_sex = Data(np.where([False, True], 0, table.X).astype(np.int32), labels, 0, 0, table.lines)
+    for rows, answers, problem in (
         (few, labels[:1], "there is one sample; the classifier calls all of them"),
         (table, labels * 0, "the classifier calls all of them no"),
         (one_sex, labels, "all of them have the same sex"),
     ):
         with pytest.raises(InputError, match=problem):
-            check(given, some, schema, [["sex"]])
+            check(answers, rows, schema, [["sex"]])
     check(labels, table, schema, [["sex"]])
 
 
@@ -167,62 +164,32 @@ def test_what_reading_a_table_changed_is_counted_by_group(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["score,sex,age,good", *rows]) + "\n")
     (tmp_path / "t.yaml").write_text(READING)
     schema = load_schema(tmp_path / "t.yaml")
-    lines = describe_reading(read_table(tmp_path / "t.csv", schema), schema, [["sex"]])
-    assert lines == [
-        "3 of 7 rows are left out because a value or the label is missing (sex: a 1 of 3, b 1 of 3, missing"
-        " 1 of 1). All numbers are of the 4 complete rows, also where the classifier fills in missing"
-        " values.",
-        "1 of 4 rows have a value outside the schema's domain, which is kept (sex: a 1 of 2, b 0 of 2).",
-        "2 of 4 rows have a number beyond low or high, which the schema's clip moves there (sex: a 1 of 2, b"
-        " 1 of 2).",
-        "1 row has blanks around a value, which are trimmed.",
-    ]
-    both = describe_reading(read_table(tmp_path / "t.csv", schema), schema, [["sex", "age"], ["age"]])
-    assert "(sex,age: a, 60 or more 1 of 1, a, up to 29 0 of 1, b, 60 or more 0 of 1, b, up" in both[1]
-    assert "; age: 60 or more 1 of 2, up to 29 0 of 2)" in both[1]
-
-
-def test_the_answer_says_that_incomplete_rows_and_which_numbers_of_a_range_a_pipeline_was_asked_about(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    ages = [21, 24, 24, 38, 39, 39] * 6
-    rows = [f"{age},{'ab'[i % 2]},{'no' if age < 30 else 'yes'}" for i, age in enumerate(ages)]
-    Path("t.csv").write_text("\n".join(["age,sex,good", *rows, "?,a,no", "33,?,yes"]) + "\n")
-    schema_text = READING.replace("  - {name: score, kind: integer, low: 0, high: 9}\n", "")
-    Path("t.yaml").write_text(schema_text.replace("low: 2, high: 6", "low: 2, high: 3"))
-    Path("imputing_model.py").write_text(
-        "import numpy as np, pandas as pd\n"
-        "from sklearn.compose import make_column_transformer\n"
-        "from sklearn.impute import SimpleImputer\n"
-        "from sklearn.pipeline import make_pipeline\n"
-        "from sklearn.tree import DecisionTreeClassifier\n"
-        "t = pd.read_csv('t.csv', na_values='?')\n"
-        "columns = make_column_transformer((SimpleImputer(), ['age']))\n"
-        "model = make_pipeline(columns, DecisionTreeClassifier()).fit(t[['age', 'sex']], t['good'])\n"
-    )
-    command = ["audit", "t.csv", "--schema", "t.yaml", "--model", "imputing_model:model"]
-    said = " ".join(run(monkeypatch, capsys, *command, "--protected", "age").out.split())
-    assert "2 of 38 rows are left out because a value or the label is missing (age: " in said
-    assert "All numbers are of the 36 complete rows, also where the classifier fills in missing" in said
-    assert (
-        "A variant in age has the most frequent number or spelling of the file for its value (up to 29: 24,"
-        " 30 or more: 39)." in said
-    )
+    lines = describe_reading(read_table(tmp_path / "t.csv", schema), schema, [["sex"], ["age"]])
+    for line, counts in zip(
+        lines,
+        (
+            ("3 of 7 rows are left out", "sex: a 1 of 3, b 1 of 3, missing 1 of 1"),
+            ("1 of 4 rows", "sex: a 1 of 2, b 0 of 2", "age: 60 or more 1 of 2, up to 29 0 of 2"),
+            ("2 of 4 rows", "sex: a 1 of 2, b 1 of 2"),
+            ("1 row has blanks",),
+        ),
+        strict=True,
+    ):
+        assert all(count in line for count in counts), line
 
 
 def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("t.yaml").write_text(SCHEMA.replace("[a, b, c]", "[a, b, c, A]"))
     command = ["search", "t.csv", "--schema", "t.yaml", "--model", "train", "--epochs", "1", "--seeds", "3"]
-    said = run(monkeypatch, capsys, *command, "--out", "found", code=2)
+    command += ["--tester", "random", "--out", "found"]
+    said = run(monkeypatch, capsys, *command, code=2)
     assert "t.yaml: sex: 'A' and 'a' differ by case, blanks or a final stop alone" in said.err
     assert not Path("found").exists()
-    said = run(monkeypatch, capsys, *command, "--tester", "random", "--out", "found", "--exact-values")
-    assert "40 rows of 2 attributes" in said.out
+    assert "40 rows of 2 attributes" in run(monkeypatch, capsys, *command, "--exact-values").out
 
 
-def test_the_favourable_class_is_asked_for_where_it_is_open(files):
+def test_the_favourable_class_is_the_last_unless_it_is_named(files):
     _, schema = files
     assert [favourable_class(schema, name) for name in (None, "no", "yes")] == [1, 0, 1]
     with pytest.raises(InputError, match="--favourable maybe: no class of"):
@@ -246,15 +213,11 @@ def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, cap
         "    return np.stack([1 - p, p], axis=1)\n"
     )
     command = ["audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
-    said = run(monkeypatch, capsys, *command).out
-    assert "Favoured is b over c:" in said
-    assert said.endswith("The page: fairness-audit.html; all numbers: fairness-audit.json\n")
+    assert "Favoured is b over c:" in run(monkeypatch, capsys, *command).out
     page = pages.Page(Path("fairness-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("fairness-audit.json").read_text())
     assert numbers["sex"]["n_discriminatory"] == audited(files).n_discriminatory
-    said = run(monkeypatch, capsys, *command, "--favourable", "maybe", code=2)
-    assert said.err.count("\n") == 1
 
 
 def table_audit(folder, table, model, label, protected):
@@ -270,15 +233,16 @@ def table_audit(folder, table, model, label, protected):
     return audit(subject, data, schema, 1, 1, protected, rows), rows
 
 
-def test_a_classifier_of_real_columns_is_asked_about_the_rows_of_the_file(tmp_path):
+def test_a_classifier_of_real_and_bool_columns_is_asked_about_the_rows_of_the_file(tmp_path):
     """The edge of the tree lies within a bin of the drafted schema."""
     rng = np.random.default_rng(1)
     table = pd.DataFrame(
         {"sex": rng.choice(["female", "male"], 800), "ratio": rng.uniform(0, 1, 800).round(4)}
     )
+    table["owner"] = rng.choice([True, False], 800)
     table["granted"] = np.where(table["ratio"] > np.where(table["sex"] == "male", 0.62, 0.68), "yes", "no")
-    X, y = table[["sex", "ratio"]], table["granted"]
-    encoder = make_column_transformer((OneHotEncoder(), ["sex"]), ("passthrough", ["ratio"]))
+    X, y = table[["sex", "ratio", "owner"]], table["granted"]
+    encoder = make_column_transformer((OneHotEncoder(), ["sex"]), ("passthrough", ["ratio", "owner"]))
     model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0)).fit(X, y)
     found, rows = table_audit(tmp_path, table, model, "granted", "sex")
     flips = model.predict(X.assign(sex="female")) != model.predict(X.assign(sex="male"))
@@ -287,52 +251,26 @@ def test_a_classifier_of_real_columns_is_asked_about_the_rows_of_the_file(tmp_pa
     assert found.groups.set_index("value")["rate"].to_dict() == pytest.approx(predicted.to_dict())
     assert (found.groups["agreement"] == 1).all()
     assert 0.02 < found.uniform[0] < 0.12  # the band from .62 to .68
-    pd.testing.assert_frame_equal(rows.frame[["sex", "ratio"]], X)
-
-
-def test_bool_columns_reach_a_classifier_as_pandas_reads_them(tmp_path):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(
-        {"sex": rng.choice(["female", "male"], 200), "owner": rng.choice([True, False], 200)}
-    )
-    table["age"] = rng.integers(20, 70, 200)
-    is_granted = table["age"] + 15 * table["owner"] + 10 * (table["sex"] == "male") > 55
-    table["granted"] = np.where(is_granted, "yes", "no")
-    X = table[["sex", "owner", "age"]]
-    encoder = make_column_transformer((OneHotEncoder(), ["sex"]), ("passthrough", ["owner", "age"]))
-    model = make_pipeline(encoder, LogisticRegression(max_iter=1000)).fit(X, table["granted"])
-    found, rows = table_audit(tmp_path, table, model, "granted", "sex")
-    assert rows.frame["owner"].dtype == bool
-    flips = model.predict(X.assign(sex="female")) != model.predict(X.assign(sex="male"))
-    assert found.n_discriminatory == flips.sum()
+    pd.testing.assert_frame_equal(rows.frame[["sex", "ratio", "owner"]], X)
 
 
 def test_a_row_keeps_its_own_protected_value_in_its_own_variant(tmp_path):
     table = pd.DataFrame({"age": [21, 24, 24, 38, 39, 39] * 5, "good": ["no", "yes"] * 15})
-    schema_text = SCHEMA.replace("[sex]", "[age]").replace(
-        "{name: score, kind: integer, low: 0, high: 9}",
-        "{name: age, kind: integer, low: 2, high: 3, divide_by: 10}",
-    )
     table.to_csv(tmp_path / "t.csv", index=False)
-    lines = [line for line in schema_text.splitlines() if "name: sex" not in line]
-    (tmp_path / "t.yaml").write_text("\n".join(lines))
+    (tmp_path / "t.yaml").write_text(
+        "protected: [age]\n"
+        "attributes: [{name: age, kind: integer, low: 2, high: 3, divide_by: 10}]\n"
+        'label: {column: good, classes: ["no", "yes"]}\n'
+    )
     schema = load_schema(tmp_path / "t.yaml")
     data = read_table(tmp_path / "t.csv", schema)
     model = DecisionTreeClassifier(max_depth=1).fit(table[["age"]], table["good"])
-    rows = rows_for(
-        adapt(model, 1, 2, schema.label, partial(as_table, schema=schema)), tmp_path / "t.csv", data, schema
-    )
+    adapted = adapt(model, 1, 2, schema.label, partial(as_table, schema=schema))
+    rows = rows_for(adapted, tmp_path / "t.csv", data, schema)
     variants = rows.variants(slice(0, 4), schema.protect(["age"]))["age"].tolist()
-    assert variants == [
-        21,
-        39,
-        24,
-        39,
-        24,
-        39,
-        24,
-        38,
-    ]  # own values, and the most frequent of the other range
+    assert variants == [21, 39, 24, 39, 24, 39, 24, 38]  # the most frequent of the other range
+    usual = describe_reading(data, schema, [["age"]], rows)[-1]
+    assert "(20-29: 24, 30-39: 39)" in usual
 
 
 def test_the_equalized_odds_difference_is_the_largest_of_all_pairs_and_rates():
@@ -375,11 +313,6 @@ def test_small_groups_keep_their_counts_and_a_named_reference_is_used():
 @pytest.mark.parametrize(
     ("values", "label", "match"),
     [
-        (
-            "[a, A, c]",
-            '["no", "yes"]',
-            "'A' and 'a' differ by case, blanks or a final stop alone; write each",
-        ),
         ('[a, b, "nan"]', '["no", "yes"]', "'nan' probably stands for a missing value; leave missing values"),
         ("[a, b, c]", '["<=50K", "<=50K.", ">50K"]', "good: '<=50K' and '<=50K.' differ by case"),
     ],
@@ -391,7 +324,7 @@ def test_groups_and_classes_that_are_spelled_in_two_ways_are_refused(tmp_path, v
         check_groups(load_schema(tmp_path / "t.yaml"), [["sex"]])
 
 
-@pytest.mark.parametrize("m", [2, 5])
+@pytest.mark.parametrize("m", [2, 4])
 def test_values_alike_are_called_favoured_in_at_most_one_of_twenty(m):
     """30 files whose answers have nothing to do with the value; at 5% more than 5 are rare."""
     rng, n_called = np.random.default_rng(m), 0

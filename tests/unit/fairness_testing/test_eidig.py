@@ -5,7 +5,7 @@ import pytest
 
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.testers import eidig, two_phases
+from biaslab.fairness_testing.testers import eidig
 from biaslab.fairness_testing.testers.contract import collect
 from biaslab.fairness_testing.testers.eidig import EIDIG_5, EIDIG_INF, Settings
 from fairness_data import make_subject, make_task, random_network, small_domain
@@ -48,8 +48,8 @@ def literal(network, seeds, columns, settings):
     return global_, local
 
 
-@pytest.mark.parametrize("network", [random_network(21), random_network(25)])
-@pytest.mark.parametrize("columns", [(1,), (4,), (1, 4)])
+@pytest.mark.parametrize("network", [random_network(21), random_network(5, sizes=(5, 8, 6, 3))])
+@pytest.mark.parametrize("columns", [(1,), (1, 4)])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_trails_equal_one_sample_at_a_time(network, columns, name):
     seeds = draw_seeds(8, 24)
@@ -58,12 +58,6 @@ def test_trails_equal_one_sample_at_a_time(network, columns, name):
     assert rows(phases.global_) == global_
     assert rows(phases.local) == local
     assert len(phases.local)
-
-
-def test_several_classes():
-    network, seeds = random_network(5, sizes=(5, 8, 6, 3)), draw_seeds(8, 25)
-    phases = search(network, seeds, (1,), Settings(2))
-    assert (rows(phases.global_), rows(phases.local)) == literal(network, seeds, (1,), Settings(2))
 
 
 def test_gradients_are_those_of_the_output():
@@ -89,17 +83,12 @@ def test_gradients_are_those_of_the_output():
 
 
 def test_trails_do_not_depend_on_parts_or_threads():
-    network, seeds = random_network(25), draw_seeds(31, 26)
+    network, seeds = random_network(25), draw_seeds(20, 26)
     set_threads(1)
     whole = search(network, seeds, (1,), Settings(5))
     set_threads(2)
-    for size in (1, 7, 31):
+    for size in (1, 7, 20):
         part = search(network, seeds, (1,), Settings(5), part_seeds=size)
-        for a, b in ((whole.global_, part.global_), (whole.local, part.local)):
-            assert all(np.array_equal(x, y) for x, y in zip(vars(a).values(), vars(b).values(), strict=True))
-
-
-def test_a_step_moves_an_attribute_that_is_not_protected():
-    subject = make_subject(random_network(21), (1, 4))
-    moves = two_phases.steps(subject, np.array([[1.0, 2.0, 3.0]]), np.array([0.5]), np.array([0.2]))
-    assert moves.tolist() == [[0, 0, 1, 0, 0]]
+        assert rows(part.global_) == rows(whole.global_)
+        assert rows(part.local) == rows(whole.local)
+        assert np.array_equal(part.joined().queries, whole.joined().queries)

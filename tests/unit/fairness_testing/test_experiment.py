@@ -1,4 +1,3 @@
-import hashlib
 from dataclasses import replace
 
 import numpy as np
@@ -8,23 +7,16 @@ import pytest
 from biaslab.classifiers.networks import save_network
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing import cases, experiment, first_steps, names
-from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.experiment import Effort
 from biaslab.fairness_testing.testers import contract, trails
 from biaslab.fairness_testing.testers.discrimination import check
 from biaslab.fairness_testing.testers.registry import TESTERS, paper_testers
-from fairness_data import SCHEMA, blind, make_subject, random_network, small_domain
+from fairness_data import SCHEMA, blind, make_case, random_network, small_domain
 from naive import fairness_testing as naive_fairness_testing
 
 EFFORT = Effort(
     hops=15, ablation_hops=5, repetitions=2, explanations=4, uniform_samples=300, local_seeds=3, seed=1
 )
-
-
-def make_case(network=None):
-    subject = make_subject(network or random_network(2), (1,))
-    X = subject.domain.draw(200, np.random.default_rng(1))
-    return Case("made", "group", subject, X, X[:25])
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +36,9 @@ def test_every_tester_is_counted_in_every_mode(finds):
         ("random", "published"): 2,
     }
     assert (counts["n_discriminatory"] <= counts["n_samples"]).all()
-    together = counts[counts["tester"] != "symbolic"]  # whose global search is counted alone, as published
-    alone = counts[counts["tester"] == "symbolic"]
+    alone = counts[counts["tester"] == "symbolic"]  # whose global search is counted alone, as published
     assert (alone["global_discriminatory"].notna() == (alone["mode"] == "published")).all()
-    assert (together["global_discriminatory"] <= together["n_discriminatory"]).all()
-    assert (counts[["classifier", "protected"]].drop_duplicates().to_numpy() == ["made", "group"]).all()
     assert set(found) == set(paper_testers())
-    assert counts["n_discriminatory"].max() > 0
 
 
 def test_found_samples_are_those_that_are_counted_and_discriminatory(finds):
@@ -64,17 +52,13 @@ def test_found_samples_are_those_that_are_counted_and_discriminatory(finds):
 
 
 def test_curves_end_with_what_local_phases_find_from_the_global_finds_of_adf(finds):
-    counts, curves, _ = finds
+    _, curves, _ = finds
     case = make_case()
-    is_first = (counts["tester"] == "adf") & (counts["mode"] == "published") & (counts["repetition"] == 0)
-    (n_starts,) = counts.loc[is_first, "global_discriminatory"]
-    assert n_starts > 0
     columns = ["n_seeds", "n_samples", "n_discriminatory"]
     for _, curve in curves.groupby("tester"):
         assert (curve[columns].diff().dropna() >= 0).all(axis=None)
     last = curves.groupby("tester")[columns].last()
     assert set(last.index) == {"adf", "aequitas"}
-    assert (last["n_seeds"] == n_starts).all()
     task = experiment._task(case, EFFORT, 0)
     phases = contract.collect(TESTERS["adf"].search(task, TESTERS["adf"].settings("published")))
     starts = trails.distinct_discriminatory(phases.global_, case.subject.protected)
@@ -82,7 +66,7 @@ def test_curves_end_with_what_local_phases_find_from_the_global_finds_of_adf(fin
     for name in last.index:
         around = TESTERS[name].search_around(task, TESTERS[name].settings("published"))
         expected = trails.count(around, case.subject.protected)
-        assert last.loc[name, columns[1:]].tolist() == [expected.n_samples, expected.n_discriminatory]
+        assert last.loc[name].tolist() == [len(starts), expected.n_samples, expected.n_discriminatory]
 
 
 def test_network_blind_to_the_protected_attribute_yields_nothing():
@@ -97,31 +81,27 @@ def test_network_blind_to_the_protected_attribute_yields_nothing():
 
 def test_ablation_repairs_one_switch_at_a_time():
     case = make_case()
-    table = experiment.ablate(case, EFFORT)
     variants = experiment.variants(case, TESTERS["adf"])
-    assert list(table["switch"].unique()) == list(variants)
-    assert (table.groupby("switch").size() == 2).all()
     published, paper = variants.pop("published"), variants.pop("paper")
     assert variants
     for name, settings in variants.items():
-        changed = [key for key, value in vars(settings).items() if value != getattr(published, key)]
-        assert changed == [name]
-        assert getattr(settings, name) == getattr(paper, name)
+        assert settings == replace(published, **{name: getattr(paper, name)}) != published
+    table = experiment.ablate(case, replace(EFFORT, repetitions=1, ablation_hops=2))
+    assert set(table["switch"]) == {"published", "paper", *variants}
 
 
-def test_published_bounds_reach_the_tester():
+def test_published_bounds_reach_the_tester(finds):
     case = make_case()
     wider = replace(case, published_bounds=(0, 9))
     variants = experiment.variants(wider, TESTERS["adf"])
     assert variants["published"].enumerated == (0, 9)
     assert variants["enumerated"] == replace(variants["published"], enumerated=None)
     assert variants["paper"].enumerated is None
-    counts = [
-        experiment.count_finds(c, EFFORT)[0].set_index(["tester", "mode", "repetition"])
-        for c in (case, wider)
-    ]
-    changed = (counts[0] != counts[1])["n_queries"]
-    assert set(changed[changed].index) == {("adf", "published", 0), ("adf", "published", 1)}
+    counts, changed = (
+        c.set_index(["tester", "mode", "repetition"])["n_queries"]
+        for c in (finds[0], experiment.count_finds(wider, EFFORT)[0])
+    )
+    assert set(counts[counts != changed].index) == {("adf", "published", 0), ("adf", "published", 1)}
 
 
 def test_local_phases_start_from_discriminatory_seeds():
@@ -129,11 +109,9 @@ def test_local_phases_start_from_discriminatory_seeds():
     seeds = experiment.discriminatory_rows(case, 3)
     assert check(case.subject, seeds).discriminatory.all()
     table = experiment.compare_local(case, EFFORT)
-    assert set(table["tester"]) == {"adf", "aequitas", "symbolic"}
     full = table[table["budget"] == "full"]
     assert (full["tester"] != "symbolic").all()
     assert (full[["n_seeds", "hops"]] == [len(seeds), EFFORT.hops]).all(axis=None)
-    assert (table["mean_discriminatory"] <= table["mean_samples"]).all()
     n_seeds = len(experiment.discriminatory_rows(case, EFFORT.repetitions))
     shared = table[table["budget"] == "shared"]
     assert set(shared["tester"]) == {"adf", "aequitas", "symbolic"}
@@ -162,8 +140,6 @@ def test_first_steps_are_those_of_the_literal_algorithms():
             expected = agreed_signs(network, x.tolist(), list(rows["partner"]), settings)
             assert rows["direction"].tolist() == expected
             n_along_protected += rows["direction"].tolist()[1] != 0
-            step = rows["direction"].where(rows.index != rows.index[1], 0)  # the protected attribute stays
-            assert not step.any() or (domain.clip((x + step).to_numpy()[None])[0] == moved).all()
             assert set(rows["moved_found"]) == {"no" if shares is None else "yes"}
             if shares is None:
                 assert rows[["probability", "lower_found", "upper_found"]].isna().all(axis=None)
@@ -181,16 +157,6 @@ def agreed_signs(network, x, partner, settings):
     label, _ = naive_fairness_testing.adf_answer(network, x)
     s, t = (np.sign(naive_fairness_testing.adf_gradient(network, z, label, settings)) for z in (x, partner))
     return [int(a) if a == b else 0 for a, b in zip(s, t, strict=True)]
-
-
-def test_digests_tell_networks_and_data_apart():
-    network = random_network(2)
-    layers = [part for pair in zip(network.weights, network.biases, strict=True) for part in pair]
-    known = cases._digest(layers)
-    assert known == hashlib.sha256(b"".join(part.tobytes() for part in layers)).hexdigest()
-    layers[0] = layers[0] + np.float32(1e-3)
-    assert cases._digest(layers) != known
-    assert cases._digest([layers[0].T]) != cases._digest([layers[0]])
 
 
 def test_shares_are_estimated_and_measured():

@@ -3,7 +3,6 @@ import itertools
 import numpy as np
 import pytest
 import z3
-from sklearn.tree import DecisionTreeClassifier
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
@@ -52,19 +51,19 @@ def random_constraints(rng):
 def test_solution_is_the_best_of_all_samples_of_the_domain(choice):
     rng, domain = np.random.default_rng(31), small_domain()
     n_solved = 0
-    for _ in range(150):
+    for _ in range(80):
         constraints, x = random_constraints(rng)[:3], domain.draw(1, rng)[0]
         x[0] += 40 * (rng.random() < 0.2)  # outside the domain, as in the census file
         found = solve(path_of(constraints), x, domain, Choice(choice))
         expected = naive.solve_constraints(constraints, x.tolist(), domain, choice)
         assert (None if found is None else found.tolist()) == expected
         n_solved += found is not None
-    assert 30 < n_solved < 145
+    assert 15 < n_solved < 75
 
 
 def test_satisfiability_is_that_of_a_solver():
     rng, domain = np.random.default_rng(33), small_domain()
-    for _ in range(200):
+    for _ in range(100):
         constraints, x = random_constraints(rng), domain.draw(1, rng)[0]
         variables = z3.Ints("a0 a1 a2 a3 a4")
         solver = z3.Solver()
@@ -139,32 +138,6 @@ def test_branch_equals_the_definition_of_the_tree(n_classes):
     assert max(lengths) > 5
 
 
-def test_branch_is_that_of_scikit_learn_up_to_equally_pure_splits():
-    explains, data = explainer()
-    n_equal, n_leaves = 0, 0
-    for number, x in enumerate(data[30:60]):
-        X = explains.neighbours(x, stream(23, number))
-        labels = explains.model.labels(X)
-        tree = DecisionTreeClassifier(random_state=number).fit(X, labels).tree_
-        path = explains.explain(x, stream(23, number))
-        node, rows = 0, np.arange(len(X))
-        for a, limit, left in zip(path.attributes, path.limits, path.left, strict=True):
-            if (tree.feature[node], np.floor(tree.threshold[node])) != (a, limit):
-                equal = naive.best_splits(X.tolist(), labels.tolist(), rows.tolist())
-                assert (a, limit) in equal
-                assert tree.feature[node] in dict(equal)
-                break
-            assert tree.n_node_samples[node] == len(rows)
-            node = (tree.children_left if left else tree.children_right)[node]
-            rows = rows[(X[rows, a] <= limit) == left]
-            n_equal += 1
-        else:
-            assert tree.feature[node] == -2
-            n_leaves += 1
-    assert n_equal > 100
-    assert n_leaves > 10
-
-
 def test_neighbours_are_the_sample_and_draws_from_each_attribute_alone():
     explains, data = explainer(n_neighbours=20000)
     x = np.array([9, 2, 9, 12, 1], np.int32)
@@ -178,20 +151,6 @@ def test_neighbours_are_the_sample_and_draws_from_each_attribute_alone():
     assert abs(np.corrcoef(X[1:], rowvar=False) - np.eye(5)).max() < 0.05
 
 
-def test_sample_fulfils_its_path_and_the_path_separates_labels():
-    explains, data = explainer()
-    for number, x in enumerate(data[:30]):
-        path = explains.explain(x, stream(25, number))
-        X = explains.neighbours(x, stream(25, number))
-        labels = explains.model.labels(X)
-        assert path.holds(x[None]).all()
-        assert len(set(labels[path.holds(X)])) == 1
-        assert len(path) == 0 or ((path.confidences > 0) & (path.confidences < 1)).all()
-        for node in range(len(path)):
-            assert not path.negated(node).holds(x[None]).any()
-            assert path.negated(node).confidences[node] == 1 - path.confidences[node]
-
-
 def test_equal_labels_or_equal_neighbours_need_no_constraint():
     explains, data = explainer()
     alone = Explainer(explains.model, data, 1)
@@ -200,11 +159,14 @@ def test_equal_labels_or_equal_neighbours_need_no_constraint():
     assert branch(same, np.array([0, 1, 1, 0]), np.zeros(4)) == []
 
 
-def test_bad_input_is_refused():
-    model, data = random_network(28), small_domain().draw(10, np.random.default_rng(28))
-    with pytest.raises(InputError, match="at least one row of 5 attributes"):
-        Explainer(model, data[:0], 10)
-    with pytest.raises(InputError, match="at least one row of 5 attributes"):
-        Explainer(model, data[:, :4], 10)
-    with pytest.raises(InputError, match="not 0 samples"):
-        Explainer(model, data, 0)
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "n_neighbours", "message"),
+    [
+        (0, 5, 10, "at least one row of 5 attributes"),
+        (10, 4, 10, "at least one row of 5 attributes"),
+        (10, 5, 0, "not 0 samples"),
+    ],
+)
+def test_bad_input_is_refused(n_rows, n_columns, n_neighbours, message):
+    with pytest.raises(InputError, match=message):
+        Explainer(random_network(28), np.zeros((n_rows, n_columns), np.int32), n_neighbours)

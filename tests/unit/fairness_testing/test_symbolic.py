@@ -23,11 +23,11 @@ PAPER = replace(symbolic.PAPER, n_neighbours=N_NEIGHBOURS)
 MIXED = replace(PAPER, lexicographic_ties=True, choice=Choice.LEAST, counts_seeds=True)
 
 
-def make(case_seed=50, columns=(1,), model=lambda network: network, **changes):
-    """A task on a random network, or on what a function makes of it, with 12 seeds."""
+def make(case_seed=50, columns=(1,), **changes):
+    """A task on a random network, with 12 seeds."""
     data = DOMAIN.draw(300, np.random.default_rng(case_seed))
     data[::7, 2] = 100  # outside the domain, as in the census file
-    network = model(random_network(case_seed, scale=2.0))
+    network = random_network(case_seed, scale=2.0)
     return make_task(make_subject(network, columns, DOMAIN), data[:12], data=data, **changes)
 
 
@@ -42,18 +42,6 @@ def finds(task, n):
 
 def same(one, other):
     return all(np.array_equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
-
-
-class Counting:
-    """A model that counts the samples it is asked about."""
-
-    def __init__(self, model):
-        self.model, self.n_attributes, self.n_classes = model, model.n_attributes, model.n_classes
-        self.asked = 0
-
-    def labels(self, X):
-        self.asked += len(X)
-        return self.model.labels(X)
 
 
 def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
@@ -82,8 +70,9 @@ def literal(settings, limit, columns, ids, seeds, local=True, global_=True):
     )
 
 
-@pytest.mark.parametrize("settings", [PUBLISHED, PAPER, MIXED])
-@pytest.mark.parametrize("columns", [(1,), (4,)])
+@pytest.mark.parametrize(
+    ("settings", "columns"), [(PUBLISHED, (1,)), (PUBLISHED, (4,)), (PAPER, (1,)), (MIXED, (4,))]
+)
 def test_search_equals_the_literal_queue(settings, columns):
     task = make(columns=columns, n_explored=60, seed=5)
     phases = search(task, settings)
@@ -115,17 +104,6 @@ def test_one_search_alone_equals_the_literal_queue(settings):
         assert trail.samples[trail.seed == number].tolist() == [x for x, _, rank in taken if rank != 5]
 
 
-def test_generated_attributes_lie_in_the_domain_or_are_the_seeds():
-    domain = DOMAIN
-    as_they_are = replace(PAPER, clip_seeds=False, counts_seeds=True)
-    for settings, is_all_inside in ((PAPER, True), (as_they_are, False)):
-        trail = search(make(43, n_explored=80, seed=8), settings).joined()
-        inside = (trail.samples >= domain.low) & (trail.samples <= domain.high)
-        assert inside[:, [0, 1, 3, 4]].all()
-        assert (trail.samples[~inside[:, 2], 2] == 100).all()
-        assert inside.all() == is_all_inside
-
-
 def test_network_with_one_label_leaves_the_seeds_alone():
     task = make(n_explored=50, seed=10)
     task.subject.model.biases[-1][0] += 1e6
@@ -135,11 +113,9 @@ def test_network_with_one_label_leaves_the_seeds_alone():
 
 
 @pytest.mark.parametrize("settings", [PUBLISHED, PAPER])
-def test_queries_are_the_samples_asked_and_the_limit_counts_different_ones(settings):
-    task = make(columns=(4,), model=Counting, n_explored=70, seed=11)
-    counts = count(search(task, settings).joined(), task.subject.protected)
-    assert counts.n_samples == 70
-    assert counts.n_queries == task.subject.model.asked
+def test_the_limit_counts_different_samples(settings):
+    task = make(columns=(4,), n_explored=70, seed=11)
+    assert count(search(task, settings).joined(), task.subject.protected).n_samples == 70
 
 
 def test_same_seed_gives_the_same_trails_at_any_number_of_threads():
@@ -160,11 +136,14 @@ def test_search_ends_when_all_samples_are_explored():
     assert len(search(make(), PAPER).joined()) == 0
 
 
-def test_bad_input_is_refused():
-    task = make(n_explored=5)
-    with pytest.raises(InputError, match="cannot explore -1 samples"):
-        search(replace(task, n_explored=-1), PAPER)
-    with pytest.raises(InputError, match="seeds have 5 attributes"):
-        search(replace(task, seeds=task.seeds[:, :4]), PAPER)
-    with pytest.raises(InputError, match="at least one row"):
-        search(replace(task, data=task.data[:0]), PAPER)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_explored": -1}, "cannot explore -1 samples"),
+        ({"seeds": np.zeros((2, 4), np.int32)}, "seeds have 5 attributes"),
+        ({"data": np.zeros((0, 5), np.int32)}, "at least one row"),
+    ],
+)
+def test_bad_input_is_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        search(replace(make(n_explored=5), **change), PAPER)

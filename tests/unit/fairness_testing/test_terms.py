@@ -1,6 +1,5 @@
 """Lists of protected words, and the sentences that hold some of them."""
 
-import csv
 import os
 from pathlib import Path
 
@@ -50,35 +49,24 @@ HEADER = b"feature, values\n"
         ("t.csv", b"", "has no features"),
         ("t.csv", HEADER, "has no features"),
         ("t.csv", b"trade, bakers, pilots\n", r"t\.csv:1: the header is not 'feature, values'"),
-        (
-            "t.csv",
-            HEADER + b"\ntrade, bakers\n",
-            r"t\.csv:3: the feature 'trade' has 1 value; write",
-        ),
-        ("t.csv", HEADER + b"trade\n", r"t\.csv:2: the feature 'trade' has 0 values"),
+        ("t.csv", HEADER + b"\ntrade, bakers\n", r"t\.csv:3: the feature 'trade' has 1 value; write"),
         ("t.csv", HEADER + b"trade, a, b\ntrade, c, d\n", r"t\.csv:3: the feature 'trade' is there twice"),
         ("t.csv", HEADER + b"trade, a, b, a\n", r"t\.csv:2: 'a' is there twice"),
         ("t.csv", HEADER + b"trade, a, Bakers\n", r"t\.csv:2: 'Bakers' has capital letters; write 'bakers'"),
         ("t.csv", HEADER + b"trade, a, two words\n", r"t\.csv:2: 'two words' is not one word"),
         ("t.csv", HEADER + b"trade, a, b,\n", r"t\.csv:2: '' is not one word"),
-        ("t.csv", HEADER + b"trade, a, -b\n", r"t\.csv:2: '-b' is not one word"),
         ("t.csv", HEADER + b"my trade, a, b\n", r"t\.csv:2: a feature cannot be named 'my trade'"),
-        ("t.csv", HEADER + b", a, b\n", r"t\.csv:2: a feature cannot be named ''"),
         ("t.csv", HEADER + b"all, a, b\n", r"t\.csv:2: 'all' stands for every text"),
         ("t.csv", b"b\xe9kers\n", "not UTF-8"),
-        ("t.yaml", b"", "has no features"),
         ("t.yaml", b"features: {}\n", "has no features"),
         ("t.yaml", b"feature: {trade: [a, b]}\n", "feature: unknown key; did you mean 'features'"),
         ("t.yaml", b"features: [a, b]\n", "features: a list is not a mapping"),
         ("t.yaml", b"features: {trade: a}\n", r"features\.trade: \"a\" is not a list"),
         ("t.yaml", b"features: {trade: [a, no]}\n", r"features\.trade\[1\]: false is not a text"),
         ("t.yaml", b"features: {1: [a, b]}\n", r"features\[1\]: not a usable name"),
-        ("t.yaml", b"features: {trade: []}\n", r"features\.trade: the feature 'trade' has 0 values"),
         ("t.yaml", b"features: {trade: [a, b, a]}\n", r"features\.trade: 'a' is there twice"),
         ("t.yaml", b"a: [\n", "not valid YAML"),
-        ("t.yaml", b"b\xe9kers\n", "not UTF-8"),
         ("trade.txt", b"\n# none\n", "has 0 values"),
-        ("trade.txt", b"bakers\n", "the feature 'trade' has 1 value"),
         ("my trades.txt", b"a\nb\n", "a feature cannot be named 'my trades'"),
         ("trade.txt", b"b\xe9kers\n", "not UTF-8"),
         ("trade.tsv", b"a\nb\n", "unknown kind of term list"),
@@ -88,21 +76,10 @@ def test_bad_list_is_refused(tmp_path, name, content, problem):
     assert_file_refused(tmp_path / name, content, problem, read_terms)
 
 
-@pytest.mark.parametrize("name", ["absent.csv", "absent.yaml", "absent.txt"])
-def test_missing_list_is_refused(tmp_path, name):
-    with pytest.raises(InputError, match=rf"{name}: No such file"):
-        read_terms(tmp_path / name)
-
-
-def test_the_published_list_has_its_counts():
-    terms = read_terms(published())
-    sizes = {feature: len(values) for feature, values in terms.items()}
-    assert sizes == {"country": 160, "ethnic": 17, "race": 7, "religion": 14}
-    assert "guinea-bissau" in terms["country"]
-    assert "baha'i" in terms["religion"]
-    with published().open(encoding="utf-8") as file:
-        rows = {row[0].strip(): [value.strip() for value in row[1:]] for row in csv.reader(file)}
-    assert all(list(values) == rows[feature] for feature, values in terms.items())
+def test_a_missing_list_is_refused(tmp_path):
+    for name in ("absent.csv", "absent.yaml", "absent.txt"):
+        with pytest.raises(InputError, match=rf"{name}: No such file"):
+            read_terms(tmp_path / name)
 
 
 def test_every_term_of_the_example_occurs_in_it_more_than_once():
@@ -115,17 +92,13 @@ def test_every_term_of_the_example_occurs_in_it_more_than_once():
         assert sum(value in text for text in words) > 1
 
 
-def features_of(sentence, terms):
-    words = split_words(sentence)
-    return {feature for feature, values in terms.items() if set(values) & set(words)}
-
-
 @pytest.mark.parametrize(
     ("name", "terms"),
     [("sentences.txt", published), ("sentences_example.txt", lambda: RESOURCES / EXAMPLE_TERMS)],
 )
 def test_every_sentence_holds_a_term_and_every_feature_has_a_sentence(name, terms):
     terms = read_terms(terms())
-    found = [features_of(text, terms) for text in read_texts(RESOURCES / "fairness_testing" / name)["text"]]
-    assert all(found)
-    assert set.union(*found) == set(terms)
+    texts = read_texts(RESOURCES / "fairness_testing" / name)["text"]
+    features = [{feature for feature in terms if {*terms[feature]} & {*split_words(text)}} for text in texts]
+    assert all(features)
+    assert set.union(*features) == set(terms)

@@ -10,30 +10,8 @@ from fairness_text_data import (
     VALUES,
     TanhModel,
     neighbours_of,
-    random_texts,
     small_subject,
 )
-
-
-def test_gradient_of_the_example_classifier_against_finite_differences():
-    model, texts = TanhModel(3), random_texts(6, 1)
-    model.vectors = model.vectors.astype(np.float64)
-    labels = np.array([0, 1, 1, 0, 1, 0])
-
-    def loss(vectors):
-        changed = TanhModel(3)
-        changed.vectors = vectors
-        alone = Texts(np.arange(len(texts.ids)), texts.offsets)
-        return -np.log(changed.probabilities(alone)[np.arange(6), labels]).sum()
-
-    vectors, step = model.vectors[texts.ids], 1e-5
-    expected = np.empty_like(vectors)
-    for at in np.ndindex(vectors.shape):
-        up, down = vectors.copy(), vectors.copy()
-        up[at] += step
-        down[at] -= step
-        expected[at] = (loss(up) - loss(down)) / (2 * step)
-    assert np.allclose(model.gradients(texts, labels), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1, 5, 12, 1000])
@@ -50,31 +28,25 @@ def test_no_texts_make_no_batch_and_no_answer():
     assert answers.probabilities(TanhModel(1), Texts.of([])).shape == (0, 2)
 
 
-def test_part_is_what_take_gives():
-    texts = random_texts(10, 2)
-    some = answers.part(texts, slice(3, 7))
-    assert [row.tolist() for row in some] == [row.tolist() for row in texts.take(range(3, 7))]
-
-
 def test_equal_probabilities_have_the_first_label():
     assert answers.labels_of(np.array([[0.5, 0.5], [0.4, 0.6], [0.6, 0.4]])).tolist() == [0, 1, 0]
 
 
-def test_what_cannot_be_tested_is_refused():
+@pytest.mark.parametrize(
+    ("values", "n_words", "message"),
+    [
+        (VALUES[:1], N_WORDS, "a feature needs two or more values, each once"),
+        (VALUES[[0, 1, 0]], N_WORDS, "a feature needs two or more values, each once"),
+        (np.array([3, N_WORDS]), N_WORDS, "a value is not among the 60 words of the lexicon"),
+        (np.array([3, -1]), N_WORDS, "a value is not among the 60 words"),
+        (np.array([3, 5]), N_WORDS, "a value of the feature is among the neighbours"),
+        (VALUES, N_WORDS - 1, "neighbours of 59 words for a lexicon of 60"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(values, n_words, message):
     model = TanhModel(1)
-    neighbours = neighbours_of(model.vectors)
-    for values, message in (
-        (VALUES[:1], "a feature needs two or more values, each once"),
-        (np.empty(0, np.int32), "a feature needs two or more values"),
-        (VALUES[[0, 1, 0]], "a feature needs two or more values, each once"),
-        (np.array([3, N_WORDS]), "a value is not among the 60 words of the lexicon"),
-        (np.array([3, -1]), "a value is not among the 60 words"),
-        (np.array([3, 5]), "a value of the feature is among the neighbours"),
-    ):
-        with pytest.raises(InputError, match=message):
-            TextSubject(model, values, neighbours)
-    with pytest.raises(InputError, match="neighbours of 59 words for a lexicon of 60"):
-        TextSubject(model, VALUES, neighbours[:-1])
+    with pytest.raises(InputError, match=message):
+        TextSubject(model, values, neighbours_of(model.vectors)[:n_words])
 
 
 def test_free_words_are_no_values_and_have_a_neighbour():

@@ -71,11 +71,11 @@ def substituted(texts, rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_bounds_hold_whatever_values_words_have(kind, seed):
     model, texts, rng = random_network(kind, seed), random_texts(seed), np.random.default_rng(seed)
     lower, upper = margin_bounds(model, texts, IS_VALUE, VALUES).T
-    reached = np.stack([margins(model, substituted(texts, rng)) for _ in range(200)])
+    reached = np.stack([margins(model, substituted(texts, rng)) for _ in range(100)])
     assert (lower - 1e-4 <= reached).all()
     assert (reached <= upper + 1e-4).all()
     assert (np.ptp(reached, axis=0) > 1e-3).sum() > 5
@@ -101,10 +101,10 @@ def test_bounds_without_reach_are_the_answer(kind, dtype, tolerance):
     with torch.no_grad():
         answers = network.margins(texts).numpy()
         bounds = network.bounds(texts, IS_VALUE, VALUES, 0.0).numpy()
+        of_none = network.bounds(texts, IS_VALUE & False, VALUES, 1.0).numpy()
     np.testing.assert_allclose(bounds, np.stack([answers, answers], axis=1), atol=tolerance)
     np.testing.assert_allclose(answers, margins(model, texts), atol=1e-4)
-    of_one = network.bounds(texts, IS_VALUE & False, VALUES, 1.0).detach().numpy()
-    np.testing.assert_allclose(of_one, bounds, atol=tolerance)
+    np.testing.assert_allclose(of_none, bounds, atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -175,7 +175,7 @@ SETTINGS = CertifiedSettings(epochs=14, ramp=0.5, batch=50, learning_rate=0.02)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_certifies_what_plain_training_does_not(kind):
-    train, test = biased_corpus(600, 26), biased_corpus(300, 27)
+    train, test = biased_corpus(400, 26), biased_corpus(200, 27)
     plain, model = (
         train_certified(corpus_start(kind), train, test, IS_VALUE, VALUES, replace(SETTINGS, kappa=kappa), 1)
         for kappa in (0.0, SETTINGS.kappa)
@@ -188,7 +188,7 @@ def test_training_certifies_what_plain_training_does_not(kind):
 
 
 def test_training_repeats_and_leaves_its_start_alone():
-    corpus, start, settings = biased_corpus(150, 28), corpus_start("gru"), replace(SETTINGS, epochs=2)
+    corpus, start, settings = biased_corpus(80, 28), corpus_start("gru"), replace(SETTINGS, epochs=2)
     before = [array.copy() for layer in start.layers for array in layer]
     first = train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3)
     torch.set_num_threads(2)
@@ -203,17 +203,15 @@ def test_training_repeats_and_leaves_its_start_alone():
 
 def test_the_epoch_of_the_least_validation_loss_at_full_reach_is_kept(monkeypatch):
     assert [SETTINGS.reached(epoch) for epoch in (0, 6, 7, 13)] == pytest.approx([1 / 8, 7 / 8, 1, 1])
-    losses = iter([0, 5, 4, 6])  # the first epoch is before all values are reached
-    monkeypatch.setattr(certified, "_validation_loss", lambda *_: next(losses))
-    corpus, settings = biased_corpus(60, 30), replace(SETTINGS, epochs=4, ramp=0.25)
-    kept = train_certified(corpus_start("lstm"), corpus, corpus, IS_VALUE, VALUES, settings, 3)
-    losses = iter([0, 5, 4, 3])
-    last = train_certified(corpus_start("lstm"), corpus, corpus, IS_VALUE, VALUES, settings, 3)
-    losses = iter([0, 5, 4])
-    third = train_certified(
-        corpus_start("lstm"), corpus, corpus, IS_VALUE, VALUES, replace(settings, epochs=3, ramp=0.34), 3
-    )
-    assert kept.W_out.tobytes() == third.W_out.tobytes() != last.W_out.tobytes()
+    corpus, start = biased_corpus(60, 30), corpus_start("lstm")
+
+    def train(losses, ramp):
+        """Train one epoch a loss; the first is before all values are reached."""
+        given, settings = iter(losses), replace(SETTINGS, epochs=len(losses), ramp=ramp)
+        monkeypatch.setattr(certified, "_validation_loss", lambda *_: next(given))
+        return train_certified(start, corpus, corpus, IS_VALUE, VALUES, settings, 3).W_out.tobytes()
+
+    assert train([0, 5, 4, 6], 0.25) == train([0, 5, 4], 0.34) != train([0, 5, 4, 3], 0.25)
 
 
 def test_bad_input_is_refused():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biaslab.fairness_testing.text import answers, discrimination
-from biaslab.fairness_testing.text.discrimination import check, count_flips, exchange, variants_of
+from biaslab.fairness_testing.text.discrimination import check, count_flips
 from biaslab.text.words import Texts
 from fairness_text_data import VALUES, AnsweringModel, blind_model, random_texts, small_subject
 from naive import fairness_text as naive
@@ -14,7 +14,7 @@ def rows(texts):
     return [row.tolist() for row in texts]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_check_equals_the_algorithm(seed):
     subject, texts = small_subject(seed), random_texts(60, seed)
     found, model = check(subject, texts), subject.model
@@ -28,18 +28,6 @@ def test_check_equals_the_algorithm(seed):
         assert found.n_queries[i] == 1 + len(list(naive.variants(x, SENSITIVE)))
 
 
-def test_every_occurrence_of_one_word_is_replaced_and_other_sensitive_words_stay():
-    subject = small_subject()
-    texts = Texts.of([[17, 5, 3, 17], [], [1, 2], [41]])
-    variants = variants_of(subject, texts)
-    assert variants.offsets.tolist() == [0, 8, 8, 8, 12]
-    written = [rows(exchange(texts.take([r]), variants.replaced[[i]], variants.values[[i]]))[0]
-               for i, r in enumerate(variants.rows)]  # fmt: skip
-    assert written[:4] == [[3, 5, 3, 3], [10, 5, 3, 10], [41, 5, 3, 41], [30, 5, 3, 30]]
-    assert written[4:8] == [[17, 5, v, 17] for v in (17, 10, 41, 30)]
-    assert written[8:] == [[3], [17], [10], [30]]
-
-
 @pytest.mark.parametrize(("n_words", "n_texts"), [(1, 1), (7, 3), (30, 1000)])
 def test_no_answer_depends_on_the_size_of_batches(monkeypatch, n_words, n_texts):
     subject, texts = small_subject(2), random_texts(40, 2)
@@ -49,11 +37,6 @@ def test_no_answer_depends_on_the_size_of_batches(monkeypatch, n_words, n_texts)
     cut = check(subject, texts)
     for name in ("probabilities", "labels", "discriminatory", "replaced", "value", "n_queries"):
         assert getattr(whole, name).tobytes() == getattr(cut, name).tobytes()
-
-
-def test_no_texts_are_checked():
-    found = check(small_subject(), Texts.of([]))
-    assert len(found.labels) == len(found.partners) == 0
 
 
 def test_classifier_that_ignores_the_feature_is_never_accused():
@@ -82,11 +65,10 @@ def test_partner_flips_the_label_even_where_another_variant_is_farther():
     assert check(subject, Texts.of([[3, 1]])).value.tolist() == [10]
 
 
-def test_exchange_leaves_the_others_alone():
-    texts = random_texts(30, 6)
-    same = exchange(texts, np.full(30, -1, np.int32), np.full(30, -1, np.int32))
-    assert np.array_equal(same.ids, texts.ids)
-    assert same.ids is not texts.ids
+def test_no_texts_are_checked():
+    found = check(small_subject(), Texts.of([]))
+    assert len(found.labels) == len(found.partners) == 0
+    assert np.array_equal(count_flips(small_subject(), Texts.of([])), np.zeros((2, 5)))
 
 
 @pytest.mark.parametrize("block", [7, 4096])
@@ -97,7 +79,3 @@ def test_flips_equal_a_count_text_by_text(monkeypatch, block):
     expected = naive.flips(subject.model, [row.tolist() for row in texts], VALUES.tolist())
     assert np.array_equal(counts, expected)
     assert (counts > 0).all()
-
-
-def test_no_texts_flip_nothing():
-    assert np.array_equal(count_flips(small_subject(), Texts.of([])), np.zeros((2, 5)))

@@ -18,7 +18,7 @@ from biaslab.fairness_testing.text.names import EXAMPLE
 from biaslab.run.area import TABLE
 from biaslab.run.reports import open_unit, write_report
 from biaslab.text.masking import digest
-from fairness_text_report_data import MODELS, N_REPETITIONS, change, units_of, write_results
+from fairness_text_report_data import N_REPETITIONS, change, units_of, write_results
 from report_data import report_area
 
 WHOLE = report_area("fairness_testing")
@@ -37,7 +37,7 @@ def results(tmp_path_factory) -> Path:
     """Return the results of two corpora with all tables and figures."""
     folder = tmp_path_factory.mktemp("results")
     write_results(folder / "fairness_testing", ("forum", "talk"))
-    items = ["text_table8", "text_averages", "text_figure4_example", "text_figure8", "text_retraining"]
+    items = ["text_table8", "text_averages", "text_figure4_example"]
     write_report(AREA, units_of(("forum", "talk")), folder, items)
     return folder
 
@@ -64,6 +64,12 @@ def averages(results: Path, corpora=("forum",)) -> pd.DataFrame:
     return text_averages.text_averages(*(text_results.read_all(own, name) for name in FILES))
 
 
+@pytest.fixture(scope="module")
+def measures(results) -> pd.DataFrame:
+    """Return the averages of one corpus by measure."""
+    return averages(results).set_index("measure")
+
+
 def test_table_8_has_the_finds_of_every_strategy_and_of_both_local_phases(results, units):
     counts = text_results.read_all(units, "global").query("corpus == 'talk' and model == 'gru'")
     found = counts.query("feature == 'country' and strategy == 'adf_hf'")["n_found"]
@@ -82,19 +88,10 @@ def test_table_8_takes_local_searches_from_their_own_finds_alone(copy):
     before = text_tables.found(own).data
     path = copy / "fairness_testing/text-forum/local.tsv"
     local = read_tsv(path)
-    local.loc[local["start"] == "same", "n_discriminatory"] = 1
-    write_tsv(path, local)
+    write_tsv(
+        path, local.assign(n_discriminatory=local["n_discriminatory"].where(local["start"] == "own", 1))
+    )
     pd.testing.assert_frame_equal(text_tables.found(own).data, before)
-
-
-def test_a_strategy_that_finds_nothing_has_no_ratio(copy):
-    path = copy / "fairness_testing/text-forum/global.tsv"
-    counts = read_tsv(path)
-    counts.loc[counts["strategy"] == "rp", "n_found"] = 0
-    write_tsv(path, counts)
-    measures = set(averages(copy)["measure"])
-    assert "found_ratio_rp" not in measures
-    assert "gain_adf_asc_rp" in measures
 
 
 def test_averages_are_means_over_networks_and_features_then_over_repetitions(results, units):
@@ -110,20 +107,20 @@ def test_averages_are_means_over_networks_and_features_then_over_repetitions(res
 def test_averages_leave_out_settings_without_the_measure(copy):
     path = copy / "fairness_testing/text-forum/global.tsv"
     counts = read_tsv(path)
+    is_rp = counts["strategy"] == "rp"
     is_one = (counts["model"] == "gru") & (counts["feature"] == "religion") & (counts["repetition"] == 0)
-    counts.loc[is_one & (counts["strategy"] == "rp"), "n_found"] = 0
-    write_tsv(path, counts)
-    found = averages(copy).set_index("measure")
-    assert found.loc["found_ratio_rp", ["n_settings", "n_all"]].tolist() == [3, 4]
-    assert found.loc["gain_adf_asc_rp", ["n_settings", "n_all"]].tolist() == [4, 4]
+    for nothing, n_settings in ((is_one, [3, 4]), (True, [])):
+        counts.loc[is_rp & nothing, "n_found"] = 0
+        write_tsv(path, counts)
+        found = averages(copy).set_index("measure")[["n_settings", "n_all"]]
+        assert found[found.index == "found_ratio_rp"].to_numpy().ravel().tolist() == n_settings
+        assert found.loc["gain_adf_asc_rp"].tolist() == [4, 4]
 
 
-def test_less_is_nearer_of_distances_and_more_of_likeness(results):
-    found = averages(results).set_index("measure")["mean"]
-    assert len(found.filter(like="_nearer_")) == 18
-    assert (found.filter(like="_nearer_") > 0).all()
-    assert found["local_nearer_l0"] == pytest.approx(10, abs=0.2)
-    assert found["global_nearer_hf_l2"] == pytest.approx(0.5)
+def test_less_is_nearer_of_distances_and_more_of_likeness(measures):
+    nearer = measures["mean"].filter(like="_nearer_")
+    assert len(nearer) == 18
+    assert (nearer > 0).all()
 
 
 def test_without_an_effect_nothing_is_nearer_or_more(tmp_path):
@@ -145,15 +142,14 @@ def test_the_best_improvement_is_the_largest_of_a_setting(copy):
     found = averages(copy).query("label_rule == 'model'").set_index("measure")["mean"]
     assert found["improvement_best"] == 90
     assert found["improvement_augmented"] == pytest.approx((90 + 3 * 46) / 4)
-    assert found["improvement_gain"] == pytest.approx((90 + 3 * 46) / 4 - 13)
 
 
-def test_certified_training_is_compared_in_the_repetition_that_it_has(results):
-    found = averages(results).set_index("measure")
-    assert found.loc["certified_gain", ["n_settings", "n_repetitions"]].tolist() == [4, 1]
-    assert found.loc["certified_gain", "mean"] == pytest.approx(62 - 12)
-    assert math.isnan(found.loc["certified_gain", "ci_low"])
-    assert found.loc["improvement_control", "n_repetitions"] == N_REPETITIONS
+def test_certified_training_is_compared_in_the_repetition_that_it_has(measures):
+    gain = measures.loc["certified_gain"]
+    assert gain[["n_settings", "n_repetitions"]].tolist() == [4, 1]
+    assert gain["mean"] == pytest.approx(62 - 12)
+    assert math.isnan(gain["ci_low"])
+    assert measures.loc["improvement_control", "n_repetitions"] == N_REPETITIONS
 
 
 def test_improvement_of_nothing_is_missing(copy):
@@ -161,39 +157,19 @@ def test_improvement_of_nothing_is_missing(copy):
     assert not averages(copy)["measure"].str.startswith(("improvement", "certified")).any()
 
 
-def masked(results: Path, tmp_path: Path, *, unmask: bool) -> str:
-    """Return all that the items with words hold, with one harmless word on the list of masked ones."""
+@pytest.mark.parametrize("unmask", [False, True])
+def test_masked_words_are_masked_unless_the_configuration_says_so(copy, tmp_path, unmask):
     (tmp_path / "masks.txt").write_text(f"{digest('norway')}\n")
     (unit,) = units_of(("forum",), unmask)
     unit = replace(unit, files={**unit.files, "masked_words": str(tmp_path / "masks.txt")})
-    write_report(AREA, [unit], results, ["text_figure4_example"])
-    folder = results / "fairness_testing/tables"
-    return "".join(path.read_text() for path in folder.glob("text_figure4_example.[tm][sd]*"))
-
-
-@pytest.mark.parametrize("unmask", [False, True])
-def test_masked_words_are_masked_unless_the_configuration_says_so(copy, tmp_path, unmask):
-    pages = masked(copy, tmp_path, unmask=unmask)
+    write_report(AREA, [unit], copy, ["text_figure4_example"])
+    tables = (copy / "fairness_testing/tables").glob("text_figure4_example.[tm][sd]*")
+    pages = "".join(path.read_text() for path in tables)
     assert ("norway" in pages) == unmask
-    assert (pages.count("n****y") > 4) != unmask
-    assert ("Slurs are masked." in pages) != unmask
+    assert ("n****y" in pages) != unmask
 
 
-def test_examples_mark_what_each_phase_changed(results):
-    data = table(results, "text_figure4_example").query("corpus == 'forum' and model == 'lstm'")
-    assert data["step"].tolist() == ["original", "global", "local"]
-    assert data["text"].tolist() == [
-        "the trains in norway are seldom late",
-        "the trains in norway are [rarely] late",
-        "the [trams] in norway are rarely late",
-    ]
-    checked = data.loc[data["label"].notna(), ["step", "value", "instead", "label", "partner_label"]]
-    assert checked.to_numpy().tolist() == [["global", "norway", "denmark", 1, 0]]
-    idle = table(results, "text_figure4_example").query("corpus == 'forum' and model == 'gru'")
-    assert idle[["step", "label"]].to_numpy().tolist() == [["original", 0]]
-
-
-@pytest.mark.parametrize("content", [{"corpus": "forum"}, [{"corpus": "forum"}], [1]])
+@pytest.mark.parametrize("content", [{"corpus": "forum"}, [{"corpus": "forum"}]])
 def test_a_file_that_has_no_examples_is_refused(copy, content):
     path = copy / "fairness_testing/text-forum" / EXAMPLE
     write_json(path, content)
@@ -201,11 +177,10 @@ def test_a_file_that_has_no_examples_is_refused(copy, content):
         text_tables.examples(opened(copy, ("forum",)))
 
 
-@pytest.mark.parametrize(("name", "column"), [("global", "n_found"), ("retraining", "improvement")])
-def test_a_missing_column_is_refused(copy, name, column):
-    path = copy / f"fairness_testing/text-forum/{name}.tsv"
-    write_tsv(path, read_tsv(path).drop(columns=column))
-    with pytest.raises(InputError, match=f"column '{column}' is missing"):
+def test_a_missing_column_is_refused(copy):
+    path = copy / "fairness_testing/text-forum/global.tsv"
+    write_tsv(path, read_tsv(path).drop(columns="n_found"))
+    with pytest.raises(InputError, match="column 'n_found' is missing"):
         text_tables.average_table(opened(copy, ("forum",)))
 
 
@@ -213,9 +188,7 @@ def test_a_run_without_the_extra_has_neither_certified_training_nor_sentence_vec
     folder = copy / "fairness_testing/text-forum"
     change(folder / "retraining.tsv", "tester != 'certified'")
     change(folder / "validity.tsv", "metric not in ('similarity', 'perplexity', 'seed_perplexity')")
-    write_report(AREA, units_of(("forum",)), copy)
-    assert "Certified" not in (copy / "fairness_testing/tables/text_table13.md").read_text()
-    assert "erplexity" not in (copy / "fairness_testing/tables/text_table9.md").read_text().split("\n\n")[1]
+    write_report(AREA, units_of(("forum",)), copy, ["text_averages", "text_table9", "text_table13"])
     measures = set(table(copy, "text_averages")["measure"])
     assert not {"improvement_certified", "local_adf_similarity", "local_nearer_perplexity"} & measures
     assert {"improvement_augmented", "local_nearer_l0"} <= measures
@@ -234,19 +207,4 @@ def test_a_network_without_discrimination_has_tables_and_figures(copy):
     assert len(table(copy, "text_table13")) == 0
     measures = table(copy, "text_averages").set_index("measure")["mean"]
     assert set(measures) == {0}
-    assert set(measures.index) == {
-        *(f"gain_{pair}" for pair in ("adf_asc_rp", "adf_asc_asc", "adf_hf_hf", "hf_asc")),
-        *("local_gain", "local_gain_same"),
-    }
-
-
-def test_figures_hold_the_data_they_draw(results, units):
-    near = read_tsv(results / "fairness_testing/figures/text_figure8.tsv")
-    validity = text_results.read_all(units, "validity").query("phase == 'local' and metric == 'l0'")
-    own = validity.query("corpus == 'forum' and model == 'gru' and feature == 'country' and tester == 'rp'")
-    row = near.query("corpus == 'forum' and model == 'gru' and feature == 'country' and tester == 'rp'")
-    row = row.query("metric == 'l0'")
-    assert row["mean"].tolist() == pytest.approx([own["mean"].mean()])
-    removed = read_tsv(results / "fairness_testing/figures/text_retraining.tsv")
-    control = removed.query("tester == 'none'")
-    assert control["improvement"].tolist() == [13.0] * 2 * len(MODELS) * 2
+    assert measures.index.str.contains("gain").all()

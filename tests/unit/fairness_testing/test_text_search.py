@@ -73,32 +73,25 @@ def run_global(subject, seeds, name, numbers):
     return search_globally(subject, seeds, STRATEGIES[name], numbers)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_global_search_depends_neither_on_batches_nor_on_the_other_seeds(monkeypatch, name):
-    subject, seeds, numbers = small_subject(4), random_texts(30, 4), draws(30, MAX_ITER)
-    whole = run_global(subject, seeds, name, numbers)
+@pytest.mark.parametrize("name", [*STRATEGIES, "guided", "unguided"])
+def test_a_search_depends_neither_on_batches_nor_on_the_other_texts(monkeypatch, name):
+    subject, texts, numbers = small_subject(4), random_texts(30, 4), draws(30, HOPS)
+
+    def search(texts, numbers):
+        if name in STRATEGIES:
+            return run_global(subject, texts, name, numbers[:, :MAX_ITER])
+        return search_locally(subject, texts, HOPS, name == "guided", numbers)
+
+    ends, fields = ("texts", GLOBAL) if name in STRATEGIES else ("ends", LOCAL)
+    whole = search(texts, numbers)
     order = np.random.default_rng(0).permutation(30)[:17]
-    some = run_global(subject, seeds.take(order), name, numbers[order])
+    some = search(texts.take(order), numbers[order])
     monkeypatch.setattr(answers, "WORDS", 11)
     monkeypatch.setattr(discrimination, "_BLOCK", 4)
-    cut = run_global(subject, seeds, name, numbers)
-    assert whole.texts.ids.tobytes() == cut.texts.ids.tobytes()
-    assert whole.texts.take(order).ids.tobytes() == some.texts.ids.tobytes()
-    for field in GLOBAL:
-        assert getattr(whole, field).tobytes() == getattr(cut, field).tobytes()
-        assert getattr(whole, field)[order].tobytes() == getattr(some, field).tobytes()
-
-
-@pytest.mark.parametrize("is_guided", [True, False])
-def test_local_search_depends_neither_on_batches_nor_on_the_other_starts(monkeypatch, is_guided):
-    subject, starts, numbers = small_subject(4), random_texts(30, 4), draws(30, HOPS)
-    whole = search_locally(subject, starts, HOPS, is_guided, numbers)
-    order = np.random.default_rng(0).permutation(30)[:17]
-    some = search_locally(subject, starts.take(order), HOPS, is_guided, numbers[order])
-    monkeypatch.setattr(answers, "WORDS", 11)
-    monkeypatch.setattr(discrimination, "_BLOCK", 4)
-    cut = search_locally(subject, starts, HOPS, is_guided, numbers)
-    for field in LOCAL:
+    cut = search(texts, numbers)
+    assert getattr(whole, ends).ids.tobytes() == getattr(cut, ends).ids.tobytes()
+    assert getattr(whole, ends).take(order).ids.tobytes() == getattr(some, ends).ids.tobytes()
+    for field in fields:
         assert getattr(whole, field).tobytes() == getattr(cut, field).tobytes()
         assert getattr(whole, field)[order].tobytes() == getattr(some, field).tobytes()
 
@@ -117,19 +110,6 @@ def test_texts_that_cannot_move_stop(name):
     assert not local.is_visit.any()
     assert len(local.texts()) == 0
     assert local.n_queries.tolist() == [1, 1, 5, 13]
-
-
-def test_text_stops_where_its_only_free_word_loses_its_neighbours():
-    """Word 0 may become word 54 alone, which nothing may replace."""
-    model = blind_model(1)
-    neighbours = np.full((60, 2), -1, np.int32)
-    neighbours[0, 0] = 54
-    subject, texts = TextSubject(model, VALUES, neighbours), Texts.of([[3, 0, 41]])
-    search = run_global(subject, texts, "adf_asc", draws(1, MAX_ITER))
-    assert search.texts.row(0).tolist() == [3, 54, 41]
-    assert search.n_queries.tolist() == [18]
-    local = search_locally(subject, texts, HOPS, True, draws(1, HOPS))
-    assert local.positions[0].tolist() == [1] + [-1] * (HOPS - 1)
 
 
 def test_guided_walk_takes_words_without_gradient_alike_and_alone():
@@ -191,11 +171,3 @@ def test_wrong_arguments_are_refused():
         search_locally(subject, texts, -1, True, draws(3, 1))
     with pytest.raises(InputError, match="there is no strategy 'adf_acs'"):
         find_strategy("adf_acs")
-
-
-def test_seeds_stay_as_they_are():
-    subject, texts = small_subject(3), random_texts(30, 3)
-    before = texts.ids.copy()
-    run_global(subject, texts, "rp", draws(30, MAX_ITER))
-    search_locally(subject, texts, HOPS, False, draws(30, HOPS))
-    assert np.array_equal(texts.ids, before)
