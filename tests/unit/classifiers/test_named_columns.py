@@ -57,6 +57,15 @@ def test_samples_are_the_rows_that_they_were_read_from(files):
     }
 
 
+def test_true_and_false_are_booleans_as_pandas_reads_them(tmp_path):
+    attribute = {"name": "member", "kind": "category", "values": ["False", "True"]}
+    (tmp_path / "s.yaml").write_text(
+        yaml.safe_dump(SCHEMA | {"protected": ["member"], "attributes": [attribute]})
+    )
+    table = as_table(np.array([[1.0], [0.0]]), load_schema(tmp_path / "s.yaml"))
+    pd.testing.assert_frame_equal(table, pd.DataFrame({"member": [True, False]}))
+
+
 @pytest.mark.parametrize("columns", [["sex", "age", "grade"], ["grade", "sex", "age"]])
 def test_a_pipeline_on_a_table_answers_as_by_hand(files, columns):
     table, schema, path = files
