@@ -38,7 +38,7 @@ help:
 	@echo 'make test           run the tests, with the whole workflow on a small corpus'
 	@echo 'make test-all       run them and those that take long: kills, a full disk, an installed package, every command of the docs'
 	@echo 'make test-search    try random examples in the property-based tests: TIMES=20 as many as make test does'
-	@echo 'make lint           check style'
+	@echo 'make lint           check the style of code and prose'
 	@echo 'make docs           build/docs/index.html: the documentation as a site'
 	@echo 'make bench          measure what is claimed about speed; BIASLAB_MIRROR=FOLDER with registered data'
 	@echo 'make clean          delete caches, compiled kernels and builds'
@@ -71,6 +71,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md config.yaml docs src workflow
+	$(BIN)/python docs/prose.py
 
 docs: $(READY)
 	@$(MAKE) --no-print-directory $(VENV)/.docs

@@ -142,20 +142,13 @@ def write_published(results: Path, _: Mapping[str, Claim] = {}) -> None:
 def do_nothing(results: Path, _: Mapping[str, Claim] = {}) -> None:
     """Make every stage what it was before, as a method of debiasing does that does nothing."""
     folder = results / "debiasing/w2vnews"
-    for name in (
-        "bias",
-        "puzzles",
-        "similarities",
-        "analogies",
-        "benchmarks",
-        "indirect",
-        "axes",
-        "occupations",
-    ):
-        table = read_tsv(folder / f"{name}.tsv")
+    tables = {path: read_tsv(path) for path in folder.glob("*.tsv")}
+    for path, table in tables.items():
+        if "stage" not in table or path.stem == "weat":
+            continue
         before = table[table["stage"] == "before"]
         later = [stage for stage in table["stage"].unique() if stage != "before"]
-        write_tsv(folder / f"{name}.tsv", pd.concat([before, *(before.assign(stage=s) for s in later)]))
+        write_tsv(path, pd.concat([before, *(before.assign(stage=s) for s in later)]))
     path = read_tsv(folder / "lambda_path.tsv")
     write_tsv(folder / "lambda_path.tsv", path.assign(direct_bias=path["direct_bias"].iloc[0]))
 

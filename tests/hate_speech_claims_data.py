@@ -1,7 +1,7 @@
 """Small result files of hate speech for its claims: of the paper's numbers, and of no effect."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -264,11 +264,9 @@ def _differences(metrics: pd.DataFrame) -> pd.DataFrame:
         for dataset, measure in (("test", "f1"), ("test", "recall"), ("news", "accuracy")):
             part = metrics[metrics["set"] == dataset].pivot(index="seed", columns="method", values=measure)
             mean = (part[method] - part["vanilla"]).mean()
-            interval = {"mean_difference": mean, "ci_low": mean - 0.0005, "ci_high": mean + 0.0005}
-            rows.append(
-                {"method": method, "baseline": "vanilla", "set": dataset, "measure": measure} | interval
-            )
-    return pd.DataFrame(rows)
+            rows.append((method, "vanilla", dataset, measure, mean, mean - 0.0005, mean + 0.0005))
+    columns = ["method", "baseline", "set", "measure", "mean_difference", "ci_low", "ci_high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _identity(findings: Findings, metrics: pd.DataFrame) -> pd.DataFrame:
@@ -279,45 +277,30 @@ def _identity(findings: Findings, metrics: pd.DataFrame) -> pd.DataFrame:
         false = row.recall * row.n_positive * (1 / row.precision - 1) if row.precision else 0.0
         rate = min(1.0, false / (row.n - row.n_positive) + 0.25 * findings.bias)
         rows += [
-            {
-                "method": row.method,
-                "seed": row.seed,
-                "set": row.set,
-                "identifier": identifier,
-                "n_negative": n_negative,
-                "false_positive_rate": rate if n_negative else None,
-            }
+            (row.method, row.seed, row.set, identifier, n_negative, rate if n_negative else None)
             for n_negative, identifier in enumerate(findings.identifiers)
         ]
-    return pd.DataFrame(rows)
+    columns = ["method", "seed", "set", "identifier", "n_negative", "false_positive_rate"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _weights(findings: Findings) -> pd.DataFrame:
     """Return ranks of weights: identifiers first, or spread evenly when they are like other words."""
-    step = N_WORDS // findings.n_identifiers
-    ranks = [1 + i * (step if findings.bias == 0 else 1) for i in range(findings.n_identifiers)]
-    return pd.DataFrame(
-        {
-            "term": [f"word{i}" for i in range(N_WORDS)],
-            "rank": range(1, N_WORDS + 1),
-            "is_identifier": [rank in ranks for rank in range(1, N_WORDS + 1)],
-            "n_features": N_WORDS,
-        }
-    )
+    step = 1 if findings.bias else N_WORDS // findings.n_identifiers
+    ranks = np.arange(N_WORDS)
+    is_identifier = (ranks % step == 0) & (ranks < step * findings.n_identifiers)
+    table = pd.DataFrame({"rank": ranks + 1, "is_identifier": is_identifier, "n_features": N_WORDS})
+    return table.assign(term=[f"word{i}" for i in ranks])
 
 
 def _removal(findings: Findings) -> pd.DataFrame:
+    last = findings.n_identifiers
     rows = [
-        {
-            "n_removed": k,
-            "subset": s,
-            "f1": 0.5 - findings.trade * k,
-            "news_accuracy": 0.5 + findings.trade * k,
-        }
-        for k in range(findings.n_identifiers + 1)
-        for s in range(1 if k in (0, findings.n_identifiers) else 5)
+        (k, subset, 0.5 - findings.trade * k, 0.5 + findings.trade * k)
+        for k in range(last + 1)
+        for subset in range(1 if k in (0, last) else 5)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["n_removed", "subset", "f1", "news_accuracy"])
 
 
 def _importance(findings: Findings) -> pd.DataFrame:
@@ -331,51 +314,36 @@ def _importance(findings: Findings) -> pd.DataFrame:
         for i, (word, change) in enumerate(findings.rank_changes.items()):
             is_identifier = word in findings.identifiers
             phi = findings.bias - after * findings.relief if is_identifier else after * findings.relief
-            rank = (
-                7000 + i - after * change
-                if not is_identifier or not findings.bias
-                else 1 + i - after * change
-            )
-            rows.append((method, word, is_identifier, 0.25 + phi, rank))
+            first = 1 if is_identifier and findings.bias else 7000
+            rows.append((method, word, is_identifier, 0.25 + phi, first + i - after * change))
         known = {rank for m, *_, rank in rows if m == method}
         rows += [(method, f"word{r}", False, 0.25, r) for r in range(1, 30) if r not in known]
     return pd.DataFrame(rows, columns=["method", "word", "is_identifier", "mean_phi", "rank"])
 
 
 def _attributions(findings: Findings) -> pd.DataFrame:
+    reliefs = {method: findings.relief * (method != "vanilla") for method in NETWORKS}
     rows = [
-        {
-            "method": method,
-            "seed": seed,
-            "explanation": explanation,
-            "identifier": identifier,
-            "mean_phi": findings.bias - (findings.relief if method != "vanilla" else 0),
-            "mean_abs_phi": 1 - (findings.relief if method != "vanilla" else 0),
-        }
-        for method in NETWORKS
+        (method, seed, explanation, identifier, findings.bias - relief, 1 - relief)
+        for method, relief in reliefs.items()
         for seed in range(findings.n_seeds)
         for explanation in ("oc", "soc")
         for identifier in findings.identifiers
     ]
-    return pd.DataFrame(rows)
+    columns = ["method", "seed", "explanation", "identifier", "mean_phi", "mean_abs_phi"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 _BASELINES = r"t[15]-[a-z-]+-(bow|vanilla)-\w+(-sd)?|hate-maintained-.*"
 """Their cells, and performance that what does nothing maintains."""
+
+
+def _null(change: Callable[[Findings], Findings]) -> tuple[Callable, str, str]:
+    return lambda results, claims: write_published(results, claims, change), "", _BASELINES
+
+
 NULLS = {
-    "like the encoder": (
-        lambda results, claims: write_published(results, claims, lambda f: without_effect(f, "vanilla")),
-        "",
-        _BASELINES,
-    ),
-    "like bags of words": (
-        lambda results, claims: write_published(results, claims, lambda f: without_effect(f, "bow")),
-        "",
-        _BASELINES,
-    ),
-    "a coin": (
-        lambda results, claims: write_published(results, claims, lambda f: uninformed(f, 0.5)),
-        "",
-        _BASELINES,
-    ),
+    "like the encoder": _null(lambda findings: without_effect(findings, "vanilla")),
+    "like bags of words": _null(lambda findings: without_effect(findings, "bow")),
+    "a coin": _null(lambda findings: uninformed(findings, 0.5)),
 }

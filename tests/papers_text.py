@@ -40,12 +40,6 @@ def misses(number: str, item: str, text: str) -> list[str]:
     return [other for other in one_digit_off(number) if is_near(other, item, text)]
 
 
-def windows(item: str, text: str) -> list[str]:
-    """Return the parts of a text around what an item names; all of a short text that names none of it."""
-    found = list(_windows(item, text))
-    return found or ([text] if len(text) < SHORT else [])
-
-
 def one_digit_off(number: str) -> list[str]:
     """Return a number with one of its digits changed, once for each digit."""
     places = [n for n, c in enumerate(number) if c.isdigit()]
@@ -58,8 +52,12 @@ def _outside_brackets(published: str) -> str:
 
 @functools.cache
 def _searched(item: str, text: str) -> list[tuple[str, set[Decimal]]]:
-    """Return the parts of a text around what an item names, each with the numbers that stand there."""
-    return [(window, set(map(number_of, _NUMBER.findall(window)))) for window in windows(item, text)]
+    """Return the parts of a text around what an item names, each with the numbers that stand there.
+
+    They are the entire text where it is short and names none of the item.
+    """
+    windows = list(_windows(item, text)) or [text] * (len(text) < SHORT)
+    return [(window, set(map(number_of, _NUMBER.findall(window)))) for window in windows]
 
 
 def _windows(item: str, text: str) -> Iterator[str]:

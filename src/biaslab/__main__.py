@@ -6,7 +6,7 @@ from biaslab import starter
 
 
 def main() -> None:
-    """Run the command, by the starter of steps where there is one."""
+    """Run the command in the starter of steps if available, else in this process."""
     code = starter.start(sys.argv)
     if code is not None:
         sys.exit(code)

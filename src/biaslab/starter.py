@@ -1,10 +1,9 @@
-"""Steps as forks of one process that has imported their libraries, which take longer than most steps.
+"""Fork steps from a process with imported libraries, because imports last longer than most steps.
 
-``python -m biaslab.starter PROGRAM ...`` runs a program, Snakemake, and until it ends starts those of its
-steps that ask for it: `start` asks, by the socket that BIASLAB_STARTER names, with the arguments, folder,
-environment and open files that the step would have had. Nothing of the package is shared: a step runs the
-code that stands on the disk. Libraries are imported here once a step has needed them. Without the variable,
-as on a cluster, a step is a process like any other, and its files have the same bytes.
+``python -m biaslab.starter PROGRAM ...`` runs a program (Snakemake), and starts its steps on request. `start`
+sends the request to the socket in BIASLAB_STARTER, with the arguments, folder, environment and open files of
+the step. No code of the package is shared: a step runs the code on disk. Libraries are imported here once a
+step has needed them. Without the variable, as on a cluster, a step is an ordinary process with equal results.
 """
 
 import contextlib
@@ -36,57 +35,57 @@ LIBRARIES = (
     *("sklearn.linear_model", "sklearn.svm", "sklearn.cluster", "gensim.models"),
     *("torch", "torch._dynamo", "safetensors.torch", "transformers.models.bert.modeling_bert"),
 )
-"""Modules that take long to import."""
+"""Modules with long import times."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def start(arguments: Sequence[str]) -> int | None:
-    """Let the starter run a command (`sys.argv`); return its exit code, or None where there is none."""
+    """Run a command (`sys.argv`) in the starter; return its exit code, or None without a starter."""
     if VARIABLE not in os.environ:
         return None
     with socket.socket(socket.AF_UNIX) as connection:
         request = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
         try:
             connection.connect(os.environ[VARIABLE])
-            socket.send_fds(connection, [_who()], [0, 1, 2])
+            socket.send_fds(connection, [_identity()], [0, 1, 2])
             connection.sendall(json.dumps(request).encode() + b"\n")
             answers = connection.makefile("r")
             step = int(answers.readline() or 0)
         except OSError:
             return None
-        if not step:  # another environment's starter
+        if not step:  # the starter of another environment
             return None
-        for number in _SIGNALS:  # the first of which a terminal sends to all
+        for number in _SIGNALS:  # a terminal sends the first signal to all processes
             signal.signal(number, lambda number, _: number == signal.SIGINT or _send(step, number))
         return int(answers.readline() or 128 + signal.SIGKILL)
 
 
 def run_with_starter(program: Sequence[str]) -> int:
-    """Run a program, start its steps, and return its exit code: 128 and the signal where one ended it."""
+    """Run a program, start its steps, and return its exit code (128 plus the signal if killed)."""
     with _listener() as listener:
         if listener is None:
             return _exit_code(subprocess.run(program, check=False).returncode)
-        news, tells = os.pipe()
-        woken = _wake_at(signal.SIGCHLD, *_SIGNALS)
+        reader, writer = os.pipe()
+        waker = _wake_on(signal.SIGCHLD, *_SIGNALS)
         running = subprocess.Popen(program, env=os.environ | {VARIABLE: listener.getsockname()})
-        os.environ["OPENBLAS_NUM_THREADS"] = "1"  # here; a step sets its own
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for the starter; a step sets its own value
         while running.poll() is None:
-            ready, _, _ = select.select([listener, woken, news], [], [])
-            if woken in ready:
-                woken.recv(4096)
+            ready, _, _ = select.select([listener, waker, reader], [], [])
+            if waker in ready:
+                waker.recv(4096)
                 _reap(running)
-            if news in ready:
-                _import(os.read(news, 65536).decode().split())
+            if reader in ready:
+                _import(os.read(reader, 65536).decode().split())
             if listener in ready:
                 connection, _ = listener.accept()
-                _fork(_mind, connection, tells, listener)
+                _fork(_supervise, connection, writer, listener)
                 connection.close()
         return _exit_code(running.returncode)
 
 
 @contextlib.contextmanager
 def _listener() -> Iterator[socket.socket | None]:
-    """Yield a socket in a folder of its own; None where there is no room for one, or its name is too long."""
+    """Yield a socket in a new folder; None if the disk is full or the path is too long."""
     with contextlib.ExitStack() as stack:
         try:
             folder = tempfile.mkdtemp(prefix="biaslab-")
@@ -99,13 +98,13 @@ def _listener() -> Iterator[socket.socket | None]:
         yield listener
 
 
-def _who() -> bytes:
-    """Return what a step and its starter must agree on."""
+def _identity() -> bytes:
+    """Return the environment and package path, which must be equal for a step and its starter."""
     return f"{sys.prefix} {Path(__file__).parent}\n".encode()
 
 
-def _wake_at(*numbers: int) -> socket.socket:
-    """Do nothing at some signals but make a socket readable."""
+def _wake_on(*numbers: int) -> socket.socket:
+    """Handle signals only by making the returned socket readable."""
     reader, writer = socket.socketpair()
     for end in (reader, writer):
         end.setblocking(False)
@@ -116,7 +115,7 @@ def _wake_at(*numbers: int) -> socket.socket:
 
 
 def _reap(running: subprocess.Popen) -> None:
-    """Wait for those that have ended."""
+    """Wait for ended child processes, except the program."""
     with contextlib.suppress(ChildProcessError):
         while True:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -135,70 +134,70 @@ def _import(names: Sequence[str]) -> None:
         gc.freeze()
 
 
-def _fork(what: Callable[..., int], *arguments: object) -> int:
-    """Call a function in a forked process, whose exit code it returns; nothing else is done there."""
+def _fork(function: Callable[..., int], *arguments: object) -> int:
+    """Call a function in a forked process; its return value is the exit code. Return the process id."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Arrow's thread needs nothing of what is forked
+        warnings.simplefilter("ignore", DeprecationWarning)  # Arrow's thread is not needed in the fork
         process = os.fork()
     if process:
         return process
     code = 1
     try:
-        code = what(*arguments)
+        code = function(*arguments)
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(code)
 
 
-def _mind(connection: socket.socket, tells: int, listener: socket.socket) -> int:
-    """Fork a step, tell how it ended, and end it when nobody waits for it any more."""
-    listener.close()  # or those who ask would wait, when the starter is gone
-    who, files, *_ = socket.recv_fds(connection, len(_who()), 3)
-    if who != _who():
+def _supervise(connection: socket.socket, writer: int, listener: socket.socket) -> int:
+    """Fork a step, send its exit code to the client, and kill it if the client is gone."""
+    listener.close()  # otherwise clients would wait after the starter is gone
+    identity, files, *_ = socket.recv_fds(connection, len(_identity()), 3)
+    if identity != _identity():
         return 0
     request = json.loads(connection.makefile("rb").readline())
-    woken = _wake_at(signal.SIGCHLD, *_SIGNALS)
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # a signal waits until the step takes it as its own
-    step = _fork(_step, connection, request, files, tells)
+    waker = _wake_on(signal.SIGCHLD, *_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # block signals until the step has its own handlers
+    step = _fork(_step, connection, request, files, writer)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     with contextlib.suppress(OSError):
         connection.sendall(f"{step}\n".encode())
         while True:
-            ready, _, _ = select.select([connection, woken], [], [])
+            ready, _, _ = select.select([connection, waker], [], [])
             ended, status = os.waitpid(step, os.WNOHANG)
             if ended:
                 connection.sendall(f"{_exit_code(os.waitstatus_to_exitcode(status))}\n".encode())
                 return 0
             if connection in ready and not connection.recv(1):
                 break
-            if woken in ready:
-                woken.recv(4096)
+            if waker in ready:
+                waker.recv(4096)
     _send(step, signal.SIGKILL)
     return 0
 
 
-def _step(connection: socket.socket, request: Mapping[str, Any], files: Sequence[int], tells: int) -> int:
+def _step(connection: socket.socket, request: Mapping[str, Any], files: Sequence[int], writer: int) -> int:
     connection.close()
-    _become(**request, files=files)
-    return _run(tells)
+    _set_up(**request, files=files)
+    return _run(writer)
 
 
-def _become(
+def _set_up(
     arguments: Sequence[str], folder: str, environment: Mapping[str, str], files: Sequence[int]
 ) -> None:
-    """Take on what a process is started with."""
+    """Set up this process with the arguments, folder, environment and files of the step."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-    for place, file in enumerate(files):
-        os.dup2(file, place)
+    for descriptor, file in enumerate(files):
+        os.dup2(file, descriptor)
         os.close(file)
     sys.stdin = sys.__stdin__ = open(0, closefd=False)  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = _text(1, sys.stdout)
-    sys.stderr = sys.__stderr__ = _text(2, sys.stderr)
+    sys.stdout = sys.__stdout__ = _open_text(1, sys.stdout)
+    sys.stderr = sys.__stderr__ = _open_text(2, sys.stderr)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -211,13 +210,13 @@ def _become(
         sys.modules["threadpoolctl"].threadpool_limits(int(threads))
 
 
-def _text(place: int, before: io.TextIOWrapper) -> io.TextIOWrapper:
-    raw = open(place, "wb", closefd=False)  # noqa: SIM115
-    return io.TextIOWrapper(raw, before.encoding, before.errors, line_buffering=place == 2 or raw.isatty())
+def _open_text(descriptor: int, old: io.TextIOWrapper) -> io.TextIOWrapper:
+    raw = open(descriptor, "wb", closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(raw, old.encoding, old.errors, line_buffering=descriptor == 2 or raw.isatty())
 
 
-def _run(tells: int) -> int:
-    """Run the command of this process and return its exit code; tell which libraries it needed."""
+def _run(writer: int) -> int:
+    """Run the command of this process, report the libraries that it needed, and return its exit code."""
     import atexit
     import threading
 
@@ -236,12 +235,12 @@ def _run(tells: int) -> int:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()
-    os.write(tells, " ".join(["", *(name for name in LIBRARIES if name in sys.modules), ""]).encode())
+    os.write(writer, " ".join(["", *(name for name in LIBRARIES if name in sys.modules), ""]).encode())
     return code
 
 
 def _exit_code(code: int) -> int:
-    """Return an exit code as a shell gives it: 128 and the signal where one ended the process."""
+    """Return the exit code in the convention of shells: 128 plus the signal for a killed process."""
     return code if code >= 0 else 128 - code
 
 

@@ -21,25 +21,6 @@ def test_generated_page_is_up_to_date(page: str) -> None:
     )
 
 
-def test_every_kind_of_key_is_described() -> None:
-    own = {"properties": {"format": {"enum": ["a|b", "c"], "description": "how it is written"}}}
-    node = {
-        "properties": {
-            "count": {"type": ["integer", "null"], "minimum": 1, "default": None, "description": "how many"},
-            "own": {
-                "type": "object",
-                "additionalProperties": own,
-                "description": "own ones",
-            },
-        }
-    }
-    assert list(generated._rows("area", node)) == [
-        ("`area.count`", "whole number or null", "`null`", "≥ 1", "how many"),
-        ("`area.own`", "mapping", "must be given", "", "own ones"),
-        ("`area.own.NAME.format`", "text", "must be given", "`a|b`, `c`", "how it is written"),
-    ]
-
-
 _NUMBER = r"[-+−]?\d[\d.,]*%?"
 INTERVAL = re.compile(rf"\[{_NUMBER}(?:,| to)\s{_NUMBER}\]|{_NUMBER}\s±\s{_NUMBER}")
 NOT_TYPED = [
@@ -59,16 +40,6 @@ def typed_intervals(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 def test_no_interval_of_a_page_is_typed_by_hand(page: str) -> None:
     assert typed_intervals(PAGES[page]) == []
-
-
-def test_a_typed_interval_is_found() -> None:
-    typed = "r is 0.97 [0.91, 0.99], 8% [6%, 11%], [74 to 92], 0.3\n± 0.1"
-    assert typed_intervals(f"{typed}; `[1, 2]` <!--= x .1f -->1 [0, 2]<!--/-->") == [
-        "[0.91, 0.99]",
-        "[6%, 11%]",
-        "[74 to 92]",
-        "0.3\n± 0.1",
-    ]
 
 
 def test_every_table_of_another_run_says_which_and_is_shown() -> None:

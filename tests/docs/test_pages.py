@@ -87,15 +87,6 @@ def test_every_image_is_shown() -> None:
     assert set((DOCS / "images").iterdir()) <= shown
 
 
-def test_broken_links_are_found() -> None:
-    text = (
-        "# A b\n\n[a](README.md) [b](#a-b) [c](lost.md) [d](#lost) ![e](lost.png) [f](CONTRIBUTING.md#lost)"
-        " [g](https://python.org/lost)\n\n| [h](lost/) |\n|---|\n| [i](../outside) |\n\n```\n[j](code)\n```\n"
-    )
-    expected = ["lost.md", "#lost", "lost.png", "CONTRIBUTING.md#lost", "lost/", "../outside"]
-    assert broken(ROOT / "page.md", text) == expected
-
-
 # --- configurations and commands
 
 SHOWN = [

@@ -1,6 +1,5 @@
 """The tutorial in Python prints what it says: its scripts run here, in one process."""
 
-import json
 import runpy
 from pathlib import Path
 
@@ -25,16 +24,3 @@ def test_scripts_print_what_the_page_says(
         capsys.readouterr()
         runpy.run_path(script, run_name="__main__")
         assert matches(step.output, capsys.readouterr().out.splitlines()), step.line
-
-
-def test_the_notebook_says_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    said = [step.output for step in steps(PAGE.read_text(encoding="utf-8")) if not isinstance(step, File)]
-    names: dict[str, object] = {}
-    capsys.readouterr()
-    for cell in json.loads(PAGE.with_suffix(".ipynb").read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "code":
-            exec(cell["source"], names)
-    assert matches(said[-1], capsys.readouterr().out.splitlines())

@@ -72,9 +72,7 @@ def _train_all(folder):
 def test_the_plain_encoder_learns_and_leans_on_the_identifiers(measured):
     test, news = measured.loc["vanilla", "test"], measured.loc["vanilla", "news"]
     share = test["n_positive"] / test["n"]
-    assert (
-        test["f1"] > 2 * share / (1 + share) + 0.2
-    ).all()  # what calling every text positive has, and more
+    assert (test["f1"] > 2 * share / (1 + share) + 0.2).all()  # more than calling every text positive has
     assert (test["accuracy"] > 1 - share + 0.1).all()
     accused = 1 - news["accuracy"]  # news complain of nothing
     negatives = test["n"] - test["n_positive"]

@@ -34,10 +34,10 @@ class Twin:
 
     def predict_proba(self, texts):
         p = np.array(words(texts))
-        columns = [p if name in ("complaint", 1) else 1 - p for name in self.classes_.tolist()]
+        columns = [p if name == "complaint" else 1 - p for name in self.classes_.tolist()]
         return np.column_stack(columns)
 
-first, second, coded = Twin("complaint", "remark"), Twin("remark", "complaint"), Twin(0, 1)
+second = Twin("remark", "complaint")
 
 def wrong(texts):
     return 1 - np.array(words(texts))
@@ -51,6 +51,7 @@ QUICK = (
     *("--epochs", "6", "--batch-size", "16", "--learning-rate", "5e-3", "--validation-share", "0.25"),
     *("--language-model-epochs", "1"),
 )
+SMALL = ("--layers", "1", "--limit", "60", "--epochs", "2")
 
 
 def write_files():
@@ -87,70 +88,41 @@ def train(*arguments, data="texts.csv", out="mine"):
 # --- train
 
 
-@pytest.mark.parametrize(
-    ("method", "data"),
-    [("soc-0.1", "texts.csv"), ("oc-0.1@sum", "texts.tsv"), ("wr", "texts.jsonl"), ("ear-0.01", "texts.csv")],
-)
-def test_training_and_use(files, method, data):
+@pytest.mark.parametrize(("method", "data"), [("soc-0.1", "texts.tsv"), ("wr", "texts.jsonl")])
+def test_a_trained_classifier_is_audited(files, method, data):
     page, _ = train("--method", method, *TERMS, data=data)
     assert "training: 90 texts, 30 of them positive" in page
-    assert "validation: 30 texts, 10 of them positive" in page
     assert f"{method}: in mine" in page
     assert "All 120 texts are read to the end." in page
-    assert "Step Epoch Loss Regularizer Precision Recall F1" in page
-    history = read_tsv("mine/history.tsv")
-    assert history["step"].tolist() == [6, 12, 18, 24, 30, 36]
+    assert read_tsv("mine/history.tsv")["step"].tolist() == [6, 12, 18, 24, 30, 36]
     settings = json.loads(Path("mine/training.json").read_text())["settings"]
     assert settings["negative_weight"] == pytest.approx(0.5)  # a positive text for two negative ones
     assert settings["schedule"] == "modern"
     assert not list(Path("mine").glob("checkpoint*"))
-    best = history.loc[history["is_best"].astype(bool), "f1"]
-    assert len(best) == 1
     assert measures("mine", data)["f1"]["value"] > 0.6
 
 
 def test_training_counts_the_texts_that_are_cut(files):
-    rows = list(csv.DictReader(Path("texts.csv").read_text(encoding="utf-8").splitlines()))
-    for row in rows[:7]:
-        row["text"] += " bakers" * 130
     with open("long.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    page, _ = train("--method", "vanilla", "--limit", "120", data="long.csv")
+        rows = [(text + " bakers" * 130 * (i < 7), kind) for i, (text, kind, _) in enumerate(remarks())]
+        csv.writer(file).writerows([("text", "kind"), *rows])
+    page, _ = train("--method", "vanilla", "--epochs", "1", data="long.csv")
     assert "7 of 120 texts are longer than the 128 word pieces that the classifier reads; their" in page
 
 
-class Bar:
-    """A bar of progress, which is counted among all that were made."""
-
-    def __init__(self, bars, total, initial, desc):
-        assert all(bar.is_closed for bar in bars)
-        self.desc, self.total, self.n, self.is_closed = desc, total, initial, False
-        bars.append(self)
-
-    def update(self, more):
-        self.n += more
-
-    def close(self):
-        self.is_closed = True
-
-
-def test_equal_trainings_write_equal_files_and_show_one_bar_after_the_other(files, monkeypatch):
-    bars = []
-    monkeypatch.setattr("tqdm.tqdm", lambda total, initial, desc, **_: Bar(bars, total, initial, desc))
+def test_equal_trainings_write_equal_files_and_explain_in_sampled_contexts(files):
     for out in ("one", "two"):
-        train("--method", "soc-0.1", *TERMS, "--layers", "1", "--limit", "60", out=out)
+        train("--method", "soc-0.1", *TERMS, *SMALL, out=out)
     names = sorted(path.name for path in Path("one").iterdir())
     assert {"model.safetensors", "language_model.safetensors"} <= set(names)
     assert names == sorted(path.name for path in Path("two").iterdir())
     assert all(Path("one", name).read_bytes() == Path("two", name).read_bytes() for name in names)
     assert json.loads(Path("one/config.json").read_text())["num_hidden_layers"] == 1
-    assert [(bar.desc, bar.n, bar.total) for bar in bars] == [
-        ("language model", 1, 1),
-        ("soc-0.1", 18, 18),
-    ] * 2
-    assert all(bar.is_closed for bar in bars)
+    explain = ("explain", "one", "we met the cyclists today", "--radius", "3", "--samples", "4", "--unmask")
+    own, said = run(*explain)
+    assert "sampling and occlusion (SOC, 4 contexts, 3 word pieces on each side)" in own
+    assert said == ""
+    assert run(*explain, "--language-model", "one/language_model.safetensors")[0] == own
 
 
 def test_posts_stay_together_and_the_published_schedule(files):
@@ -159,11 +131,6 @@ def test_posts_stay_together_and_the_published_schedule(files):
     described = json.loads(Path("mine/training.json").read_text())
     assert described["settings"]["schedule"] == "published"
     assert sum(part["n"] for part in described["texts"].values()) == 120
-
-
-def test_a_training_that_finds_nothing_says_so(files):
-    page, _ = train("--method", "vanilla", "--negative-weight", "1000")
-    assert "No validation found a positive text rightly" in page
 
 
 # --- audit
@@ -180,7 +147,7 @@ def measures(model, data="texts.csv"):
     return {row["measure"]: row for row in audit(model, data, *KIND, *TERMS)[1]["metrics"]}
 
 
-def test_a_function_is_measured(files):
+def test_a_function_is_measured_like_its_twin_of_another_class_order(files):
     found = measures("my_texts:words")
     rows = remarks()
     truth = np.array([kind == "complaint" for _, kind, _ in rows])
@@ -190,19 +157,15 @@ def test_a_function_is_measured(files):
     assert found["accuracy"]["hits"] == (truth == positive).sum()
     texts = pages.Page(Path("audited.html").read_text()).texts
     assert "Recall 1.000 0.912 to 1.000 40 of 40" in " ".join(" ".join(texts).split())
-
-
-def test_a_model_gives_the_same_answers_as_its_twins_of_another_class_order(files):
-    page, numbers = audit("my_texts:words", "texts.csv", *KIND, *TERMS)
+    numbers = json.loads(Path("audited.json").read_text())
+    page, twin = audit("my_texts:second", "texts.csv", *KIND, *TERMS)
     assert "swapped" not in page
-    for twin in ("first", "second", "coded"):
-        _, other = audit(f"my_texts:{twin}", "texts.csv", *KIND, *TERMS)
-        for name in ("metrics", "identifiers", "swaps", "words", "templates", "spread"):
-            assert numbers[name] == other[name], twin
+    for name in ("metrics", "identifiers", "swaps", "words", "templates", "spread"):
+        assert numbers[name] == twin[name], name
 
 
-def test_scores_that_are_the_wrong_way_round_are_told(files):
-    page, _ = audit("my_texts:wrong", "texts.csv", *KIND, *TERMS)
+def test_scores_that_are_the_wrong_way_round_are_reported(files):
+    page, _ = audit("my_texts:wrong", "texts.csv", *KIND, *TERMS, "--limit", "30")
     assert "Harmless texts score higher than others: the classes may be swapped; check --positive." in page
 
 
@@ -220,10 +183,10 @@ def test_texts_without_hate_are_counted_by_group(files):
 def test_a_limit_of_texts_is_drawn_by_the_seed(files):
     drawn = []
     for seed in ("1", "1", "2"):
-        _, numbers = audit("my_texts:words", "texts.csv", *KIND, *TERMS, "--limit", "30", "--seed", seed)
+        _, numbers = audit("my_texts:words", "texts.csv", *KIND, *TERMS, "--limit", "20", "--seed", seed)
         drawn.append({row["identifier"]: row["n"] for row in numbers["identifiers"]})
     assert drawn[0] == drawn[1] != drawn[2]
-    assert drawn[0]["(any)"] + drawn[0]["(none)"] == 30
+    assert drawn[0]["(any)"] + drawn[0]["(none)"] == 20
 
 
 def test_neutral_sentences_of_the_users_own_and_a_folder(files):
@@ -238,31 +201,12 @@ def test_neutral_sentences_of_the_users_own_and_a_folder(files):
 def test_a_sentence_is_explained_by_occlusion_without_a_language_model(files):
     page, said = run("explain", "encoder", "The cyclists broke the lamp.", *TERMS, "--unmask")
     assert "without a language model contexts stay as they are: occlusion (OC, radius 0)" in said
-    assert "Importance φ by occlusion (OC)" in page
     assert "the cyclists broke the lamp ." in page
     assert "identifiers: cyclists " in page
-    assert "s(x) = " in page
     assert page.count("words: the ") == 1
     assert page.startswith("encoder: positive is label 1, by softmax over 2 labels; reads ")
-    assert " in lower case without accents. The text is read to the end." in page
-    quiet = run("explain", "encoder", "The cyclists broke the lamp.", "--radius", "0", "--unmask")[1]
-    assert "language model" not in quiet
-
-
-def test_a_sentence_is_explained_in_sampled_contexts(files):
-    train("--method", "soc-0.1", *TERMS, "--layers", "1", "--limit", "60")
-    soc = ("--radius", "3", "--samples", "4", "--unmask")
-    own, said = run("explain", "mine", "we met the cyclists today", *soc)
-    assert "sampling and occlusion (SOC, 4 contexts, 3 word pieces on each side)" in own
-    assert said == ""
-    model = ("--language-model", "mine/language_model.safetensors")
-    assert run("explain", "mine", "we met the cyclists today", *soc, *model)[0] == own
-
-
-def test_any_classifier_is_explained_by_leaving_words_out(files):
     page, _ = run("explain", "my_texts:words", "The cyclists broke the lamp.", *TERMS, "--unmask")
     assert "Importance φ by occlusion (OC)" in page
-    assert "The cyclists broke the lamp ." in page
     assert "identifiers: cyclists " in page
 
 
@@ -280,9 +224,7 @@ def test_explanations_are_written(files):
     assert " ".join(words["words"]) == "the bakers were late ."
     for row in words.itertuples():
         assert f"{row.words} {row.phi:+.3f}" in page
-    html = Path("e/f.html").read_text()
-    assert "sailors" in html
-    assert "occlusion (OC)" in html
+    assert "sailors" in Path("e/f.html").read_text()
 
 
 def test_listed_words_are_masked_wherever_they_are_shown(files):
@@ -313,90 +255,55 @@ def test_the_list_of_the_project_masks_by_default(files):
 
 
 def write_bad_files():
-    pairs = [(text, kind) for text, kind, _ in remarks(12)]
-    lines = [f"{text},{kind}\n" for text, kind in [*pairs, ("a cake", "unsure")]]
-    Path("three.csv").write_text("".join(["text,kind\n", *lines]))
     Path("latin.csv").write_bytes("text,kind\na caf\u00e9,other\n".encode("latin-1"))
     Path("none.txt").write_text("\n")
     Path("places.txt").write_text("nobody is here\n")
-    for name in ("no-weights", "no-vocabulary", "other-kind", "other-width"):
-        tiny_classifier(Path(name), WORDS)
+    tiny_classifier(Path("no-weights"), WORDS)
     Path("no-weights/model.safetensors").unlink()
-    Path("no-vocabulary/vocab.txt").unlink()
-    config = json.loads(Path("encoder/config.json").read_text())
-    Path("other-kind/config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
-    Path("other-width/config.json").write_text(json.dumps(config | {"hidden_size": 32}))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"--encoder": "nowhere"}, "nowhere: no such folder; name the folder of a BERT with config.json"),
-        ({"--encoder": "no-vocabulary"}, "no-vocabulary: vocab.txt is missing"),
         ({"--encoder": "no-weights"}, "no-weights: model.safetensors is missing"),
-        ({"--encoder": "other-width"}, "asks for floats of shape"),
         ({"--identifiers": "none.txt"}, "none.txt: has no terms"),
-        (
-            {"--identifiers": None},
-            "--method soc-0.1: needs identity terms; name their file with --identifiers",
-        ),
-        ({"data": "three.csv"}, "three.csv:14: 'unsure' is a third label beside 'complaint' and 'other'"),
+        ({"--identifiers": None}, "--method soc-0.1: needs identity terms; name their file"),
         ({"--label": "kinds"}, "column 'kinds' is missing; did you mean 'kind'"),
-        ({"--device": "gpu"}, "device 'gpu' is unknown"),
-        ({"--method": "bow"}, "method 'bow' is a linear model"),
         ({"--limit": "12"}, "none of the 1 texts for validation is positive; give more texts"),
         ({"--out": "encoder"}, "encoder: has a model that was not trained here"),
     ],
 )
-def test_bad_input_of_a_training(files, refused, monkeypatch, changes, message):
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+def test_bad_input_of_a_training_is_refused(files, refused, changes, message):
     write_bad_files()
     options = {"--encoder": "encoder", "--identifiers": "terms.txt", "--out": "out"}
     options |= {"--label": "kind", "--positive": "complaint"} | changes
-    data = options.pop("data", "texts.csv")
     given = [word for option, value in options.items() if value for word in (option, value)]
-    assert message in refused("hate-speech", "train", data, *given)
+    assert message in refused("hate-speech", "train", "texts.csv", *given)
     assert not Path("out").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ("audit", "nowhere", "texts.csv", *KIND, *TERMS),
-            "nowhere: no such folder; name the folder of a classifier of transformers",
-        ),
-        (("audit", "no-weights", "texts.csv", *KIND, *TERMS), "no-weights: model.safetensors is missing"),
-        (("audit", "other-kind", "texts.csv", *KIND, *TERMS), "other-kind: its weights lack score.weight"),
+        (("audit", "nowhere", "texts.csv", *KIND, *TERMS), "nowhere: no such folder; name the folder of a"),
         (("audit", "encoder", "texts.csv", *KIND, *TERMS, "--device", "cuda"), "torch finds no CUDA device"),
         (("audit", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
         (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:2: not UTF-8 text"),
         (("audit", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
+        (("audit", "my_texts:nan", "texts.csv", *KIND, *TERMS), "my_texts:nan returned nan for text 1"),
+        (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),
         (
             ("explain", "my_texts:words", "a cake", "--unmask", "--language-model", "x.safetensors"),
             "--language-model: my_texts:words is no uncased BERT of two labels",
         ),
-        (
-            ("audit", "my_texts:nan", "texts.csv", *KIND, *TERMS, "--out", "out"),
-            "my_texts:nan returned nan for text 1: not finite",
-        ),
-        (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),
-        (("explain", "encoder", "--file", "none.txt"), "none.txt: has no texts"),
-        (
-            ("explain", "encoder", "a cake", "--masked-words", "terms.txt"),
-            "terms.txt:1: not a SHA-256 digest",
-        ),
-        (
-            ("explain", "encoder", "a cake", "--unmask", "--language-model", "encoder/model.safetensors"),
-            "encoder/model.safetensors: no language model",
-        ),
     ],
 )
-def test_bad_input_of_the_other_commands(files, refused, monkeypatch, arguments, message):
+def test_bad_input_of_the_other_commands_is_refused(files, refused, monkeypatch, arguments, message):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     write_bad_files()
     assert message in refused("hate-speech", *arguments)
-    assert not list(Path().glob("out*"))
+    assert not list(Path().glob("hate-speech-audit*"))
 
 
 def test_a_missing_extra_is_named_before_anything_else(files, refused, monkeypatch):

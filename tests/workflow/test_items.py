@@ -1,6 +1,5 @@
 """Every table and figure of every area, made of the results of the smoke run."""
 
-import inspect
 import os
 import re
 from dataclasses import replace
@@ -12,11 +11,11 @@ from PIL import Image
 
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
-from biaslab.run.area import FIGURE, SUFFIXES, TEST, Area, Item, Made, load_area
+from biaslab.run.area import FIGURE, SUFFIXES, Area, Item, Made, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.plan import Plan
-from biaslab.run.reports import find, write_report
-from smoke_run import ROOT, plan_of
+from biaslab.run.reports import write_report
+from smoke_run import plan_of
 
 ITEMS = [
     pytest.param(load_area(name), item, id=f"{name}-{item.kind}-{item.stem}")
@@ -47,13 +46,6 @@ def link_inputs(made: Made, area: Area, run: Path, folder: Path) -> list[Path]:
             os.link(run / file, path)
             linked.append(path)
     return linked
-
-
-@pytest.mark.parametrize(("area", "item"), ITEMS)
-def test_it_has_a_caption_and_its_function_takes_what_it_is_given(area, item):
-    assert (ROOT / "workflow/report" / item.caption_file).read_text(encoding="utf-8").strip()
-    n_given = 1 + (item.per == TEST) + (item.kind == FIGURE)
-    assert len(inspect.signature(find(item.make)).parameters) == n_given
 
 
 @pytest.mark.parametrize(("area", "item"), ITEMS)

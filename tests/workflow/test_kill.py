@@ -122,24 +122,6 @@ def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, tmp_path
     assert left_half(tmp_path) == []
 
 
-def test_of_two_runs_the_second_waits_and_says_so(start, tmp_path):
-    first = start(LONG)
-    first.reach(STEP)
-    at_work = f"biaslab: process {first.process.pid} is at work in this folder; waiting for it to end\n"
-    impatient, second = start(), start()
-    for waiting in (impatient, second):
-        lines = iter(waiting.process.stderr.readline, "")
-        assert at_work in lines
-    impatient.process.send_signal(signal.SIGINT)
-    impatient.process.communicate(timeout=WITHIN)
-    assert impatient.process.returncode == 130
-    assert second.process.poll() is None
-    assert any(STEP in command for command in first.commands())
-    first.process.terminate()
-    first.process.communicate(timeout=WITHIN)
-    assert "steps (100%) done" in second.end()
-
-
 def test_killed_at_random_moments_the_results_are_the_same_to_the_byte(start, tmp_path, tmp_path_factory):
     start().end()
     undisturbed = tmp_path_factory.mktemp("undisturbed") / "results"

@@ -14,12 +14,6 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = dict(
     re.findall(r"<!-- (\w+) -->\n```diff\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.S)
 )
-CENTRAL = {
-    "area": "src/biaslab/run/areas.py",
-    "check": "src/biaslab/origins/analyses.py",
-    "format": "src/biaslab/text/registry.py",
-}
-"""The file of each example in which a line changes."""
 TABLE_OF_CHECK = """
 from pathlib import Path
 import pandas as pd
@@ -90,16 +84,6 @@ def snakemake(copy, python):
     return lambda *arguments, code=0: python(
         "-m", "snakemake", "--snakefile", copy / "Snakefile", *arguments, code=code
     )
-
-
-@pytest.mark.parametrize("example", CENTRAL)
-def test_one_line_changes_and_all_else_is_new(example):
-    diff = EXAMPLES[example]
-    changed = re.findall(r"^diff --git a/(\S+) b/\S+\n(new file)?", diff, flags=re.M)
-    assert [name for name, new in changed if not new] == [CENTRAL[example]]
-    central = diff.partition(f"--- a/{CENTRAL[example]}")[2].partition("diff --git")[0]
-    assert len(re.findall(r"^\+(?!\+\+)", central, flags=re.M)) == 1
-    assert len(re.findall(r"^-(?!--)", central, flags=re.M)) == (example == "area")
 
 
 def test_a_run_plans_the_check_and_not_the_area_that_its_preset_lacks(copy, snakemake):

@@ -114,14 +114,6 @@ def test_documents_have_headline_date_and_section(run):
     assert documents["excerpt"].str.len().min() > 100
 
 
-def test_influential_documents_have_titles(run):
-    folder = run[0] / "origins/nyt"
-    influential = pd.read_csv(folder / "tables/tableE_influential_documents_weat1.tsv", sep="\t")
-    titles = {title for title, _ in articles()}
-    assert len(influential) == 50
-    assert set(influential["title"]) <= titles
-
-
 def test_claims_are_measured_but_never_reproduced_on_other_data(claims):
     own = claims[claims["setup"] == "nyt"]
     assert own.loc["t3-nyt-n-documents", "verdict"] == "not_reproduced"  # not the paper's corpus

@@ -376,15 +376,6 @@ def test_no_result_names_this_folder(smoke_run):
             assert str(smoke_run) not in path.read_text(encoding="utf-8"), path
 
 
-def test_manifest_names_the_corpus_and_every_result(smoke_run):
-    manifest = json.loads((smoke_run / "results/audit/manifest.json").read_text())
-    of_texts = ["text-example-source", "text-example-terms"]
-    assert list(manifest["inputs"]) == ["example", "example-source", "smoke", *of_texts]
-    assert "origins/smoke/correlation.tsv" in manifest["outputs"]
-    assert "ranking/simulation.tsv" in manifest["outputs"]
-    assert manifest["config"]["origins"]["run"] == ["smoke"]
-
-
 # --- from a crate, on a machine without torch
 
 

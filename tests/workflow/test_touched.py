@@ -18,7 +18,6 @@ origins:
     mine:
       corpus: {source: articles.jsonl, format: jsonl, unit: article, min_length: 5}
 """
-KERNEL = "biaslab/embeddings/_kernels.py"
 
 
 pytestmark = pytest.mark.slow
@@ -68,11 +67,6 @@ def test_inputs_and_code_with_new_times_make_nothing_again(snakemake, place):
     touch(place.folder / "articles.jsonl", place.folder / "mine.yaml", *sources)
     assert planned(place.biaslab(*LOOK)) == set()
     assert planned_by_snakemake(snakemake, place) == set()
-
-
-def test_a_changed_line_of_a_kernel_makes_its_steps_again_and_no_others(snakemake, place):
-    with place.edited(KERNEL, lambda text: text.replace("CACHE_LINE = ", "CACHE_LINE = 2 * ", 1)):
-        assert planned_by_snakemake(snakemake, place) == {"count_cooccurrences"}
 
 
 def test_another_word_in_the_corpus_makes_all_again(snakemake, place):

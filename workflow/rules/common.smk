@@ -5,7 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-# To plan a run, the source beside the workflow will do; the steps need the package in their environment.
+# Planning uses the source next to the workflow; the steps need the package in their environment.
 CHECKOUT = Path(str(workflow.current_basedir)).parents[1]
 sys.path.append(str(CHECKOUT.resolve() / "src"))
 
@@ -38,7 +38,7 @@ ROOT = Path(os.path.relpath(CHECKOUT if is_repository(CHECKOUT) else repository(
 ENVIRONMENT = "../../envs/biaslab.yaml"
 NEURAL = "../../envs/neural.yaml"
 
-# The steps' `biaslab` is the one beside this Python, also where snakemake is called by its path; and
+# Steps call the `biaslab` of this Python, even if snakemake is called by its path, and
 # envs/*.post-deploy.sh install from this repository.
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]),

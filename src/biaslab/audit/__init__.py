@@ -1,1 +1,1 @@
-"""Measures every published claim on the results and compares runs."""
+"""Measurement of every published claim on the results, and comparison of runs."""

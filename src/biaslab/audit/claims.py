@@ -1,7 +1,7 @@
 """The registry of claims: one row for every number, ordering or count that a paper prints.
 
-Its tables (``workflow/resources/claims/<area>.tsv``; columns: ``workflow/schemas/claims.schema.yaml``) are
-the only place where published numbers stand.
+The tables of the registry (``workflow/resources/claims/<area>.tsv``) are the only place of published numbers.
+``workflow/schemas/claims.schema.yaml`` describes their columns.
 """
 
 import os
@@ -17,23 +17,23 @@ STATEMENT = "statement"
 CELL = "cell"
 COUNTED = (STATEMENT, CELL)
 JUDGED = (*COUNTED, "derived")
-"""What a verdict is about: the paper, not our checks."""
+"""Rows that have a verdict on the paper; all other rows check this project."""
 
 FOR_CHANCE = ("binomial", "spread")
-"""How rationales of tolerances begin that chance is in already."""
+"""How the rationale of a tolerance begins if the tolerance already allows for chance."""
 
 EXACT = "exact"
-"""In the column interval: the number is the same in every run, so that there is none."""
+"""Value of the column interval for a number that every run repeats exactly."""
 
 CONDITION = "condition"
-"""A row of our own that gates others: where it does not hold, they have no verdict."""
+"""A row of this project that gates other rows: if its condition is not met, they have no verdict."""
 HYPOTHESIS = "hypothesis"
 WEAKER = "weaker than printed"
 EXEMPT_KINDS = ("setting", "identity")
-"""Kinds that say what was run, not what came out; they may gate other claims and are never counted."""
+"""Kinds of claims about the inputs of a run, not its results. They may gate claims and are never counted."""
 
 CONDITION_KINDS = (*EXEMPT_KINDS, "count")
-"""Kinds of gates that tell whether data and settings are the paper's; the others are effects."""
+"""Kinds of gates on data and settings. Gates of any other kind are effects."""
 
 RESULT, CONVENTION, QUIRK, GIVEN = "result", "convention", "quirk", "given"
 EVIDENCE = {
@@ -42,7 +42,7 @@ EVIDENCE = {
     QUIRK: "published code's quirk",
     GIVEN: "by construction, or a property of a shipped file",
 }
-"""What it is worth that a claim is met, the best first."""
+"""The strength of the evidence if a claim is met, strongest first."""
 
 _CAVEATS = {
     "tuned on this": CONVENTION,
@@ -58,7 +58,7 @@ _FLAGS = ("direction", "other_data")
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim; the schema describes the columns, `where` is file and line, `area` the stem of that file."""
+    """A claim. The schema describes its columns; `where` is file and line, `area` the stem of the file."""
 
     claim_id: str
     paper: str
@@ -90,44 +90,44 @@ class Claim:
 
     @property
     def setups(self) -> tuple[str, ...]:
-        """The setups whose data are the paper's, measured together; empty when any data will do."""
+        """The setups with the paper's data, measured together; empty if any data will do."""
         return () if self.setup == ANY_SETUP else tuple(self.setup.split("+"))
 
     @property
     def group(self) -> str:
-        """The printed statement that the claim is a part of: its own unless `part_of` names one."""
+        """The printed statement that includes the claim: `part_of`, or else the claim itself."""
         return self.part_of or self.claim_id
 
     @property
     def evidence(self) -> str:
-        """What it is worth that the claim is met (of `EVIDENCE`): how its caveat begins tells."""
+        """The strength of the evidence if the claim is met, from the first words of its caveat."""
         return next((kind for words, kind in _CAVEATS.items() if self.caveat.startswith(words)), RESULT)
 
     @property
     def ends(self) -> str:
-        """The two formulas of its interval; empty where the measure gives one, or there is none."""
+        """The two formulas of the interval; empty if the measure computes the interval or there is none."""
         return "" if self.interval == EXACT else self.interval
 
     @property
     def formulas(self) -> list[str]:
-        """What is evaluated of the row."""
+        """The formulas of the row that are evaluated."""
         return [part for part in (self.select, self.measure, self.ends, self.null) if part]
 
     @property
     def has_chance(self) -> bool:
-        """Whether chance has a part in the number that only an interval can tell."""
+        """Whether the number varies by chance in a way that only an interval can measure."""
         if self.interval == EXACT or self.evidence == GIVEN or self.kind in EXEMPT_KINDS:
             return False
         return self.counts_as in JUDGED and not self.rationale.startswith(FOR_CHANCE)
 
     @property
     def is_counted(self) -> bool:
-        """Whether the claim counts as the paper's in the headline."""
+        """Whether the headline counts the claim as the paper's."""
         return self.counts_as in COUNTED
 
 
 def read_claims(paths: Iterable[str | os.PathLike], schema: str | os.PathLike) -> list[Claim]:
-    """Read claim registries, each about the area that its stem names, and check every row."""
+    """Read registries of claims, each for the area in its file name, and check every row."""
     import jsonschema
 
     rules = _read_schema(schema)
@@ -155,8 +155,8 @@ def columns_of_schema(schema: str | os.PathLike) -> list[str]:
 def _check(claim: Claim, claims: dict[str, Claim]) -> None:
     """Refuse a row whose columns contradict each other or the other rows."""
     if claim.is_counted and (claim.kind in EXEMPT_KINDS or claim.origin == HYPOTHESIS):
-        what = f"of kind '{claim.kind}'" if claim.kind in EXEMPT_KINDS else "that is a hypothesis"
-        raise InputError(f"{claim.where}, column 'counts_as': a row {what} is never counted; write none")
+        problem = f"of kind '{claim.kind}'" if claim.kind in EXEMPT_KINDS else "that is a hypothesis"
+        raise InputError(f"{claim.where}, column 'counts_as': a row {problem} is never counted; write none")
     if claim.direction and not claim.null:
         raise InputError(
             f"{claim.where}, column 'null': a direction needs a null result to lie beyond; name it"
@@ -186,7 +186,6 @@ def _read_schema(path: str | os.PathLike) -> dict:
 
 
 def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Claim:
-    """Return the claim of one row; empty fields are absent ones."""
     fields: dict[str, object] = {name: text for name, text in row.items() if text}
     for name in _NUMBERS:
         if name in fields:
@@ -197,8 +196,8 @@ def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Cla
                     f"{where}, column '{name}': '{row[name]}' is no number; write e.g. 0.957"
                 ) from error
     errors = validator.iter_errors(fields)
-    # The first by column, so that the same one is always reported.
-    error = min(errors, key=lambda one: ([*map(str, one.absolute_path)], one.message), default=None)
+    # Sort by column, so that the reported error is always the same.
+    error = min(errors, key=lambda e: ([*map(str, e.absolute_path)], e.message), default=None)
     if error is not None:
         raise InputError(f"{where}{_explain(error)}")
     fields["tolerance"] = fields.get("tolerance", 0.0)
@@ -210,10 +209,10 @@ def _claim(row: dict[str, str], validator: object, where: str, area: str) -> Cla
 
 
 def _explain(error: object) -> str:
-    """Say in which column the row breaks the schema, and what may stand there."""
+    """Return which column of the row breaks the schema, and the allowed values."""
     if error.validator == "required":
-        missing = next(name for name in error.validator_value if name not in error.instance)
-        about = error.schema.get("properties", {}).get(missing, error.schema)
-        return f": column '{missing}' is empty; {about.get('description', 'fill it in')}"
+        absent = next(name for name in error.validator_value if name not in error.instance)
+        about = error.schema.get("properties", {}).get(absent, error.schema)
+        return f": column '{absent}' is empty; {about.get('description', 'fill it in')}"
     column = error.absolute_path[0]
     return f", column '{column}': '{error.instance}' is not allowed; write {error.schema['description']}"

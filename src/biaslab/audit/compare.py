@@ -1,4 +1,4 @@
-"""Two runs side by side: which results are equal, and which verdicts changed."""
+"""Comparison of two runs: equal results and changed verdicts."""
 
 import filecmp
 import json
@@ -28,12 +28,12 @@ CLAIMS = "audit/claims.tsv"
 ABSENT = "absent"
 DEFAULT_RTOL = 1e-9
 _DASH = "-"
-"""What a record has for a text that no claim names."""
+"""Placeholder in an archived run for a text that no claim needs."""
 
 
 @dataclass(frozen=True)
 class FileComparison:
-    """One file of two runs: its status, the largest relative difference (NaN: unknown), and where it is."""
+    """A file of two runs: status, largest relative difference (NaN: unknown) and position."""
 
     path: str
     status: str
@@ -43,7 +43,7 @@ class FileComparison:
 
 @dataclass(frozen=True)
 class VerdictChange:
-    """A claim whose verdict differs between two runs; `ABSENT` when one has no row for it."""
+    """A claim whose verdict differs between two runs; `ABSENT` if a run has no row for the claim."""
 
     claim_id: str
     setup: str
@@ -53,16 +53,16 @@ class VerdictChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All files of two runs, and the verdicts that changed."""
+    """The files of two runs and the changed verdicts."""
 
     files: list[FileComparison]
     verdicts: list[VerdictChange]
     is_of_record: bool = False
-    """Whether one of both has the files and columns alone that the audit reads."""
+    """Whether a run is archived, with only the files and columns that the audit reads."""
 
     @property
     def counts(self) -> Counter:
-        """How many files have each status."""
+        """The number of files of each status."""
         return Counter(file.status for file in self.files)
 
     @property
@@ -78,16 +78,16 @@ class Comparison:
 
 
 class _MismatchError(Exception):
-    """Two values that no relative difference can describe; the message says where."""
+    """Two values without a relative difference; the message names their position."""
 
 
 def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
     """Compare two runs (results folders, crates or their archives) file by file.
 
-    Tables, arrays and JSON whose bytes differ are compared by content: numbers are equal up to a relative
-    difference of `rtol`. Other files are equal only byte by byte, and so are those that a crate names but
-    does not hold. Logs, benchmarks and hidden files do not count, nor do the manifest's environment and its
-    digests of outputs. Of a record (`docs/records`), the files and columns that it has are compared.
+    Compare tables, arrays and JSON by content if their bytes differ: numbers are equal up to a relative
+    difference of `rtol`. Compare all other files by bytes, and files outside a crate by the digests in the
+    crate. Ignore logs, benchmarks, hidden files, and the environment and output digests in the manifest. Of
+    an archived run (`docs/records`), compare only the files and columns that it contains.
     """
     with opened_run(a, takes_record=True) as first, opened_run(b, takes_record=True) as second:
         in_a, in_b = set(first.files()), set(second.files())
@@ -104,22 +104,22 @@ def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
             elif first.sha256(path) == second.sha256(path):
                 files.append(FileComparison(path, BYTE_EQUAL, 0.0))
             else:
-                why = "only its sha256 is in a crate"
-                files.append(FileComparison(path, DIFFERENT, math.nan, why))
+                reason = "only its sha256 is in a crate"
+                files.append(FileComparison(path, DIFFERENT, math.nan, reason))
         verdicts = _verdict_changes(first.folder / CLAIMS, second.folder / CLAIMS)
         return Comparison(files, verdicts, is_of_record)
 
 
 def compare_files(path: str, a: Path, b: Path, rtol: float, is_part: bool = False) -> FileComparison:
-    """Compare the file `path` of two folders; if one is of a record, the columns that both have."""
+    """Compare the file `path` of two folders; for an archived run (`is_part`), only the shared columns."""
     first, second = a / path, b / path
     if filecmp.cmp(first, second, shallow=False):
         return FileComparison(path, BYTE_EQUAL, 0.0)
-    read = _READERS.get(first.suffix)
-    if read is None:
+    reader = _READERS.get(first.suffix)
+    if reader is None:
         return FileComparison(path, DIFFERENT, math.nan, "this kind of file is compared by bytes alone")
     try:
-        x, y = read(first), read(second)
+        x, y = reader(first), reader(second)
         difference, where = _largest(*(_shared(x, y) if is_part else (x, y)))
     except _MismatchError as mismatch:
         return FileComparison(path, DIFFERENT, math.nan, str(mismatch))
@@ -129,7 +129,7 @@ def compare_files(path: str, a: Path, b: Path, rtol: float, is_part: bool = Fals
 
 
 def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return ``|x - y| / max(|x|, |y|)``: 0 for equal numbers and two NaN, infinite for one NaN."""
+    """Return ``|x - y| / max(|x|, |y|)``: 0 for equal numbers or two NaN, infinite for a single NaN."""
     same = (x == y) | (pd.isna(x) & pd.isna(y))
     x, y = x.astype(np.float64), y.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -140,13 +140,15 @@ def relative_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _shared(
     x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return the columns that two tables share, in both without the texts for which a record has a dash."""
+    """Return the columns of both tables, without texts that an archived run replaces by a dash."""
     first, second = {}, {}
     for name in (name for name in x if name in y):
         first[name], second[name] = x[name], y[name]
         if x[name].shape == y[name].shape:
             columns = (column for column in (x[name], y[name]) if column.dtype == object)
-            kept = np.logical_and.reduce([np.ones(x[name].shape, bool), *(of != _DASH for of in columns)])
+            kept = np.logical_and.reduce(
+                [np.ones(x[name].shape, bool), *(values != _DASH for values in columns)]
+            )
             if not kept.all():
                 first[name], second[name] = x[name][kept], y[name][kept]
     if not first:
@@ -155,7 +157,7 @@ def _shared(
 
 
 def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[float, str]:
-    """Return the largest relative difference of named arrays, and where it is."""
+    """Return the largest relative difference of named arrays, and its position."""
     lone = sorted(set(x) ^ set(y))
     if lone:
         raise _MismatchError(f"{lone[0]} is only in {'A' if lone[0] in x else 'B'}")
@@ -168,13 +170,13 @@ def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[
 
 
 def _largest_in(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
-    """Return the largest relative difference of two arrays, and where it is."""
+    """Return the largest relative difference of two arrays, and its position."""
     if x.shape != y.shape:
-        first, second = (" x ".join(map(str, of.shape)) or "a single number" for of in (x, y))
+        first, second = (" x ".join(map(str, array.shape)) or "a single number" for array in (x, y))
         raise _MismatchError(f"{name}: shape {first} in A, {second} in B")
     if not x.size:
         return 0.0, ""
-    if not all(np.issubdtype(of.dtype, np.number) for of in (x, y)):
+    if not all(np.issubdtype(array.dtype, np.number) for array in (x, y)):
         unequal = ~((x == y) | (pd.isna(x) & pd.isna(y)))
         if unequal.any():
             index = np.unravel_index(int(np.argmax(unequal)), x.shape)
@@ -186,12 +188,12 @@ def _largest_in(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
 
 
 def _place(index: tuple[np.intp, ...]) -> str:
-    """Write an index after a name: ``[3]``, ``[0, 2]``, nothing for a single number."""
+    """Write an index after a name: ``[3]``, ``[0, 2]``, or an empty text for a single number."""
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
 def _table_arrays(table: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Return the columns of a table as arrays: numbers as such, everything else as objects."""
+    """Return the columns of a table as arrays: numbers stay numbers, other values become objects."""
     return {
         str(name): column.to_numpy()
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
@@ -201,7 +203,7 @@ def _table_arrays(table: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def _json_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Return the leaves of a JSON file by their paths; of a manifest only what a repeated run must repeat."""
+    """Return the leaves of a JSON file by path; of a manifest, only the keys that every run must repeat."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -215,7 +217,7 @@ def _json_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yield the scalars of a JSON value with their paths; an empty list or mapping is one of them."""
+    """Yield the scalars, empty lists and empty mappings of a JSON value with their paths."""
     if isinstance(value, dict) and value:
         for key, part in value.items():
             yield from _leaves(f"{name}.{key}" if name else key, part)
@@ -235,7 +237,7 @@ _READERS = {
 
 
 def _verdict_changes(a: Path, b: Path) -> list[VerdictChange]:
-    """Return the claims whose verdicts differ; none when a run has no audit."""
+    """Return the claims with different verdicts; an empty list if a run has no audit."""
     if not (a.is_file() and b.is_file()):
         return []
     x, y = (

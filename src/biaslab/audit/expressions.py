@@ -1,33 +1,33 @@
-"""The small language in which a claim says what to measure on a table; nothing of it is executed as Python.
+"""The language of formulas in which a claim defines its measurement; no formula is executed as Python.
 
-A formula is made of the table's columns, numbers, texts in quotes and the functions below. A column whose
-name has blanks or signs stands in backticks: ``mean(`f1-score`)``.
+A formula consists of columns of the table, numbers, quoted texts and the functions below. Write a column name
+with blanks or signs in backticks: ``mean(`f1-score`)``.
 
 ======================================  ==================================================================
 ``+ - * /``, ``abs(x)``, ``log(x)``     row by row
 ``== != < <= > >=``, ``in ('a', 'b')``  conditions, combined with ``and``, ``or``, ``not``
-``mean(x)``, ``sd(x)``                  with Student's t and the chi-square interval
+``mean(x)``, ``sd(x)``                  with Student's t interval and the chi-square interval
 ``median min max sum distinct(x)``      ``distinct`` counts different values
 ``count()``, ``fraction(c)``            rows; share of rows with condition c (Clopper and Pearson's interval)
-``present(x)``                          the condition that a row has a value in x
+``present(x)``                          condition: the row has a value in x
 ``difference(x, a, b)``                 mean over rows a minus mean over rows b, with Welch's interval
-``change(x, a, b)``                     the same in percent of the mean over b, by the delta method
+``change(x, a, b)``                     the difference in percent of the mean over b, by the delta method
 ``spearman(x, y)``                      rank correlation
 ======================================  ==================================================================
 
-Those from ``mean`` on, but for ``present``, take a further condition as their last argument:
-``mean(x, kind == 'random')``. Intervals have 95%; a formula has one only when one of these functions is its
-outermost part.
+All functions from ``mean`` on, except ``present``, accept a condition as an additional last argument:
+``mean(x, kind == 'random')``. Intervals have 95% confidence. A formula has an interval only if such a
+function is its outermost part.
 
-Nothing is made of what is not there. A missing number makes a condition on it unknown (a missing text is
-no text: it differs from every other), an unknown condition or a missing number among the rows that a function
-is about makes its value missing, and so do too few rows: `MissingError`. ``count`` and ``distinct`` are zero
-where no row meets their condition, but missing on an empty table. Rows without a value are left out only by
-name: ``present(x) and x < 0.05``, which is false, not unknown, where x is missing.
+Missing values are never imputed. A condition on a missing number is unknown; a missing text differs from
+every text. Unknown conditions, missing numbers and too few rows make the value of a function missing:
+`MissingError`. ``count`` and ``distinct`` are zero if no row meets their condition, but missing on an empty
+table. Exclude rows without a value explicitly: ``present(x) and x < 0.05`` is false, not unknown, if x is
+missing.
 
-Operators, ``< <= > >=`` and functions of numbers compute with numbers alone. A column that was read as text,
-because a cell somewhere holds a word, is turned into numbers; a cell that is none raises `CellError`, also in
-an equality with a number. A comparison of numbers with a text raises `FormulaError`.
+Operators, ``< <= > >=`` and functions of numbers accept only numbers. A column that was read as text, because
+a cell contains a word, is converted to numbers. A cell that is not a number raises `CellError`, also in an
+equality with a number. A comparison of numbers with a text raises `FormulaError`.
 """
 
 import ast
@@ -45,7 +45,7 @@ from biaslab.core import stats
 
 
 def _subtract(x: float | pd.Series, y: float | pd.Series) -> float | pd.Series:
-    """Return x - y, exactly 0 where the two are equal but for rounding."""
+    """Return x - y, exactly 0 if both are equal up to rounding."""
     difference = x - y
     is_zero = np.abs(difference) <= stats.ROUNDING * np.maximum(np.abs(x), np.abs(y))
     is_zero &= np.isfinite(difference)
@@ -68,28 +68,28 @@ _ROWWISE = {"abs": np.abs, "log": np.log}
 _TEXT_OR_NAME = re.compile(r"""'[^']*'|"[^"]*"|`([^`]+)`""")
 _BACKTICKS = "write a column whose name has blanks or signs in backticks, as in mean(`f1-score`)"
 
-Value = float | str | pd.Series  # what a part of a formula stands for; an Estimate too
+Value = float | str | pd.Series  # the value of a part of a formula, if not an Estimate
 
 
 class FormulaError(ValueError):
-    """A formula that cannot be read, or does not fit its table."""
+    """A formula that cannot be parsed or does not fit its table."""
 
 
 class CellError(FormulaError):
-    """A cell of a table that is no number, although a formula computes with it."""
+    """A cell that a formula needs as a number but that is not a number."""
 
     def __init__(self, column: str, row: int, cell: object) -> None:
         super().__init__(f"{column} is '{cell}' in row {row + 1}, which is no number")
-        self.column, self.row, self.cell = column, row, cell  # row: its place in the table, from 0
+        self.column, self.row, self.cell = column, row, cell  # row: index in the table, from 0
 
 
 class MissingError(ValueError):
-    """The table does not hold what a formula needs; the message says what is missing, in one clause."""
+    """Input that a formula needs is missing in the table; the message names the input in one clause."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A measured number, its 95% interval (NaN: none) and Student's degrees of freedom of that interval."""
+    """A measured number, its 95% interval (NaN: none) and the interval's Student degrees of freedom."""
 
     value: float
     low: float = math.nan
@@ -98,7 +98,7 @@ class Estimate:
 
 
 def columns_of(*formulas: str) -> set[str]:
-    """Return the columns that formulas refer to."""
+    """Return the columns in formulas."""
     names = set()
     for formula in formulas:
         tree = _parse(formula)
@@ -112,34 +112,34 @@ def columns_of(*formulas: str) -> set[str]:
 
 
 def select_rows(formula: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a table which meet a condition; `MissingError` when it is unknown for one."""
+    """Return the rows that meet a condition; `MissingError` if the condition is unknown for a row."""
     chosen = _known(_condition(_evaluate(_parse(formula), table), "the selection"), formula)
     return table[chosen].reset_index(drop=True)
 
 
 def estimate(formula: str, table: pd.DataFrame, interval: str = "") -> Estimate:
-    """Return the number that a formula gives; `interval` is two formulas for its ends, in either order."""
+    """Return the value of a formula; `interval` contains two formulas for its ends, in either order."""
     if table.empty:
         raise MissingError("no row that the claim is about")
-    found = _evaluate(_parse(formula), table)
-    found = found if isinstance(found, Estimate) else Estimate(_scalar(found))
-    if not math.isfinite(found.value):
+    result = _evaluate(_parse(formula), table)
+    result = result if isinstance(result, Estimate) else Estimate(_scalar(result))
+    if not math.isfinite(result.value):
         raise MissingError(f"{formula} is not a finite number")
     if not interval:
-        return found
+        return result
     ends = _parse(interval)
     if not isinstance(ends, ast.Tuple) or len(ends.elts) != 2:
         raise FormulaError(f"'{interval}' is no interval; write LOW, HIGH")
     try:
         low, high = sorted(_scalar(_evaluate(end, table)) for end in ends.elts)
     except MissingError:  # the table lacks a value of an end
-        return Estimate(found.value)
-    return Estimate(found.value, low, high)
+        return Estimate(result.value)
+    return Estimate(result.value, low, high)
 
 
 @cache
 def _parse(formula: str) -> ast.expr:
-    """Return the tree of a formula; a name in backticks keeps them, so that messages show them."""
+    """Return the syntax tree of a formula; names keep their backticks, for messages."""
     names: dict[str, str] = {}
 
     def hide(match: re.Match) -> str:
@@ -187,15 +187,15 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
 
 
 def _choose(node: ast.Compare, choices: Sequence[ast.expr], table: pd.DataFrame) -> pd.Series:
-    """Return the condition that a column has one of some values, all of them numbers or all texts."""
+    """Return the condition that the value of a column is in a list of numbers or of texts."""
     if other := next((choice for choice in choices if not isinstance(choice, ast.Constant)), None):
         raise FormulaError(f"'{ast.unparse(other)}' has no place in a formula")
     values = [choice.value for choice in choices]
     if len(set(map(_is_text, values))) > 1:
         raise FormulaError(f"'{ast.unparse(node)}' mixes numbers and texts")
     left, _ = _alike(node, _evaluate(node.left, table), values[0])
-    found = _operate(lambda x: x.isin(values), node, left)
-    return found if _is_text(values[0]) else _unknown_where_missing(found, left)
+    condition = _operate(lambda x: x.isin(values), node, left)
+    return condition if _is_text(values[0]) else _unknown_where_missing(condition, left)
 
 
 def _column(name: str, table: pd.DataFrame) -> pd.Series:
@@ -207,19 +207,17 @@ def _column(name: str, table: pd.DataFrame) -> pd.Series:
 
 
 def _compute(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.expr) -> Value:
-    """Apply a row-by-row operation to parts of a formula, which are numbers."""
     return _operate(function, node, *_as_numbers(node, *(_evaluate(part, table) for part in parts)))
 
 
 def _as_numbers(node: ast.expr, *values: Value | Estimate) -> list[Value | Estimate]:
-    """Return the operands of an operator as numbers."""
     if text := next((value for value in values if isinstance(value, str)), None):
         raise FormulaError(f"'{ast.unparse(node)}' computes with the text '{text}'")
     return [_numbers(value) if isinstance(value, pd.Series) else value for value in values]
 
 
 def _numbers(column: pd.Series) -> pd.Series:
-    """Return a column as numbers, truth values as 0 and 1; `CellError` for a cell that is none."""
+    """Return a column as numbers, truth values as 0 and 1; `CellError` for a cell that is not a number."""
     if column.dtype == "boolean":
         return pd.Series(column.to_numpy(float, na_value=np.nan), column.index, name=column.name)
     if pd.api.types.is_bool_dtype(column.dtype):
@@ -238,7 +236,7 @@ def _numbers(column: pd.Series) -> pd.Series:
 
 
 def _alike(node: ast.expr, *sides: Value | Estimate) -> Sequence[Value | Estimate]:
-    """Return the sides of an equality as they can be compared: as texts, or as numbers."""
+    """Return the sides of an equality as comparable values: all texts, or all numbers."""
     texts = [side for side in sides if isinstance(side, str)]
     if not texts:
         return sides if all(map(_is_text, sides)) else _as_numbers(node, *sides)
@@ -249,7 +247,7 @@ def _alike(node: ast.expr, *sides: Value | Estimate) -> Sequence[Value | Estimat
 
 
 def _operate(function: Callable, node: ast.expr, *values: Value | Estimate) -> Value:
-    """Apply a row-by-row operation to values; an estimate takes part with its value."""
+    """Apply a row-by-row operation to values; estimates are replaced by their values."""
     try:
         return function(*(v.value if isinstance(v, Estimate) else v for v in values))
     except ZeroDivisionError:
@@ -258,18 +256,18 @@ def _operate(function: Callable, node: ast.expr, *values: Value | Estimate) -> V
         raise FormulaError(f"'{ast.unparse(node)}' does not fit the table ({error})") from error
 
 
-def _unknown_where_missing(found: Value, *values: Value | Estimate) -> Value:
-    """Return a condition that is unknown where one of the compared numbers is missing.
+def _unknown_where_missing(result: Value, *values: Value | Estimate) -> Value:
+    """Return a condition that is unknown if a compared number is missing.
 
-    Where one side is a text, or a column of texts, a missing value is no text and the condition is known.
+    A missing text differs from every text, so that a condition on texts is always known.
     """
-    if not isinstance(found, pd.Series) or any(map(_is_text, values)):
-        return found
-    missing = np.zeros(len(found), bool)
+    if not isinstance(result, pd.Series) or any(map(_is_text, values)):
+        return result
+    missing = np.zeros(len(result), bool)
     for value in values:
         number = value.value if isinstance(value, Estimate) else value
         missing |= np.asarray(pd.isna(number))
-    return found.astype("boolean").mask(missing) if missing.any() else found  # the plain type is faster
+    return result.astype("boolean").mask(missing) if missing.any() else result  # the plain type is faster
 
 
 def _is_text(value: Value | Estimate) -> bool:
@@ -279,7 +277,6 @@ def _is_text(value: Value | Estimate) -> bool:
 
 
 def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
-    """Return the conjunction or disjunction of conditions."""
     conditions = [_condition(_evaluate(part, table), ast.unparse(part)) for part in node.values]
     if any(condition.dtype != bool for condition in conditions):
         # The nullable type: false and unknown is false, true or unknown is true.
@@ -287,9 +284,9 @@ def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
     return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, conditions)
 
 
-def _condition(value: Value | Estimate, what: str) -> pd.Series:
+def _condition(value: Value | Estimate, description: str) -> pd.Series:
     if not isinstance(value, pd.Series) or not pd.api.types.is_bool_dtype(value.dtype):
-        raise FormulaError(f"{what} is no condition on the rows")
+        raise FormulaError(f"{description} is no condition on the rows")
     return value
 
 
@@ -318,9 +315,9 @@ def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
     if name == "present" and len(node.args) == 1:
         return _operate(pd.Series.notna, node, _evaluate(node.args[0], table))
     if name not in _REDUCTIONS:
-        known = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS, "present"]))
+        names = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS, "present"]))
         raise FormulaError(
-            f"there is no function '{name}' with {len(node.args)} arguments (there are {known})"
+            f"there is no function '{name}' with {len(node.args)} arguments (there are {names})"
         )
     function, kinds = _REDUCTIONS[name]
     if len(node.args) not in (len(kinds), len(kinds) + 1):
@@ -329,7 +326,7 @@ def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
 
 
 def _reduce(node: ast.Call, function: Callable[..., Estimate], kinds: str, table: pd.DataFrame) -> Estimate:
-    """Return what a function of the rows that meet its last argument gives; all its values must be there."""
+    """Return the value of a function over the rows that meet the condition in its last argument."""
     arguments = [_argument(a, kind, table) for a, kind in zip(node.args, [*kinds, "c"], strict=False)]
     where = pd.Series(True, index=table.index)
     if len(arguments) > len(kinds):
@@ -339,14 +336,14 @@ def _reduce(node: ast.Call, function: Callable[..., Estimate], kinds: str, table
         text = ast.unparse(argument)
         if kind == "c":
             chosen.append(_known(values[where], text))
-        elif kind == "n":  # the function itself asks for those that it needs
+        elif kind == "n":  # the function itself checks the numbers that it needs
             chosen.append(values[where].rename(text))
         else:
             chosen.append(_all_there(values[where], text))
-    found = function(*chosen) if kinds else Estimate(float(where.sum()))
-    if math.isnan(found.value):
+    result = function(*chosen) if kinds else Estimate(float(where.sum()))
+    if math.isnan(result.value):
         raise MissingError(f"{ast.unparse(node)} cannot be told from {int(where.sum())} rows")
-    return found
+    return result
 
 
 def _all_there(values: pd.Series, name: str) -> pd.Series:
@@ -358,7 +355,7 @@ def _all_there(values: pd.Series, name: str) -> pd.Series:
 
 
 def _argument(node: ast.expr, kind: str, table: pd.DataFrame) -> pd.Series:
-    """Return an argument: a condition (c), numbers (x, n) or values of any type (v), one for each row."""
+    """Return an argument with one value per row: a condition (c), numbers (x, n) or any values (v)."""
     value, text = _evaluate(node, table), ast.unparse(node)
     if kind == "c":
         return _condition(value, f"'{text}'")
@@ -368,7 +365,7 @@ def _argument(node: ast.expr, kind: str, table: pd.DataFrame) -> pd.Series:
 
 
 def _plain(function: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estimate]:
-    """Return a reduction without interval, missing over no rows."""
+    """Return a reduction without an interval; its value is missing for no rows."""
     return lambda x: Estimate(float(function(x.to_numpy())) if len(x) else math.nan)
 
 
@@ -384,7 +381,7 @@ def _fraction(c: pd.Series) -> Estimate:
 
 
 def _between(compare: Callable[..., stats.Contrast]) -> Callable[..., Estimate]:
-    """Return a reduction that compares the values over the rows a with those over the rows b."""
+    """Return a reduction that compares the values in rows a with the values in rows b."""
     return lambda x, a, b: Estimate(*compare(_all_there(x[a], x.name), _all_there(x[b], x.name)))
 
 

@@ -1,4 +1,4 @@
-"""The audit as one page that needs nothing else: no font, no picture and no script from elsewhere."""
+"""The audit as a self-contained page, without fonts, pictures or scripts from other files."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -76,7 +76,7 @@ _DATA = {
 
 @dataclass(frozen=True)
 class Plot:
-    """Where the marks of a claim's picture lie, in pixels from its left edge; it holds in the `band`."""
+    """Positions of the marks in a claim's picture, in pixels from its left edge; `band` meets the claim."""
 
     band: tuple[float, float]
     published: float
@@ -86,10 +86,9 @@ class Plot:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the audit, ready to be shown.
+    """A row of the audit, ready for display.
 
-    `terms` say on what data and under which gates it stands, of what kind it is and with which caveat;
-    `details` are names and texts that an opened row shows.
+    `terms` name data, gates, evidence and caveat; `details` are names and texts of the expanded row.
     """
 
     fields: dict[str, Any]
@@ -104,11 +103,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Paper:
-    """What the page shows of one paper.
+    """The content of the page about a paper.
 
-    `counts` are its lines of the headline, `main` the rows of its main claims, `found` the counted rows by
-    verdict, `missing` those that were not attempted by reason, `aside` the rows that do not count by what
-    they are, `weak` rows with the reason, and `items` the accounting.
+    `counts` are the paper's lines of the headline, `main` the rows of its main claims, `found` the counted
+    rows by verdict, `missing` the rows that were not attempted, by reason, `aside` the rows that are not
+    counted, by type, `weak` rows with the reason, and `items` the accounting.
     """
 
     name: str
@@ -123,7 +122,7 @@ class Paper:
     items: list[dict[str, Any]]
 
     def has(self, state: str) -> bool:
-        """Return whether the page has a block of this verdict, or of what has no row."""
+        """Return whether the page has a block of this verdict, or of items without a row."""
         return bool({NOT_ATTEMPTED: self.missing, NO_ROW: self.items}.get(state) or self.found.get(state))
 
 
@@ -135,11 +134,11 @@ def write_html(
     frozen: object = None,
     has_manifest: bool = True,
 ) -> None:
-    """Write the page of a measured registry; the same tables give the same bytes.
+    """Write the page of a measured registry; equal tables give identical bytes.
 
-    `frozen` (`biaslab.audit.own.Freeze`) says when the registry was frozen, and what changed since.
+    `frozen` (`biaslab.audit.own.Freeze`) is the date of the frozen registry and the changes since.
 
-    Table and page lie in the folder ``audit`` of the results: links to results are relative to it.
+    Links are relative: table and page are in the folder ``audit`` of the results.
     """
     table = read_measured(claims)
     about = _papers(table, read_printed(printed), read_papers(papers))
@@ -168,7 +167,7 @@ def write_html(
 def place_marks(
     kind: str, value: float, tolerance: float, measured: float, interval: tuple[float, float] | None
 ) -> Plot | None:
-    """Return the marks of a claim's picture, or None when all its numbers are the same."""
+    """Return the marks of a claim's picture, or None if all its numbers are equal."""
     low, high = value - tolerance, value + tolerance
     if kind == "sign":
         low, high = (0, math.inf) if value > 0 else (-math.inf, 0)
@@ -177,11 +176,11 @@ def place_marks(
         high = math.inf
     elif kind == "at_most":
         low = -math.inf
-    shown = [x for x in (low, high, value, measured, *(interval or ())) if math.isfinite(x)]
-    span = max(shown) - min(shown)
+    numbers = [x for x in (low, high, value, measured, *(interval or ())) if math.isfinite(x)]
+    span = max(numbers) - min(numbers)
     if span == 0:
         return None
-    start, scale = min(shown) - _PLOT_MARGIN * span, PLOT_WIDTH / (span * (1 + 2 * _PLOT_MARGIN))
+    start, scale = min(numbers) - _PLOT_MARGIN * span, PLOT_WIDTH / (span * (1 + 2 * _PLOT_MARGIN))
 
     def place(number: float) -> float:
         return round(min(max((number - start) * scale, 0.0), PLOT_WIDTH), 1)
@@ -195,7 +194,6 @@ def place_marks(
 
 
 def _papers(table: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> list[Paper]:
-    """Return the papers in the order of their first claim."""
     rows = pd.Series(
         [_row(record) for record in table.itertuples(index=False)], index=table.index, dtype=object
     )
@@ -207,7 +205,7 @@ def _papers(table: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) ->
             about.get(name, {}),
             list(rows[table["paper"] == name]),
             counts[counts["paper"] == name].to_dict("records"),
-            [(rows[place], why) for place, why in weak.loc[weak["paper"] == name, "why"].items()],
+            [(rows[index], reason) for index, reason in weak.loc[weak["paper"] == name, "why"].items()],
             items[items["paper"] == name].to_dict("records") if len(printed) else [],
         )
         for name in dict.fromkeys(table["paper"])
@@ -222,8 +220,7 @@ def _paper(
     weak: list[tuple[Row, str]],
     items: list[dict[str, Any]],
 ) -> Paper:
-    """Sort the rows of a paper into the blocks of the page."""
-    found: dict[str, list[Row]] = {verdict: [] for verdict in FAILURES_FIRST}
+    by_verdict: dict[str, list[Row]] = {verdict: [] for verdict in FAILURES_FIRST}
     missing: dict[str, list[Row]] = {}
     aside: dict[str, list[Row]] = {}
     for row in rows:
@@ -232,16 +229,16 @@ def _paper(
         elif row.fields["verdict"] == NOT_ATTEMPTED:
             missing.setdefault(row.fields["reason"], []).append(row)
         else:
-            found[row.fields["verdict"]].append(row)
+            by_verdict[row.fields["verdict"]].append(row)
     largest_first = dict(sorted(missing.items(), key=lambda group: -len(group[1])))
     anchor = "".join(c if c.isalnum() else "-" for c in name.lower())
-    named = about.get("main", "").split()
-    main = [row for one in named for row in rows if row.fields["claim_id"] == one]
-    return Paper(name, anchor, about, counts, main, found, largest_first, aside, weak, items)
+    main_ids = about.get("main", "").split()
+    main = [row for claim_id in main_ids for row in rows if row.fields["claim_id"] == claim_id]
+    return Paper(name, anchor, about, counts, main, by_verdict, largest_first, aside, weak, items)
 
 
 def _kind_aside(fields: dict[str, Any]) -> str:
-    """Say what a row is that does not count."""
+    """Return the type of a row that is not counted."""
     if fields["origin"] == HYPOTHESIS:
         return "hypotheses of this project"
     if fields["counts_as"] == "derived":
@@ -270,7 +267,7 @@ def _row(record: Any) -> Row:
 
 
 def _terms(record: Any) -> Iterable[str]:
-    """Yield the terms of a measured row, each in a few words; "" for one that it does not have."""
+    """Yield short terms of a measured row; "" for a term that the row lacks."""
     yield f"{record.setup}: {_DATA[record.data]}"
     met = "not all met" if any(text in record.reason for text in NOT_MET) else "met"
     yield f"gates: {len(record.gates.split())}, {met}" if record.gates else ""
@@ -281,7 +278,6 @@ def _terms(record: Any) -> Iterable[str]:
 
 
 def _details(record: Any) -> Iterable[tuple[str, str]]:
-    """Yield what an opened row says, by name."""
     attempted = record.verdict != NOT_ATTEMPTED
     yield "Reason", record.reason
     if record.rule:
@@ -303,7 +299,7 @@ def _details(record: Any) -> Iterable[tuple[str, str]]:
 
 
 def _holds(record: Any) -> str:
-    """Say which numbers meet a claim."""
+    """Describe the numbers that meet a claim."""
     value, tolerance = record.value, record.tolerance
     if record.kind == "sign":
         beyond = f", by more than {_typeset(tolerance)}" if tolerance > 0 else ""
@@ -319,7 +315,7 @@ def _holds(record: Any) -> str:
 
 
 def _null(record: Any) -> str:
-    """Say what a null result would measure, and whether that would meet the claim."""
+    """Describe the number of a null result, and whether that number meets the claim."""
     if math.isnan(record.null):
         return ""
     if meets(record, record.null)[0]:

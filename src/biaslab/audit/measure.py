@@ -1,14 +1,15 @@
-"""Measures claims on results.
+"""Measurement of claims on results.
 
-A claim is measured where its own setups were run (the setups whose data are the paper's), on every setup
-when it is about any data, and with ``other_data`` also on each other setup that was run and has the files
-which the claim reads. What the number says: `biaslab.audit.verdicts`.
+A claim is measured on its own setups (with the paper's data) if they were run. A claim about any data is
+measured on every setup. With ``other_data``, a claim is also measured on each other setup that was run and
+has the files of the claim. `biaslab.audit.verdicts` defines the verdict on the number.
 
-Data are the paper's when the setup is the claim's and meets every ``identity`` claim of that setup, which are
-counts of the data; settings, identities and claims about any data need none of this. Settings are the paper's
-when the settings and counts that a row names as its gates hold on the same setup. Without either, a claim can
-only hold or fail elsewhere. A gate of another kind is an effect without which a row is inconclusive at best.
-Where a gate counts as a condition and does not hold, or the data are made up, nothing is measured.
+Data are the paper's if the setup is the claim's and meets every ``identity`` claim (count of the data) of
+that setup. Settings, identities and claims about any data are exempt. Settings are the paper's if the
+settings and counts in the row's gates are met on the same setup. Without the paper's data and settings, a
+claim is only consistent or inconsistent on other data. A gate of another kind is an effect: without the
+effect, a row is inconclusive at best. If a condition is not met, or the data are made up, nothing is
+measured.
 """
 
 import csv
@@ -41,23 +42,23 @@ from biaslab.core.stats import p_value
 
 COLUMNS = columns.columns_of(Path(__file__).with_name("columns.tsv"))["claims"]
 OWN, OTHER, ANY = "own", "other", "any"
-"""Column ``data``: the paper's, other data, or the claim is about any data."""
+"""Column ``data``: the paper's data, other data, or any data for claims about any data."""
 
-_PATH, _ROW = "__path", "__row"  # of the file; expressions.py shows no such column
+_PATH, _ROW = "__path", "__row"  # row of a file; expressions.py hides such columns
 NOT_MET = ("not under the paper's conditions", "without the effect that it needs")
-"""How a reason says that a gate does not hold: a setting or a count, or an effect."""
+"""How a reason begins if a gate is not met: a setting or count, or an effect."""
 
 _OTHER_DATA = "measured on other data than the paper's"
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a claim and its null result give on some setups, and the files that had rows for it."""
+    """The numbers of a claim and its null result on setups, and the files with rows for the claim."""
 
-    estimate: Estimate | None  # None where something is missing
+    estimate: Estimate | None  # None if an input is missing
     null: float
     used: list[Path]
-    missing: str = ""  # what the results lack that the claim needs
+    missing: str = ""  # inputs that the claim needs and the results lack
 
 
 def measure_claims(
@@ -68,23 +69,23 @@ def measure_claims(
     made_up: Collection[tuple[str, str]] = (),
     lacking: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> pd.DataFrame:
-    """Measure every claim on the setups that were run: columns `COLUMNS`, a row for each claim and setup.
+    """Measure every claim on the setups that were run: columns `COLUMNS`, a row per claim and setup.
 
-    `absent` has the reasons why setups were not run; of others the registry tells it. `made_up` are areas
-    and names of setups whose data are made up. `lacking`: by ``AREA/SETUP`` and then by reason, or "",
-    patterns of the files, relative to `results`, that a setup does without; all others that its own claims
-    read must be there. Column ``source`` names the result files, then the tables and figures that show the
-    claim, relative to `results`, separated by blanks.
+    `absent` has the reasons why setups were not run; the registry has reasons for other setups. `made_up` are
+    areas and names of setups with made-up data. `lacking` has, by ``AREA/SETUP`` and reason (or ""), patterns
+    of the files that a setup omits, relative to `results`. All other files of the setup's claims must exist.
+    Column ``source`` lists the result files, then the tables and figures that show the claim, relative to
+    `results` and separated by blanks.
     """
-    known = {claim.claim_id: claim for claim in claims}
-    audit = _Audit(known, results, setups, absent or {}, made_up, lacking or {})
+    by_id = {claim.claim_id: claim for claim in claims}
+    audit = _Audit(by_id, results, setups, absent or {}, made_up, lacking or {})
     rows = [row for claim in claims for row in audit.rows(claim)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 @dataclass
 class _Audit:
-    """The registry, and what was run; measures every claim at most once on the same setups."""
+    """The registry and the setups that were run; measures a claim at most once per setups."""
 
     _claims: Mapping[str, Claim]
     _results: Path
@@ -103,24 +104,25 @@ class _Audit:
             yield _row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
             return
         if claim.area not in self._setups:
-            what = f"area {claim.area} not run"
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, what + self._why(own))
+            summary = f"area {claim.area} not run"
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, summary + self._why(own))
             return
         others = []
         if claim.other_data or not own:
-            # Another setup has what the claim reads; where that is about any, it should have it.
+            # Another setup must have the files of the claim; a claim about any setup requires them.
             others = [s for s in setups if s not in own and not self._lost_file(claim, (s,))]
             others = [s for s in others if not own or self._has_files(claim, (s,))]
         missing = [setup for setup in own if setup not in setups]
         stand_ins = setups if (claim.other_data or not own) and not others else ()
         lost = self._lost_file(claim, own if own and not missing else stand_ins)
-        without = f"this run does without {lost[0]}" + (f": {lost[1]}" if lost[1] else "") if lost else ""
+        omission = f"this run does without {lost[0]}" + (f": {lost[1]}" if lost[1] else "") if lost else ""
         if missing:
-            what = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
-            why = self._why(missing) or (claim.reason and f": {claim.reason}")
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, "; ".join(filter(None, [what + why, without])))
+            summary = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
+            cause = self._why(missing) or (claim.reason and f": {claim.reason}")
+            reason = "; ".join(filter(None, [summary + cause, omission]))
+            yield _row(claim, claim.setup, NOT_ATTEMPTED, reason)
         elif lost:
-            reason = without if lost[1] or not claim.reason else f"{without}: {claim.reason}"
+            reason = omission if lost[1] or not claim.reason else f"{omission}: {claim.reason}"
             yield _row(claim, claim.setup or "+".join(setups), NOT_ATTEMPTED, reason)
         elif own:
             yield self._row(claim, own, OWN)
@@ -128,36 +130,36 @@ class _Audit:
             yield self._row(claim, (setup,), OTHER if own else ANY)
 
     def _row(self, claim: Claim, setups: tuple[str, ...], data: str) -> dict[str, object]:
-        """Return the row of a claim that is measured on some setups together."""
+        """Return the row of a claim that is measured on setups together."""
         measured = self._measure(claim, setups)
-        shown = [p.replace("{setup}", setup) for p in claim.shown.split() for setup in setups]
-        # The files behind the measurement, then those which show it and exist.
-        files = [*measured.used, *(path for pattern in shown for path in _matching(self._results, pattern))]
+        patterns = [p.replace("{setup}", setup) for p in claim.shown.split() for setup in setups]
+        # The measured files, then existing files that show the measurement.
+        files = [*measured.used, *(path for p in patterns for path in _matching(self._results, p))]
         source = " ".join(path.relative_to(self._results).as_posix() for path in dict.fromkeys(files))
         name = "+".join(setups)
         if measured.estimate is None:
             return _row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
-        if claim.kind not in EXEMPT_KINDS and (why := self._void(claim, setups)):
-            return _row(claim, name, NOT_ATTEMPTED, why, data=data, source=source)
+        if claim.kind not in EXEMPT_KINDS and (void_reason := self._void(claim, setups)):
+            return _row(claim, name, NOT_ATTEMPTED, void_reason, data=data, source=source)
         data, doubts, lacks = self._doubts(claim, setups, data)
         verdict, reason = judge(claim, measured.estimate, measured.null, doubts, lacks)
         return _row(claim, name, verdict, reason, measured, data, source)
 
     def _doubts(self, claim: Claim, setups: tuple[str, ...], data: str) -> tuple[str, list[str], list[str]]:
-        """Return what data these are, why they or the settings are not the paper's, and what effect lacks."""
-        strange = [self._strangers[s] for s in setups if data == OWN and s in self._strangers]
-        doubts = [_OTHER_DATA] if data == OTHER else [] if claim.kind in EXEMPT_KINDS else strange[:1]
+        """Return the type of the data, doubts about data and settings, and missing effects."""
+        failures = [self._strangers[s] for s in setups if data == OWN and s in self._strangers]
+        doubts = [_OTHER_DATA] if data == OTHER else [] if claim.kind in EXEMPT_KINDS else failures[:1]
         failed = [name for name in claim.gates.split() if not self._holds(self._claims[name], setups)]
         effects = [name for name in failed if self._claims[name].kind not in CONDITION_KINDS]
         settings = [name for name in failed if name not in effects]
-        met, lacks = (
+        unmet_settings, lacks = (
             [f"{text} (see {', '.join(names)})"] if names else []
             for text, names in zip(NOT_MET, (settings, effects), strict=True)
         )
-        return OTHER if strange else data, doubts + met, lacks
+        return OTHER if failures else data, doubts + unmet_settings, lacks
 
     def _void(self, claim: Claim, setups: tuple[str, ...]) -> str:
-        """Return why a number that a claim measures on some setups says nothing; "" where it does."""
+        """Return why a measured number is no evidence; "" if it is evidence."""
         if any((claim.area, setup) in self._made_up for setup in setups):
             return "measured on made-up data, which tell nothing of the paper"
         for name in claim.gates.split():
@@ -167,21 +169,21 @@ class _Audit:
         return ""
 
     def _holds(self, gate: Claim, setups: tuple[str, ...]) -> bool:
-        """Return whether a gate can be measured on these setups, and holds."""
+        """Return whether a gate can be measured on setups, and is met."""
         key = gate.claim_id, setups
         if key not in self._held:
-            found = self._measure(gate, setups) if self._has_files(gate, setups) else None
-            if found is None or found.estimate is None:
+            measured = self._measure(gate, setups) if self._has_files(gate, setups) else None
+            if measured is None or measured.estimate is None:
                 self._held[key] = False
             elif gate.kind in EXEMPT_KINDS:
-                self._held[key] = meets(gate, found.estimate.value)[0]
+                self._held[key] = meets(gate, measured.estimate.value)[0]
             else:
-                self._held[key] = judge(gate, found.estimate, found.null)[0] == REPRODUCED
+                self._held[key] = judge(gate, measured.estimate, measured.null)[0] == REPRODUCED
         return self._held[key]
 
     @cached_property
     def _strangers(self) -> dict[str, str]:
-        """The setups that fail an identity claim of their name, each with the reason."""
+        """Setups that fail an identity claim of their own, with the reason."""
         failed: dict[str, str] = {}
         for claim in self._claims.values():
             own = claim.setups
@@ -199,23 +201,23 @@ class _Audit:
         return self._known[key]
 
     def _lost_file(self, claim: Claim, setups: tuple[str, ...]) -> tuple[str, str] | None:
-        """Return the first file that a claim reads and a setup does without, and why."""
+        """Return the first file that a claim reads and a setup omits, and the reason."""
         for setup in setups:
             for file in claim.file.replace("{setup}", setup).split():
-                for why, patterns in self._lacking.get(f"{claim.area}/{setup}", {}).items():
+                for reason, patterns in self._lacking.get(f"{claim.area}/{setup}", {}).items():
                     if any(fnmatch(file, pattern) or fnmatch(pattern, file) for pattern in patterns):
-                        return file, why
+                        return file, reason
         return None
 
     def _has_files(self, claim: Claim, setups: tuple[str, ...]) -> bool:
-        """Return whether setups have what a claim reads: those of another kind have other files."""
+        """Return whether setups have the files of a claim; setups of another kind have other files."""
         patterns = [p.replace("{setup}", setup) for setup in setups for p in claim.file.split()]
         return all(_matching(self._results, pattern) for pattern in patterns)
 
     def _why(self, setups: Sequence[str]) -> str:
-        """Return why setups were not run, after a colon; empty when nothing is known."""
-        known = [self._absent.get(setup) for setup in setups]
-        reasons = "; ".join(dict.fromkeys(filter(None, known)))
+        """Return why setups were not run, after a colon; empty if no reason is known."""
+        texts = [self._absent.get(setup) for setup in setups]
+        reasons = "; ".join(dict.fromkeys(filter(None, texts)))
         return f": {reasons}" if reasons else ""
 
 
@@ -228,25 +230,25 @@ def _row(
     data: str = "",
     source: str = "",
 ) -> dict[str, object]:
-    found = measured.estimate if measured else Estimate(math.nan)
+    result = measured.estimate if measured else Estimate(math.nan)
     null = measured.null if measured else math.nan
     is_sign = claim.kind == "sign"
     where = f" where {claim.select}" if claim.select else ""
-    beside = f"; null result: {claim.null}" if claim.null else ""
+    null_text = f"; null result: {claim.null}" if claim.null else ""
     return {name: getattr(claim, name) for name in COLUMNS if hasattr(claim, name)} | {
         "tolerance": claim.tolerance if claim.measure else None,
         "interval": EXACT if claim.interval == EXACT else "",
-        "measured": found.value,
-        "ci_low": found.low,
-        "ci_high": found.high,
-        "p_value": p_value(found.value, found.low, found.high, found.df) if is_sign else math.nan,
+        "measured": result.value,
+        "ci_low": result.low,
+        "ci_high": result.high,
+        "p_value": p_value(result.value, result.low, result.high, result.df) if is_sign else math.nan,
         "null": null,
         "weak": "yes" if is_weak(claim, null) or claim.caveat.startswith(WEAKER) else "no",
         "setup": setup,
         "data": data,
         "verdict": verdict,
         "reason": reason,
-        "rule": f"{claim.measure} on {claim.file}{where}{beside}" if claim.measure else "",
+        "rule": f"{claim.measure} on {claim.file}{where}{null_text}" if claim.measure else "",
         "source": source,
     }
 
@@ -257,7 +259,7 @@ def _measure(
     results: Path,
     tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame],
 ) -> _Measured:
-    """Read the files of a claim, or take them from the `tables` of other claims; evaluate its formulas."""
+    """Evaluate the formulas of a claim on its files; `tables` caches the tables of other claims."""
     files = {setup: _files(claim.file, setup, results, claim.where) for setup in setups}
     used: list[Path] = []
     rows = pd.DataFrame()
@@ -269,18 +271,18 @@ def _measure(
             for setup, path in ((s, path) for s in setups for path in files[s]):
                 part = _read(path, names)
                 part = part.assign(**{"file": path.stem, _PATH: str(path), _ROW: np.arange(len(part))})
-                # A table that spans setups keeps its own.
+                # A table of several setups keeps its own column.
                 parts.append(part if "setup" in part else part.assign(setup=setup))
             table = pd.concat(parts, ignore_index=True)
             if not any(path.suffix == ".parquet" for s in setups for path in files[s]):
-                tables[key] = table  # of Parquet files each claim reads columns of its own
+                tables[key] = table  # of Parquet files, each claim reads other columns
         rows = table
         rows = select_rows(claim.select, table) if claim.select else table
         used = [Path(path) for path in rows[_PATH].unique()]
         if 0 < len(rows) < claim.min_rows:
             few = number_of(len(rows), "row")
             raise MissingError(f"{few} that the claim is about, which needs {claim.min_rows}")
-        found = estimate(claim.measure, rows, claim.ends)
+        measured = estimate(claim.measure, rows, claim.ends)
         null = estimate(claim.null, rows).value if claim.null else math.nan
     except CellError as error:
         place = _place(Path(rows[_PATH].iloc[error.row]), int(rows[_ROW].iloc[error.row]))
@@ -295,19 +297,19 @@ def _measure(
     except MissingError as error:
         names = " and ".join(sorted({path.name for paths in files.values() for path in paths}))
         return _Measured(None, math.nan, used, f"{names} of this setup: {error}")
-    return _Measured(found, null, used)
+    return _Measured(measured, null, used)
 
 
 def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
-    """Return the files that patterns stand for; every pattern must find one."""
-    found = []
+    """Return the files that match patterns; every pattern must match a file."""
+    matches = []
     for pattern in patterns.split():
         pattern = pattern.replace("{setup}", setup)
         paths = _matching(results, pattern)
         if not paths:
             raise InputError(f"{results / pattern}: no such file; run the step that makes it, or fix {where}")
-        found += paths
-    return found
+        matches += paths
+    return matches
 
 
 def _matching(results: Path, pattern: str) -> list[Path]:
@@ -320,19 +322,19 @@ def _matching(results: Path, pattern: str) -> list[Path]:
 
 
 def _read(path: Path, names: set[str]) -> pd.DataFrame:
-    """Read a result table; of Parquet files only the columns in `names`."""
+    """Read a result table; of a Parquet file, only the columns in `names`."""
     if path.suffix == ".tsv":
         return read_tsv(path)
     if path.suffix == ".json":
         return _read_json(path)
     if path.suffix != ".parquet":
         raise InputError(f"{path}: a claim can only be measured on .tsv, .json and .parquet files")
-    known = read_parquet_columns(path)
-    return read_parquet(path, [name for name in known if name in names] or known[:1])
+    stored = read_parquet_columns(path)
+    return read_parquet(path, [name for name in stored if name in names] or stored[:1])
 
 
 def _read_json(path: Path) -> pd.DataFrame:
-    """Read an object, or a list of them, as rows; what is nested has names joined by _."""
+    """Read an object, or a list of objects, as rows; join the names of nested values by _."""
     try:
         value = parse_json(read_text(path, "JSON file"))
     except (ValueError, RecursionError) as error:
@@ -346,7 +348,7 @@ def _read_json(path: Path) -> pd.DataFrame:
 
 
 def _place(path: Path, row: int) -> str:
-    """Name a row (from 0) of a result file: by its line in a .tsv file."""
+    """Name a row (from 0) of a result file; in a .tsv file, by its line."""
     if path.suffix != ".tsv":
         return f"{path}, row {row + 1}"
     with path.open(encoding="utf-8-sig", newline="") as file:

@@ -1,8 +1,8 @@
-"""The audit of a run, and registries of one's own: folders, measured on the results of any workflow.
+"""The audit of a run, and users' own registries: folders of claims about the results of any workflow.
 
-The folder NAME holds ``NAME.tsv`` (the claims), ``paper.tsv`` (which paper, and its main claims),
-``printed.tsv`` (what has no row, and why) and, once frozen, ``frozen.json``. Reading, measuring, verdicts and
-page are those of the papers here.
+The folder NAME contains ``NAME.tsv`` (claims), ``paper.tsv`` (the paper and its main claims), ``printed.tsv``
+(printed results without a row, and why) and, once frozen, ``frozen.json``. Own registries are read, measured
+and judged like the registries of biaslab's papers, and have the same page.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ FROZEN = "frozen.json"
 PAPER, PRINTS, EXAMPLES, SCHEMA = "paper.tsv", "printed.tsv", "examples.tsv", "claims.schema.yaml"
 JUDGED_BY = ("counts_as", "part_of", "kind", "value", "tolerance", "null", "direction", "setup", "other_data")
 JUDGED_BY += ("gates", "min_rows", "file", "select", "measure", "interval")
-"""The columns that decide a verdict, which are frozen."""
+"""The columns that decide a verdict; freezing a registry freezes these columns."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 @dataclass(frozen=True)
 class Freeze:
-    """When a registry was frozen, under which sha256, and what differs from it since."""
+    """The date and sha256 of a frozen registry, and the changes since."""
 
     date: str
     sha256: str
@@ -82,27 +82,27 @@ def start_registry(folder: Path, schema: Path, examples: Path) -> list[Path]:
 
 
 def read_registry(folder: Path, schema: Path) -> list[Claim]:
-    """Read and check a registry, its paper and what it prints."""
+    """Read and check a registry, its paper and its printed items."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no folder; biaslab audit init makes one")
     claims = read_claims([folder / f"{folder.resolve().name}.tsv"], schema)
     if not claims:
         raise InputError(f"{folder}: no claims yet; {EXAMPLES} has a row of every kind")
     read_printed([folder / PRINTS])
-    known = {claim.paper: set() for claim in claims}
+    claim_ids = {claim.paper: set() for claim in claims}
     for claim in claims:
-        known[claim.paper].add(claim.claim_id)
+        claim_ids[claim.paper].add(claim.claim_id)
     papers = read_papers([folder / PAPER])
     for paper, main in zip(papers["paper"], papers["main"], strict=True):
-        if lost := set(main.split()) - known.get(paper, set()):
+        if unknown := set(main.split()) - claim_ids.get(paper, set()):
             raise InputError(
-                f"{folder / PAPER}, column 'main': '{min(lost)}' is no claim of {paper}; write others"
+                f"{folder / PAPER}, column 'main': '{min(unknown)}' is no claim of {paper}; write others"
             )
     return claims
 
 
 def counts_in_words(claims: Sequence[Claim]) -> str:
-    """Say how many claims there are of which kind."""
+    """Return the number of claims of each kind as a text."""
     kinds = Counter(claim.kind for claim in claims)
     return f"{len(claims)} claims: " + ", ".join(f"{n} {kind}" for kind, n in kinds.items())
 
@@ -110,7 +110,7 @@ def counts_in_words(claims: Sequence[Claim]) -> str:
 def measure_registry(
     folder: Path, results: Path, schema: Path, setups: Sequence[str], say: Callable[[str], None]
 ) -> None:
-    """Measure a registry on results, and write table, headline and page into their folder ``audit``."""
+    """Measure a registry on results, and write table, headline and page to the folder ``audit``."""
     claims = read_registry(folder, schema)
     frozen = compare_frozen(folder / FROZEN, claims)
     area, out = claims[0].area, results / "audit"
@@ -129,12 +129,12 @@ def measure_registry(
 
 
 def freeze_registry(folder: Path, schema: Path) -> Freeze:
-    """Write what decides the verdicts of a registry, its sha256 and the date, once."""
+    """Write the rules of a registry, their sha256 and the date; fail if the file exists."""
     return freeze_claims(folder / FROZEN, read_registry(folder, schema))
 
 
 def freeze_claims(path: Path, claims: Sequence[Claim]) -> Freeze:
-    """Write what decides the verdicts of claims, its sha256 and the date, once."""
+    """Write the rules of claims, their sha256 and the date; fail if the file exists."""
     if path.exists():
         raise InputError(f"{path} is there already; measure shows what changed since, or remove it")
     rules = _rules(claims)
@@ -144,7 +144,7 @@ def freeze_claims(path: Path, claims: Sequence[Claim]) -> Freeze:
 
 
 def compare_frozen(path: Path, claims: Sequence[Claim]) -> Freeze | None:
-    """Return how claims differ from what was frozen; None where they were not."""
+    """Return the changes of claims since they were frozen; None if they were not frozen."""
     if not path.exists():
         return None
     try:
@@ -155,15 +155,15 @@ def compare_frozen(path: Path, claims: Sequence[Claim]) -> Freeze | None:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not what biaslab audit measure --freeze writes; restore it") from error
     changes = [] if _digest(before) == sha256 else [f"{path.name} itself: its sha256 is another one"]
-    now = _rules(claims)
-    changes += [f"{name}: removed" for name in rules if name not in now]
-    changes += [f"{name}: added" for name in now if name not in rules]
+    current = _rules(claims)
+    changes += [f"{name}: removed" for name in rules if name not in current]
+    changes += [f"{name}: added" for name in current if name not in rules]
     changes += [
-        f"{name}: {column} was {before or 'empty'}, is {now[name][column] or 'empty'}"
+        f"{name}: {column} was {before or 'empty'}, is {current[name][column] or 'empty'}"
         for name, row in rules.items()
-        if name in now
+        if name in current
         for column, before in row.items()
-        if before != now[name][column]
+        if before != current[name][column]
     ]
     return Freeze(frozen_on, str(sha256), tuple(changes))
 

@@ -1,15 +1,14 @@
-"""What an audit comes to: the headline, what of each paper has a row, and how many tests were made.
+"""The summary of an audit: headline, accounting of printed items, and correction for multiple tests.
 
-The headline counts each statement and each cell that a paper prints once, however many rows measure it:
+The headline counts each printed statement and each printed cell once, even if several rows measure it:
 
-- Of a claim that was measured on several setups, those count whose data are the paper's, or which are about
-  any data, with the paper's settings; others only where none of these could be measured. Of several verdicts
-  the worst counts.
-- Of a statement that several rows stand for together (one ``group``) the worst verdict counts, and of one
-  that is reproduced the weakest evidence. While a part of it is not attempted, it is inconclusive at best;
-  where no part is attempted, it is not attempted.
+- If a claim was measured on several setups, rows with the paper's settings and with the paper's data (or
+  about any data) count. Other rows count only if no such row could be measured. The worst verdict counts.
+- If several rows form one statement (one ``group``), the worst verdict counts, and the weakest evidence of a
+  reproduced statement. If some parts are not attempted, the statement is inconclusive at best. If no part is
+  attempted, the statement is not attempted.
 
-Orderings that follow from cells, settings, identities and hypotheses are not counted.
+Orderings derived from cells, settings, identities and hypotheses are not counted.
 """
 
 import math
@@ -44,10 +43,10 @@ from biaslab.run.provenance import sha256_file
 PRINTED = ("paper", "item", "counts_as", "printed", "absent", "reason")
 PAPERS = ("paper", "title", "at_hand", "not_at_hand", "main")
 NO_ROW = "no_row"
-"""Column of the headline: what a paper prints and no row of a registry stands for."""
+"""Column of the headline: the number of printed items without a row in a registry."""
 
 Q_LEVEL = 0.05
-"""The false discovery rate at which `Multiplicity` counts."""
+"""The false discovery rate of `Multiplicity`."""
 
 _WORST_FIRST = (
     NOT_REPRODUCED,
@@ -66,7 +65,7 @@ _NUMBERS = ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "n
 
 
 def read_measured(path: str | os.PathLike) -> pd.DataFrame:
-    """Read the table of `biaslab.audit.measure`; an empty field is an empty text or a missing number."""
+    """Read the table of `biaslab.audit.measure`; empty fields are empty texts or missing numbers."""
     rows = read_text_table(path, COLUMNS)
     for line, row in rows:
         where = f"{path}, line {line}"
@@ -81,15 +80,15 @@ def read_measured(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Read what each item of the papers prints; columns `PRINTED`."""
+    """Read the number of printed results of each item of the papers; columns `PRINTED`."""
     table: dict[tuple[str, ...], dict[str, object]] = {}
     for path in paths:
         for line, row in read_text_table(path, PRINTED, exactly=True):
             where, key = f"{path}, line {line}", tuple(row[name] for name in PRINTED[:3])
             for name in ("printed", "absent"):
                 if not row[name].isdecimal():
-                    problem = f"'{row[name]}' is no number of things; write a whole number"
-                    raise InputError(f"{where}, column '{name}': {problem}")
+                    message = f"'{row[name]}' is no number of things; write a whole number"
+                    raise InputError(f"{where}, column '{name}': {message}")
             printed, absent = int(row["printed"]), int(row["absent"])
             if row["counts_as"] not in COUNTED:
                 raise InputError(
@@ -107,7 +106,7 @@ def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
 
 
 def read_papers(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
-    """Read which source texts of each paper were at hand, and its main claims; columns `PAPERS`."""
+    """Read the available and missing source texts of each paper and its main claims; columns `PAPERS`."""
     table: dict[str, dict[str, str]] = {}
     for path in paths:
         for line, row in read_text_table(path, PAPERS, exactly=True):
@@ -118,56 +117,56 @@ def read_papers(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of some verdicts; `NOT_ATTEMPTED` only when nothing was attempted."""
+    """Return the worst verdict; `NOT_ATTEMPTED` only if all verdicts are `NOT_ATTEMPTED`."""
     return min(verdicts, key=_WORST_FIRST.index)
 
 
 def count_once(claims: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on each printed statement and cell: paper, counts_as, name, verdict and evidence.
 
-    The name is that of the statement, or the claim_id of a cell; evidence is empty where not reproduced.
+    The name is the statement, or the claim_id of a cell. Evidence is empty unless the verdict is reproduced.
     """
     parts: dict[tuple[str, str, str], dict[str, list[tuple[str, str, str]]]] = {}
     columns = ["paper", "counts_as", "claim_id", "group", "verdict", "data", "evidence"]
-    # Tuples: a table for each of a thousand claims would take a second.
-    for paper, counts_as, claim_id, group, *said in claims[columns].itertuples(index=False, name=None):
+    # Tuples, because a table per claim takes a second for a thousand claims.
+    for paper, counts_as, claim_id, group, *judgement in claims[columns].itertuples(index=False, name=None):
         if counts_as in COUNTED:
             key = paper, counts_as, claim_id if counts_as == CELL else group
-            parts.setdefault(key, {}).setdefault(claim_id, []).append(tuple(said))
-    once = []
+            parts.setdefault(key, {}).setdefault(claim_id, []).append(tuple(judgement))
+    counted = []
     for key, rows_of in parts.items():
         verdicts = [_verdict_of_claim(rows) for rows in rows_of.values()]
         attempted = [verdict for verdict in verdicts if verdict != NOT_ATTEMPTED]
         verdict = worst([*attempted, INCONCLUSIVE] if 0 < len(attempted) < len(verdicts) else verdicts)
         kinds = [evidence for rows in rows_of.values() for _, _, evidence in rows]
         evidence = max(kinds, key=list(EVIDENCE).index) if verdict == REPRODUCED else ""
-        once.append((*key, verdict, evidence))
-    return pd.DataFrame(once, columns=["paper", "counts_as", "name", "verdict", "evidence"])
+        counted.append((*key, verdict, evidence))
+    return pd.DataFrame(counted, columns=["paper", "counts_as", "name", "verdict", "evidence"])
 
 
 def headline(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Count what was found of what the papers print: two rows a paper, for statements and cells.
+    """Count the verdicts on printed results: two rows per paper, for statements and cells.
 
-    The columns of the verdicts and `NO_ROW` add up to the column printed, those of `EVIDENCE` to reproduced.
+    The columns of verdicts and `NO_ROW` sum to the column printed, those of `EVIDENCE` to reproduced.
     """
-    once, rows = count_once(claims), []
+    counted, rows = count_once(claims), []
     for paper in dict.fromkeys(claims["paper"]):
         for counts_as in COUNTED:
-            about = once[(once["paper"] == paper) & (once["counts_as"] == counts_as)]
-            lacking = printed[(printed["paper"] == paper) & (printed["counts_as"] == counts_as)]["absent"]
-            counts = {verdict: int((about["verdict"] == verdict).sum()) for verdict in VERDICTS}
-            counts[NO_ROW] = int(lacking.sum())
-            kinds = {kind: int((about["evidence"] == kind).sum()) for kind in EVIDENCE}
+            matching = counted[(counted["paper"] == paper) & (counted["counts_as"] == counts_as)]
+            absent = printed[(printed["paper"] == paper) & (printed["counts_as"] == counts_as)]["absent"]
+            counts = {verdict: int((matching["verdict"] == verdict).sum()) for verdict in VERDICTS}
+            counts[NO_ROW] = int(absent.sum())
+            kinds = {kind: int((matching["evidence"] == kind).sum()) for kind in EVIDENCE}
             row = {"paper": paper, "counts_as": counts_as, "printed": sum(counts.values())}
             rows.append(row | kinds | counts)
     return pd.DataFrame(rows, columns=["paper", "counts_as", "printed", *EVIDENCE, *VERDICTS, NO_ROW])
 
 
 def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Compare what every item of the papers prints with the rows (measured or registered) that stand for it.
+    """Compare the number of printed results of each item with the rows that measure or register them.
 
-    An item that `printed` does not know has missing numbers; a statement that two items print is present in
-    each. Column sums_up tells whether present and absent ones are as many as printed ones.
+    An item that is not in `printed` has missing numbers. A statement of two items is present in both. Column
+    sums_up is whether present and absent results sum to the printed results.
     """
     counted = claims[claims["counts_as"].isin(COUNTED)]
     name = counted["claim_id"].where(counted["counts_as"] == CELL, counted["group"])
@@ -175,9 +174,10 @@ def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     present = counted.assign(present=name).groupby(keys, sort=False)["present"].nunique().reset_index()
     table = printed.merge(present, on=keys, how="outer", sort=False)
     order = {paper: n for n, paper in enumerate(dict.fromkeys([*claims["paper"], *printed["paper"]]))}
-    known = {key: n for n, key in enumerate(printed[keys].itertuples(index=False, name=None))}
+    positions = {key: n for n, key in enumerate(printed[keys].itertuples(index=False, name=None))}
     places = [
-        (order[key[0]], known.get(key, len(known))) for key in table[keys].itertuples(index=False, name=None)
+        (order[key[0]], positions.get(key, len(positions)))
+        for key in table[keys].itertuples(index=False, name=None)
     ]
     table = table.iloc[sorted(range(len(table)), key=places.__getitem__)].reset_index(drop=True)
     table["present"] = table["present"].fillna(0).astype(int)
@@ -188,22 +188,22 @@ def accounting(claims: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Multiplicity:
-    """How many signs were tested at once, and how many of those found survive a correction for that."""
+    """The number of tested signs, and of confirmed signs that survive a correction for multiple tests."""
 
-    measured: int  # measured rows about a sign, of statements, cells and orderings
-    tested: int  # those with an interval, and so with a p-value
-    clear: int  # those which have the published sign, with the whole interval on that side of zero
-    kept: int  # those of `clear` whose Benjamini and Hochberg's q, over all tested rows, is at most `Q_LEVEL`
-    exact: int  # those which are the same in every run, and so are not tested
+    measured: int  # measured rows about a sign: statements, cells and orderings
+    tested: int  # rows with an interval, and thus a p-value
+    clear: int  # rows with the published sign and the entire interval on that side of zero
+    kept: int  # rows of `clear` with a Benjamini-Hochberg q over all tested rows of at most `Q_LEVEL`
+    exact: int  # rows that every run repeats exactly, which are not tested
 
     @property
     def untested(self) -> int:
-        """Rows about a sign which were drawn and have no interval."""
+        """The number of rows about a sign that vary by chance and have no interval."""
         return self.measured - self.tested - self.exact
 
     @property
     def rest(self) -> str:
-        """The sentence that begins with how many were kept, without that number and the word after it."""
+        """The text of `sentence` after "N of"."""
         return (
             f"{self.measured} measured signs (differences, changes, orderings) hold after a correction for "
             f"testing {self.tested} of them at once (false discovery rate {Q_LEVEL:.0%}, Benjamini and "
@@ -213,12 +213,12 @@ class Multiplicity:
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
+        """The numbers as a sentence."""
         return f"{self.kept} of {self.rest}"
 
 
 def multiplicity(claims: pd.DataFrame) -> Multiplicity:
-    """Correct the signs that were found for the number of those that were looked for."""
+    """Correct the confirmed signs for the number of tests."""
     from scipy.stats import false_discovery_control
 
     is_sign = (claims["kind"] == "sign") & claims["counts_as"].isin(JUDGED)
@@ -236,7 +236,7 @@ def multiplicity(claims: pd.DataFrame) -> Multiplicity:
 
 
 def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return the measured rows that a null result would nearly or wholly meet, or that carry a caveat."""
+    """Return the measured rows that a null result meets or nearly meets, or that have a caveat."""
     measured = claims[claims["verdict"] != NOT_ATTEMPTED]
     by_null = (measured["weak"] == "yes") & ~measured["caveat"].str.startswith(WEAKER)
     null = by_null.map({True: "a null result would meet it, or come close", False: ""})
@@ -247,14 +247,14 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
 def write_summary(
     claims: Path, printed: list[Path], papers: list[Path], stem: Path, say: Callable[[str], None]
 ) -> None:
-    """Count what was found of what the papers print, each statement and cell once."""
+    """Write the headline: verdicts on printed results, each statement and cell once."""
     table = summary_table(read_measured(claims), read_printed(printed), read_papers(papers))
     write_table(stem, table)
     say(f"{table.shown.to_string(index=False)}\n{table.note}")
 
 
 def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> Table:
-    """Return the headline as a table, with the sentence on multiplicity and what was not at hand below it."""
+    """Return the headline as a table; its note has the sentence on multiplicity and missing sources."""
     data = headline(claims, printed)
     shown = data.assign(counts_as=data["counts_as"] + "s")
     heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}
@@ -274,7 +274,7 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
 
 
 def write_codecheck(results: Path, out: Path) -> int:
-    """Write codecheck.yml from the audit of a run; return how many files its manifest has."""
+    """Write codecheck.yml from the audit of a run; return the number of files in its manifest."""
     claims = results / "audit/claims.tsv"
     table = read_measured(claims)
     table = table[table["verdict"] != NOT_ATTEMPTED]
@@ -282,10 +282,10 @@ def write_codecheck(results: Path, out: Path) -> int:
         raise InputError(f"{claims}: nothing was measured; run what the claims need first")
     manifest = []
     rows = table.assign(source=table["source"].str.split()).explode("source").dropna(subset="source")
-    for name, about in rows.groupby("source", sort=False):
-        path = results / name  # that a claim was measured on, or that shows it
-        items = ", ".join(dict.fromkeys(about["item"]))
-        comment = f"{items}. {in_words(about)}. sha256 {sha256_file(path)}"
+    for name, claims_of_file in rows.groupby("source", sort=False):
+        path = results / name  # a measured file, or a file that shows a claim
+        items = ", ".join(dict.fromkeys(claims_of_file["item"]))
+        comment = f"{items}. {in_words(claims_of_file)}. sha256 {sha256_file(path)}"
         relative = Path(os.path.relpath(path.resolve(), out.resolve().parent)).as_posix()
         manifest.append({"file": relative, "comment": comment})
     check = {
@@ -305,19 +305,19 @@ def write_codecheck(results: Path, out: Path) -> int:
 
 
 def in_words(claims: pd.DataFrame) -> str:
-    """Say how many rows of a table have which verdict."""
+    """Return the number of rows of each verdict as a text."""
     counts = Counter(claims["verdict"])
-    said = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in VERDICTS if counts[name])
-    return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {said}"
+    texts = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in VERDICTS if counts[name])
+    return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {texts}"
 
 
 def words(name: str) -> str:
-    """Write the name of a verdict for a reader."""
+    """Return the name of a verdict for readers."""
     return name.replace("_", " ").capitalize()
 
 
 def _verdict_of_claim(rows: Sequence[tuple[str, str, str]]) -> str:
-    """Return the verdict of a claim of which each row has a verdict, data and evidence."""
+    """Return the verdict on a claim from the verdict, data and evidence of each of its rows."""
     attempted = [(verdict, data) for verdict, data, _ in rows if verdict != NOT_ATTEMPTED]
     fair = [verdict for verdict, data in attempted if data != OTHER and verdict not in ELSEWHERE]
     return worst(fair or [verdict for verdict, _ in attempted] or [NOT_ATTEMPTED])

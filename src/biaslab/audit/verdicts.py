@@ -1,30 +1,30 @@
-"""What a measured number says about a claim.
+"""The verdict on a claim from a measured number.
 
 ``reproduced``
-    The number meets the claim: it is within the tolerance of the published one (kinds value, count, setting,
-    identity), not below or not above the bound by more than the tolerance (at_least, at_most), or has the
-    published sign and is further from zero than the tolerance (sign). Nothing speaks against it: the data and
-    the settings are the paper's, a null result would not meet it, and its interval does not cover both. Only
-    a number that is the same in every run, or of tests, or that holds by construction needs no interval.
+    The number meets the claim: it is within the tolerance of the published number (value, count, setting,
+    identity), beyond the bound by at most the tolerance (at_least, at_most), or has the published sign and is
+    further from zero than the tolerance (sign). In addition, data and settings are the paper's, a null result
+    does not meet the claim, and the interval does not cover both sides. The interval may be missing only if
+    the number is the same in every run, or of tests, or given by construction.
 ``direction_only``
-    It does not, but the number and its whole interval lie on the published side of a null result (without an
-    interval: by more than the tolerance), where the row says that this is worth something.
+    The claim is not met, but the number and its entire interval are on the published side of a null result
+    (without an interval: by more than the tolerance), and the row counts the direction as evidence.
 ``inconclusive``
-    The interval covers both sides of the claim (of zero, of the bound, or both the claimed number and a null
-    result), or the number is off while the interval covers the published one; or a null result would meet the
-    claim as well; or it is met, or in its direction, without an effect that it names as its gate; or
-    the number was drawn, and has no interval.
+    The interval covers both sides of the claim (of zero, of the bound, or the claimed number and a null
+    result), or the number is off and the interval covers the published number. Or a null result also meets
+    the claim. Or the claim or its direction is met without an effect that the row names as its gate. Or the
+    number varies by chance and has no interval.
 ``not_reproduced``
-    None of these.
+    No other verdict applies.
 ``held_elsewhere``, ``failed_elsewhere``
-    The first two, or the last, on other data or with other settings than the paper's: this neither confirms
-    the paper nor refutes it.
+    One of the first two verdicts, or the last, on other data or settings than the paper's. The result neither
+    confirms nor refutes the paper.
 ``not_attempted``
-    The claim cannot be measured, its area or setup was not run, the results lack what it needs, a condition
-    of it does not hold (a classifier that beats chance), or the data are made up.
+    The claim cannot be measured, its area or setup was not run, an input is missing in the results, a
+    condition is not met (for example a classifier that beats chance), or the data are made up.
 
-A null result is what the row names: no effect, after as before, equal methods, chance. So no verdict above
-``inconclusive`` can be had by doing nothing.
+The row names its null result: no effect, no change, equal methods, chance. Doing nothing therefore never
+earns a verdict above ``inconclusive``.
 """
 
 import math
@@ -52,7 +52,7 @@ _WITH_DOUBTS = {
 }
 
 ROUNDING = 1e-9
-"""How far from zero a sign must lie at least, where its row names no tolerance: float sums are not exact."""
+"""The least distance of a sign from zero if its row has no tolerance, because float sums are inexact."""
 
 _SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 
@@ -66,8 +66,8 @@ def judge(
 ) -> tuple[str, str]:
     """Return the verdict on a measured claim, and the reason in one clause.
 
-    `null` is NaN for settings and identities, which have none. `doubts` say why data or settings are not the
-    paper's, `lacks` which effect is not there without which a number says nothing for the claim.
+    `null` is NaN for settings and identities, which have no null result. `doubts` are reasons why data or
+    settings are not the paper's. `lacks` are missing effects without which the number is no evidence.
     """
     holds, clause = meets(claim, found.value)
     verdict, clause = (_judge_met if holds else _judge_missed)(claim, found, null, clause)
@@ -79,11 +79,14 @@ def judge(
 
 
 def meets(claim: Claim, number: float) -> tuple[bool, str]:
-    """Return whether a number meets a claim, and why, in one clause."""
+    """Return whether a number meets a claim, and the reason in one clause."""
     value, tolerance = claim.value, claim.tolerance
     if claim.kind == "sign":
-        is_so, should = _SIGNS[_sign(number, tolerance)], _SIGNS[_sign(value, 0.0)]
-        return is_so == should, f"{is_so}, as published" if is_so == should else f"{is_so}, not {should}"
+        actual, expected = _SIGNS[_sign(number, tolerance)], _SIGNS[_sign(value, 0.0)]
+        return (
+            actual == expected,
+            f"{actual}, as published" if actual == expected else f"{actual}, not {expected}",
+        )
     if claim.kind in ("at_least", "at_most"):
         excess = value - number if claim.kind == "at_least" else number - value
         holds = _is_within(excess, tolerance)
@@ -98,7 +101,7 @@ def meets(claim: Claim, number: float) -> tuple[bool, str]:
 
 
 def is_weak(claim: Claim, null: float) -> bool:
-    """Return whether a null result would meet a claim, or come within two tolerances of its number."""
+    """Return whether a null result meets a claim or is within two tolerances of its number."""
     if not math.isfinite(null):
         return False
     if claim.kind == "sign":
@@ -107,13 +110,12 @@ def is_weak(claim: Claim, null: float) -> bool:
 
 
 def format_number(number: float) -> str:
-    """Write a number for a reader: whole ones in full, others with four digits."""
+    """Write a number for readers: integers in full, other numbers with four digits."""
     is_whole = math.isfinite(number) and (number == round(number) or abs(number) >= 1e4)
     return f"{number:,.0f}" if is_whole else f"{number:.4g}"
 
 
 def _judge_met(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
-    """Return the verdict on a claim that the measured number meets."""
     if claim.kind not in EXEMPT_KINDS:
         if math.isfinite(null) and meets(claim, null)[0]:
             return INCONCLUSIVE, f"{clause}, but so would a null result ({format_number(null)})"
@@ -125,7 +127,6 @@ def _judge_met(claim: Claim, found: Estimate, null: float, clause: str) -> tuple
 
 
 def _judge_missed(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
-    """Return the verdict on a claim that the measured number does not meet."""
     if claim.direction and _is_beyond(claim, found, null):
         where = f"on the published side of a null result ({format_number(null)})"
         if _covers(found, null):
@@ -143,7 +144,7 @@ def _has_published_number(claim: Claim) -> bool:
 
 
 def _edge(claim: Claim) -> float:
-    """Return the published number, or the number at which a claim about a bound or a sign turns."""
+    """Return the published number, or the threshold of a claim about a bound or a sign."""
     if claim.kind == "sign":
         return 0.0
     slack = {"at_least": -claim.tolerance, "at_most": claim.tolerance}.get(claim.kind, 0.0)
@@ -151,14 +152,14 @@ def _edge(claim: Claim) -> float:
 
 
 def _is_beyond(claim: Claim, found: Estimate, null: float) -> bool:
-    """Return whether a number lies on the published side of a null result; never where these coincide."""
+    """Return whether a number is on the published side of a null result; false if both coincide."""
     margin = 0.0 if found.low < found.high else claim.tolerance
     side = _sign(claim.value - null, 0.0) if math.isfinite(null) else 0
     return side != 0 and _sign(found.value - null, margin) == side
 
 
 def _covers(found: Estimate, number: float) -> bool:
-    """Return whether an interval of some width has a number inside; one of no width says nothing."""
+    """Return whether an interval covers a number; false for an interval of no width."""
     return found.low < found.high and found.low <= number <= found.high
 
 
@@ -167,6 +168,6 @@ def _is_within(gap: float, tolerance: float) -> bool:
 
 
 def _sign(number: float, margin: float) -> int:
-    """Return the sign of a number, 0 within the margin (at least that of rounding) of zero."""
+    """Return the sign of a number; 0 within the margin (at least `ROUNDING`) of zero."""
     margin = max(margin, ROUNDING)
     return (number > margin) - (number < -margin)

@@ -1,3 +1,3 @@
-"""Bias measures on embeddings: WEAT and its gradient. Knows no paper's experiment."""
+"""Bias measures on embeddings: WEAT and its gradient. This package is independent of the papers."""
 
 __all__ = ["directions", "measures", "weat", "word_sets"]

@@ -17,7 +17,7 @@ def count_subsets(values, size, threshold):
             total += values[chosen[i]]
         if total >= threshold:
             count += 1
-        last = size - 1  # the next subset in lexicographic order: raise the last index that can be raised
+        last = size - 1  # next subset in lexicographic order: raise the last index that can rise
         while last >= 0 and chosen[last] == n - size + last:
             last -= 1
         if last < 0:
@@ -37,7 +37,7 @@ def count_random_subsets(values, size, threshold, draws, rng):
     count = 0
     for _ in range(draws):
         total = 0.0
-        for i in range(size):  # the first steps of a Fisher-Yates shuffle draw a subset from any order
+        for i in range(size):  # the first `size` steps of a Fisher-Yates shuffle draw a random subset
             j = rng.integers(i, shuffled.size)
             shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
             total += shuffled[i]

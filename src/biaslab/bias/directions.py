@@ -1,12 +1,13 @@
-"""A bias as a direction: the axis between two sets of attribute words, and words projected onto it.
+"""Bias as a direction: the axis between two sets of attribute words, and projections of words onto it.
 
-Bolukbasi et al. 2016 take the first principal component of defining pairs, each centred at its midpoint:
+Bolukbasi et al. 2016 use the first principal component of defining pairs, each centred at its midpoint:
 
     C = sum over pairs (a, b) of (û_a - μ)(û_a - μ)ᵀ + (û_b - μ)(û_b - μ)ᵀ,    μ = (û_a + û_b) / 2
 
-Brunet et al. 2019 (Section 5.4) take the attribute words of an association test instead. These need not
-come in pairs, and a vocabulary may lack some: here every word of A is paired with every word of B. The axis
-is the unit eigenvector of C with the largest eigenvalue, on the side where the mean of A is above that of B.
+Brunet et al. 2019 (Section 5.4) use the attribute words of an association test instead. These words need not
+come in pairs, and a vocabulary may lack some of them. Therefore every word of A is paired with every word of
+B. The axis is the unit eigenvector of C with the largest eigenvalue. Its sign is chosen so that the mean of A
+is above the mean of B.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     Returns
     -------
     (D,) float64
-        A unit vector, onto which the mean of A projects higher than that of B.
+        A unit vector. The mean of A has a larger projection onto it than the mean of B.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 
 def project_targets(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
-    """Return the unit vectors of the target words projected onto the axis.
+    """Project the unit vectors of the target words onto the axis.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def project_targets(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     Returns
     -------
     (|S| + |T|,) float64
-        Cosines with the axis, the words of S first, then those of T; positive towards A.
+        Cosines with the axis: the words of S, then the words of T; positive towards A.
 
     Raises
     ------

@@ -1,27 +1,25 @@
 """Differentiable measures of bias on the word sets of an association test.
 
-A measure of bias is a number and its derivatives by the word vectors. Everything else asks its row in
-`MEASURES`, and nothing depends on which measure it is. A new measure costs its two functions, a row in
-`MEASURES`, and an oracle among the tests. Below, û_i is the unit vector of word i, and N are the words that
-should be neutral, here the targets S and T together.
+A measure of bias is a number and its derivatives by the word vectors. All other code uses a measure through
+its row in `MEASURES`. A new measure needs two functions, a row in `MEASURES` and an oracle in the tests.
+Below, û_i is the unit vector of word i. N is the set of words that should be neutral: the targets S and T.
 
 `ripa` is the relational inner product association of Ethayarajh, Duvenaud and Hirst 2019,
 
     β(w; b) = w · b
 
-where b is the first principal component, of length one, of the differences x - y of pairs of words that
-define the relation. The vectors keep their lengths. The paper gives β for a word. Here the bias of a test is
-the mean of β over S minus that over T, and a pair is any word of A with any word of B, for sets of attributes
-need not come in pairs.
+where b is the first principal component, scaled to length one, of the differences x - y of word pairs that
+define the relation. The vectors are not normalised. The paper defines β of a word. Here the bias of a test is
+the mean of β over S minus the mean over T. Every word of A is paired with every word of B, because attribute
+sets need not come in pairs.
 
-`ect` is the embedding coherence test of Dev and Phillips 2019, in a form that has a derivative. With the mean
-vectors m_A and m_B of two groups of words, here the attributes, which keep their lengths, and w_i in N,
+`ect` is a differentiable form of the embedding coherence test of Dev and Phillips 2019. With the mean vectors
+m_A and m_B of the attribute sets, whose vectors are not normalised, and w_i in N,
 
     x_i = cos(w_i, m_A),    y_i = cos(w_i, m_B),
 
-and the paper takes the rank correlation of Spearman of x and y: 1 where both groups order the words alike,
-which is no bias. Ranks have no derivative but 0. What is measured and differentiated here is the correlation
-of Pearson of x and y themselves.
+the paper uses Spearman's rank correlation of x and y. It is 1, no bias, if both groups order the words
+identically. Ranks have zero derivatives. Therefore `ect` is Pearson's correlation of x and y.
 
 `same` is the SAME score of Schröder, Schulz and Hammer 2021, for two sets of attributes,
 
@@ -31,11 +29,10 @@ of Pearson of x and y themselves.
 
     DirectBias_c = mean_{w in N} |cos(w, g)|^c
 
-where c says how strict one is, and g is the bias axis of :func:`biaslab.bias.directions.bias_axis`, with
-every word of A against every word of B for a pair.
+where c is the strictness and g is the bias axis of :func:`biaslab.bias.directions.bias_axis`. Every word of A
+is paired with every word of B.
 
-SAME and DirectBias have no sign. Where a cosine is 0 (and c is 1), |cos| has no derivative, and 0 stands for
-it.
+SAME and DirectBias have no sign. If a cosine is 0 (and c is 1), |cos| has no derivative, and 0 is used.
 """
 
 from collections.abc import Callable
@@ -48,7 +45,7 @@ from biaslab.bias.word_sets import WEAT, WeatIndices
 
 __all__ = ["MEASURES", "measure_bias", "measure_gradient"]
 
-# Relative to the largest eigenvalue: what is less far from it is no other eigenvalue.
+# Relative gap between the two largest eigenvalues below which they count as equal.
 _LEAST_GAP = 1e-10
 
 
@@ -56,17 +53,17 @@ _LEAST_GAP = 1e-10
 class Measure:
     """A measure of bias.
 
-    `value` takes (V, D) vectors, a `biaslab.bias.word_sets.WeatIndices` and the parameters by name; it
-    returns a float, NaN where the measure is undefined. `gradient` takes the same and returns the derivatives
-    of `value` by the vectors of ``weat_words(weat)``, (n_words, D) float64, or all NaN.
+    `value` takes (V, D) vectors, a `biaslab.bias.word_sets.WeatIndices` and the parameters by name. It
+    returns a float, NaN if the measure is undefined. `gradient` takes the same arguments and returns the
+    derivatives of `value` by the vectors of ``weat_words(weat)``, (n_words, D) float64, all NaN if undefined.
     """
 
-    name: str  # as files of word sets name it
+    name: str  # used in files of word sets
     value: Callable[..., float]
     gradient: Callable[..., np.ndarray]
-    undefined: str  # when it is undefined, to end a message with
-    unbiased: float = 0.0  # the value where there is no bias
-    parameters: tuple[str, ...] = ()  # their names; they are positive numbers
+    undefined: str  # when the measure is undefined; ends a message
+    unbiased: float = 0.0  # the value without bias
+    parameters: tuple[str, ...] = ()  # names of the parameters, which are positive numbers
 
 
 class Axis:
@@ -76,9 +73,9 @@ class Axis:
 
         C = Σ_{a in A} Σ_{b in B} (a - b)(a - b)ᵀ,
 
-    the first principal component, uncentred, of the differences of all pairs, on the side of mean A - mean B.
-    `direction` is g, or NaN where C has no single largest eigenvalue: where A and B do not differ, for
-    instance. With the other eigenvectors v_k and the eigenvalues λ, first-order perturbation theory gives
+    the first principal component, uncentred, of the differences of all pairs, oriented towards mean A - mean
+    B. `direction` is g, or NaN if C has no single largest eigenvalue (for example if A and B do not differ).
+    With the other eigenvectors v_k and the eigenvalues λ, first-order perturbation theory gives
 
         dg = Σ_{k > 1} v_k (v_kᵀ dC g) / (λ_1 - λ_k).
     """
@@ -97,23 +94,23 @@ class Axis:
         self.direction = leading if leading @ (a.mean(axis=0) - b.mean(axis=0)) >= 0 else -leading
 
     def derivatives(self, words: UnitVectors, rows: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """Return the derivatives by `rows`, (n_words, D), of what depends on the products of targets with g.
+        """Return the derivatives by `rows`, (n_words, D), of a function L of the products of targets with g.
 
-        `slopes` are the derivatives by these products. With y = Σ_{k > 1} v_k (v_k · dL/dg) / (λ_1 - λ_k),
-        the difference δ of a pair enters L by y (δ · g) + g (δ · y), and a word's differences to all of the
-        other set add up.
+        `slopes` are the derivatives of L by these products. The derivative of L by the difference δ of a pair
+        is y (δ · g) + g (δ · y) with y = Σ_{k > 1} v_k (v_k · dL/dg) / (λ_1 - λ_k). The derivative by an
+        attribute word sums over its pairs with all words of the other attribute set.
         """
         targets = rows[words.targets]
         others, gaps = self.eigenvectors[:, :-1], self.eigenvalues[-1] - self.eigenvalues[:-1]
         is_defined = np.isfinite(self.direction).all()
         y = others @ (others.T @ (slopes @ targets) / gaps) if is_defined else self.direction
-        found = np.zeros_like(rows)
-        found[words.targets] += np.outer(slopes, self.direction)
+        gradient = np.zeros_like(rows)
+        gradient[words.targets] += np.outer(slopes, self.direction)
         for own, other, places in ((self.a, self.b, words.A), (self.b, self.a, words.B)):
             differences = len(other) * own - other.sum(axis=0)
             along, across = differences @ self.direction, differences @ y
-            found[places] += np.outer(along, y) + np.outer(across, self.direction)
-        return found
+            gradient[places] += np.outer(along, y) + np.outer(across, self.direction)
+        return gradient
 
 
 def _measure_ripa(vectors: np.ndarray, weat: WeatIndices) -> float:
@@ -130,7 +127,7 @@ def _differentiate_ripa(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 
 def _measure_ect(vectors: np.ndarray, weat: WeatIndices) -> float:
-    """Return the correlation of Pearson of x and y; vectors (V, D)."""
+    """Return Pearson's correlation of x and y; vectors (V, D)."""
     words = UnitVectors(vectors, weat)
     x, y = (_standardise(words, _scale_mean(words, rows)[0])[0] for rows in (words.A, words.B))
     return float(x @ y)
@@ -139,7 +136,7 @@ def _measure_ect(vectors: np.ndarray, weat: WeatIndices) -> float:
 def _differentiate_ect(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     """Return the derivatives of `_measure_ect`.
 
-    With x and y centred and scaled to length one, x̂ and ŷ, and r = x̂ · ŷ: dr/dx = (ŷ - r x̂) / |x - mean x|.
+    x̂ and ŷ are x and y, centred and scaled to length one, and r = x̂ · ŷ: dr/dx = (ŷ - r x̂) / |x - mean x|.
     """
     words = UnitVectors(vectors, weat)
     targets = words.unit[words.targets]
@@ -156,7 +153,7 @@ def _differentiate_ect(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 
 def _scale_mean(words: UnitVectors, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the mean vector of some words scaled to length one, and its length; NaN where it is zero."""
+    """Return the mean vector of `rows` scaled to length one, and its length; NaN if the mean is zero."""
     mean = (words.norms[rows, None] * words.unit[rows]).mean(axis=0)
     length = np.linalg.norm(mean)
     length = length if length > words.rounding * words.norms[rows].max() else np.nan
@@ -164,9 +161,9 @@ def _scale_mean(words: UnitVectors, rows: np.ndarray) -> tuple[np.ndarray, float
 
 
 def _standardise(words: UnitVectors, mean: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the targets' cosines with a mean, centred and scaled to length one, and their length before.
+    """Return the targets' cosines with a mean, centred and scaled to length one, and the original length.
 
-    NaN where all are equal.
+    Both are NaN if all cosines are equal.
     """
     cosines = words.unit[words.targets] @ mean
     centred = cosines - cosines.mean()
@@ -197,7 +194,7 @@ def _differentiate_same(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 
 def _scale_difference(words: UnitVectors) -> tuple[np.ndarray, float]:
-    """Return h scaled to length one, and its length; NaN where it is zero."""
+    """Return h scaled to length one, and its length; NaN if h is zero."""
     length = np.linalg.norm(words.attribute_direction)
     length = length if length > words.rounding else np.nan
     return words.attribute_direction / length, length
@@ -241,23 +238,23 @@ MEASURES: dict[str, Measure] = {
 """Every measure by its name."""
 
 PARAMETERS = {name: measure.parameters for name, measure in MEASURES.items()}
-"""The names of the parameters of every measure, for :func:`biaslab.bias.word_sets.read_word_sets`."""
+"""Names of the parameters of every measure, for :func:`biaslab.bias.word_sets.read_word_sets`."""
 
 
 def measure_bias(vectors: np.ndarray, weat: WeatIndices) -> float:
-    """Return a bias by the measure of its test, with its parameters.
+    """Measure a bias by the measure of a test, with its parameters.
 
     Parameters
     ----------
     vectors : (V, D) array of any float dtype
-        Word vectors; computed with in float64.
+        Word vectors; computations are in float64.
     weat : WeatIndices
-        The words of the test, its measure and the parameters of this.
+        The words of the test, its measure and the parameters of the measure.
 
     Returns
     -------
     float
-        In units of the measure. NaN where it is undefined.
+        In units of the measure. NaN if the measure is undefined.
     """
     return MEASURES[weat.measure].value(vectors, weat, **weat.parameters)
 
@@ -273,6 +270,6 @@ def measure_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     Returns
     -------
     (n_words, D) float64
-        A row for each word, by rising id. All NaN where the measure is undefined.
+        A row for each word, by ascending id. All NaN if the measure is undefined.
     """
     return MEASURES[weat.measure].gradient(vectors, weat, **weat.parameters)

@@ -1,19 +1,19 @@
-"""The names that an association test cannot bear, and what documents do to its bias.
+"""Reserved names of association tests, and the names of a document's effects on bias.
 
-A test's name becomes part of the names of files and of sets of documents, where these words have another
-meaning.
+The name of a test becomes part of the names of files and of sets of documents. There, the reserved names have
+another meaning.
 """
 
 import re
 
 RANDOM, PPMI = "random", "ppmi"
-"""What the names of sets of documents begin with, where they do not begin with that of a test."""
+"""Prefixes of the names of document sets that do not begin with the name of a test."""
 
 PERTURBATION_SETS = "perturbation_sets"
-"""The file that lists these documents."""
+"""Name, without suffix, of the file that lists the documents of each set."""
 
 RAISES, LOWERS = EFFECTS = ("raises", "lowers")
-"""What a document does to a bias by being in the corpus: the words of every table, page and figure."""
+"""Effects of a document in the corpus on bias: the words used in all tables, pages and figures."""
 
 RESERVED = ("baseline", RANDOM, PPMI, PERTURBATION_SETS)
 
@@ -21,8 +21,8 @@ _NUMBERED = {"weat": "WEAT", "caliskan": "Caliskan"}
 
 
 def in_words(test: str) -> str:
-    """Return what a figure calls an association test: the papers' by their numbers, others by their names."""
-    found = re.fullmatch(r"([a-z]+)(\d+)", test)
-    if found and found[1] in _NUMBERED:
-        return f"{_NUMBERED[found[1]]} {found[2]}"
+    """Return the label of an association test in figures: the papers' tests by number, others by name."""
+    match = re.fullmatch(r"([a-z]+)(\d+)", test)
+    if match and match[1] in _NUMBERED:
+        return f"{_NUMBERED[match[1]]} {match[2]}"
     return test.replace("_", " ")

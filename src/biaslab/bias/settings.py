@@ -1,4 +1,4 @@
-"""Settings of measures of bias; light, as whatever a run is planned with."""
+"""Settings of bias measures. This module imports quickly, because planning a run needs it."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,7 +8,7 @@ from biaslab.core.settings import Count
 
 @dataclass(frozen=True, kw_only=True)
 class ExactTest:
-    """How the p-value of an association test is found."""
+    """Options for the p-value of an association test."""
 
     permutations: Annotated[
         Count, "partitions behind a p-value; where there are no more than these, all are taken"

@@ -1,4 +1,4 @@
-"""The word embedding association test: effect size, its gradient, and its permutation test.
+"""The word embedding association test (WEAT): effect size, gradient and permutation test.
 
 The formulas are those of Brunet et al. 2019, Section 3.3 and Equation 4, after Caliskan et al. 2017. With the
 unit vectors û_i = w_i / |w_i| of the words,
@@ -7,9 +7,9 @@ unit vectors û_i = w_i / |w_i| of the words,
     g_c  = mean_{a in A} cos(w_c, w_a) - mean_{b in B} cos(w_c, w_b) = û_c · h           for c in S and T
     B(w) = (mean_{s in S} g_s - mean_{t in T} g_t) / sd_{c in S and T} g_c               (Eq. 4)
 
-where sd is the sample standard deviation (divisor n - 1) over the n = |S| + |T| targets together.
+where sd is the sample standard deviation (divisor n - 1) over all n = |S| + |T| targets.
 
-A zero or non-finite vector has no cosine: every function here refuses it. Where all g_c are equal, Eq. 4 is
+A zero or non-finite vector has no cosine: every function here raises an error. If all g_c are equal, Eq. 4 is
 undefined: the effect size and its gradient are NaN.
 """
 
@@ -32,23 +32,24 @@ __all__ = [
 ]
 
 ROUNDING = 1e-12
-"""What sums of cosines in 64 bits are wrong by, at most: a smaller difference breaks no tie."""
+"""Largest error of sums of cosines in 64 bits: values that differ by less are tied."""
 _ROUNDINGS = 8
-"""Units in the last place that are no spread of differential associations. A cosine has two vectors, each
-rounded by half a unit when it is written and when it is scaled to length one. An association is the
-difference of two mean cosines, and so wrong by up to 4 units. A spread counts from twice that on."""
+"""Units in the last place below which a spread of differential associations is rounding error. Each of the
+two vectors of a cosine is rounded by half a unit when written and again when scaled to length one. An
+association is the difference of two mean cosines. Its error is therefore up to 4 units, and a spread needs
+twice that."""
 
 
 class PermutationTest(NamedTuple):
-    """A one-sided permutation p-value, and how it was found.
+    """A one-sided permutation p-value and its permutations.
 
     Attributes
     ----------
     p_value : float
     exact : bool
-        Whether every permutation was tried, and not a sample of them.
+        Whether all permutations were enumerated instead of sampled.
     n_permutations : int
-        How many were tried.
+        Number of permutations behind the p-value.
     """
 
     p_value: float
@@ -62,7 +63,7 @@ def weat_words(weat: WeatIndices) -> np.ndarray:
 
 
 def differential_associations(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
-    """Return g_c, how much nearer each target word is to the attributes A than to B.
+    """Return g_c, the difference between the mean similarities of each target word to A and to B.
 
     ``g_c = mean_{a in A} cos(w_c, w_a) - mean_{b in B} cos(w_c, w_b)``
 
@@ -92,7 +93,7 @@ def effect_size(vectors: np.ndarray, weat: WeatIndices) -> float:
     Parameters
     ----------
     vectors : (V, D) array of any float dtype
-        Word vectors; computed with in float64.
+        Word vectors; computations are in float64.
     weat : WeatIndices
         The words of the test.
 
@@ -116,9 +117,9 @@ def effect_size(vectors: np.ndarray, weat: WeatIndices) -> float:
 def largest_effect_size(n_first: int, n_second: int) -> float:
     """Return the largest effect size that target sets of these sizes can have.
 
-    It is that of associations which are equal within S and within T: with n = |S| + |T| and the sample
-    standard deviation of Eq. 4, ``sqrt(n (n - 1) / (|S| |T|))``. It is below 2 for sets of one size, and has
-    no bound when one set is far larger than the other.
+    The maximum is reached if the associations are equal within S and within T. With n = |S| + |T| and the
+    sample standard deviation of Eq. 4, it is ``sqrt(n (n - 1) / (|S| |T|))``. It is below 2 for sets of equal
+    size, and unbounded if one set is far larger than the other.
 
     Parameters
     ----------
@@ -135,9 +136,9 @@ def largest_effect_size(n_first: int, n_second: int) -> float:
 
 
 def rounding_limit(vectors: np.ndarray, weat: WeatIndices) -> float:
-    """Return what a spread of differential associations must exceed to be more than rounding.
+    """Return the largest spread of differential associations that rounding can explain.
 
-    It follows from the type of the vectors, about 1e-6 in 32 bits, and from the digits of their file.
+    It depends on the type of the vectors (about 1e-6 in 32 bits) and on the digits of their file.
     """
     dtype = np.result_type(vectors, np.float16)
     return max(ROUNDING, _ROUNDINGS * float(np.finfo(dtype).eps), weat.rounding)
@@ -160,7 +161,7 @@ def effect_size_gradient(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     Returns
     -------
     (n_words, D) float64
-        One row for each word of ``weat_words(weat)``, in that order. All NaN when Eq. 4 is undefined.
+        A row for each word of ``weat_words(weat)``, in that order. All NaN when Eq. 4 is undefined.
 
     Raises
     ------
@@ -187,20 +188,20 @@ def permutation_p_value(
 ) -> PermutationTest:
     """Return the one-sided p-value of Caliskan et al. 2017.
 
-    It is the probability that a random partition of the target words into sets of the sizes of S and T has a
-    test statistic ``Σ_S g - Σ_T g`` at least as large as the observed one. (With fixed sizes this statistic,
-    the sum over S alone and the difference of the means all order the partitions alike.) A sum over S that
-    falls short of the observed one by less than 1e-12 of ``Σ |g|`` is a tie, and ties count as reached. Where
-    the effect size is undefined, all partitions are ties, and p = 1.
+    A random partition divides the target words into sets of the sizes of S and T. The p-value is the
+    probability that its test statistic ``Σ_S g - Σ_T g`` is at least the observed statistic. With fixed
+    sizes, the sum over S and the difference of means order the partitions identically. A sum over S is a tie
+    if it is below the observed sum by less than 1e-12 of ``Σ |g|``. Ties count as reached. If the effect size
+    is undefined, all partitions are ties, and p = 1.
 
     Parameters
     ----------
     vectors, weat
         As for `effect_size`.
     max_permutations : int
-        Up to this number of partitions, all are enumerated, the observed one among them, and p is exact.
-        Beyond, this number n of random partitions is drawn, r of them reach the observed statistic, and
-        p = (r + 1) / (n + 1).
+        If there are at most this many partitions, all are enumerated, including the observed partition, and
+        p is exact. Otherwise this number n of random partitions is drawn. If r of them reach the observed
+        statistic, p = (r + 1) / (n + 1).
     rng : numpy.random.Generator
         For the random partitions.
 
@@ -232,9 +233,9 @@ def permutation_p_value(
 
 
 def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lengths |w_i| of words' vectors, (n,), and these scaled to length one, (n, D), in float64.
+    """Return the lengths |w_i| of word vectors, (n,), and the vectors scaled to length one, (n, D), float64.
 
-    Messages begin with `name`.
+    Error messages begin with `name`.
     """
     rows = np.asarray(vectors[ids], dtype=np.float64)
     norms = np.linalg.norm(rows, axis=1)
@@ -249,11 +250,12 @@ def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.nd
 
 
 class UnitVectors:
-    """The words of a test as unit vectors, and where each set finds its words among them.
+    """The words of a test as unit vectors, and the rows of each word set.
 
     `norms`, |w_i|, and `unit`, û_i, are in the order of ``weat_words``. `targets` (S, then T), `A` and `B`
-    are rows of `unit`. `attribute_direction` is h, the mean unit vector of A minus that of B. `signs` of the
-    targets are 1/|S| in S and -1/|T| in T. `rounding` is that of `rounding_limit`.
+    are row numbers of `unit`. `attribute_direction` is h, the mean unit vector of A minus the mean unit
+    vector of B. `signs` are 1/|S| for targets in S and -1/|T| for targets in T. `rounding` is
+    `rounding_limit`.
     """
 
     def __init__(self, vectors: np.ndarray, weat: WeatIndices) -> None:
@@ -267,11 +269,11 @@ class UnitVectors:
         self.rounding = rounding_limit(vectors, weat)
 
     def associations(self) -> np.ndarray:
-        """Return g_c of the targets, S then T."""
+        """Return g_c of the targets: S, then T."""
         return self.unit[self.targets] @ self.attribute_direction
 
     def by_vector(self, by_unit: np.ndarray) -> np.ndarray:
-        """Turn derivatives by the unit vectors û_i into those by the vectors w_i, both (n_words, D) float64.
+        """Convert derivatives by û_i to derivatives by w_i, both (n_words, D) float64.
 
         ``dB/dw_i = (I - û_i û_iᵀ) dB/dû_i / |w_i|``
         """
@@ -280,6 +282,6 @@ class UnitVectors:
 
 
 def _spread(g: np.ndarray, rounding: float) -> float:
-    """Return the sample standard deviation of the associations, or NaN when they differ by rounding alone."""
+    """Return the sample standard deviation of the associations, NaN if they differ by rounding only."""
     spread = g.std(ddof=1)
     return spread if spread > rounding else math.nan

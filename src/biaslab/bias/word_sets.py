@@ -1,4 +1,4 @@
-"""The word sets of a word embedding association test (WEAT): files, and their words in a vocabulary."""
+"""The word sets of a word embedding association test (WEAT): their files, and word ids in a vocabulary."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ __all__ = ["WeatIndices", "WordSets", "in_vocabulary", "read_word_sets"]
 
 _WORDS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}
 _TWO_SETS = {"type": "object", "additionalProperties": _WORDS, "minProperties": 2, "maxProperties": 2}
-# A test's name becomes part of file names and of names of perturbation sets, which hyphens divide.
+# The name of a test becomes part of names of files and of perturbation sets, whose parts hyphens separate.
 _NAME = {"type": "string", "pattern": "^[A-Za-z0-9_]+$", "not": {"enum": list(RESERVED)}}
 _KEYS = {
     "name": _NAME,
@@ -39,7 +39,7 @@ _PROBLEMS = {
 }
 _SCHEMA = {"type": "object", "properties": _KEYS | _OPTIONAL, "required": list(_KEYS)}
 WEAT = "weat"
-"""The measure of word sets that name none."""
+"""The default measure of word sets."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class WordSets:
     name : str
         Short name: letters, digits and underscores.
     title, source : str
-        What the test compares, and where its words come from.
+        What the test compares, and the source of its words.
     targets : dict of str to list of str
-        The two target sets, S then T.
+        The two target sets: S, then T.
     attributes : dict of str to list of str
-        The two attribute sets, A then B.
+        The two attribute sets: A, then B.
     measure : str
         Name of the measure of bias.
     parameters : dict of str to float
-        Of the measure.
+        Parameters of the measure.
     """
 
     name: str
@@ -87,11 +87,11 @@ class WeatIndices:
     name, set_names : str, tuple of str
         Names of the test, and of S, T, A and B.
     lost : dict of str to tuple of str
-        The words of each set that the vocabulary lacks, by the name of the set.
+        The words of each set that are not in the vocabulary, by the name of the set.
     measure, parameters : str, dict of str to float
         As in `WordSets`.
     rounding : float
-        What the digits of the file of vectors leave open of a cosine; 0 where its type alone decides.
+        Rounding error of a cosine from the digits of the vector file; 0 if only the number type limits it.
     """
 
     name: str
@@ -107,7 +107,7 @@ class WeatIndices:
 
     @property
     def lost_words(self) -> list[str]:
-        """All words that the vocabulary lacks, set by set."""
+        """All words that are not in the vocabulary, set by set."""
         return [word for words in self.lost.values() for word in words]
 
 
@@ -117,11 +117,11 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
     Parameters
     ----------
     path : path-like
-        A mapping with the keys ``name``, ``title``, ``source``, ``targets`` (S then T) and ``attributes``
-        (A then B), both mappings from the name of a set to its words. It may name its
-        ``measure`` of bias, and ``parameters`` of it.
+        A mapping with the keys ``name``, ``title``, ``source``, ``targets`` (S, then T) and ``attributes``
+        (A, then B). The last two map the name of a set to its words. The keys ``measure`` and ``parameters``
+        (of the measure) are optional.
     measures : mapping of str to iterable of str, optional
-        The measures that the caller can do, with the names of their parameters; WEAT alone by default.
+        The measures that the caller supports, with the names of their parameters; only WEAT by default.
 
     Returns
     -------
@@ -131,8 +131,8 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
     Raises
     ------
     InputError
-        When the file is missing or no such mapping, a word stands twice in a set, two opposite sets share
-        a word, or the measure is none of those.
+        When the file is missing or malformed, a word is repeated in a set, two opposite sets share a word, or
+        the measure is not one of `measures`.
     """
     value = read_yaml(Path(path))
     _check_keys(path, value)
@@ -141,11 +141,11 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
     if len(word_sets.sets) < 4:
         raise InputError(f"{path}: a target set and an attribute set have the same name; rename one of them")
     for name, words in word_sets.sets.items():
-        if repeated := _repeated(words):
+        if repeated := _first_repetition(words):
             raise InputError(f"{path}: '{repeated}' stands twice in set '{name}'; delete one of them")
     for pair in (word_sets.targets, word_sets.attributes):
         (first, words), (second, others) = pair.items()
-        if shared := _repeated([*words, *others]):
+        if shared := _first_repetition([*words, *others]):
             raise InputError(
                 f"{path}: '{shared}' is in both '{first}' and '{second}'; keep it in one of them"
             )
@@ -153,7 +153,7 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
 
 
 def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: float = 0.0) -> WeatIndices:
-    """Translate word sets to word ids; words that the vocabulary lacks are dropped from their set.
+    """Convert word sets to word ids; words that are not in the vocabulary are dropped from their set.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: 
     Returns
     -------
     WeatIndices
-        Ids of the words that are left, and the words that are lost.
+        Ids of the remaining words, and the lost words.
 
     Raises
     ------
@@ -193,8 +193,8 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: 
 def _check_keys(path: str | os.PathLike, value: Mapping) -> None:
     keys = [*_KEYS, *_OPTIONAL]
     if unknown := [str(key) for key in value if key not in keys]:
-        known = ", ".join(keys)
-        raise InputError(f"{path}: unknown key '{unknown[0]}'{suggest(unknown[0], keys)} (known: {known})")
+        names = ", ".join(keys)
+        raise InputError(f"{path}: unknown key '{unknown[0]}'{suggest(unknown[0], keys)} (known: {names})")
     problem = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(_SCHEMA).iter_errors(value))
     if problem is None:
         return
@@ -213,12 +213,12 @@ def _check_measure(path: str | os.PathLike, value: Mapping, measures: Mapping[st
             f"{path}: measure: '{measure}' cannot be measured here (possible: {', '.join(measures)})"
             f"{suggest(measure, measures)}"
         )
-    own = list(measures[measure])
-    if unknown := [name for name in value.get("parameters", {}) if name not in own]:
-        known = f"has {', '.join(own)}" if own else "has none; delete it"
-        raise InputError(f"{path}: parameters: '{unknown[0]}' is none of {measure}, which {known}")
+    parameters = list(measures[measure])
+    if unknown := [name for name in value.get("parameters", {}) if name not in parameters]:
+        advice = f"has {', '.join(parameters)}" if parameters else "has none; delete it"
+        raise InputError(f"{path}: parameters: '{unknown[0]}' is none of {measure}, which {advice}")
 
 
-def _repeated(words: Sequence[str]) -> str | None:
-    """Return the first word that was there before, or None."""
+def _first_repetition(words: Sequence[str]) -> str | None:
+    """Return the first word that repeats an earlier word, or None."""
     return next((word for place, word in enumerate(words) if word in words[:place]), None)

@@ -39,7 +39,7 @@ def _options(
 ) -> None: ...
 
 
-_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}  # further arguments are Snakemake's
+_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}  # further arguments go to Snakemake
 app.command(context_settings=_SNAKEMAKE)(run)
 app.command(context_settings=_SNAKEMAKE, hidden=True)(extras)  # for the Makefile
 app.command()(init)
@@ -55,7 +55,7 @@ guard_outputs(app)
 
 
 def _run(arguments: list[str]) -> int:
-    """Run a command and return its exit code; a wrong argument is one line, too, and no box."""
+    """Run a command and return its exit code; report wrong arguments in one line instead of a box."""
     try:
         return app(arguments, prog_name="biaslab", standalone_mode=False) or 0
     except Exception as error:
@@ -72,7 +72,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def main() -> None:
-    """Run the command; bad input ends with one line and exit code 2, an interrupt with 130."""
+    """Run the command; exit with one line and code 2 for bad input, and with 130 for an interrupt."""
     outlive_readers()
     cost = Cost()
     try:

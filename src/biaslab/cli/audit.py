@@ -10,7 +10,7 @@ from biaslab.run.outputs import To
 
 
 class More(enum.StrEnum):
-    """What a crate may hold besides tables and figures."""
+    """Optional contents of a crate in addition to tables and figures."""
 
     RESULTS = "results"
     EMBEDDINGS = "embeddings"
@@ -21,7 +21,7 @@ With = Annotated[
     typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
 ]
 SCHEMA = "workflow/schemas/claims.schema.yaml"
-_WIDTH = 160  # characters a line where there is no terminal
+_WIDTH = 160  # characters a line without a terminal
 
 app = typer.Typer(
     help="Published claims against measured results, and run against run.", no_args_is_help=True
@@ -162,7 +162,7 @@ def _show(comparison: object, a: Path, b: Path) -> None:
 
 
 def _console() -> object:
-    """Return where to print: plain text, wide where there is no terminal."""
+    """Return a console for plain text, which is wide without a terminal."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)

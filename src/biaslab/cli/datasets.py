@@ -26,7 +26,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the note of
 _CONFIG = Path("config.yaml")
 _COLUMNS = ("name", "state", "size", "version", "licence", "source")
 _SHOWN = _COLUMNS[:4]
-"""What fits the 80 columns of a terminal."""
+"""The columns that fit into the 80 characters of a terminal."""
 _GOT = {"wheel": "unpacked from", "download": "downloaded from", "recipe": "made of"}
 
 
@@ -98,7 +98,7 @@ def list_datasets(
 
 
 def _places(mirror: Path | None, configfile: list[Path] | None) -> Mapping:
-    """Return where data are looked for: the configuration's ``datasets``, with the mirror that is given."""
+    """Return the configuration section ``datasets``, with `mirror` if given."""
     from biaslab.run.config import load_files
 
     files = [*([_CONFIG] if _CONFIG.is_file() else []), *(configfile or [])]

@@ -1,4 +1,4 @@
-"""``biaslab init``: a configuration of one's own to start from."""
+"""``biaslab init``: write a configuration for a new run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Output that nobody reads any more, as in ``biaslab ... | head``, or that has no room on its disk."""
+"""Handle output without reader, as in ``biaslab ... | head``, or on a full disk."""
 
 import io
 import os
@@ -9,10 +9,9 @@ from biaslab.core.errors import InputError
 
 
 class _Patient(io.FileIO):
-    """A stream that goes on into nothing when its reader has gone, so that the work is done to the end.
+    """A stream that discards output when its reader is gone, so that the command completes.
 
-    Messages that find no room, as in the log of a step on a full disk, are dropped. Standard output that
-    finds no room is refused, once.
+    On a full disk, messages (e.g. the log of a step) are dropped, and standard output raises an error once.
     """
 
     def __init__(self, number: int, drops: bool):
@@ -20,12 +19,12 @@ class _Patient(io.FileIO):
         self._drops = drops
 
     def write(self, data: bytes) -> int | None:
-        """Write, or drop what nobody reads and what finds no room."""
+        """Write data; drop data without reader or without disk space."""
         try:
             return super().write(data)
         except BrokenPipeError:
             nothing = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nothing, self.fileno())  # also for the processes that are started from here on
+            os.dup2(nothing, self.fileno())  # also for child processes started from now on
             os.close(nothing)
         except OSError as error:
             if not self._drops:
@@ -37,7 +36,7 @@ class _Patient(io.FileIO):
 
 
 def outlive_readers() -> None:
-    """Let this process write its files and end as usual when its output is not read, or finds no room."""
+    """Let this process complete normally if its output has no reader or no disk space."""
     if sys.stdout is not None and sys.stdout is sys.__stdout__:
         sys.stdout = sys.__stdout__ = _patient(sys.stdout, drops=False)
     if sys.stderr is not None and sys.stderr is sys.__stderr__:

@@ -1,4 +1,4 @@
-"""Commands of the release before this one, and what to use instead of each."""
+"""Removed commands of the previous release, and their replacements."""
 
 from collections.abc import Sequence
 
@@ -37,16 +37,16 @@ SUCCESSORS = {
     "origins predict-sets": "use biaslab origins attribute --verify",
     "origins select-sets": "use biaslab origins attribute --verify",
 }
-"""What a message says after the name of a command that was removed, by the command without ``biaslab``."""
+"""Messages with the replacement of each removed command, by command without ``biaslab``."""
 
 
 def refuse_removed(arguments: Sequence[str]) -> None:
-    """Raise an error that names the successor where a removed command is asked for.
+    """Refuse a removed command, with its replacement in the message.
 
     Raises
     ------
     InputError
-        When the arguments begin with a removed command.
+        If the arguments begin with a removed command.
     """
     for length in (1, 2):
         name = " ".join(arguments[:length])

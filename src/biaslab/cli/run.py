@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Trust(enum.StrEnum):
-    """What of another run is taken as done."""
+    """The results of another run that are accepted."""
 
     NONE = "none"
     DIGESTS = "digests"
@@ -30,22 +30,22 @@ ConfigFiles = Annotated[
     list[Path] | None, typer.Option(help="Your own configuration, laid over config.yaml and the preset.")
 ]
 
-# Whatever killed the last run, the next one resumes: our own lock cannot go stale. What decides the results
-# is in the profile `_PROFILE`, which plain Snakemake finds by itself.
-# Jobs start at Snakemake's own rate of 100 a second, looked at every 5 s: each job leaves a timer behind
-# that asks once a timespan whether others may start, and with hundreds of them a quarter of a core is lost.
+# The next run resumes however the last run was killed: our own lock cannot go stale. All options that affect
+# results are in the profile `_PROFILE`, which plain Snakemake also finds.
+# Jobs start at Snakemake's default rate of 100 a second, checked every 5 s: each job leaves a timer that
+# checks the rate once a timespan, and hundreds of timers occupy a quarter of a core.
 _FLAGS = ["--quiet", "host", "reason", "--nolock"]
 _FLAGS += ["--max-jobs-per-timespan", "500/5s"]
-# Arguments of Snakemake under which steps run elsewhere: to cancel them takes longer than to end those here.
+# Arguments of Snakemake that run steps on other machines, where cancelling takes longer.
 _ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
 _PROFILE = "workflow/profiles/default/profile.yaml"
 _NAMES_PROFILE = re.compile(r"--workflow-profile(=.*)?")
 _CONFIG = "results/config.json"
-_NAME = re.compile("(?!all$)[A-Za-z_].*")  # of a rule or a result, perhaps
+_NAME = re.compile("(?!all$)[A-Za-z_].*")  # possibly of a rule or a result
 _PATIENCE, _PATIENCE_ELSEWHERE = 3.0, 60.0  # seconds
-_SIGNALLED = 128  # exit codes above it are those of signals
-_ALMOST_FULL = 1 << 20  # bytes: neither logs nor Snakemake's own notes fit
-# Those under which steps run again, each with the names that may follow: once is enough.
+_SIGNALLED = 128  # greater exit codes stand for signals
+_ALMOST_FULL = 1 << 20  # bytes: too few for logs and Snakemake's metadata
+# Arguments that force reruns, possibly followed by names; they apply only once.
 _FORCES = {"-f", "--force", "-F", "--forceall", "-R", "--forcerun"}
 
 
@@ -91,7 +91,7 @@ def run(
     need(WORKFLOW)
     root = repository()
     with contextlib.ExitStack() as stack:
-        source = _opened(stack, from_, trust, recheck, recheck_seed)
+        source = _open_source(stack, from_, trust, recheck, recheck_seed)
         files = overlays(preset, configfile, root)
         if source is not None and not files:
             files = [_config_of(source, stack)]
@@ -141,13 +141,13 @@ def _is_full(*folders: Path) -> bool:
 
 
 def _answers(areas: list[str]) -> list[str]:
-    """Return where in this folder the answers of areas are: the audit's page, and their own folders."""
+    """Return the paths of results for the user: the audit's page, and the folders of areas."""
     places = [Path("results/audit/audit.html"), *(Path("results") / area for area in areas)]
     return [str(place) for place in places if place.exists()]
 
 
 def _config_of(source: "Source", stack: contextlib.ExitStack) -> Path:
-    """Return the configuration of another run, as a file without the settings that are gone."""
+    """Write the configuration of another run without removed settings, and return its file."""
     from biaslab.core.files import write_json
     from biaslab.run.config import read_written
 
@@ -156,10 +156,10 @@ def _config_of(source: "Source", stack: contextlib.ExitStack) -> Path:
     return file
 
 
-def _opened(
+def _open_source(
     stack: contextlib.ExitStack, place: str | None, trust: Trust, recheck: int, seed: int | None
 ) -> "Source | None":
-    """Open the run to go on from, if there is one."""
+    """Open the run to continue from, if any."""
     from biaslab.core.errors import InputError
 
     if place is None:
@@ -187,7 +187,7 @@ def _take(
     root: Path,
     registry: dict,
 ) -> "Choice":
-    """Take what another run has; where no step is to be run, only say what that is."""
+    """Take results of another run; for a dry run, only describe them."""
     from snakemake.cli import parse_args
 
     from biaslab.run import travel
@@ -198,14 +198,14 @@ def _take(
         _say(f"biaslab: {line}")
 
     plain = _without_force(arguments)
-    asked = set(parse_args(plain)[1].targets)
-    options = [argument for argument in plain if argument not in asked]
+    targets = set(parse_args(plain)[1].targets)
+    options = [argument for argument in plain if argument not in targets]
 
     def wanted(targets: Sequence[str]) -> list[str]:
         return [*targets, *options] if targets else plain
 
     def plan(targets: Sequence[str], *more: str) -> list[Job]:
-        return planned_jobs([*_configured(root, files), *_profile(root, plain), *wanted(targets), *more])
+        return planned_jobs([*_base_options(root, files), *_profile(root, plain), *wanted(targets), *more])
 
     def make(targets: Sequence[str]) -> int:
         return _snakemake(root, files, wanted(targets))
@@ -222,27 +222,27 @@ def _take(
     return chosen
 
 
-def _configured(root: Path, configfiles: Sequence[Path]) -> list[str]:
-    """Return the arguments of Snakemake that name the workflow and what is laid over its configuration."""
-    given = ["--configfile", *map(str, configfiles)] if configfiles else []
-    return [*given, "--snakefile", str(root / "Snakefile")]
+def _base_options(root: Path, configfiles: Sequence[Path]) -> list[str]:
+    """Return the arguments of Snakemake for the workflow and its configuration files."""
+    options = ["--configfile", *map(str, configfiles)] if configfiles else []
+    return [*options, "--snakefile", str(root / "Snakefile")]
 
 
 def _snakemake(root: Path, configfiles: Sequence[Path], arguments: Sequence[str]) -> int:
-    """Run Snakemake to its end and return its exit code."""
+    """Run Snakemake and return its exit code."""
     from biaslab.run.supervise import supervise
 
     sys.stderr.flush()
     elsewhere = any(map(_ELSEWHERE.fullmatch, arguments))
     runs_here = not elsewhere and not only_looks(arguments)
     starter = ["biaslab.starter", sys.executable, "-m"] if runs_here else []
-    command = [sys.executable, "-m", *starter, "snakemake", *_configured(root, configfiles), *_FLAGS]
+    command = [sys.executable, "-m", *starter, "snakemake", *_base_options(root, configfiles), *_FLAGS]
     command += [*_profile(root, arguments), *arguments]
     return supervise(command, _PATIENCE_ELSEWHERE if elsewhere else _PATIENCE)
 
 
 def _profile(root: Path, arguments: Sequence[str]) -> list[str]:
-    """Return the options of the default profile, unless arguments name another one."""
+    """Return the options of the default profile, unless the arguments name another profile."""
     if any(map(_NAMES_PROFILE.fullmatch, arguments)):
         return []
     import yaml
@@ -253,11 +253,11 @@ def _profile(root: Path, arguments: Sequence[str]) -> list[str]:
 
 
 def _with_config(arguments: Sequence[str]) -> list[str]:
-    """Return arguments of Snakemake under which some results alone are asked for, with the configuration.
+    """Add the configuration file to the targets in arguments of Snakemake, if they name targets.
 
-    A run that made a part is packed and merged with it.
+    Packing and merging a partial run needs this file.
     """
-    if not any(map(_NAME.fullmatch, arguments)):  # the parser takes a while to import
+    if not any(map(_NAME.fullmatch, arguments)):  # importing the parser is slow
         return list(arguments)
     from snakemake.cli import parse_args
 
@@ -269,7 +269,7 @@ def _with_config(arguments: Sequence[str]) -> list[str]:
 
 
 def _without_force(arguments: Sequence[str]) -> list[str]:
-    """Return arguments of Snakemake but those under which finished steps run again."""
+    """Return arguments of Snakemake without options that rerun finished steps."""
     kept, forces = [], False
     for argument in arguments:
         forces = argument in _FORCES or (forces and not argument.startswith("-"))

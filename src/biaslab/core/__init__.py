@@ -1,1 +1,1 @@
-"""What every area shares: streams, atomic files, statistics, tables, figures. Knows no paper."""
+"""Code that all areas share: random streams, files, statistics, tables, figures. It depends on no paper."""

@@ -1,4 +1,4 @@
-"""The compiled kernel of Adam (Kingma and Ba 2015), for every training by hand."""
+"""The compiled kernel of Adam (Kingma and Ba 2015), for all training loops without a library."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from biaslab.core.jit import reassociating_kernel
 def adam_step(parameters, gradients, means, squares, rate, beta1, beta2, epsilon):
     """Move parameters by one step of Adam, in place; all four arrays are (p,) float32.
 
-    `rate` is the learning rate with both means' corrections for their start at zero.
+    `rate` is the learning rate, with the bias corrections of both moments.
     """
     for i in range(parameters.size):
         g = gradients[i]

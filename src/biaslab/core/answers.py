@@ -1,4 +1,4 @@
-"""The answer to a question about somebody's own data: lines of text, a page of HTML, all numbers as JSON."""
+"""Answers to questions about a user's data: lines of text, an HTML page, and all numbers as JSON."""
 
 import base64
 import importlib.metadata
@@ -21,13 +21,13 @@ from biaslab.core.files import render, write_text
 from biaslab.core.tables import is_number
 
 MADE_BY = "biaslab"
-"""What every file of an answer names near its beginning, so that one may replace the one before it."""
+"""The mark near the beginning of every answer file. Only a file with this mark may be overwritten."""
 
 _TEMPLATE = Path(__file__).parent / "answer.html.j2"
 _COLUMNS = 100
-_LOOKED_AT = 400  # bytes
-_WIDTH, _ROW = 3.6, 0.22  # inches: read on a phone and on a desk
-_LONGEST, _LABEL = 28, 44  # characters of a label of a row, and in a line of that of the axis
+_HEAD_BYTES = 400  # bytes
+_WIDTH, _ROW = 3.6, 0.22  # inches: legible on a phone and on a desktop
+_LONGEST, _LABEL = 28, 44  # characters: the label of a row, and a line of the axis label
 
 
 class _Link(str):
@@ -41,23 +41,23 @@ class Section:
     title: str
     text: Sequence[str] = ()
     figure: str = ""  # from `dots`
-    about_figure: str = ""  # what it shows, for who cannot see it
+    about_figure: str = ""  # description for readers who cannot see the figure
     table: pd.DataFrame | None = None
-    note: str = ""  # what a reader must know to read figure and table
+    note: str = ""  # how to read the figure and the table
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found out about somebody's data."""
+    """The result of a command on a user's data."""
 
-    command: str  # which was asked
+    command: str
     question: str
-    data: Mapping[str, str]  # what was read and how, a fact a row; files by name
-    files: Sequence[str | os.PathLike]  # what was read, as it was named
-    lines: Sequence[str]  # the answer, each line by itself
+    data: Mapping[str, str]  # facts on the input data, one a row; files by name
+    files: Sequence[str | os.PathLike]  # input files, as the user named them
+    lines: Sequence[str]  # the answer, line by line
     sections: Sequence[Section]
-    limits: Sequence[str]  # what the method cannot tell
-    numbers: Mapping[str, Any]  # for machines: tables and plain values
+    limits: Sequence[str]  # limits of the method
+    numbers: Mapping[str, Any]  # machine-readable: tables and plain values
 
 
 def dots(
@@ -67,10 +67,10 @@ def dots(
     line: float | None = None,
     line_label: str = "",
 ) -> str:
-    """Draw dots with intervals, a row a label, and return the address of an image that holds the figure.
+    """Draw dots with intervals, one row a label, and return the figure as the data address of an image.
 
-    `series` has of each name (n, 3) numbers: value, and the ends of its interval, NaN where there is none.
-    `line` is upright, where a number means something, which `line_label` says.
+    `series` maps a name to (n, 3) numbers: value, lower and upper end of the interval (NaN: no interval).
+    `line` is the position of a vertical reference line, and `line_label` its meaning.
     """
     from biaslab.core.plotting import BLUE, GREEN, GREY, METADATA, ORANGE, VERMILLION, figure
 
@@ -78,16 +78,17 @@ def dots(
     rows, step = np.arange(len(labels)), 0.6 / max(len(series), 2)
     height = 0.75 + _ROW * len(labels) * (1 + len(series) / 4)
     with warnings.catch_warnings(), figure(_WIDTH, height) as page:
-        warnings.filterwarnings("ignore", "Glyph")  # the table beside has what the font lacks
+        warnings.filterwarnings("ignore", "Glyph")  # the table shows characters that the font lacks
         axes = page.subplots()
         for i, (name, values) in enumerate(series.items()):
-            at = rows + (i - (len(series) - 1) / 2) * step
+            positions = rows + (i - (len(series) - 1) / 2) * step
             value, low, high = np.asarray(values, np.float64).T
             finite = np.isfinite(value)
             lengths = np.nan_to_num(np.maximum([value - low, high - value], 0))
             marker, colour = marks[i % len(marks)]
             style = {"color": colour, "marker": marker, "linestyle": "none", "elinewidth": 0.8}
-            axes.errorbar(value[finite], at[finite], xerr=lengths[:, finite], label=_plainly(name), **style)
+            label = _plainly(name)
+            axes.errorbar(value[finite], positions[finite], xerr=lengths[:, finite], label=label, **style)
         if line is not None:
             axes.axvline(
                 line, color=GREY, linewidth=0.8, linestyle="--", zorder=0, label=_plainly(line_label) or None
@@ -106,46 +107,46 @@ def dots(
 
 
 def link(text: str, href: str) -> str:
-    """Return the text of a cell that leads to a page below the folder of the answer."""
-    found = _Link(text)
-    found.href = href
-    return found
+    """Return the text of a cell with a link to a page below the folder of the answer."""
+    cell = _Link(text)
+    cell.href = href
+    return cell
 
 
 def with_ends(table: pd.DataFrame, name: str) -> np.ndarray:
-    """Return a column beside the ends of its interval, (n, 3), as `dots` takes them."""
+    """Return a column and the ends of its interval, (n, 3), as `dots` expects them."""
     return table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
 
 
 def names_of(files: Sequence[str | os.PathLike]) -> list[str]:
-    """Return what a page calls files: their names, after the folders above them where some share a name."""
+    """Return display names of files: file names, preceded by parent folders where file names coincide."""
     parts = [Path(file).parts for file in files]
     for n in range(1, max(map(len, parts), default=0) + 1):
-        names = ["/".join(of[-n:]) for of in parts]
+        names = ["/".join(path[-n:]) for path in parts]
         if len(set(names)) == len(set(parts)):
             break
     return names if parts else []
 
 
 def listed(table: pd.DataFrame, template: str) -> str:
-    """Return the rows of a table in one line, for who cannot see the figure of them."""
+    """Return the rows of a table in one line, for readers who cannot see its figure."""
     return "; ".join(template.format(**row) for row in table.to_dict("records"))
 
 
 def _plainly(text: str) -> str:
-    """Return text that a figure shows as it is: no formulas, and nothing that SVG cannot hold."""
+    """Escape a text for a figure: no formulas, and no characters that SVG cannot represent."""
     return "".join(c if c.isprintable() else " " for c in text).replace("$", r"\$")
 
 
 def check_answer(stem: str | os.PathLike) -> None:
-    """Refuse names of an answer's files that files of somebody else have."""
+    """Refuse to overwrite files that are not answers of this package."""
     for path in _paths(stem):
-        if path.is_dir() or (path.exists() and MADE_BY.encode() not in path.read_bytes()[:_LOOKED_AT]):
+        if path.is_dir() or (path.exists() and MADE_BY.encode() not in path.read_bytes()[:_HEAD_BYTES]):
             raise InputError(f"{path}: is there, and no answer of {MADE_BY}; choose another --out")
 
 
 def write_answer(answer: Answer, stem: str | os.PathLike) -> str:
-    """Write ``stem.html`` and ``stem.json``; return what a terminal shows, which ends with their names."""
+    """Write ``stem.html`` and ``stem.json``; return the terminal output, which ends with their names."""
     check_answer(stem)
     page, machine = _paths(stem)
     version = importlib.metadata.version(MADE_BY)
@@ -168,13 +169,13 @@ def _paths(stem: str | os.PathLike) -> tuple[Path, Path]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: tables as rows, nothing for what is no number."""
+    """Convert a value for JSON: tables to rows, NaN to null, and infinities to text."""
     if isinstance(value, pd.DataFrame):
         return [_plain(row) for row in value.to_dict("records")]
     if isinstance(value, Mapping):
-        return {str(key): _plain(of) for key, of in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(of) for of in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

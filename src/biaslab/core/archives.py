@@ -1,4 +1,4 @@
-"""Archives (``.tar``, perhaps packed by gzip, and ``.zip``): read within bounds, written without dates."""
+"""Read archives (``.tar``, ``.tar.gz``, ``.zip``) with size limits, and write them without dates."""
 
 import gzip
 import tarfile
@@ -13,23 +13,23 @@ from biaslab.core.errors import InputError, one_line
 from biaslab.core.files import DAMAGED_ZIP
 
 DAMAGED_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
-"""What gzip raises for a damaged file."""
+"""Exceptions that gzip raises for a damaged file."""
 
 _CHUNK_BYTES = 2**20
 _GZIP = b"\x1f\x8b"
-_UNIX = 3  # what a zip archive calls it
+_UNIX = 3  # code of Unix in zip archives
 _REMEDY = "take the published archive"
 
 
 def open_unpacked(path: Path) -> BinaryIO:
-    """Open a file for reading its bytes, through gzip when it begins as gzip's files do."""
+    """Open a file for reading bytes; decompress it if it begins with the gzip signature."""
     with path.open("rb") as file:
         is_packed = file.read(len(_GZIP)) == _GZIP
     return gzip.open(path) if is_packed else path.open("rb")
 
 
 def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of each file of a ``.tar``, perhaps ``.gz``; nothing is written."""
+    """Yield the name and the bytes of each file of a ``.tar`` or ``.tar.gz``, without writing files."""
     try:
         with open_unpacked(path) as file:
             stream = _Bounded(file, path, max_bytes)
@@ -39,7 +39,7 @@ def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
                         raise InputError(f"{path}: has a link or a device in it; {_REMEDY}")
                     if member.isfile():
                         yield member.name, archive.extractfile(member).read()
-            while stream.read(_CHUNK_BYTES):  # to the checksum at the end
+            while stream.read(_CHUNK_BYTES):  # read up to the checksum at the end
                 pass
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
@@ -48,7 +48,7 @@ def tar_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
 
 
 def write_tar(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    """Write an archive whose bytes depend on the names and bytes of its files alone, not on their order."""
+    """Write a tar archive that depends only on the names and bytes of its files, not on their order."""
     with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as archive:
         for name, data in sorted(files):
             member = tarfile.TarInfo(name)
@@ -57,13 +57,13 @@ def write_tar(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 
 def zip_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of each file of a zip archive (``.npz`` is one); nothing is written."""
+    """Yield the name and the bytes of each file of a ``.zip`` or ``.npz``, without writing files."""
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(member.file_size for member in archive.infolist()) > max_bytes:
                 raise InputError(f"{path}: unpacks to more than {max_bytes} bytes; {_REMEDY}")
             for member in archive.infolist():
-                yield member.filename, archive.read(member)  # no more than is announced
+                yield member.filename, archive.read(member)  # at most the announced size
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
     except (OSError, *DAMAGED_ZIP) as error:
@@ -71,7 +71,7 @@ def zip_files(path: Path, max_bytes: int) -> Iterator[tuple[str, bytes]]:
 
 
 def write_zip(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    """Write a zip archive, uncompressed, with equal bytes for equal names and bytes of files in any order."""
+    """Write an uncompressed zip archive that depends only on the names and bytes of its files."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in sorted(files):
             member = zipfile.ZipInfo(name)
@@ -80,7 +80,7 @@ def write_zip(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 
 class _Bounded:
-    """A stream that ends with an error when more than so many bytes come out of it."""
+    """A stream that raises an error when it yields more than `max_bytes`."""
 
     def __init__(self, file: BinaryIO, path: Path, max_bytes: int):
         self._file, self._path, self._max_bytes, self._left = file, path, max_bytes, max_bytes

@@ -1,4 +1,4 @@
-"""The user's folder of what only saves time: compiled kernels, digests of code."""
+"""The user's cache folder, for compiled kernels and digests of code."""
 
 import os
 import stat
@@ -8,24 +8,24 @@ from pathlib import Path
 from biaslab.core.errors import InputError
 
 VARIABLE = "BIASLAB_CACHE"
-"""The environment variable that names another folder."""
+"""The environment variable that replaces the default cache folder."""
 
 
 def cache_folder(name: str) -> Path | None:
-    """Return a folder of the cache, whether it exists or not; None where there is no home to keep it in."""
+    """Return a folder of the cache, which may not exist yet; None if the user has no home folder."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE]).absolute() / name
     from platformdirs import user_cache_path
 
     if not os.environ.get("XDG_CACHE_HOME") and not os.path.isdir(os.path.expanduser("~")):
-        return None  # a home that is missing is not to be made
+        return None  # do not create a missing home
     return user_cache_path("biaslab").absolute() / name
 
 
 def replace_unwritable_home() -> None:
-    """Keep caches in a folder for temporary files if the user's home cannot hold them.
+    """Keep caches in a temporary folder if the user's home is not writable.
 
-    Snakemake needs a cache. Without one, matplotlib makes a folder for each process, and complains.
+    Snakemake needs a cache. Without a cache, matplotlib creates a folder for each process and warns.
     """
     home = Path(os.path.expanduser("~"))
     caches = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
@@ -33,23 +33,23 @@ def replace_unwritable_home() -> None:
     plots = [Path(os.environ.get("MPLCONFIGDIR") or config / "matplotlib")]
     if not os.environ.get("MPLCONFIGDIR"):
         plots.append(caches / "matplotlib")
-    if not (_can_hold(caches / "biaslab") and _can_hold(caches / "snakemake")):
+    if not (_is_writable(caches / "biaslab") and _is_writable(caches / "snakemake")):
         os.environ["XDG_CACHE_HOME"] = str(_temporary_cache())
-    if not all(map(_can_hold, plots)):
+    if not all(map(_is_writable, plots)):
         os.environ["MPLCONFIGDIR"] = str(_temporary_cache() / "matplotlib")
 
 
-def _can_hold(folder: Path) -> bool:
-    """Tell whether the user can write into a folder, or make it; a home that is missing is not to be made."""
+def _is_writable(folder: Path) -> bool:
+    """Return whether the user can write into a folder or create it. A missing home is not created."""
     home = Path(os.path.expanduser("~"))
     if folder.is_relative_to(home) and not home.is_dir():
         return False
-    nearest = next((place for place in (folder, *folder.parents) if place.exists()), Path())
+    nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), Path())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 def _temporary_cache() -> Path:
-    """Return the user's own folder for caches among temporary files, the same in every run."""
+    """Return the user's cache folder below the temporary folder; every run uses the same folder."""
     try:
         folder = Path(tempfile.gettempdir()) / f"biaslab-{os.geteuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -64,7 +64,7 @@ def _temporary_cache() -> Path:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder for the user alone; raise OSError when it is there and others can write into it."""
+    """Create a folder for the user alone; raise OSError if other users can write into an existing one."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     if not is_private(folder):
@@ -72,13 +72,12 @@ def make_private(folder: Path) -> None:
 
 
 def is_private(folder: Path) -> bool:
-    """Tell whether a folder, and the one around it, are the user's and nobody else can write into them."""
+    """Return whether the user owns a folder and its parent, and no other user can write into them."""
     return all(
-        stat.S_ISDIR(place.lstat().st_mode) and is_only_ours(place.lstat())
-        for place in (folder, folder.parent)
+        stat.S_ISDIR(path.lstat().st_mode) and is_only_ours(path.lstat()) for path in (folder, folder.parent)
     )
 
 
 def is_only_ours(status: os.stat_result) -> bool:
-    """Tell whether a file or folder is the user's and nobody else can write to it."""
+    """Return whether the user owns a file or folder, and no other user can write to it."""
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -1,7 +1,7 @@
-"""The columns of tables, said once with their meanings: in a ``columns.tsv`` beside the code that has them.
+"""The columns of tables and their meanings, from the ``columns.tsv`` in the folder of the code.
 
-Writers and readers take the names from there, results/README.md the meanings. The file counts as code
-(`biaslab.run.code`): an edit reruns the steps of the area.
+Writers and readers take the names from this file, results/README.md takes the meanings. The file counts as
+code (`biaslab.run.code`): an edit reruns the steps of the area.
 """
 
 import re
@@ -15,21 +15,22 @@ _TABLE = re.compile(r"([\w/-]+)\.(tsv|parquet)")
 
 
 def said(package: str) -> dict[str, dict[str, str]]:
-    """Return the meanings of columns, by the files that have them and by the columns, as they are written."""
+    """Return the meanings in a package's ``columns.tsv``, by file and by column, as written there."""
     return _meanings(Path(__file__).parents[1].joinpath(*package.split("."), FILE))
 
 
 def columns_of(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the columns of each table of a ``columns.tsv``, in order, by the table's name without suffix.
 
-    Left out is what not every such table has: names in backticks, and those that stand for several (TEST).
+    Names in backticks and names that stand for several (TEST) are left out: not every table has them.
     """
-    found = {}
+    columns = {}
     for files, groups in _meanings(path).items():
         names = [name for group in groups if _NAMES.fullmatch(group) for name in group.split(", ")]
         tables = (_TABLE.fullmatch(file) for file in files.split(", "))
-        found |= {t[1]: tuple(name for name in names if "TEST" not in name) for t in tables if t and names}
-    return found
+        fixed = tuple(name for name in names if "TEST" not in name)
+        columns |= {table[1]: fixed for table in tables if table and names}
+    return columns
 
 
 def _meanings(path: Path) -> dict[str, dict[str, str]]:

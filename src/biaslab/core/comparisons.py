@@ -1,25 +1,25 @@
-"""Rates of several groups: does any differ, how sure is each comparison, how small a difference would show.
+"""Compare the rates of several groups: test, simultaneous intervals, and smallest detectable differences.
 
-Rates are of hits among n, a column a group. One row: independent candidates, or those of one list. Several
-rows: lists (or other clusters), which are the units, as candidates of one list compete and fare alike.
+A rate is the number of hits among n candidates; each column is a group. One row holds independent candidates
+or one list. Several rows are lists (or other clusters), the units, because candidates of a list compete.
 
-**Any difference.** The deviation of a group in a list is its hits less those expected if its candidates were
-drawn like all others of the list. The statistic of a group is the absolute sum of its deviations over a
-standard error: that of permutations of the groups within each list, or that over lists, of the group or of
-all groups in common, where one of these is larger. The p-value of a group is the share of permutations in
-which the greatest statistic of any group is as large, so that all groups are counted (single-step maxT,
-Westfall and Young 1993). With several lists it is no less than the p-value by Student's t over the lists that
-have the group, corrected by Šidák: lists that differ more than by chance cause no false alarm. The least
-p-value of all groups tests whether any differs.
+**Any difference.** The deviation of a group in a list is its hits less the hits expected if its candidates
+were drawn like all others of the list. The statistic of a group is the absolute sum of its deviations over a
+standard error. This is the largest of three: under permutation of the groups within each list, over lists
+for the group, and over lists for all groups together. The p-value of a group is the share of permutations in
+which the greatest statistic of any group is as large (single-step maxT, Westfall and Young 1993), which
+corrects for all groups. With several lists it is at least the Šidák-corrected p-value by Student's t over the
+lists that have the group: lists that differ more than by chance cause no false alarm. The smallest p-value of
+all groups tests whether any group differs.
 
-**Which differ.** The reference, the group with the highest rate, is chosen after looking, so intervals count
-all pairs with a possible reference (Bonferroni). With a reference that is named beforehand they count the
-others alone. Hsu's interval to the best is not used: it has no upper end when a group of one may be the best.
+**Which differ.** The reference, the group with the highest rate, is chosen from the data, so intervals are
+corrected for all pairs with a possible reference (Bonferroni); for a reference named beforehand, only for the
+other groups. Hsu's interval to the best is not used: it has no upper end if a group of one may be the best.
 
-**How small.** The least difference of a group is that between its rate and the rate of all others that its
-p-value would show, at 5%, four times in five. A simulation finds it: hits with lower odds than the others'
-(Fisher's noncentral hypergeometric distribution) in the same lists. A group is too small to tell when even
-nobody chosen would show less often.
+**How small.** The smallest detectable difference of a group lies between its rate and the rate of all others.
+The test detects it at 5% with a power of 80%. A simulation draws hits with lower odds than the others' in the
+same lists (Fisher's noncentral hypergeometric distribution). A group is too small if the power stays below
+80% even without any hit.
 """
 
 import math
@@ -36,60 +36,60 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL
 
 SIGNIFICANT = 0.05
-"""The share of false alarms that all comparisons of some groups may have together."""
+"""The family-wise error rate of all comparisons of a set of groups."""
 POWER = 0.8
-"""How often a least difference would be seen."""
+"""The power at which a smallest detectable difference is detected."""
 N_PERMUTATIONS = 9999
 N_SIMULATIONS = 4000
 
-_MAX_DRAWS = 40_000_000  # of numbers in all permutations: many lists have fewer permutations, and ...
-_FEWEST = 1999  # ... where not even so many can be drawn, Student's t alone is the test
+_MAX_DRAWS = 40_000_000  # numbers in all permutations: many lists get fewer permutations
+_FEWEST = 1999  # with fewer permutations, Student's t alone is the test
 _MAX_SIMULATED = 2000  # lists times groups; beyond, the normal distribution replaces the simulation
-_FEW = 5  # hits or misses that Student's t without permutations needs
+_FEW = 5  # minimum of hits and of misses for Student's t without permutations
 _BLOCK = 2_000_000
 _STEPS = 14
 _ROUNDING = 1e-9
-_FARTHEST = -20.0  # logarithm of the smallest odds that are tried
-_CLEAR = 0.01  # significance at which lists are taken to differ more than by chance
+_FARTHEST = -20.0  # logarithm of the smallest odds
+_CLEAR = 0.01  # significance level at which lists count as differing more than by chance
 
 
 class Comparison(NamedTuple):
-    """What data say of the rates of groups, (G,) float64 each; NaN where nothing can be told."""
+    """Comparison of the rates of groups, (G,) float64 each; NaN where the data do not determine a value."""
 
-    p_value: float  # of no difference between any groups
-    p_values: np.ndarray  # of no difference between a group and all others; they count all groups
-    least_rates: np.ndarray  # a group's rate that would be seen, in place of ...
-    other_rates: np.ndarray  # ... that of all others then
+    p_value: float  # null hypothesis: no group differs
+    p_values: np.ndarray  # of each group against all others, corrected for all groups
+    least_rates: np.ndarray  # smallest detectable rate of each group
+    other_rates: np.ndarray  # rate of all others at `least_rates`
 
     @property
     def is_too_few(self) -> np.ndarray:
-        """Return which groups are so small that not even nobody chosen would be seen four times in five."""
+        """Return which groups are so small that the power is below 80% even without any hit."""
         return np.isnan(self.least_rates)
 
 
 @dataclass(frozen=True)
 class GroupTest:
-    """A test of equal rates in lists of given groups and places; in each list something can differ."""
+    """A test of equal rates in lists with fixed groups and places; every list allows a difference."""
 
     n: np.ndarray  # (L, G) int64: candidates
-    sure: np.ndarray  # (L,) int64: candidates with a weight of 1: those that hit
+    sure: np.ndarray  # (L,) int64: candidates that hit for certain (weight 1)
     tied: np.ndarray  # (L,) int64: candidates that tie for the last places
-    weight: np.ndarray  # (L,) float64: their weight, the chance of each of them
+    weight: np.ndarray  # (L,) float64: chance of each tied candidate
     seed: int = 0
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Candidates of each list, (L,)."""
+        """Number of candidates of each list, (L,)."""
         return self.n.sum(axis=1)
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """Hits of each group if its candidates were drawn like all others, (L, G)."""
+        """Expected hits of each group if its candidates were drawn like all others, (L, G)."""
         return self.n * ((self.sure + self.tied * self.weight) / self.sizes)[:, None]
 
     @cached_property
     def n_lists(self) -> np.ndarray:
-        """Lists in which each group can differ from others, (G,)."""
+        """Number of lists in which each group can differ from others, (G,)."""
         return ((self.n > 0) & (self.n < self.sizes[:, None])).sum(axis=0)
 
     @cached_property
@@ -102,30 +102,30 @@ class GroupTest:
         return (shares * squares[:, None]).sum(axis=0)
 
     def p_values(self, hits: np.ndarray) -> np.ndarray:
-        """Return the p-value of each group, corrected for all groups, of hits (..., L, G)."""
+        """Return the p-value of each group for hits (..., L, G), corrected for all groups."""
         deviations = hits - self.expected
         return self._p_values(self._statistics(deviations.sum(axis=-2), (deviations**2).sum(axis=-2)))
 
     def least_rates(self, hits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rate of each group that would be seen four times in five, and that of the others then.
+        """Return the smallest detectable rate of each group, and the rate of the others at this point.
 
-        The hits, (L, G), tell how much more than by chance lists differ.
+        The hits, (L, G), determine the overdispersion over lists.
         """
         deviations, df = hits - self.expected, np.maximum(self.n_lists - 1, 1)
         over_lists = _variance_over_lists(deviations.sum(axis=0), (deviations**2).sum(axis=0), self.n_lists)
         ratio = np.divide(over_lists, self.variances, out=np.ones(len(df)), where=self.variances > 0)
         inflation = np.where(ratio > scipy.stats.chi2.ppf(1 - _CLEAR, df) / df, ratio, 1.0)
         least, others = np.full((2, self.n.shape[1]), np.nan)
-        known: dict[tuple, tuple[float, float]] = {}  # groups alike have one answer
+        results: dict[tuple, tuple[float, float]] = {}  # equal groups share a result
         for v in np.flatnonzero(self.n_lists):
             key = (self.n[:, v].tobytes(), float(inflation[v]))
-            if key not in known:
-                known[key] = _Alternative(self, int(v), float(inflation[v])).least_rate()
-            least[v], others[v] = known[key]
+            if key not in results:
+                results[key] = _Alternative(self, int(v), float(inflation[v])).least_rate()
+            least[v], others[v] = results[key]
         return least, others
 
     def _statistics(self, sums: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        """Return the statistic of each group, (..., G), of sums and sums of squares of deviations."""
+        """Return the statistic of each group, (..., G), from sums and sums of squares of deviations."""
         over_lists = _variance_over_lists(sums, squares, self.n_lists)
         by_chance = np.where(self.n_lists > 1, self.variances, 0.0).sum()
         common = over_lists.sum(axis=-1, keepdims=True) / max(by_chance, _ROUNDING)
@@ -133,7 +133,7 @@ class GroupTest:
         return np.divide(np.abs(sums), np.sqrt(variance), out=np.zeros_like(sums), where=variance > 0)
 
     def _p_values(self, statistics: np.ndarray) -> np.ndarray:
-        """Return p-values, corrected for all groups, of statistics (..., G)."""
+        """Return p-values of statistics (..., G), corrected for all groups."""
         p, G = np.zeros_like(statistics), self.n.shape[1]
         if self._greatest is not None:
             n_greater = len(self._greatest) - np.searchsorted(self._greatest, statistics - _ROUNDING)
@@ -150,7 +150,7 @@ class GroupTest:
 
     @cached_property
     def _greatest(self) -> np.ndarray | None:
-        """The greatest statistics of permutations of groups within lists, sorted; None: too many to draw."""
+        """Sorted greatest statistics of permutations within lists; None for too many lists to permute."""
         n_lists, G = self.n.shape
         n_drawn = min(N_PERMUTATIONS, _MAX_DRAWS // (n_lists * G))
         if n_drawn < _FEWEST:
@@ -176,17 +176,17 @@ def compare_groups(
     weight: ArrayLike | None = None,
     seed: int = 0,
 ) -> Comparison:
-    """Test whether any group has another rate than the others, and find the least differences to be seen.
+    """Test whether the rate of any group differs, and find the smallest detectable differences.
 
     Parameters
     ----------
     hits, n : (G,) or (L, G)
         Hits of each group and its candidates; with rows, of each list.
     tied, weight : (L,), optional
-        Candidates of each list that tie for its last places, and the chance of each of them; their hits are
-        expected ones.
+        Candidates of each list that tie for its last places, and the chance of each. Their hits are expected
+        values.
     seed : int
-        Of permutations and simulations.
+        Seed of permutations and simulations.
     """
     hits, n = np.atleast_2d(np.asarray(hits, np.float64)), np.atleast_2d(np.asarray(n, np.int64))
     tied = np.zeros(len(n), np.int64) if tied is None else np.asarray(tied, np.int64)
@@ -194,18 +194,18 @@ def compare_groups(
     sure = np.rint(hits.sum(axis=1) - tied * weight).astype(np.int64)
     can_differ = (np.count_nonzero(n, axis=1) > 1) & (sure + tied > 0) & (sure < n.sum(axis=1))
     if not can_differ.any():
-        nothing = np.full(n.shape[1], np.nan)
-        return Comparison(math.nan, nothing, nothing, nothing)
+        missing = np.full(n.shape[1], np.nan)
+        return Comparison(math.nan, missing, missing, missing)
     test = GroupTest(*(a[can_differ] for a in (n, sure, tied, weight)), seed)
     p_values = test.p_values(hits[can_differ])
     return Comparison(float(np.nanmin(p_values)), p_values, *test.least_rates(hits[can_differ]))
 
 
 def pair_level(n_groups: int, n_references: int | None = None, level: float = LEVEL) -> float:
-    """Return the level of the interval of a pair at which those of all pairs hold together (Bonferroni).
+    """Return the level of a pair's interval for simultaneous intervals of all pairs (Bonferroni).
 
-    `n_references`: how many groups could have become the reference, by default each; 1 for one that is named
-    before looking.
+    `n_references` is the number of groups that could have become the reference: by default all groups, and
+    1 for a reference named beforehand.
     """
     references = n_groups if n_references is None else n_references
     n_pairs = math.comb(n_groups, 2) - math.comb(n_groups - references, 2)
@@ -215,34 +215,34 @@ def pair_level(n_groups: int, n_references: int | None = None, level: float = LE
 def ratio_intervals(hits: ArrayLike, n: ArrayLike, reference: int, is_named: bool = False) -> np.ndarray:
     """Return simultaneous intervals of the ratio of each group's rate to that of the reference, (G, 2).
 
-    Arguments are as those of `compare_groups`; `is_named` says whether the reference was chosen beforehand.
-    Of several lists the variance is that over lists where it exceeds that of independent candidates. The
-    quantile is Student's: the degrees of freedom are those of the lists that have the group or the reference,
-    whichever are fewer, and of the mean over groups, which share the reference (Satterthwaite).
+    See `compare_groups` for the arguments; `is_named` is whether the reference was chosen beforehand.
+    With several lists, the variance over lists replaces the variance of independent candidates if larger. The
+    quantile is Student's. Its degrees of freedom come from the lists that have the group or the reference,
+    whichever are fewer, and from the mean over groups, which share the reference (Satterthwaite).
     """
     hits, n = np.atleast_2d(np.asarray(hits, np.float64)), np.atleast_2d(np.asarray(n, np.float64))
-    totals, of_all = hits.sum(axis=0), n.sum(axis=0)
+    totals, sizes = hits.sum(axis=0), n.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        usable = usable_references(totals / of_all, of_all)
-    level = pair_level(len(of_all), 1 if is_named else max(1, int(usable.sum())))
-    inflation, df, others = 1.0, np.full(len(of_all), np.inf), len(of_all) - 1
+        usable = usable_references(totals / sizes, sizes)
+    level = pair_level(len(sizes), 1 if is_named else max(1, int(usable.sum())))
+    inflation, df, others = 1.0, np.full(len(sizes), np.inf), len(sizes) - 1
     if len(n) > 1 and others:
         n_lists = np.count_nonzero(n, axis=0)
         df = 4 * (np.minimum(n_lists, n_lists[reference]) - 1) * others / (others + 3)
         inflation = _pair_inflation(hits, n, reference)
-    ends = ratio_interval(totals, of_all, totals[reference], of_all[reference], level, inflation, df)
+    ends = ratio_interval(totals, sizes, totals[reference], sizes[reference], level, inflation, df)
     return np.stack(ends, axis=1)
 
 
 def _pair_inflation(hits: np.ndarray, n: np.ndarray, reference: int) -> np.ndarray:
-    """Return by how much the variance over lists of log ratios exceeds that of independent candidates.
+    """Return the variance of log ratios over lists, relative to independent candidates.
 
-    It is that of a group or the mean of all groups, whichever is larger, and at least 1.
+    The factor is the group's own or the mean of all groups, whichever is larger, and at least 1.
     """
-    totals, of_all, n_lists = hits.sum(axis=0), n.sum(axis=0), len(n)
+    totals, sizes, n_lists = hits.sum(axis=0), n.sum(axis=0), len(n)
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(totals > 0, hits / totals - n / of_all, 0.0)
-        alone = np.where(totals > 0, 1 / totals - 1 / of_all, 0.0)
+        relative = np.where(totals > 0, hits / totals - n / sizes, 0.0)
+        alone = np.where(totals > 0, 1 / totals - 1 / sizes, 0.0)
         squares = ((relative - relative[:, [reference]]) ** 2).sum(axis=0)
         ratio = n_lists / (n_lists - 1) * squares / (alone + alone[reference])
     ratio = np.where(np.isfinite(ratio), ratio, 1.0)
@@ -256,7 +256,7 @@ def _variance_over_lists(sums: np.ndarray, squares: np.ndarray, n_lists: np.ndar
 
 
 def _draw(n: np.ndarray, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return how many of each group, (..., G), are among so many drawn without replacement, (...)."""
+    """Draw `places` (...) of `n` (..., G) candidates without replacement; return the counts by group."""
     drawn = np.zeros_like(n)
     rest, places = n.sum(axis=-1), np.broadcast_to(places, n.shape[:-1]).copy()
     for v in range(n.shape[-1]):
@@ -267,7 +267,7 @@ def _draw(n: np.ndarray, places: np.ndarray, rng: np.random.Generator) -> np.nda
 
 
 class _Alternative:
-    """The hits of one group when its odds are lower than those of all others, in the lists of a test."""
+    """The alternative hypothesis that the odds of one group are lower than those of all others."""
 
     def __init__(self, test: GroupTest, v: int, inflation: float) -> None:
         self.test, self.v, self.inflation = test, v, inflation
@@ -291,7 +291,7 @@ class _Alternative:
         return scipy.special.softmax(self.logs + self.counts * log_odds, axis=1)
 
     def least_rate(self) -> tuple[float, float]:
-        """Return the rate that would be seen four times in five, and that of the others; NaN for none."""
+        """Return the smallest detectable rate, and the rate of the others at this point; NaN for none."""
         if self.power(_FARTHEST) < POWER:
             return math.nan, math.nan
         low, high = _FARTHEST, 0.0
@@ -303,7 +303,7 @@ class _Alternative:
         return float(hits / mine), float((self.test.expected.sum() - hits) / (size - mine))
 
     def power(self, log_odds: float) -> float:
-        """Return how often the p-value of the group is at most 5%."""
+        """Return the probability that the p-value of the group is at most 5%."""
         p = self.chances(log_odds)
         means = (p * self.counts).sum(axis=1)
         gap = means[self.of_list] - self.test.expected[:, self.v]
@@ -316,32 +316,32 @@ class _Alternative:
             drawn = np.minimum(np.searchsorted(cumulated[i], self.uniform[:, lists]), p.shape[1] - 1)
             deviations[:, lists] = self.first[i] + drawn - means[i]
         deviations = gap + deviations * math.sqrt(self.inflation)
-        return self._seen(deviations.sum(axis=1), (deviations**2).sum(axis=1))
+        return self._share_significant(deviations.sum(axis=1), (deviations**2).sum(axis=1))
 
     def _normal_power(self, mean: float, variance: float) -> float:
-        """Return the power where the sum of deviations is normal."""
+        """Return the power if the sum of deviations is normally distributed."""
         quantiles = scipy.stats.norm.ppf((np.arange(1000) + 0.5) / 1000)
         sums, n_lists = mean + math.sqrt(variance) * quantiles, self.test.n_lists[self.v]
-        return self._seen(sums, variance * (n_lists - 1) / n_lists + sums**2 / n_lists)
+        return self._share_significant(sums, variance * (n_lists - 1) / n_lists + sums**2 / n_lists)
 
-    def _seen(self, sums: np.ndarray, squares: np.ndarray) -> float:
-        """Return how often the p-value of sums and sums of squares of deviations is at most 5%."""
-        whole = np.zeros((2, len(sums), self.test.n.shape[1]))
-        if whole.shape[2] == 2:
-            whole[:] = np.stack([sums, squares])[:, :, None]
+    def _share_significant(self, sums: np.ndarray, squares: np.ndarray) -> float:
+        """Return the share of sums and sums of squares of deviations with a p-value of at most 5%."""
+        moments = np.zeros((2, len(sums), self.test.n.shape[1]))
+        if moments.shape[2] == 2:
+            moments[:] = np.stack([sums, squares])[:, :, None]
         else:
             spread = 1.0 if self.uniform is None else self.spread_of_others
-            of_others = self.inflation * self.test.variances * (1 - 1 / np.maximum(self.test.n_lists, 1))
-            whole[1] = np.multiply.outer(spread * np.ones(len(sums)), of_others)
-            whole[:, :, self.v] = sums, squares
-        p_values = self.test._p_values(self.test._statistics(*whole))[:, self.v]
+            variances = self.inflation * self.test.variances * (1 - 1 / np.maximum(self.test.n_lists, 1))
+            moments[1] = np.multiply.outer(spread * np.ones(len(sums)), variances)
+            moments[:, :, self.v] = sums, squares
+        p_values = self.test._p_values(self.test._statistics(*moments))[:, self.v]
         return float((p_values <= SIGNIFICANT).mean())
 
 
 def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """Return the logarithm of binomial coefficients, minus infinity for an impossible number."""
+    """Return the logarithm of binomial coefficients, minus infinity for impossible counts."""
     n = n[:, None]
     is_possible = (k >= 0) & (k <= n)
-    safe = np.where(is_possible, k, 0)
-    of_n, of_k, of_rest = (scipy.special.gammaln(m + 1) for m in (n, safe, n - safe))
-    return np.where(is_possible, of_n - of_k - of_rest, -np.inf)
+    possible_k = np.where(is_possible, k, 0)
+    log_n, log_k, log_rest = (scipy.special.gammaln(m + 1) for m in (n, possible_k, n - possible_k))
+    return np.where(is_possible, log_n - log_k - log_rest, -np.inf)

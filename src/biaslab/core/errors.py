@@ -1,41 +1,41 @@
-"""The one exception that stands for bad input."""
+"""The exception for bad input, and helpers for its messages."""
 
 import difflib
 import re
 from collections.abc import Iterable
 
 LONGEST_WORD, LONGEST_MESSAGE = 300, 2000
-"""Characters of a message that are printed."""
+"""Maximum number of printed characters of a word and of a message."""
 
 _WORDS = re.compile(r"\s+|\S+")
 
 
 class InputError(Exception):
-    """Bad input: one line that says what is wrong, where, and what to do.
+    """Bad input: one line with the place, the problem, and the remedy.
 
     The command line prints the message without a traceback and exits with 2.
     """
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for a known name that is near or begins with `name`, or nothing."""
+    """Return ``"; did you mean 'x'?"`` if a known name is similar to `name` or begins with it, else ""."""
     known = list(known)
-    near = [one for one in known if one.lower() == name.lower()]
+    near = [candidate for candidate in known if candidate.lower() == name.lower()]
     near = near or difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-    near = near or [one for one in known if name and one.startswith(name)]
+    near = near or [candidate for candidate in known if name and candidate.startswith(name)]
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def number_of(n: int, noun: str) -> str:
-    """Return how many there are, in words."""
+    """Return a count with its noun, in the plural unless `n` is 1."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def printable(text: str) -> str:
-    """Return a message as it may be printed, whatever values of the user's are in it.
+    """Return a message that is safe to print, whatever user input it contains.
 
-    Control characters are written as escapes, so that they cannot act on a terminal; too long words and
-    messages are cut, with "…" where they are.
+    Control characters become escapes, so that they cannot act on a terminal. Words and messages that are
+    too long are cut and end with "…".
     """
     words = (
         word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 1]}…" for word in _WORDS.findall(text)
@@ -45,6 +45,6 @@ def printable(text: str) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """Return what a library or the system says of an error, on one line."""
-    said = getattr(error, "strerror", None) or str(error)
-    return (said.splitlines() or [type(error).__name__])[0]
+    """Return the first line of the message of an error from a library or the system."""
+    message = getattr(error, "strerror", None) or str(error)
+    return (message.splitlines() or [type(error).__name__])[0]

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: atomic writing, pages of HTML, reading of text, YAML, JSON and tables."""
+"""Write files atomically, fill HTML templates, and read text, YAML, JSON and tables."""
 
 import codecs
 import contextlib
@@ -20,27 +20,27 @@ import yaml
 from biaslab.core.errors import InputError, suggest
 
 DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
-"""What zipfile raises for an archive that is damaged, encrypted or packed in an unknown way."""
+"""Exceptions of zipfile for an archive that is damaged, encrypted, or packed by an unknown method."""
 MAX_YAML_BYTES = 2**24
-"""The largest YAML file that is read."""
+"""Maximum size of a YAML file."""
 MAX_YAML_VALUES = 10**6
-"""The most values in it, each counted as often as it is referred to."""
+"""Maximum number of values in a YAML file; a value counts once for each reference to it."""
 MAX_LINE_CHARACTERS = 2**24
-"""The longest line of a table that is read."""
+"""Maximum length of a line of a table."""
 CUT = "the last line has no end, so that it may be cut; get the whole file, or end that line"
-"""What is said of a table whose last field may lack characters."""
+"""Message for a table whose last field may be truncated."""
 
 csv.field_size_limit(MAX_LINE_CHARACTERS)
 
-_LOOKED_AT = 4096  # bytes
+_HEAD_BYTES = 4096  # bytes
 _PARTIAL = ".partial"
 _kept: set[tuple[int, int]] = set()
-"""Device and number of the files that are not to be written over."""
+"""Device and inode number of the files that must not be overwritten."""
 
 
 @contextlib.contextmanager
 def keep_files(paths: Iterable[Path]) -> Iterator[None]:
-    """Let `atomic_path` refuse to write over these files, by whatever name, until the context ends."""
+    """Make `atomic_path` refuse to overwrite these files, under any name, inside the context."""
     before = set(_kept)
     _kept.update((status.st_dev, status.st_ino) for status in map(os.stat, paths))
     try:
@@ -51,7 +51,7 @@ def keep_files(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def _check_target(path: Path) -> int | None:
-    """Refuse what must not be written over; return the permissions of a file that is replaced."""
+    """Refuse a target that must not be overwritten; return the permissions of a replaced file."""
     try:
         status = path.stat()
     except OSError:
@@ -64,24 +64,24 @@ def _check_target(path: Path) -> int | None:
 
 
 def _create(path: Path, mode: int | None) -> tuple[Path, int]:
-    """Create an empty file of another name next to `path`; return it with the permissions it is to have.
+    """Create an empty temporary file next to `path`; return its path and its final permissions.
 
-    These are `mode`, or else what the umask leaves.
+    The permissions are `mode`, or the default of the umask if `mode` is None.
     """
     temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{_PARTIAL}{path.suffix}")
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     if mode is None:
         return temporary, stat.S_IMODE(temporary.stat().st_mode)
-    temporary.chmod(mode | stat.S_IWUSR | stat.S_IRUSR)  # the writer opens it again
+    temporary.chmod(mode | stat.S_IWUSR | stat.S_IRUSR)  # the writer reopens it
     return temporary, mode
 
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; on success flush it to disk and rename it over `path`.
+    """Yield a temporary path next to `path`; on success flush it to disk and rename it over `path`.
 
-    Its suffix is that of `path`, for writers that choose a format by it. A missing folder is made. A new file
-    has the permissions that the umask leaves, and a file that is replaced keeps its own.
+    Its suffix is that of `path`, for writers that choose a format by suffix. A missing folder is created. A
+    new file gets the permissions of the umask, and a replaced file keeps its permissions.
     """
     path = Path(path)
     mode = _check_target(path)
@@ -96,7 +96,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        temporary.chmod(mode)  # some libraries put a file of their own in its place
+        temporary.chmod(mode)  # some libraries replace the temporary file by their own
         temporary.replace(path)
     except OSError as error:
         raise InputError(
@@ -107,7 +107,7 @@ def atomic_path(path: str | os.PathLike) -> Iterator[Path]:
 
 
 def remove_partial_files(folder: Path) -> None:
-    """Remove what killed processes have left of `atomic_path` in a folder and below it."""
+    """Remove temporary files of `atomic_path` that killed processes left in a folder tree."""
     for path in folder.rglob(f".*{_PARTIAL}*"):
         path.unlink(missing_ok=True)
 
@@ -124,7 +124,7 @@ def write_json(path: str | os.PathLike, value: object) -> None:
 
 
 def render(template: Path, **values: object) -> str:
-    """Fill a Jinja template: text is escaped, a value that is missing is an error."""
+    """Fill a Jinja template; escape text, and raise an error for a missing value."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -139,12 +139,12 @@ def render(template: Path, **values: object) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """Return what a text in JSON says; no key may be there twice, of which JSON would take the last one."""
+    """Parse a JSON text; refuse duplicate keys, of which the standard parser would keep the last."""
     return json.loads(text, object_pairs_hook=_mapping)
 
 
 def parse_json_object(line: str, where: str, keys: str = "") -> dict[str, Any]:
-    """Return the object in a line of a file; a refusal names the place, and the `keys` that it needs."""
+    """Return the object in a line of a file; error messages name the place `where` and the needed `keys`."""
     try:
         record = parse_json(line)
     except (ValueError, RecursionError) as error:
@@ -156,15 +156,15 @@ def parse_json_object(line: str, where: str, keys: str = "") -> dict[str, Any]:
 
 
 def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         raise ValueError(f"the key '{next(key for key in keys if keys.count(key) > 1)}' is there twice")
-    return found
+    return mapping
 
 
 def read_json_rows(path: Path, keys: Collection[str], what: str) -> list[dict[str, Any]]:
-    """Read a JSON file that a step wrote: a list of objects."""
+    """Read a list of objects from a JSON file that a step wrote."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -179,10 +179,10 @@ def read_json_rows(path: Path, keys: Collection[str], what: str) -> list[dict[st
 
 
 class _YamlLoader(yaml.SafeLoader):
-    """Plain values alone, and no key twice, of which YAML would take the last one."""
+    """A YAML loader for plain values that refuses duplicate keys, of which YAML would keep the last."""
 
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
-        """Return a mapping as it is written, before what it is merged with."""
+        """Return a mapping as written, before merge keys are applied."""
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
@@ -196,10 +196,10 @@ class _YamlLoader(yaml.SafeLoader):
 
 
 def check_whole(path: str | os.PathLike) -> None:
-    """Refuse a table that is no text, or that ends inside a line, so that its last field may be cut."""
+    """Refuse a table that is not text, or that may be truncated because its last line has no end."""
     try:
         with open(path, "rb") as file:
-            first = file.read(_LOOKED_AT)
+            first = file.read(_HEAD_BYTES)
             file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
             last = file.read(1)
     except OSError:
@@ -211,16 +211,16 @@ def check_whole(path: str | os.PathLike) -> None:
 
 
 def separator_hint(names: Sequence[str], separator: str) -> str:
-    """Return what to say of a header that is one field with other separators in it; "" for any other."""
-    others = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-    for other, called in others.items():
-        if len(names) == 1 and other != separator and other in names[0]:
-            return f"; its fields seem to be separated by {called}, which this reader was not told to expect"
+    """Return a hint for a header that is a single field with other separators in it, else ""."""
+    separator_names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+    for candidate, name in separator_names.items():
+        if len(names) == 1 and candidate != separator and candidate in names[0]:
+            return f"; its fields seem to be separated by {name}, which this reader was not told to expect"
     return ""
 
 
 def read_text(path: str | os.PathLike, what: str) -> str:
-    """Return a file of UTF-8 text, which should be `what`; a byte order mark is left out."""
+    """Read a UTF-8 text file without its byte order mark; error messages call the file `what`."""
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -254,17 +254,17 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return value
 
 
-def _n_values(value: object, known: dict[int, float]) -> float:
-    """Return how many values there are where references are written out; infinity for a circle."""
+def _n_values(value: object, counts: dict[int, float]) -> float:
+    """Return the number of values after expansion of all references; infinity for a circular reference."""
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if id(value) not in known:
-        known[id(value)] = math.inf  # until it is known: what is met again inside itself has no end
-        known[id(value)] = 1 + sum(_n_values(child, known) for child in children)
-    return known[id(value)]
+    if id(value) not in counts:
+        counts[id(value)] = math.inf  # a value that contains itself is infinite
+        counts[id(value)] = 1 + sum(_n_values(child, counts) for child in children)
+    return counts[id(value)]
 
 
 def bounded_lines(file: TextIO, path: str | os.PathLike) -> Iterator[str]:
-    """Yield the lines of a text file with their ends, never one that could fill the memory."""
+    """Yield the lines of a text file with their ends; refuse a line that could fill the memory."""
     number = 0
     while line := file.readline(MAX_LINE_CHARACTERS + 1):
         number += 1
@@ -278,7 +278,7 @@ def bounded_lines(file: TextIO, path: str | os.PathLike) -> Iterator[str]:
 def read_text_table(
     path: str | os.PathLike, columns: Iterable[str], exactly: bool = False
 ) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a tab-separated table as they are written, each with the line on which it ends."""
+    """Return the rows of a tab-separated table as text, each with the number of its last line."""
     path, columns = Path(path), list(columns)
     try:
         check_whole(path)
@@ -310,13 +310,13 @@ def read_text_table(
 
 
 def locate(file: str, root: Path) -> Path:
-    """Return the path of a file or folder: as it is where the working directory has it, or in the package."""
+    """Return the path of a file or folder in the working directory if it exists there, else below `root`."""
     return Path(file) if Path(file).exists() else root / file
 
 
 def not_found(file: str, root: Path, or_folder: bool = False) -> str:
-    """Return what is wrong with what `locate` does not find, in one clause; "" when it is there."""
-    found = locate(file, root)
-    if found.is_file() or (or_folder and file and found.is_dir()):
+    """Return the problem with a path that `locate` does not find, in one clause; "" if it exists."""
+    path = locate(file, root)
+    if path.is_file() or (or_folder and file and path.is_dir()):
         return ""
     return f"no such file: {file} (looked in {Path.cwd()} and in {root.resolve()}); correct the path"

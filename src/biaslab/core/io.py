@@ -1,4 +1,4 @@
-"""Tables and arrays in files: written atomically, and read without ever unpickling."""
+"""Write tables and arrays atomically, and read them without unpickling."""
 
 import os
 from tokenize import TokenError
@@ -11,14 +11,14 @@ from biaslab.core.files import DAMAGED_ZIP, atomic_path, check_whole, separator_
 
 FLOAT_FORMAT = "%.10g"
 MAX_PACKED_BYTES = 2**28
-"""The most that an array which is packed a hundred to one may unpack to; ours are not packed at all."""
+"""Maximum size of an array with a compression ratio above 100; arrays of biaslab are not compressed."""
 
 _DAMAGED = (*DAMAGED_ZIP, OSError, AttributeError, MemoryError, SyntaxError, TokenError)
-"""What numpy raises for an .npz that is no sound one."""
+"""Exceptions of numpy for a damaged .npz file."""
 
 
 def write_tsv(path: str | os.PathLike, table: pd.DataFrame) -> None:
-    """Write a small table as tab-separated values (floats with 10 digits, no index), atomically."""
+    """Write a small table atomically as tab-separated values (floats with 10 digits, no index)."""
     table = table.copy(deep=False)
     for name in table.select_dtypes("floating").columns:
         table[name] = table[name] + 0.0  # no -0
@@ -39,7 +39,7 @@ def read_tsv(
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
     except (ValueError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a tab-separated table ({one_line(error)})") from error
-    missing = [c for c in columns if c not in table.columns]
+    missing = [column for column in columns if column not in table.columns]
     if missing:
         names = list(table.columns)
         hint = separator_hint(names, "\t")
@@ -54,7 +54,7 @@ def write_parquet(path: str | os.PathLike, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: str | os.PathLike, columns: list[str] | None = None) -> pd.DataFrame:
-    """Read a Parquet table (all columns, or those named)."""
+    """Read a Parquet table, by default with all columns."""
     try:
         return pd.read_parquet(path, columns=columns)
     except FileNotFoundError as error:
@@ -64,31 +64,31 @@ def read_parquet(path: str | os.PathLike, columns: list[str] | None = None) -> p
 
 
 def write_npz(path: str | os.PathLike, **arrays: np.ndarray) -> None:
-    """Write named arrays, uncompressed and without pickle, atomically; equal arrays give equal bytes."""
+    """Write named arrays atomically, without compression and pickle; equal arrays give equal bytes."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
 
 def read_npz(path: str | os.PathLike, keys: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-    """Read the arrays `keys`, all of them by default, and never unpickle."""
+    """Read the arrays `keys`, by default all arrays, without unpickling."""
     try:
         with np.load(path, allow_pickle=False) as archive:
-            for member in archive.zip.infolist():  # no more than a member announces is ever unpacked
+            for member in archive.zip.infolist():  # a member never unpacks to more than its announced size
                 if member.file_size > max(MAX_PACKED_BYTES, 100 * member.compress_size):
                     raise InputError(
                         f"{path}: {member.filename} unpacks to {member.file_size} bytes; refused"
                     )
-            missing = [k for k in keys if k not in archive.files]
+            missing = [key for key in keys if key not in archive.files]
             if missing:
                 raise InputError(
                     f"{path}: array '{missing[0]}' is missing (it has {', '.join(archive.files)});"
                     " regenerate the file"
                 )
-            return {k: archive[k] for k in (keys or archive.files)}
+            return {key: archive[key] for key in (keys or archive.files)}
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; run the step that makes it first") from error
     except _DAMAGED as error:
         reason = one_line(error).partition("; ")[0]
-        if "pickle" in reason:  # whose advice is to unpickle, which runs what is in the file
+        if "pickle" in reason:  # numpy advises to unpickle, which would execute code of the file
             reason = "it holds objects, or is none"
         raise InputError(f"{path}: not a readable .npz file ({reason}); regenerate it") from error

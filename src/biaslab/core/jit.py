@@ -1,7 +1,6 @@
-"""The decorators of every compiled kernel; no other module calls numba's ``njit``.
+"""The decorators of all compiled kernels; no other module calls numba's ``njit``.
 
-What is compiled is kept on disk, see `kernel_cache`. With NUMBA_DISABLE_JIT=1 kernels run in Python, as they
-are written.
+`kernel_cache` keeps the compiled code on disk. With NUMBA_DISABLE_JIT=1 kernels run as plain Python.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from biaslab.core import kernel_cache
 
 # Sums may be regrouped into vector lanes and products contracted into FMAs. The grouping is fixed when the
 # kernel is compiled, so results repeat bit for bit. NaN and inf keep their meaning. Divisions stay divisions:
-# with "arcp" they begin with the processor's estimates of 1/x and 1/sqrt(x), which differ between makers.
+# "arcp" would use the processor's estimates of 1/x and 1/sqrt(x), which differ between manufacturers.
 _REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 
@@ -35,13 +34,13 @@ prange = numba.prange
 
 
 def set_threads(threads: int) -> None:
-    """Let parallel kernels use `threads` threads, or as many as numba was started with if that is fewer."""
+    """Set the number of threads of parallel kernels, at most the number that numba was started with."""
     numba.set_num_threads(max(1, min(threads, numba.config.NUMBA_NUM_THREADS)))
 
 
 @contextmanager
 def at_most_threads(threads: int) -> Iterator[None]:
-    """Let parallel kernels use no more than `threads` threads for a while; for work too small to share."""
+    """Limit parallel kernels to `threads` threads inside the context, for small workloads."""
     before = numba.get_num_threads()
     numba.set_num_threads(min(before, threads))
     try:
@@ -52,7 +51,7 @@ def at_most_threads(threads: int) -> Iterator[None]:
 
 @intrinsic
 def prefetch(_typing_context, array, i, j):
-    """Ask the processor to bring ``array[i, j]`` into its nearest cache for writing; changes no result."""
+    """Prefetch ``array[i, j]`` into the nearest cache for writing; this changes no result."""
 
     def generate(context, builder, signature, arguments):
         array_type = signature.args[0]
@@ -73,4 +72,4 @@ def prefetch(_typing_context, array, i, j):
 if numba.config.DISABLE_JIT:
 
     def prefetch(array, i, j):
-        """Do nothing: Python has no such instruction."""
+        """Do nothing: Python has no prefetch instruction."""

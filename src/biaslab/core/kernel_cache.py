@@ -1,19 +1,17 @@
-"""Compiled kernels on disk, so that a kernel is compiled once and not in every process.
+"""A cache of compiled kernels on disk, so that a kernel is compiled once and not in every process.
 
-The kernels lie in ``kernels/<key>`` of the user's cache folder, or of the folder that the environment
-variable BIASLAB_CACHE names. The key covers all that machine code comes from: every file of kernels and the
-modules that decorate them, the versions of Python, numpy, numba and llvmlite, the settings of numba, and the
-processor that they are compiled for (`biaslab.core.processor` says which). So an edit to a kernel that
-another one calls cannot leave old code behind; numba's own cache, which knows one file a kernel, would run
-it.
+The kernels are in ``kernels/<key>`` of the user's cache folder, or of the folder in the environment variable
+BIASLAB_CACHE. The key covers all inputs of the machine code: every file of kernels and the modules that
+decorate them, the versions of Python, numpy, numba and llvmlite, the settings of numba, and the target
+processor (see `biaslab.core.processor`). Editing a kernel therefore invalidates all kernels that call it.
+numba's own cache tracks one file a kernel and would run outdated code.
 
-Each compiled signature is one file, written under another name and renamed, and never changed afterwards.
-There is no index and no lock: any number of processes may read and write, on a shared file system too.
-Whatever is wrong with the cache (missing, unwritable, full, damaged, another numba), kernels are compiled as
-without one.
+Each compiled signature is one file. It is written under a temporary name, renamed, and never changed. There
+is no index and no lock: any number of processes may read and write, also on a shared file system. With an
+unusable cache (missing, unwritable, full, damaged, another numba), kernels are compiled as without a cache.
 
-numba keeps compiled code as a pickle, and unpickles it. These files are the one exception to the rule that
-nothing is unpickled; so files and folders are read only if they are the user's and nobody else can write
+numba stores compiled code as a pickle, and unpickles it. These files are the only exception to the rule that
+biaslab unpickles no file. They are read only if the user owns files and folders and nobody else can write
 them.
 """
 
@@ -40,7 +38,7 @@ _KEY_DIGITS = 32
 
 
 class Usage(NamedTuple):
-    """What the cache holds: files of kernels, and their size in bytes."""
+    """Usage of the cache: number of kernel files, and their size in bytes."""
 
     n_kernels: int
     size: int
@@ -53,39 +51,39 @@ class KernelCache:
         code = function.__code__
         bytecode = hashlib.sha256(code.co_code).hexdigest()
         self._kernel = [function.__module__, function.__qualname__, code.co_firstlineno, bytecode]
-        for name, value in sorted(options.items()):  # sets are written the same in every process
+        for name, value in sorted(options.items()):  # sort sets: their order differs between processes
             self._kernel.append((name, sorted(value) if isinstance(value, set | frozenset) else value))
         self._sources = _sources_at_import()
 
     @property
     def cache_path(self) -> Path | None:
-        """The folder of all kernels."""
+        """Folder of all kernels."""
         return kernel_folder()
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled code for some types of arguments, or None."""
-        with contextlib.suppress(Exception):  # an unusable cache is as good as none, whatever is wrong
+        """Return the compiled code for a signature, or None."""
+        with contextlib.suppress(Exception):  # treat an unusable cache as an empty one
             from numba.core import serialize
             from numba.core.compiler import CompileResult
 
-            target_context.refresh()  # as numba does: the code may call what is not registered yet
+            target_context.refresh()  # as numba does: the code may call functions that are not registered yet
             _keep_objects(target_context.codegen())
             path = self._path(signature, target_context.codegen())
             if path and is_private(path.parent):
                 called, compiled = serialize.loads(_read_checked(path))
                 *_, initializers, _ = compiled
-                for initialize in initializers:  # before what is called, which may need threads, too
+                for initialize in initializers:  # before the called libraries, which may also need threads
                     initialize()
                 libraries = [_load_library(library, target_context.codegen()) for library in called]
                 result = CompileResult._rebuild(target_context, *compiled)
                 _serialized[result.library] = compiled[0]
-                result.library._linking_libraries += libraries  # so that its callers keep all this, too
+                result.library._linking_libraries += libraries  # so that callers keep them
                 result.library._reload_init.update(initializers)
                 return result
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep the code that was compiled for some types of arguments, if that can be done."""
+        """Save the code compiled for a signature, if possible."""
         with contextlib.suppress(Exception):  # as above
             from numba.core import serialize
 
@@ -96,12 +94,12 @@ class KernelCache:
                 _write_checked(path, serialize.dumps((_called(result.library), result._reduce())))
 
     def flush(self) -> None:
-        """Do nothing: no kernel is compiled a second time on purpose."""
+        """Do nothing: kernels are never recompiled deliberately."""
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
-        """Return the file of a signature; None when there is no folder, or a source has changed meanwhile.
+        """Return the file of a signature; None without a folder, or if a source changed after its import.
 
-        A process that imported a kernel before it was edited has other code than the files that are read now.
+        In the latter case the code of this process differs from the files on disk.
         """
         folder = kernel_folder()
         if folder is None or _digest_of_sources() != self._sources:
@@ -113,11 +111,11 @@ class KernelCache:
 
 
 def attach(dispatcher: Any) -> Any:
-    """Give a compiled kernel of this package its cache, and return it; plain functions stay as they are.
+    """Attach the cache to a compiled kernel of this package, and return the kernel.
 
-    Functions of other modules, and those that close over variables, get none: the key does not cover them.
+    Functions of other modules and closures get no cache, because the key does not cover them.
     """
-    with contextlib.suppress(Exception):  # numba's internals may be others
+    with contextlib.suppress(Exception):  # numba's internals may differ
         function = dispatcher.py_func
         if function.__closure__ is None and Path(function.__code__.co_filename) in _files_of_kernels():
             dispatcher._cache = KernelCache(function, dispatcher.targetoptions)
@@ -125,12 +123,12 @@ def attach(dispatcher: Any) -> Any:
 
 
 def kernel_folder() -> Path | None:
-    """Return the folder of the compiled kernels, whether it exists or not; None when there is no home."""
+    """Return the folder of the compiled kernels, which may not exist yet; None without a home folder."""
     return cache_folder("kernels")
 
 
 def usage(folder: Path) -> Usage:
-    """Count the kernels in a folder as `kernel_folder` names it, for all keys."""
+    """Count the kernels of all keys in a folder from `kernel_folder`."""
     try:
         sizes = [path.stat().st_size for key in _keys(folder) for path in key.glob("*" + _SUFFIX)]
     except OSError as error:
@@ -139,7 +137,7 @@ def usage(folder: Path) -> Usage:
 
 
 def clear(folder: Path) -> None:
-    """Delete the kernels in a folder as `kernel_folder` names it, for all keys, and nothing else."""
+    """Delete only the kernels of all keys in a folder from `kernel_folder`."""
     try:
         for key in _keys(folder):
             shutil.rmtree(key)
@@ -148,10 +146,10 @@ def clear(folder: Path) -> None:
 
 
 def _keep_objects(codegen: Any) -> None:
-    """Let numba keep the object of all that it compiles from now on.
+    """Make numba keep the object code of all libraries that it compiles from now on.
 
-    It drops those of the functions that it compiles on the side (numpy's, loops of parallel kernels); but a
-    kernel is kept with all that it calls, see `_called`.
+    By default numba drops the code of auxiliary functions (numpy's, loops of parallel kernels). A kernel is
+    saved together with all functions that it calls, see `_called`.
     """
     if "create_library" in vars(codegen):
         return
@@ -166,31 +164,31 @@ def _keep_objects(codegen: Any) -> None:
 
 
 def _called(library: Any) -> list[tuple]:
-    """Return the libraries, serialized, whose functions a library calls, each after those that it calls.
+    """Return the serialized libraries that a library calls, in order of dependence.
 
-    A process that compiled a kernel runs the functions that it calls as these were compiled by themselves.
-    The copies of them in the kernel's own code have been optimized once more: where sums may be regrouped,
-    they give other last bits. So whoever loads the kernel loads the functions first, as they were. A kernel
-    that calls one whose own code is lost (compiled before `_keep_objects`) is not kept: ValueError.
+    A process that compiled a kernel runs the called functions as they were compiled separately. The copies in
+    the kernel's own code are optimized once more: if sums may be regrouped, their last bits differ. A process
+    that loads the kernel therefore loads the separate functions first. A kernel is not saved (ValueError) if
+    the code of a called function is lost, because it was compiled before `_keep_objects`.
     """
-    found: dict[int, Any] = {}
+    libraries: dict[int, Any] = {}
 
     def visit(caller: Any) -> None:
         for called in caller._linking_libraries:
-            if id(called) not in found:
+            if id(called) not in libraries:
                 visit(called)
-                found[id(called)] = called
+                libraries[id(called)] = called
 
     visit(library)
-    serialized = {}  # by content: what was loaded with two kernels is kept once
-    for called in found.values():
-        if called.name != "nrt":  # numba's runtime, which every process makes first
+    serialized = {}  # by content: libraries of several kernels are kept once
+    for called in libraries.values():
+        if called.name != "nrt":  # numba's runtime, which every process creates first
             serialized[_serialized.get(called) or called.serialize_using_object_code()] = None
     return list(serialized)
 
 
-_loaded: dict[str, Any] = {}  # kept as long as the process: code that is loaded may refer to them
-_serialized: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what loaded libraries came from
+_loaded: dict[str, Any] = {}  # kept for the entire process: loaded code may refer to them
+_serialized: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # serialized form of loaded libraries
 
 
 def _load_library(serialized: tuple, codegen: Any) -> Any:
@@ -215,7 +213,7 @@ def _files_of_kernels() -> frozenset[Path]:
 
 
 def _digest_of_sources() -> str:
-    """Return a digest of all code that kernels are made of, as it is on disk now, wherever it lies."""
+    """Return a digest of all source files of kernels on disk, independent of the package's location."""
     digest = hashlib.sha256()
     for path in sorted({*_files_of_kernels(), *_DECORATORS}):
         content = path.read_bytes()
@@ -227,13 +225,13 @@ _sources_at_import = functools.cache(_digest_of_sources)
 
 
 def _key(sources: str, processor: tuple) -> str:
-    """Return the key of all kernels; `processor` is its name and its features as numba knows them."""
+    """Return the key of all kernels; `processor` is numba's name and feature list of the processor."""
     import llvmlite
     import numba
     import numpy as np
 
     versions = sys.version, np.__version__, numba.__version__, llvmlite.__version__
-    # The number of threads changes from job to job, and is read when a kernel runs.
+    # The number of threads differs between jobs, and is read when a kernel runs.
     settings = {
         name: value
         for name, value in vars(numba.config).items()
@@ -244,18 +242,18 @@ def _key(sources: str, processor: tuple) -> str:
 
 
 def _named_tuples(arguments: Iterable[Any]) -> list[tuple]:
-    """Return the class and the fields of all named tuples; their types, written down, lack these."""
-    found = []
+    """Return the class and the fields of all named tuples, which the text form of their types omits."""
+    named_tuples = []
     for argument in arguments:
         if hasattr(argument, "instance_class"):
-            own = argument.instance_class
-            found.append((own.__module__, own.__qualname__, argument.fields))
-        found += _named_tuples(getattr(argument, "types", ()))
-    return found
+            tuple_class = argument.instance_class
+            named_tuples.append((tuple_class.__module__, tuple_class.__qualname__, argument.fields))
+        named_tuples += _named_tuples(getattr(argument, "types", ()))
+    return named_tuples
 
 
 def _read_checked(path: Path) -> bytes:
-    """Return what `_write_checked` wrote; raise OSError for a file that is damaged or not the user's."""
+    """Read a file of `_write_checked`; raise OSError if it is damaged or not owned by the user."""
     with path.open("rb") as file:
         if not is_only_ours(os.fstat(file.fileno())):
             raise PermissionError(path)
@@ -266,8 +264,8 @@ def _read_checked(path: Path) -> bytes:
 
 
 def _write_checked(path: Path, content: bytes) -> None:
-    """Write a checksum and the content, under another name first."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")  # for the user alone
+    """Write a checksum and the content to a temporary file, and rename it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")  # readable by the user only
     try:
         with open(handle, "wb") as file:
             file.write(hashlib.sha256(content).digest() + content)

@@ -1,4 +1,4 @@
-"""Figures in one style, saved as the same bytes every time, each beside the data it draws."""
+"""Create figures in a common style, and save them reproducibly, together with their data."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-else:  # matplotlib is loaded when something is drawn
+else:  # import matplotlib only for drawing
     Artist = Axes = Axis = Figure = Any
 
 SINGLE_COLUMN, DOUBLE_COLUMN = 3.35, 6.9
@@ -32,13 +32,13 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
     "#F0E442",
 )
 BLACK, GREY, LIGHT_GREY, PALE_GREY = "#000000", "#5A5A5A", "#BDBDBD", "#E3E3E3"
-"""Okabe and Ito's palette (all colours above), and greys for what is context.
+"""Okabe and Ito's palette (all colours above), and greys for context.
 
-`GREY` is also a series' colour: dark enough not to be taken for green or purple by who sees no red or green.
+`GREY` is also the colour of a series: dark enough to differ from green and purple for colour-blind readers.
 """
 
 SERIES = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
-"""The colours of a row of things that are alike, in the order in which they are taken."""
+"""The colours of series of equal rank, in their order of use."""
 
 
 METADATA = {
@@ -50,9 +50,9 @@ METADATA = {
 
 @contextlib.contextmanager
 def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figure"]:
-    """Yield an empty figure; inside the context matplotlib uses the style of this package and no other.
+    """Yield an empty figure; inside the context matplotlib uses only the style of this package.
 
-    The figure belongs to no window and no global list, so that nothing has to be closed.
+    The figure belongs to no window and no global list, so it needs no closing.
     """
     from matplotlib import style
     from matplotlib.figure import Figure
@@ -65,19 +65,19 @@ def figure(width: float = SINGLE_COLUMN, height: float = 2.4) -> Iterator["Figur
 
 
 def legend_below(figure: "Figure", axes: "Axes", n_columns: int, marker_scale: float = 1.0) -> None:
-    """Explain below all panels the marks of one, which are those of all, `marker_scale` times as large."""
+    """Add the legend of one panel below all panels, with markers `marker_scale` times as large."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, markerscale=marker_scale)
 
 
 def save(figure: "Figure", stem: str | os.PathLike) -> None:
-    """Save a figure as ``stem.svg``, ``stem.pdf`` and ``stem.png``, each atomically, inside its `figure`."""
+    """Save a figure atomically as ``stem.svg``, ``.pdf`` and ``.png``, inside the context of `figure`."""
     for suffix, metadata in METADATA.items():
         with atomic_path(f"{os.fspath(stem)}.{suffix}") as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata)
 
 
 def save_with_data(figure: "Figure", stem: str | os.PathLike, data: pd.DataFrame) -> None:
-    """Save a figure as `save` does, and every number that it shows, `data`, as ``stem.tsv``."""
+    """Save a figure as `save` does, and `data`, all numbers that it shows, as ``stem.tsv``."""
     write_tsv(f"{os.fspath(stem)}.tsv", data)
     save(figure, stem)

@@ -1,13 +1,13 @@
-"""The code paths that depend on the processor, pinned before the first library that has them is imported.
+"""Pin processor-dependent code paths before the libraries that have them are imported.
 
-numba, numpy, OpenBLAS, torch with MKL and oneDNN, and Arrow look at the processor and choose instructions,
-so sums are grouped differently and the last bits of results differ from machine to machine. Here they are
-told to take what every x86-64-v3 machine has (AVX2 and FMA: Intel since 2013, AMD since 2015), by the
-environment variables that they read when they are imported. The package calls `pin` when it is imported;
-processes that it starts inherit the variables.
+numba, numpy, OpenBLAS, torch with MKL and oneDNN, and Arrow choose instructions by processor. Sums are then
+grouped differently, and the last bits of results differ between machines. This module restricts the libraries
+to the instructions of every x86-64-v3 machine (AVX2 and FMA: Intel since 2013, AMD since 2015). It sets the
+environment variables that they read at import. The package calls `pin` when it is imported, and child
+processes inherit the variables.
 
-BIASLAB_CPU=native leaves everything to the libraries. A variable that is set already stays as it is.
-Other processors (arm64, x86-64 before AVX2, any but Linux's) are targets of their own: nothing is pinned.
+With BIASLAB_CPU=native the libraries choose. Variables that are set already are kept.
+On other platforms (arm64, x86-64 without AVX2, other systems than Linux) nothing is pinned.
 """
 
 import os
@@ -19,22 +19,22 @@ from pathlib import Path
 from biaslab.core.errors import InputError
 
 VARIABLE = "BIASLAB_CPU"
-"""The environment variable that says for which processors results are made."""
+"""The environment variable with the target processor of the results."""
 
 TARGET = "x86-64-v3"
 NATIVE = "native"
 
 _FLAGS = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
-"""What Linux calls the instructions that x86-64-v3 has beyond x86-64-v2."""
+"""Linux flags of the instructions that x86-64-v3 adds to x86-64-v2."""
 
 _VARIABLES = {
     "NUMBA_CPU_NAME": TARGET,
-    "NUMBA_CPU_FEATURES": "",  # no more than those of the name
-    "NUMBA_DISABLE_INTEL_SVML": "1",  # another library of functions, where it happens to be installed
-    "OPENBLAS_CORETYPE": "Haswell",  # numpy's and scipy's copy; a Zen has the same kernels, other blocks
+    "NUMBA_CPU_FEATURES": "",  # no features beyond those of the CPU name
+    "NUMBA_DISABLE_INTEL_SVML": "1",  # another function library, installed on some machines only
+    "OPENBLAS_CORETYPE": "Haswell",  # numpy's and scipy's copy; Zen has the same kernels, other blocks
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
-    "MKL_CBWR": "COMPATIBLE",  # the one branch that Intel's and AMD's processors share
+    "MKL_CBWR": "COMPATIBLE",  # the only branch that Intel and AMD share
     "ARROW_USER_SIMD_LEVEL": "AVX2",
 }
 _NUMPY, _NUMPY_OTHER = "NPY_ENABLE_CPU_FEATURES", "NPY_DISABLE_CPU_FEATURES"  # numpy refuses both at once
@@ -43,7 +43,7 @@ _too_late: list[str] = []
 
 
 def pin() -> None:
-    """Set the variables, unless the machine is none of the target's or its own code paths are asked for."""
+    """Set the variables, unless the machine lacks the target's instructions or BIASLAB_CPU is native."""
     if target() == TARGET:
         missing = {name: value for name, value in _pinned().items() if name not in os.environ}
         if missing:
@@ -52,31 +52,31 @@ def pin() -> None:
 
 
 def target() -> str:
-    """Return what results are made for: "x86-64-v3", "native", or the kind of a machine of neither."""
+    """Return the target of the results: "x86-64-v3", "native", or the architecture of other machines."""
     if os.environ.get(VARIABLE) == NATIVE:
         return NATIVE
     return TARGET if _has_target() else os.uname().machine
 
 
 def check() -> None:
-    """Raise InputError when BIASLAB_CPU names nothing, which would pass for the other choice."""
-    given = os.environ.get(VARIABLE, "")
-    if given not in {"", NATIVE, TARGET}:
-        raise InputError(f"{VARIABLE}={given}: there is no such target; write {TARGET} or {NATIVE}")
+    """Raise InputError if BIASLAB_CPU is no valid target, because other values would be ignored."""
+    value = os.environ.get(VARIABLE, "")
+    if value not in {"", NATIVE, TARGET}:
+        raise InputError(f"{VARIABLE}={value}: there is no such target; write {TARGET} or {NATIVE}")
 
 
 def state() -> dict[str, object]:
-    """Return what a record of a run must say.
+    """Return the state of the pinning, for the manifest of a run.
 
-    ``pinned`` are the variables as `pin` sets them; ``set_by_user``, those that had another value before,
-    which stays; ``too_late``, libraries that were imported before the package and so may not have read them.
+    ``pinned`` are the variables with the values of `pin`, ``set_by_user`` those with other values, and
+    ``too_late`` the libraries imported before the package, which may not have read the variables.
     """
     ours = _pinned() if target() == TARGET else {}
-    found = {name: os.environ[name] for name in [*_VARIABLES, _NUMPY, _NUMPY_OTHER] if name in os.environ}
+    variables = {name: os.environ[name] for name in [*_VARIABLES, _NUMPY, _NUMPY_OTHER] if name in os.environ}
     return {
         "target": target(),
-        "pinned": {name: value for name, value in found.items() if ours.get(name) == value},
-        "set_by_user": {name: value for name, value in found.items() if ours.get(name) != value},
+        "pinned": {name: value for name, value in variables.items() if ours.get(name) == value},
+        "set_by_user": {name: value for name, value in variables.items() if ours.get(name) != value},
         "too_late": list(_too_late),
     }
 
@@ -87,14 +87,14 @@ def _pinned() -> dict[str, str]:
 
 
 def _numpy_features() -> str:
-    """Return the target's instructions as the installed numpy calls them; it warns of other names."""
+    """Return the target's instructions by the names of the installed numpy, which warns of other names."""
     try:
         spec = find_spec("numpy")
-    except ModuleNotFoundError:  # hidden by a finder; a run is planned without it
+    except ModuleNotFoundError:  # hidden by an import hook; planning does not need numpy
         spec = None
     text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8") if spec else ""
-    found = re.search(r"^version = \"(\d+)\.(\d+)", text, flags=re.MULTILINE)
-    if found and (int(found[1]), int(found[2])) < (2, 4):
+    version = re.search(r"^version = \"(\d+)\.(\d+)", text, flags=re.MULTILINE)
+    if version and (int(version[1]), int(version[2])) < (2, 4):
         return "SSSE3 SSE41 POPCNT SSE42 AVX F16C FMA3 AVX2"
     return "X86_V3"
 

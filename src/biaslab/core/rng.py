@@ -1,4 +1,4 @@
-"""Named random streams: one seed of the config, one stream for every purpose."""
+"""Named random streams: one stream for each purpose, all from the seed of the configuration."""
 
 import zlib
 

@@ -1,4 +1,4 @@
-"""Configurations against a JSON schema: errors in one line, and defaults filled in."""
+"""Check configurations against a JSON schema with one-line errors, and fill in defaults."""
 
 import copy
 import json
@@ -39,7 +39,7 @@ _Validator = jsonschema.validators.extend(
 
 
 def merge(base: Mapping, overlay: Mapping) -> dict[str, Any]:
-    """Lay `overlay` over `base`: mappings are merged key by key, everything else is replaced."""
+    """Merge `overlay` into `base`: mappings key by key; other values are replaced."""
     merged = dict(base)
     for key, value in overlay.items():
         if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
@@ -50,7 +50,7 @@ def merge(base: Mapping, overlay: Mapping) -> dict[str, Any]:
 
 
 def fill_defaults(value: Any, schema: Mapping) -> Any:
-    """Return a deep copy of a valid value laid over the defaults of the schema."""
+    """Return a deep copy of a valid value, completed with the defaults of the schema."""
     if not isinstance(value, Mapping):
         return copy.deepcopy(value)
     properties = schema.get("properties", {})
@@ -63,13 +63,13 @@ def fill_defaults(value: Any, schema: Mapping) -> Any:
 
 
 def check_schema(value: Any, schema: Mapping, name: str) -> None:
-    """Raise for the first problem, if there is one; messages call `value` by the name, e.g. its file."""
+    """Raise an error for the first problem of `value`; messages begin with `name`, e.g. its file."""
     if problem := find_problem(value, schema):
         raise InputError(f"{name}: {problem}")
 
 
 def find_problem(value: Any, schema: Mapping) -> str:
-    """Say the first key or value, from the top, that the schema (draft 2020-12) refuses; "" for none."""
+    """Describe the topmost key or value that the schema (draft 2020-12) refuses; return "" for none."""
     errors = _Validator(schema).iter_errors(value)
     first = min(
         errors,
@@ -86,40 +86,40 @@ def find_problem(value: Any, schema: Mapping) -> str:
     meaning = first.schema.get("description", "").rstrip()
     if "propertyNames" in first.absolute_schema_path:
         return f"{_key(first, first.instance)}: not a usable name; write {meaning}"
-    return f"{_key(first)}: {_problem(first)}; write {_kind(first.schema)}: {meaning}"
+    return f"{_key(first)}: {_problem(first)}; write {_expected(first.schema)}: {meaning}"
 
 
 def _key(error: jsonschema.ValidationError, *more: object) -> str:
-    """Return the dotted path of the key at fault."""
+    """Return the dotted path of the invalid key."""
     parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in (*error.absolute_path, *more)]
     return "".join(parts).lstrip(".") or "configuration"
 
 
 def _problem(error: jsonschema.ValidationError) -> str:
-    """Say what is wrong with a value."""
+    """Describe the problem of a value."""
     value, limit = error.instance, error.validator_value
-    written = {dict: "a mapping", list: "a list"}.get(type(value)) or json.dumps(value, default=str)
+    shown = {dict: "a mapping", list: "a list"}.get(type(value)) or json.dumps(value, default=str)
     match error.validator:
         case "type":
-            return f"{written} is not {_kind(error.schema)}{_exponent_hint(value)}"
+            return f"{shown} is not {_expected(error.schema)}{_exponent_hint(value)}"
         case "enum":
-            return f"{written} is not known{suggest(str(value), limit)}"
+            return f"{shown} is not known{suggest(str(value), limit)}"
         case "minimum":
-            return f"{written} is less than {limit}"
+            return f"{shown} is less than {limit}"
         case "maximum":
-            return f"{written} is more than {limit}"
+            return f"{shown} is more than {limit}"
         case "exclusiveMinimum":
-            return f"{written} is not more than {limit}"
+            return f"{shown} is not more than {limit}"
         case "uniqueItems":
             return "the list names something twice"
         case "minItems" | "minLength":
             return "is empty"
-        case other:
-            return f"{written} breaks the rule {other}: {limit}"
+        case rule:
+            return f"{shown} breaks the rule {rule}: {limit}"
 
 
 def _exponent_hint(value: object) -> str:
-    """Return how YAML 1.1 wants a number such as 5e-05 or 1e5, which it reads as a text; "" for others."""
+    """Return a hint for a number such as 5e-05 or 1e5, which YAML 1.1 reads as text; "" for others."""
     if not isinstance(value, str) or not (parts := _EXPONENT.fullmatch(value.strip())):
         return ""
     mantissa, exponent = parts.groups()
@@ -128,8 +128,8 @@ def _exponent_hint(value: object) -> str:
     return f", because YAML reads it as a text (write {mantissa}{point}e{sign}{exponent})"
 
 
-def _kind(schema: Mapping) -> str:
-    """Name the type, or the choices, that a schema asks for."""
+def _expected(schema: Mapping) -> str:
+    """Return the type or the choices that a schema requires, in words."""
     if "enum" in schema:
         return " or ".join(map(str, schema["enum"]))
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]

@@ -1,8 +1,8 @@
-"""Settings, each said once: a field of a dataclass with its type, default, bounds and description.
+"""Define each setting once, as a field of a dataclass with its type, default, bounds and description.
 
-From these fields come the schema of the configuration, the text of ``config.yaml``, the tables of keys in the
-documentation, the options of commands, and the object that a function takes. Planning a run needs Snakemake's
-own packages alone, so no validating library is at hand here.
+These fields determine the schema of the configuration, the text of ``config.yaml``, the tables of keys in the
+documentation, the options of commands, and the arguments of functions. This module needs no validation
+library, because planning a run must need only the packages of Snakemake.
 """
 
 import dataclasses
@@ -18,20 +18,20 @@ from biaslab.core.errors import InputError, suggest
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """What is said of a setting, in the annotation of its field: ``Annotated[int, "passes", Field(ge=1)]``.
+    """Rules of a setting, in the annotation of its field: ``Annotated[int, "passes", Field(ge=1)]``.
 
     Attributes
     ----------
     description : str
-        What it means, with its unit: the text beside it in the annotation.
+        Meaning of the setting, with its unit: the text in the annotation.
     ge, gt, le, lt : number, optional
         Bounds of a number; `gt` and `lt` are exclusive.
     pattern : str
-        Of a text.
+        Regular expression of a text.
     is_filled, is_unique : bool
-        Whether a list or a text must not be empty, and whether a list may name nothing twice.
+        Whether a list or a text must not be empty, and whether the items of a list must be distinct.
     comments : mapping of str to str
-        Of the names in a mapping, what ``config.yaml`` says of them.
+        Comments of ``config.yaml`` on the keys of a mapping.
     """
 
     description: str = ""
@@ -58,7 +58,7 @@ _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "ex
 
 
 def said_of(kind: Any) -> Field | None:
-    """Return what an annotation says of a setting: the text in it, and the rules of a `Field`."""
+    """Return the description and the rules (`Field`) in the annotation of a setting."""
     parts = getattr(kind, "__metadata__", ())
     rules = next((part for part in reversed(parts) if isinstance(part, Field)), None)
     text = next((part for part in reversed(parts) if isinstance(part, str)), "")
@@ -66,7 +66,7 @@ def said_of(kind: Any) -> Field | None:
 
 
 def check(settings: Any) -> None:
-    """Refuse an instance of a dataclass whose fields break what is said of them."""
+    """Refuse an instance of a dataclass with fields that violate their rules."""
     from biaslab.core.schema import find_problem
 
     if problem := find_problem(plain(settings), schema_of(type(settings))):
@@ -74,14 +74,14 @@ def check(settings: Any) -> None:
 
 
 def schema_of(kind: Any, default: Any = None, said: Field | None = None) -> dict[str, Any]:
-    """Return the JSON schema of what an annotation asks for.
+    """Return the JSON schema of an annotation.
 
     Parameters
     ----------
     default : object, optional
-        Of a dataclass, an instance with the defaults; by default those of its fields.
+        For a dataclass, an instance with the defaults; without it, the defaults of the fields apply.
     said : Field, optional
-        What is said of it; of a dataclass its docstring by default.
+        Description and rules; for a dataclass by default its docstring.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -93,7 +93,7 @@ def schema_of(kind: Any, default: Any = None, said: Field | None = None) -> dict
         return schema | {"type": [schema["type"], "null"]}
     schema = {"description": said.description} if said and said.description else {}
     if dataclasses.is_dataclass(kind):
-        # The first line of the docstring, without its capital and its full stop.
+        # The first line of the docstring, in lower case and without full stop.
         text = (kind.__doc__ or "").partition("\n")[0].removesuffix(".")
         text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
         return {"description": text} | schema | _object_schema(kind, default)
@@ -113,23 +113,23 @@ def schema_of(kind: Any, default: Any = None, said: Field | None = None) -> dict
 
 
 def plain(value: Any) -> Any:
-    """Return a default or an instance as JSON has it; a number without a fraction is whole."""
+    """Convert a default or an instance for JSON; numbers without a fraction become integers."""
     if dataclasses.is_dataclass(value):
         return {key_of(field.name): plain(getattr(value, field.name)) for field in _own_first(type(value))}
     if isinstance(value, Mapping):
-        return {key: plain(one) for key, one in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def key_of(name: str) -> str:
-    """Return what a configuration calls a field: ``lambda_`` is ``lambda`` there, which Python keeps."""
+    """Return the key of a field: ``lambda`` for ``lambda_``, because Python reserves the word."""
     return name.removesuffix("_")
 
 
 def _object_schema(kind: type, default: Any) -> dict[str, Any]:
-    """Return the schema of a dataclass; what an instance holds goes before the defaults of the fields."""
+    """Return the schema of a dataclass; values of an instance replace the defaults of the fields."""
     properties = {}
     for field in _own_first(kind):
         value = getattr(default, field.name) if default is not None else default_of(field)
@@ -143,27 +143,27 @@ def _object_schema(kind: type, default: Any) -> dict[str, Any]:
 
 
 def _own_first(kind: type) -> list[dataclasses.Field]:
-    """Return the fields of a dataclass as a reader meets them: its own, and then those that it inherits."""
-    own = inspect.get_annotations(kind)
-    return sorted(dataclasses.fields(kind), key=lambda field: field.name not in own)
+    """Return the fields of a dataclass in documentation order: its own fields, then inherited ones."""
+    own_names = inspect.get_annotations(kind)
+    return sorted(dataclasses.fields(kind), key=lambda field: field.name not in own_names)
 
 
 def default_of(field: dataclasses.Field) -> Any:
-    """Return the default of a field; MISSING where there is none."""
-    made = field.default_factory
-    return field.default if made is dataclasses.MISSING else made()
+    """Return the default of a field; MISSING if it has none."""
+    factory = field.default_factory
+    return field.default if factory is dataclasses.MISSING else factory()
 
 
 def build(kind: Any, value: Any, name: str = "") -> Any:
-    """Return a value as the type that an annotation asks for.
+    """Convert a value to the type of an annotation.
 
-    A dataclass is made of a mapping, or of a text where it has a class method ``parse``; any other class of
-    one text or number, as ``Path`` is.
+    A dataclass is built from a mapping, or from a text if it has a class method ``parse``. Any other class is
+    built from one text or number, for example ``Path``.
 
     Parameters
     ----------
     name : str
-        What messages call the value, ``training.epochs`` for instance.
+        Name of the value in messages, for example ``training.epochs``.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any or origin is Literal:
@@ -173,16 +173,16 @@ def build(kind: Any, value: Any, name: str = "") -> Any:
     if origin in (Union, types.UnionType):
         return None if value is None else build(next(k for k in inner if k is not type(None)), value, name)
     if origin in (list, tuple, Sequence):
-        made = [build(inner[0], v, f"{name}[{i}]") for i, v in enumerate(_as(list, value, name))]
-        return tuple(made) if origin is tuple else made
+        built = [build(inner[0], v, f"{name}[{i}]") for i, v in enumerate(_as(list, value, name))]
+        return tuple(built) if origin is tuple else built
     if origin in (dict, Mapping):
         return {k: build(inner[1], v, f"{name}.{k}") for k, v in _as(dict, value, name).items()}
     if dataclasses.is_dataclass(kind):
         if isinstance(value, str) and hasattr(kind, "parse"):
             return kind.parse(value)
-        kinds = {key_of(key): one for key, one in fields_of(kind).items()}
-        made = build_all(kinds, _as(dict, value, name), name)
-        return kind(**{f"{key}_" if keyword.iskeyword(key) else key: one for key, one in made.items()})
+        kinds = {key_of(key): annotation for key, annotation in fields_of(kind).items()}
+        built = build_all(kinds, _as(dict, value, name), name)
+        return kind(**{f"{key}_" if keyword.iskeyword(key) else key: part for key, part in built.items()})
     try:
         return value if isinstance(value, kind) else kind(value)
     except (TypeError, ValueError) as error:
@@ -190,7 +190,7 @@ def build(kind: Any, value: Any, name: str = "") -> Any:
 
 
 def build_all(kinds: Mapping[str, Any], values: Mapping[str, Any], name: str = "") -> dict[str, Any]:
-    """Return named values as the types of their names; a name that is not known is refused."""
+    """Convert named values to the types of their names; refuse unknown names."""
     for key in values:
         if key not in kinds:
             raise InputError(f"{f'{name}.{key}'.lstrip('.')}: unknown{suggest(key, kinds)}")

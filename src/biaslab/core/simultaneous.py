@@ -1,4 +1,4 @@
-"""Many differences of means at once: a test whether any is more than chance, and levels of intervals."""
+"""Simultaneous inference on many differences of means: permutation test and levels of intervals."""
 
 import math
 from typing import NamedTuple
@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from biaslab.core.stats import LEVEL
 
 SIGNIFICANT = 1 - LEVEL
-"""The share of false alarms that all comparisons together have at most."""
+"""The maximum family-wise error rate of all comparisons."""
 
 POWER = 0.8
-"""How often the least visible difference is seen."""
+"""The power at which a smallest detectable difference is detected."""
 
 MIN_MEMBERS = 2
-"""Rows of a group below which nothing is told of it."""
+"""Minimum number of rows of a group; smaller groups have no result."""
 
 N_PERMUTATIONS = 999
 _ROUNDING = 1e-9
@@ -26,34 +26,33 @@ _BLOCK = 200_000  # rows of permutations in memory
 
 
 class LargestDifference(NamedTuple):
-    """A test of many differences of means; p-values count all of them."""
+    """A test of many differences of means, with p-values corrected for all of them."""
 
     p_values: (
         np.ndarray
-    )  # (k, m), of each group and kind of value; NaN where a group or the reference is empty
-    critical: float  # p-values of greater standardized differences are 5% at most
+    )  # (k, m), of each group and column of values; NaN if a group or the reference is empty
+    critical: float  # greater standardized differences have p-values of at most 5%
 
 
 def find_largest_difference(
     values: ArrayLike, members: ArrayLike, reference: ArrayLike | None, rng: np.random.Generator
 ) -> LargestDifference:
-    """Test whether the mean of any group differs from that of a reference, by permutations of the rows.
+    """Test by permutations of the rows whether the mean of any group differs from a reference.
 
-    Single-step maxT (Westfall and Young 1993): the p-value of a group is how often the greatest standardized
-    difference of any group, and of any kind of value, is as large when the rows are dealt out at random. So
-    the least p-value tests whether there is any difference, and all groups together give 5% of false alarms
-    at most where there is none.
+    Single-step maxT (Westfall and Young 1993): the p-value of a group is the share of permutations in which
+    the greatest standardized difference of any group and column is at least as large. The smallest p-value
+    tests whether there is any difference, and the family-wise error rate is at most 5%.
 
     Parameters
     ----------
     values : (n,) or (n, m)
-        One number a row, or several kinds of them.
+        One or several numbers a row.
     members : (n, k) bool
-        The rows of each group; a row may be in several.
+        The rows of each group; groups may overlap.
     reference : (n,) bool, optional
-        Rows that groups are compared with; by default all others.
+        Rows of the reference; by default all rows outside the group.
     rng
-        Of the permutations.
+        Random stream of the permutations.
     """
     values, members = np.asarray(values, np.float64), np.asarray(members, np.float64)
     values = values.reshape(len(values), -1)
@@ -79,14 +78,14 @@ def find_largest_difference(
     greatest = np.sort(greatest)
     n_greater = N_PERMUTATIONS - np.searchsorted(greatest, statistics(values) - _ROUNDING)
     p_values[is_usable] = (1 + n_greater) / (1 + N_PERMUTATIONS)
-    n_chance = math.floor(SIGNIFICANT * (1 + N_PERMUTATIONS) + _ROUNDING)  # as large as a p-value of 5% has
+    n_chance = math.floor(SIGNIFICANT * (1 + N_PERMUTATIONS) + _ROUNDING)  # as large at p = 5%
     return LargestDifference(p_values, float(greatest[-n_chance]))
 
 
 def find_least_mean(x: ArrayLike, level: float = LEVEL) -> float:
-    """Return the mean that would be told from 0, by Student's t, four times in five; NaN for fewer than two.
+    """Return the smallest mean that Student's t detects with a power of 80%; NaN for fewer than two values.
 
-    `x` are values that vary as much.
+    `x` are values with the assumed variance.
     """
     x = np.asarray(x, np.float64)
     n = len(x)
@@ -102,22 +101,22 @@ def find_least_mean(x: ArrayLike, level: float = LEVEL) -> float:
 
 
 def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float, level: float) -> float:
-    """Return how much higher the rate of a group must be to be told from a reference four times in five.
+    """Return the smallest excess of a group's rate over a reference that is detected with a power of 80%.
 
-    It is told when its standardized difference exceeds `critical` (`find_largest_difference`) and its
-    interval, Newcombe's of this level, is above 0; at a level of 0 the first is enough. NaN where even a
-    rate of 1 is told less often, and for a group of fewer than `MIN_MEMBERS`.
+    A difference is detected if its standardized value exceeds `critical` (`find_largest_difference`) and its
+    Newcombe interval of this `level` is above 0; at a level of 0 the first condition suffices. The result is
+    NaN if the power at a rate of 1 is lower, and for a group of fewer than `MIN_MEMBERS` rows.
 
     Parameters
     ----------
     n, of_n
-        Rows of the group, and of the reference.
+        Number of rows of the group, and of the reference.
     rate
-        The rate of all rows but the group's.
+        Rate of all rows outside the group.
     n_all
-        All rows.
+        Number of all rows.
     critical, level
-        What a difference must exceed, and the level of its interval.
+        Threshold of a standardized difference, and level of its interval.
     """
     if n < MIN_MEMBERS or not of_n or not math.isfinite(critical):
         return math.nan
@@ -125,8 +124,8 @@ def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float,
 
     def power(gap: float) -> float:
         hits, chances = _likely_counts(n, min(rate + gap, 1.0))
-        seen = _is_higher(hits[:, None], n, of_hits, of_n, rate * (n_all - n - of_n), n_all, critical, level)
-        return float(chances @ seen @ of_chances)
+        mask = _is_higher(hits[:, None], n, of_hits, of_n, rate * (n_all - n - of_n), n_all, critical, level)
+        return float(chances @ mask @ of_chances)
 
     low, high = 0.0, 1 - rate
     if power(high) < POWER:
@@ -138,21 +137,21 @@ def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float,
 
 
 def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: float) -> float:
-    """Return the difference of means that would be told four times in five; NaN for too few or no spread.
+    """Return the smallest difference of means that is detected with a power of 80%.
 
-    It is told when its standardized difference exceeds `critical` (`find_largest_difference`). Means are
-    taken as normal, and values keep their spread about them.
+    A difference is detected if its standardized value exceeds `critical` (`find_largest_difference`). Means
+    are assumed normal with constant spread of the values. The result is NaN for too few values or no spread.
 
     Parameters
     ----------
     x, of_x
         Values of the group and of the reference.
     values
-        Those of all rows.
+        Values of all rows.
     critical
-        What a standardized difference must exceed.
+        Threshold of a standardized difference.
     """
-    x, of_x, values = (np.asarray(a, np.float64) for a in (x, of_x, values))
+    x, of_x, values = (np.asarray(array, np.float64) for array in (x, of_x, values))
     n, of_n, n_all = len(x), len(of_x), len(values)
     if min(n, of_n) < MIN_MEMBERS or not math.isfinite(critical) or not values.std() > 0:
         return math.nan
@@ -170,12 +169,12 @@ def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: f
 
 
 def level_of_each(n: int, level: float = LEVEL) -> float:
-    """Return the level of each of n intervals that hold together at a level (Bonferroni)."""
+    """Return the level of each of n intervals with a simultaneous level (Bonferroni)."""
     return 1 - (1 - level) / max(n, 1)
 
 
 def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts of n trials that have nearly all of the probability, and the chance of each."""
+    """Return the hits of n trials that cover nearly the entire probability, and the probability of each."""
     count = scipy.stats.binom(n, rate)
     counts = np.arange(count.ppf(_RARE), count.ppf(1 - _RARE) + 1)
     return counts, count.pmf(counts)
@@ -191,7 +190,7 @@ def _is_higher(
     critical: float,
     level: float,
 ) -> np.ndarray:
-    """Tell where a group is told to have a higher rate than a reference; see `find_least_rate`."""
+    """Return where the rate of a group is detected as higher than a reference; see `find_least_rate`."""
     gap, mean = hits / n - of_hits / of_n, (hits + of_hits + rest) / n_all
     spread = np.sqrt(mean * (1 - mean) * n_all / max(n_all - 1, 1) * (1 / n + 1 / of_n))
     z = scipy.stats.norm.ppf((1 + level) / 2)

@@ -1,27 +1,27 @@
-"""Statistics of small samples. What a sample cannot tell is NaN, never an error or a warning."""
+"""Statistics of small samples. Undefined values are NaN, never an error or a warning."""
 
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # loads its parts when they are used
+import scipy  # imports its submodules lazily
 from numpy.typing import ArrayLike
 
 LEVEL = 0.95
-"""The confidence level of every interval, unless another is asked for."""
+"""The default confidence level of all intervals."""
 
 N_RESAMPLES = 2000
-"""How often a bootstrap draws the points again."""
+"""Number of bootstrap resamples."""
 
 ROUNDING = 1e-14
-"""Up to this share of the numbers that they come from, sums and differences are rounding: some 45 ulp."""
+"""Sums and differences up to this share of their operands count as rounding errors (about 45 ulp)."""
 
 _UNLIKELY = 0.01
 
 
 class Contrast(NamedTuple):
-    """A combination of means, its 95% interval (NaN: none) and the degrees of freedom behind it."""
+    """A combination of means with its 95% interval (NaN: none) and degrees of freedom."""
 
     value: float
     low: float
@@ -63,12 +63,12 @@ def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
 
 
 def is_rounding(number: float, scale: float) -> bool:
-    """Return whether a sum or difference of numbers as large as `scale` is 0 but for rounding."""
+    """Return whether a sum or difference of numbers as large as `scale` is 0 except for rounding."""
     return bool(abs(number) <= ROUNDING * scale < math.inf)
 
 
 def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return a mean's interval by Student's t; NaN for fewer than two values, of no width for equal ones."""
+    """Return a mean's interval by Student's t: NaN for fewer than two values, zero width for equal values."""
     x = np.asarray(x, dtype=np.float64)
     if len(x) < 2:
         return math.nan, math.nan
@@ -80,7 +80,7 @@ def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
 def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float]:
     """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square.
 
-    All are NaN for fewer than two values, and 0 for a constant sample.
+    All values are NaN for fewer than two values, and 0 for a constant sample.
     """
     x = np.asarray(x, dtype=np.float64)
     if len(x) < 2:
@@ -94,7 +94,7 @@ def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float
 
 
 def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return Clopper and Pearson's exact interval of a share: of `n` independent trials, `hits` hit."""
+    """Return Clopper and Pearson's exact interval of the share of `hits` in `n` independent trials."""
     if n == 0:
         return math.nan, math.nan
     low, high = scipy.stats.binomtest(hits, n).proportion_ci(level, method="exact")
@@ -102,7 +102,7 @@ def share_interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, floa
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """Return p-values corrected for being many, by Holm; NaN stays NaN and is no test."""
+    """Return p-values corrected for multiple testing by Holm; NaN stays NaN and does not count as a test."""
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p)[: np.isfinite(p).sum()]
     corrected = np.full(len(p), np.nan)
@@ -112,18 +112,18 @@ def holm(p_values: ArrayLike) -> np.ndarray:
 
 
 def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """Return the bounds of the central share `level` of values, of resamples for instance, less NaN."""
-    whole = values[np.isfinite(values)]
-    if not len(whole):
+    """Return the bounds of the central share `level` of the finite values, e.g. of resamples."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
         return math.nan, math.nan
-    low, high = np.quantile(whole, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
     """Return the mean of one sample minus that of another, with Welch's 95% confidence interval.
 
-    All are NaN when a sample is empty, the bounds for fewer than two values in a sample.
+    All values are NaN if a sample is empty, the bounds also for fewer than two values in a sample.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if not len(a) or not len(b):
@@ -132,11 +132,11 @@ def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
 
 
 def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
-    """Return how far a mean moved in percent of the mean before, with its 95% confidence interval.
+    """Return the change of a mean in percent of the mean before, with its 95% confidence interval.
 
     The samples are independent. The interval of ``100 * (mean(after) / mean(before) - 1)`` is by the delta
-    method, with Welch's and Satterthwaite's degrees of freedom. All are NaN when a sample is empty or the
-    mean before is zero but for rounding, the bounds for fewer than two values in a sample.
+    method, with Welch's and Satterthwaite's degrees of freedom. All are NaN if a sample is empty or the mean
+    before is zero except for rounding. The bounds are NaN for fewer than two values in a sample.
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if not len(after) or not len(before) or is_rounding(before.mean(), np.abs(before).max()):
@@ -149,8 +149,8 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
 def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
     """Fit y on x by ordinary least squares; r² is the squared Pearson correlation.
 
-    All are NaN for fewer than two points and when x is constant; r² alone is NaN when only y is constant, and
-    of two points, which always lie on a line.
+    All values are NaN for fewer than two points and for constant x. Only r² is NaN for constant y and for two
+    points, which always lie on a line.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if len(x) < 2:
@@ -164,21 +164,21 @@ def bootstrap_fit(
 ) -> FitIntervals:
     """Return percentile bootstrap intervals of r² and slope of `linear_fit`, by resampling the points.
 
-    Resamples in which x or y is constant have no r² and are left out. All are NaN for fewer than three points
-    (any two lie on a line), and when x or y is constant.
+    Resamples with constant x or y have no r² and are left out. All bounds are NaN for fewer than three points
+    (any two lie on a line), and for constant x or y.
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if len(x) < 3 or np.isnan(linear_fit(x, y).r2):
         return FitIntervals(math.nan, math.nan, math.nan, math.nan)
-    chosen = rng.integers(len(x), size=(n_resamples, len(x)))
-    slopes, r2s = _slopes(x[chosen], y[chosen])
-    whole = np.isfinite(r2s)
+    resamples = rng.integers(len(x), size=(n_resamples, len(x)))
+    slopes, r2s = _slopes(x[resamples], y[resamples])
+    valid = np.isfinite(r2s)
     tails = [(1 - level) / 2, (1 + level) / 2]
-    return FitIntervals(*np.quantile(r2s[whole], tails).tolist(), *np.quantile(slopes[whole], tails).tolist())
+    return FitIntervals(*np.quantile(r2s[valid], tails).tolist(), *np.quantile(slopes[valid], tails).tolist())
 
 
 def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[str, float]:
-    """Fit y to x, with 95% bootstrap intervals over the points, named as tables do."""
+    """Fit y to x with 95% bootstrap intervals over the points; return the columns of a table."""
     fit, interval = linear_fit(x, y), bootstrap_fit(x, y, rng)
     return {
         "r2": fit.r2,
@@ -192,16 +192,16 @@ def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[st
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
-    """Return Spearman's correlation, ties at mean ranks; NaN for fewer than two points or a constant."""
+    """Return Spearman's correlation with mean ranks for ties; NaN for fewer than two points or a constant."""
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
 
 
 def standard_ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks of every row, with mean 0 and length 1: products of two are Spearman's correlations.
+    """Return the ranks of every row, scaled to mean 0 and length 1; NaN for a constant row.
 
-    NaN where a row is constant.
+    The inner product of two rows is Spearman's correlation.
     """
     ranks = scipy.stats.rankdata(values, axis=-1)
     ranks -= ranks.mean(axis=-1, keepdims=True)
@@ -210,10 +210,10 @@ def standard_ranks(values: np.ndarray) -> np.ndarray:
 
 
 def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
-    """Return whether two labellings, from 0, of the same things agree less often than by chance.
+    """Return whether two labellings (labels from 0) of the same items agree less often than by chance.
 
-    So few agreements have less than 1 chance in 100 (one-sided, by the normal distribution) where the labels
-    of one are shuffled. Never for a constant labelling, which says nothing.
+    The test shuffles the labels of one labelling: one-sided, normal approximation, level 1%. A constant
+    labelling is uninformative, and the result is False.
     """
     first, second = np.asarray(first, np.int64), np.asarray(second, np.int64)
     n = len(first)
@@ -228,10 +228,10 @@ def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
 
 
 def p_value(value: float, low: float, high: float, df: float = math.inf, level: float = LEVEL) -> float:
-    """Return the two-sided p-value of a number against zero that its interval, by Student's t, stands for.
+    """Return the two-sided p-value of a number against zero, implied by its interval by Student's t.
 
-    The interval is symmetric about an estimate of the number (of others half its width counts). NaN without
-    an interval, and for an interval without width.
+    The interval should be symmetric about the number; only half of its width is used. The result is NaN
+    without an interval, and for an interval of zero width.
     """
     half = (high - low) / 2
     if not half > 0:
@@ -241,10 +241,10 @@ def p_value(value: float, low: float, high: float, df: float = math.inf, level: 
 
 
 def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Contrast:
-    """Return a sum of scaled means of independent samples, whose variances may differ, with its interval.
+    """Return `value`, a sum of scaled means of independent samples with any variances, and its interval.
 
-    By Student's t with Welch's and Satterthwaite's degrees of freedom; without interval when a sample has
-    fewer than two values, of no width when all are constant. The sign of a scale does not matter.
+    The interval is by Student's t with Welch's and Satterthwaite's degrees of freedom. It is NaN if a sample
+    has fewer than two values, and of zero width if all are constant. The sign of a scale does not matter.
     """
     if min(map(len, samples)) < 2:
         return Contrast(value, math.nan, math.nan, math.nan)
@@ -257,7 +257,7 @@ def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[floa
 
 
 def _summary(x: np.ndarray) -> tuple[float, float, int]:
-    """Return mean, sample standard deviation (0 for a sample that is constant but for rounding) and size."""
+    """Return mean, sample standard deviation (0 if constant except for rounding) and size of a sample."""
     spread = np.ptp(x)
     varies = spread > 0 and not is_rounding(spread, np.abs(x).max())
     return x.mean(), x.std(ddof=1) if varies else 0.0, len(x)

@@ -1,4 +1,4 @@
-"""One table, three files: the numbers (.tsv), a page for people (.md) and a page for a paper (.tex)."""
+"""Write a table as three files: numbers (.tsv), Markdown (.md) and LaTeX (.tex)."""
 
 import os
 import re
@@ -13,12 +13,12 @@ from biaslab.core.files import write_text
 from biaslab.core.io import write_tsv
 
 MISSING = "–"
-"""What a table shows where there is no value."""
+"""The text of a missing value in a table."""
 
 NO_INTERVAL = rf" \({MISSING} to {MISSING}\)"
-"""The expression of an interval behind a value that has none."""
+"""Regular expression of the empty interval after a value without interval."""
 
-_LONG_TABLE = 40  # rows; a longer table must break over pages
+_LONG_TABLE = 40  # rows; longer tables break over pages
 _LONG_TEXT = 45  # characters; longer cells wrap
 _NUMBER = re.compile(r"[-+−<≥≤]?\d[\d.,]*(e[-+]?\d+)?\b")
 _NEGATIVE_ZERO = re.compile(r" *-0(\.0*)?(e[-+]?\d+)?%? *")
@@ -31,7 +31,7 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
-        "[": "{[}",  # a bracket after a line break would be taken for its argument
+        "[": "{[}",  # after a line break, LaTeX would read a bracket as its argument
         "]": "{]}",
         "±": r"$\pm$",
         "×": r"$\times$",
@@ -52,16 +52,16 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Table:
-    """What the ``.tsv`` holds, and what ``.md`` and ``.tex`` show: text cells (see `text_columns`)."""
+    """The data of the ``.tsv``, and the text cells of ``.md`` and ``.tex`` (see `text_columns`)."""
 
     data: pd.DataFrame  # machine names, full precision, every row
     shown: pd.DataFrame  # human headers
     title: str
-    note: str = ""  # what a reader must know to read the table right
+    note: str = ""  # how to read the table
 
 
 def without_negative_zero(text: str) -> str:
-    """Return a number as it is shown: what rounds to zero has no minus sign."""
+    """Remove the minus sign of a formatted number that rounds to zero."""
     return text.replace("-", "", 1) if _NEGATIVE_ZERO.fullmatch(text) else text
 
 
@@ -71,7 +71,7 @@ def four_digits(value: float) -> str:
 
 
 class _Formatter(string.Formatter):
-    """Format fields as ``str.format`` does, and show a missing value as a dash."""
+    """Format fields like ``str.format``, but a missing value as a dash."""
 
     def format_field(self, value, format_spec):
         """Format one field."""
@@ -79,15 +79,15 @@ class _Formatter(string.Formatter):
 
 
 def text_columns(table: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
-    """Turn a table of numbers into the text a reader sees; a missing value becomes a dash.
+    """Format a table of numbers as text; a missing value becomes a dash.
 
     `templates` maps the header of a shown column to a ``str.format`` template over the columns of `table`,
     for example ``{"Effect size": "{mean:.3f} ± {sd:.3f}"}``.
     """
-    form = _Formatter()
+    formatter = _Formatter()
     rows = table.to_dict("records")
     return pd.DataFrame(
-        {h: [form.vformat(t, (), row) for row in rows] for h, t in templates.items()}, dtype=str
+        {h: [formatter.vformat(t, (), row) for row in rows] for h, t in templates.items()}, dtype=str
     )
 
 
@@ -102,7 +102,7 @@ def write_table(stem: str | os.PathLike, table: Table) -> None:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Tell whether the cells of a shown column are numbers."""
+    """Return whether all cells of a text column are numbers."""
     cells = column[(column != "") & ~column.str.startswith(MISSING)]
     return len(cells) > 0 and all(_NUMBER.match(cell) for cell in cells)
 
@@ -111,7 +111,7 @@ def _markdown(shown: pd.DataFrame, title: str, note: str) -> str:
     def line(cells) -> str:
         return "| " + " | ".join(str(cell).translate(_MARKDOWN) for cell in cells) + " |"
 
-    rule = "|" + "|".join("---:" if is_number(shown[c]) else ":---" for c in shown.columns) + "|"
+    rule = "|" + "|".join("---:" if is_number(shown[column]) else ":---" for column in shown.columns) + "|"
     lines = [f"**{title.translate(_MARKDOWN)}**", "", line(shown.columns), rule]
     lines += [line(row) for row in shown.itertuples(index=False)]
     if note:

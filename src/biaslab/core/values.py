@@ -1,4 +1,4 @@
-"""Values of a column of groups or labels that are doubtful: spelled in two ways, or probably missing."""
+"""Find doubtful values in a column of groups or labels: spelling variants, and probable missing values."""
 
 import shlex
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from biaslab.core.errors import InputError
 
 EXACT_OPTION = "--exact-values"
-"""The option of a command that keeps doubtful values as they are written."""
+"""The command-line option that keeps doubtful values as written."""
 
 EXACT_HELP = (
     "Keep values as they are written: apart where case, blanks or a final stop alone differ, and values such"
@@ -17,23 +17,25 @@ EXACT_HELP = (
 _MISSING = frozenset(
     {"", "?", "-", "--", ".", "nan", "NaN", "NAN", "-nan", "-NaN", "NA", "<NA>", "#N/A", "#NA", "N/A", "n/a"}
     | {"null", "NULL", "None"}
-)  # not "none" or "na", which are labels and abbreviations elsewhere
-_SHOWN = 4  # further sets of similar values in a message
+)  # not "none" or "na", which may be labels or abbreviations
+_SHOWN = 4  # maximum number of further sets of similar values in a message
 
 
 @dataclass(frozen=True)
 class DoubtfulValues:
     """Doubtful values of a column."""
 
-    similar: tuple[tuple[str, ...], ...]  # each: values equal after trimming, case folding and a final stop
-    missing: tuple[str, ...]  # values that probably stand for a missing one
+    similar: tuple[
+        tuple[str, ...], ...
+    ]  # sets of values that are equal after normalizing blanks, case and a final stop
+    missing: tuple[str, ...]  # values that probably stand for a missing value
 
     def __bool__(self) -> bool:
-        """Tell whether any value is doubtful."""
+        """Return whether any value is doubtful."""
         return bool(self.similar or self.missing)
 
     def sentences(self) -> list[str]:
-        """Return a sentence on the similar values, and one on those that are probably missing."""
+        """Return a sentence on similar values, and a sentence on values that are probably missing."""
         sentences = []
         if self.similar:
             first, *rest = map(_listed, self.similar)
@@ -46,18 +48,18 @@ class DoubtfulValues:
 
 
 def find_doubtful(values: Iterable[str]) -> DoubtfulValues:
-    """Return the doubtful ones of the distinct values of a column.
+    """Return the doubtful values of a column.
 
     Parameters
     ----------
     values
-        Values as they are written; repeated ones count once. A value that probably stands for a missing one
+        Values as written; repeated values count once. A value that probably stands for a missing value
         is in no set of similar values.
 
     Returns
     -------
     DoubtfulValues
-        False where no value is doubtful.
+        False if no value is doubtful.
     """
     distinct = sorted(set(values))
     missing = tuple(value for value in distinct if value.strip() in _MISSING)
@@ -66,20 +68,20 @@ def find_doubtful(values: Iterable[str]) -> DoubtfulValues:
         if value not in missing:
             folded = " ".join(value.split()).casefold().removesuffix(".").rstrip()
             spellings.setdefault(folded, []).append(value)
-    return DoubtfulValues(tuple(tuple(of) for of in spellings.values() if len(of) > 1), missing)
+    return DoubtfulValues(tuple(tuple(group) for group in spellings.values() if len(group) > 1), missing)
 
 
 def check_values(place: str, values: Iterable[str], unknown_option: str | None = None) -> None:
-    """Raise for doubtful values, with the options that settle them.
+    """Raise an error for doubtful values, with the options that resolve them.
 
     Parameters
     ----------
     place
-        The file and the column, as a message names them.
+        The file and the column, for the message.
     values
-        Values as they are written.
+        Values as written.
     unknown_option
-        Option that names a value as missing; None where the file must be edited.
+        Option that declares a value as missing; None if the user must edit the file.
     """
     doubtful = find_doubtful(values)
     if not doubtful:

@@ -1,7 +1,7 @@
-"""Analogies of an embedding: generating pairs like she - he, and solving a : b :: c : ? (Section 3).
+"""Analogies of an embedding: generate pairs like she - he, and solve a : b :: c : ? (Section 3).
 
-Products of whole blocks of vectors only find candidates, with a margin for their rounding, which changes with
-the number of threads. Every candidate is then scored on its own in float64, so that results never do.
+Matrix products of blocks only find candidates, with a margin for their rounding, which depends on the number
+of threads. Every candidate is then scored separately in float64, so that results are independent of it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,16 +16,16 @@ from biaslab.core.errors import InputError
 __all__ = ["ONCE", "generate_analogies", "solve_analogies"]
 
 ONCE = ("first", "side")
-"""What a word is used once as: x (the paper's text), or x and y each (the authors' code, debiaswe)."""
+"""Where a word is used once: as x (the paper's text), or as x and as y (the authors' code, debiaswe)."""
 
 _BLOCK = 512
 _CHUNK = 50_000
 _MARGIN = 1e-4
-"""More than a product of two unit vectors in float32 can be wrong."""
+"""An upper bound of the error of a float32 product of two unit vectors."""
 _POOL = 100
-"""Pairs that are kept for each that is asked for, at first: of most, a word is used already."""
+"""Candidate pairs per requested pair, at first; most contain a word that is already used."""
 _EPSILON = 1e-3
-"""Keeps the quotient of 3CosMul finite (Levy and Goldberg 2014)."""
+"""Constant that keeps the quotient of 3CosMul finite (Levy and Goldberg 2014)."""
 
 Method = Literal["add", "multiply"]
 
@@ -40,7 +40,7 @@ def generate_analogies(
 ) -> pd.DataFrame:
     """Return the pairs (x, y) with the largest ``S(x, y) = cos(a - b, x - y)`` if ``|x - y| <= δ`` (Eq. 1).
 
-    Pairs are taken in the order of their scores unless a word of theirs is used already.
+    Pairs are chosen in the order of their scores, except pairs with a word that is already used.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ def generate_analogies(
     count : int
         Pairs to return; there may be fewer with a positive score.
     max_distance : float
-        δ. The time grows with the number of pairs so near.
+        δ. The running time grows with the number of pairs within this distance.
     once : {"first", "side"}
-        Whether a word is used once as x, as the paper says (Section 3), or once as x and once as y, as the
-        authors' code does.
+        Whether a word is used once as x, as in the paper (Section 3), or once as x and once as y, as in the
+        authors' code.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def generate_analogies(
     Raises
     ------
     InputError
-        When the direction is zero, or `max_distance` is not positive.
+        If the direction is zero, or `max_distance` is not positive.
     """
     return generate_by_rule(vectors, words, direction, count, max_distance, (once,))[once]
 
@@ -79,7 +79,7 @@ def generate_by_rule(
     max_distance: float = 1.0,
     rules: Sequence[str] = ONCE,
 ) -> dict[str, pd.DataFrame]:
-    """Return what `generate_analogies` does by each rule `once`; the near pairs are looked for once."""
+    """Return the pairs of `generate_analogies` by each rule `once`; search for near pairs only once."""
     length = np.linalg.norm(direction)
     if length == 0:
         raise InputError("the seed words of the analogies have the same vector; choose words that differ")
@@ -103,7 +103,7 @@ def generate_by_rule(
 def solve_analogies(
     vectors: np.ndarray, questions: np.ndarray, method: Method = "add", unknown: np.ndarray | None = None
 ) -> np.ndarray:
-    """Answer a : b :: c : ? for many questions; the words of a question are no answers to it.
+    """Answer a : b :: c : ? for many questions; exclude the words of a question from its answers.
 
     Parameters
     ----------
@@ -125,34 +125,34 @@ def solve_analogies(
     """
     questions = np.asarray(questions, dtype=np.int64).reshape(-1, 3)
     unknown = np.zeros(vectors.shape[1]) if unknown is None else unknown
-    asked = np.vstack([vectors, unknown.astype(vectors.dtype)])  # row -1 is the unknown word
-    single = np.asarray(asked, dtype=np.float32)
+    known_vectors = np.vstack([vectors, unknown.astype(vectors.dtype)])  # row -1 is the unknown word
+    single = np.asarray(known_vectors, dtype=np.float32)
     blocks = range(0, len(questions), _BLOCK)
-    answers = [_answer(asked, single, questions[i : i + _BLOCK], method) for i in blocks]
+    answers = [_answer(known_vectors, single, questions[i : i + _BLOCK], method) for i in blocks]
     return np.array([row for of_block in answers for row in of_block], dtype=np.int64)
 
 
 def _best_pairs(
     vectors: np.ndarray, direction: np.ndarray, max_distance: float, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Return x, y and score of the best pairs, the best first, and whether there are no more with a score."""
+    """Return x, y and score of the best pairs, best first, and whether these are all pairs with a score."""
     x, y, score = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
     is_all = True
-    for some_x, some_y in _near_pairs(vectors, direction, max_distance):
-        some_score, distance = _score_pairs(vectors, some_x, some_y, direction)
-        valid = (distance <= max_distance) & (some_score > 0)
+    for near_x, near_y in _near_pairs(vectors, direction, max_distance):
+        near_score, distance = _score_pairs(vectors, near_x, near_y, direction)
+        valid = (distance <= max_distance) & (near_score > 0)
         is_all &= len(score) + np.count_nonzero(valid) <= size
         if len(score) == size:
-            valid &= some_score >= score[-1]  # equal ones stand in the order of their words
-        x, y = np.append(x, some_x[valid]), np.append(y, some_y[valid])
-        score = np.append(score, some_score[valid])
+            valid &= near_score >= score[-1]  # equal scores are sorted by word
+        x, y = np.append(x, near_x[valid]), np.append(y, near_y[valid])
+        score = np.append(score, near_score[valid])
         order = np.lexsort((y, x, -score))[:size]
         x, y, score = x[order], y[order], score[order]
     return x, y, score, is_all
 
 
 def _use_once(x: np.ndarray, y: np.ndarray, once: str, count: int) -> list[int]:
-    """Return the places of the first pairs whose words are not used on their side by a pair before."""
+    """Return the indices of the first pairs with words that no earlier pair uses on the same side."""
     places: list[int] = []
     used_x, used_y = set(), set()
     for place, (first, second) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
@@ -166,8 +166,8 @@ def _use_once(x: np.ndarray, y: np.ndarray, once: str, count: int) -> list[int]:
 def _near_pairs(
     vectors: np.ndarray, direction: np.ndarray, max_distance: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield chunks of pairs of rows (x, y), at least all within the distance and with a positive score."""
-    order = np.argsort(-np.einsum("nd,d->n", vectors, direction), kind="stable")  # x comes before y
+    """Yield chunks of pairs of rows (x, y) with all pairs within the distance and of positive score."""
+    order = np.argsort(-np.einsum("nd,d->n", vectors, direction), kind="stable")  # x precedes y
     single = np.asarray(vectors, dtype=np.float32)[order]
     least = 1 - max_distance**2 / 2 - _MARGIN
     for first in tqdm(range(0, len(single), _BLOCK), "analogies", disable=None):
@@ -191,9 +191,9 @@ def _score_pairs(
 
 
 def _answer(asked: np.ndarray, single: np.ndarray, questions: np.ndarray, method: Method) -> list[int]:
-    """Answer one block of questions on rows of `asked`, all but the last of which are possible answers."""
+    """Answer a block of questions on rows of `asked`; all rows except the last are possible answers."""
     combine, margin = (_add, _MARGIN) if method == "add" else (_multiply, 10 * _MARGIN)
-    distinct, position = np.unique(questions, return_inverse=True)  # words come up in many questions
+    distinct, position = np.unique(questions, return_inverse=True)  # words recur in many questions
     cosines = single[distinct] @ single[:-1].T
     answers = []
     for question, places in zip(questions, position.reshape(questions.shape), strict=True):

@@ -1,4 +1,4 @@
-"""Debiasing of word embeddings (Bolukbasi et al. 2016), as the workflow sees it."""
+"""Debiasing of word embeddings (Bolukbasi et al. 2016) as an area of the workflow."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -25,7 +25,7 @@ LISTS = tuple(fields_of(WordLists))
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
-    """Return the registered embeddings, benchmarks and lists that a run would use."""
+    """Return the registered embeddings, benchmarks and lists that a run uses."""
     section = config["debiasing"]
     embeddings = {name for name in section["embeddings"] if name not in setups_of(config)}
     benchmarks = {BENCHMARKS[name].dataset for name in section["benchmarks"]} - {""}
@@ -33,7 +33,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return the embeddings that are there: registered ones, and first baselines of setups that are run."""
+    """Return the available embeddings: registered ones, and first baselines of setups in the run."""
     section, setups = given.config["debiasing"], setups_of(given.config)
     units, files, left_out = [], {}, {}
     for name in section["embeddings"]:
@@ -55,13 +55,13 @@ def choose(given: Given) -> Units:
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
-    """Say in one line what will be debiased."""
+    """Describe the debiasing in one line."""
     names = ", ".join(config["debiasing"]["embeddings"])
     return [f"bias and benchmarks of {names} before and after hard and soft debiasing"]
 
 
 def check(given: Given) -> Iterator[str]:
-    """Yield embeddings that are nowhere, files that are not there, and a path of weights that goes wrong."""
+    """Yield messages on undefined embeddings, missing files, and an invalid path of weights."""
     section, setups = given.config["debiasing"], setups_of(given.config)
     for embedding in section["embeddings"]:
         if embedding not in given.registry and embedding not in setups:

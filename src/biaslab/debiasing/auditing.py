@@ -1,8 +1,8 @@
-"""How biased an embedding is, compared with chance, and what is left once it is debiased.
+"""Audit of the bias of an embedding, compared with chance, and of the bias that remains after debiasing.
 
-DirectBias is that of the neutral occupations along the bias direction. Any direction has some: the same is
-measured along differences of two random neutral words. What is left after debiasing is told by classifiers
-of the words that were most biased (Gonen and Goldberg 2019), beside what is left of a random direction that
+DirectBias is of the neutral occupations along the bias direction. Every direction has some DirectBias, so
+that it is also measured along differences of two random neutral words. Classifiers of the most biased words
+measure the bias that remains (Gonen and Goldberg 2019), compared with what remains of a random direction that
 was removed in the same way.
 """
 
@@ -31,9 +31,9 @@ from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.embeddings.vocabulary import AnyCase
 
 N_DIRECTIONS = 200
-"""Random directions along which DirectBias is measured."""
+"""The number of random directions for DirectBias."""
 MIN_OCCUPATIONS = 5
-"""With fewer, a mean over occupations says little."""
+"""The least number of occupations for a meaningful mean."""
 TEST_COLUMNS = [
     *("weat", "title", "before", "after", "p_after", "largest", "p_value", "p_corrected", "exact"),
     *("permutations", "lost", "problem"),
@@ -42,21 +42,21 @@ TEST_COLUMNS = [
 
 @dataclass(frozen=True)
 class Audited:
-    """What was found in one embedding."""
+    """The results for one embedding."""
 
     file: Path
-    name: str  # what tells it from others
+    name: str  # distinguishes it from other embeddings
     n_words: int
     before: Measurement
     after: Measurement  # along the direction of the embedding before
     random: np.ndarray  # (n,) DirectBias along random directions
-    tests: pd.DataFrame  # `TEST_COLUMNS`; after: the effect size once debiased
+    tests: pd.DataFrame  # `TEST_COLUMNS`; after: the effect size after debiasing
     remaining: (
         pd.DataFrame
     )  # measure, before, after, after_low, after_high, chance, chance_low, chance_high, n
-    lost: Mapping[str, Sequence[str]]  # words of each list that the embedding lacks
-    recased: Mapping[str, str]  # words that it has in another case of letters alone
-    notes: Sequence[str] = ()  # what was not read as the file has it
+    lost: Mapping[str, Sequence[str]]  # words of each list that are missing in the embedding
+    recased: Mapping[str, str]  # words that are only present with other capitals
+    notes: Sequence[str] = ()  # differences between the file and the read embedding
 
     @property
     def bias(self) -> float:
@@ -65,14 +65,14 @@ class Audited:
 
     @property
     def share_below(self) -> float:
-        """The share of the random directions that have less of it."""
+        """The share of the random directions with less DirectBias."""
         return float((self.random < self.bias).mean())
 
 
 def read_own(
     file: Path, lists: Sequence[Path], settings: Settings, penalty: float = Penalty.lambda_
 ) -> tuple[Experiment, AnyCase]:
-    """Read a user's embedding, and find the words of lists in it in any case of letters."""
+    """Read a user's embedding, and find words of lists in it in any capitals."""
     embedding = read_unit_embedding(file)
     ids = embedding.ids()
     return Experiment(embedding, read_lists(*lists, ids), settings, penalty, any_case=True), ids
@@ -81,7 +81,7 @@ def read_own(
 def audit(
     file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[WordSets], method: str
 ) -> Audited:
-    """Measure an embedding, as `read_own` read it, along random directions, and debiased by a method."""
+    """Measure an embedding from `read_own`, also along random directions and after a method of debiasing."""
     embedding, settings = experiment.embedding, experiment.settings
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
@@ -113,38 +113,39 @@ def audit(
 
 
 def compare(found: Sequence[Audited]) -> list[Audited]:
-    """Return audits with names that differ and p-values corrected for all tests in all embeddings (Holm)."""
-    p = holm(np.concatenate([one.tests["p_value"].to_numpy(np.float64) for one in found]))
-    parts = np.split(p, np.cumsum([len(one.tests) for one in found])[:-1])
-    names = names_of([one.file for one in found])
+    """Return audits with distinct names and p-values corrected for all tests in all embeddings (Holm)."""
+    p = holm(np.concatenate([audited.tests["p_value"].to_numpy(np.float64) for audited in found]))
+    parts = np.split(p, np.cumsum([len(audited.tests) for audited in found])[:-1])
+    names = names_of([audited.file for audited in found])
     return [
-        dataclasses.replace(one, name=name, tests=one.tests.assign(p_corrected=part))
-        for one, name, part in zip(found, names, parts, strict=True)
+        dataclasses.replace(audited, name=name, tests=audited.tests.assign(p_corrected=part))
+        for audited, name, part in zip(found, names, parts, strict=True)
     ]
 
 
 def _random_biases(experiment: Experiment) -> np.ndarray:
-    """Return DirectBias along differences of two random neutral words, if possible no occupations."""
+    """Return DirectBias along differences of two random neutral words, preferably not occupations."""
     vectors, of_bias = experiment.embedding.vectors, experiment.lists.neutral_occupations
     occupations, others = vectors[of_bias], np.setdiff1d(experiment.neutral, of_bias)
     candidates = others if len(others) > 1 else experiment.neutral
-    rng, found = stream(experiment.settings.seed, "audit", "directions"), []
+    rng, biases = stream(experiment.settings.seed, "audit", "directions"), []
     for _ in range(N_DIRECTIONS):
         direction = draw_difference(vectors, candidates, rng)
-        found.append(direct_bias(occupations, direction[None], experiment.settings.strictness))
-    return np.array(found)
+        biases.append(direct_bias(occupations, direction[None], experiment.settings.strictness))
+    return np.array(biases)
 
 
 def _remaining(experiment: Experiment, debiased: np.ndarray) -> pd.DataFrame:
     case = make_case(experiment, Sizes())
     chance = {
-        found.measure: found for found in measure_chance(experiment, case, PAIRS, Sizes().random_directions)
+        result.measure: result
+        for result in measure_chance(experiment, case, PAIRS, Sizes().random_directions)
     }
     rows = []
     for measured in (measure_classifier, measure_clusters):
         first, second = (measured(case, v) for v in (experiment.embedding.vectors, debiased))
         row = {"measure": first.measure}
-        for name, found in (("before", first), ("after", second), ("chance", chance[first.measure])):
-            row |= {name: found.value, f"{name}_low": found.ci_low, f"{name}_high": found.ci_high}
+        for name, result in (("before", first), ("after", second), ("chance", chance[first.measure])):
+            row |= {name: result.value, f"{name}_low": result.ci_low, f"{name}_high": result.ci_high}
         rows.append(row | {"n": first.n})
     return pd.DataFrame(rows)

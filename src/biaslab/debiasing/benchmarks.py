@@ -1,20 +1,20 @@
-"""What an embedding is good for: rated word pairs and analogies, under every treatment of unknown words.
+"""Quality of an embedding: rated word pairs and analogies, under every treatment of unknown words.
 
-A benchmark asks for words that an embedding may lack, and results of one embedding differ by ten points with
-what is done about them. So each benchmark is scored under several conventions:
+The words of a benchmark may be missing in an embedding, and results of one embedding differ by ten points
+between treatments of missing words. Each benchmark is therefore scored under several conventions:
 
 =================  ====================================================================================
-answerable         cosines of the pairs, and questions, whose words are all known; the others are left out
+answerable         cosines of the pairs, and questions, with all words known; all others are omitted
 scaled             as answerable, times the share of the pairs that are known
 zero               a pair with an unknown word has similarity 0
 mean-cosine        an unknown word has the mean of all vectors; cosines
-mean-product       the same, but products, without making the mean a unit vector
+mean-product       as mean-cosine, but products, without scaling the mean to unit length
 wrong              a question with an unknown word counts as a wrong answer
 mean               an unknown word of a question has the mean of all vectors; an unknown answer is wrong
-mean-letters       the same, with words reduced to letters and digits: "dollar's" is asked as "dollars"
+mean-letters       as mean, with words reduced to letters and digits: "dollar's" becomes "dollars"
 =================  ====================================================================================
 
-The last of the pairs' and of the questions' conventions are those of a widely used collection of benchmarks
+The last conventions of pairs and of questions are those of a widely used collection of benchmarks
 (word-embeddings-benchmarks) in 2016.
 """
 
@@ -39,7 +39,7 @@ _METHODS: tuple[Method, ...] = ("add", "multiply")
 
 
 class Benchmarks(NamedTuple):
-    """What the quality of vectors is measured with, by name."""
+    """The benchmarks for the quality of vectors, by name."""
 
     pairs: Mapping[str, pd.DataFrame]  # see `read_pairs`
     questions: Mapping[str, Sequence[Sequence[str]]]  # see `read_questions`
@@ -144,7 +144,7 @@ def score_pairs(vectors: np.ndarray, index: Mapping[str, int], pairs: pd.DataFra
 def score_questions(
     vectors: np.ndarray, index: Mapping[str, int], questions: Sequence[Sequence[str]]
 ) -> pd.DataFrame:
-    """Answer analogy questions, under every convention and by both ways of solving them.
+    """Answer analogy questions, under every convention and with both methods.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def score_questions(
 def score_answerable(
     vectors: np.ndarray, index: Mapping[str, int], benchmarks: Benchmarks
 ) -> dict[str, tuple[float, int]]:
-    """Return the score of each benchmark on what is answerable, questions by ``add``, and how much it is."""
+    """Return the score of each benchmark on answerable items, questions by ``add``, and their number."""
     scores = {}
     for name, pairs in benchmarks.pairs.items():
         row = score_pairs(vectors, index, pairs).set_index("convention").loc["answerable"]
@@ -201,7 +201,7 @@ def score_answerable(
 def _question_scores(
     name: str, method: Method, right: np.ndarray, known: np.ndarray
 ) -> list[tuple[str, Method, float]]:
-    """Return convention, method and percentage of right answers of questions asked in one way."""
+    """Return convention, method and percentage of right answers to one form of the questions."""
     of_all = 100 * float(right.mean())
     if name == "letters":
         return [("mean-letters", method, of_all)]
@@ -233,5 +233,5 @@ def _products(vectors: np.ndarray, rows: np.ndarray, unknown: np.ndarray) -> np.
 
 
 def _lost(words: Sequence[str], index: Mapping[str, int]) -> str:
-    """Return the words that an embedding lacks, sorted and comma separated."""
+    """Return the words that are missing in an embedding, sorted and comma separated."""
     return ",".join(sorted({word for word in words if word not in index}))

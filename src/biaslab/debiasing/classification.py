@@ -1,4 +1,4 @@
-"""Which words of an embedding are gender-specific, by a linear classifier (Section 5, Figure 3)."""
+"""Gender-specific words of an embedding, by a linear classifier (Section 5, Figure 3)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from biaslab.debiasing.word_lists import known_words, read_words
 
 
 class SpecificWords(NamedTuple):
-    """A linear classifier of specific words, learnt from a seed list."""
+    """A linear classifier of specific words, trained on a seed list."""
 
     distances: np.ndarray  # (V,) float64, signed, from the decision boundary; positive: specific
     f_scores: np.ndarray  # (folds,) float64, of the class of specific words
@@ -22,7 +22,7 @@ class SpecificWords(NamedTuple):
 def classify_specific(
     vectors: np.ndarray, seeds: Sequence[int], folds: int = 10, seed: int = 1
 ) -> SpecificWords:
-    """Learn which words are specific from a seed list; the seed is that of folds and learning."""
+    """Train a classifier of specific words on a seed list; `seed` is for folds and training."""
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.svm import LinearSVC
 
@@ -43,7 +43,7 @@ def classify_specific(
 
 
 def classify_words(experiment: Experiment, authors: Sequence[Path] = ()) -> dict[str, pd.DataFrame]:
-    """Learn the gender-specific words, from our seeds and from the list of the authors' seeds."""
+    """Classify gender-specific words from our seeds and from the authors' seeds."""
     classifier, axes = classify_stages(experiment, experiment.lists.specific.rows)
     theirs = classifier.iloc[:0]
     for file in authors:
@@ -54,11 +54,11 @@ def classify_words(experiment: Experiment, authors: Sequence[Path] = ()) -> dict
 def classify_stages(
     experiment: Experiment, seeds: Sequence[int], folds: int = 10
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Learn the gender-specific words from the rows `seeds`: tables `classifier` and `axes` (Figure 3)."""
+    """Classify gender-specific words from the rows `seeds`: tables `classifier` and `axes` (Figure 3)."""
     vectors = experiment.embedding.vectors
-    found = classify_specific(vectors, seeds, folds=folds, seed=experiment.settings.seed)
-    classifier = pd.DataFrame({"fold": np.arange(1, folds + 1), "F": found.f_scores})
-    classifier["n_specific_found"] = int((found.distances > 0).sum())
+    specific = classify_specific(vectors, seeds, folds=folds, seed=experiment.settings.seed)
+    classifier = pd.DataFrame({"fold": np.arange(1, folds + 1), "F": specific.f_scores})
+    classifier["n_specific_found"] = int((specific.distances > 0).sum())
     classifier["n_seeds"] = len(seeds)
     rows = np.union1d(experiment.lists.occupations.rows, seeds)
     axes = [
@@ -66,7 +66,7 @@ def classify_stages(
             {
                 "word": [experiment.words[row] for row in rows],
                 "she_he": cosines(of_stage[rows], experiment.direction(of_stage)),
-                "neutrality": -found.distances[rows],
+                "neutrality": -specific.distances[rows],
                 "gender_specific": np.isin(rows, experiment.lists.not_neutral),
                 "stage": stage,
             }

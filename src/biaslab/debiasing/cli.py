@@ -47,18 +47,18 @@ def audit_embeddings(
     from biaslab.debiasing.report.audited import answer
 
     check_answer(out)
-    if twice := next((file for file in embeddings if embeddings.count(file) > 1), None):
-        raise InputError(f"{twice}: is there twice; give each embedding once")
+    if copy := next((file for file in embeddings if embeddings.count(file) > 1), None):
+        raise InputError(f"{copy}: is there twice; give each embedding once")
     several = len(embeddings) > 1
     tests, files = _read_tests(weat, every_measure=several), _located(*vars(lists).values())
-    of_words, found, words = [test for test in tests if test.measure == WEAT], [], []
+    of_words, audits, words = [test for test in tests if test.measure == WEAT], [], []
     for file in embeddings:
         _say(f"Measuring {file}")
         experiment, ids = auditing.read_own(file, files, how)
-        found.append(auditing.audit(file, experiment, ids, of_words, method))
+        audits.append(auditing.audit(file, experiment, ids, of_words, method))
         words.append(words_of_tests(experiment.embedding, ids, tests))
     ranked = rank_embeddings(embeddings, words, tests, how.seed) if several else None
-    typer.echo(write_answer(answer(auditing.compare(found), method, ranked), out))
+    typer.echo(write_answer(answer(auditing.compare(audits), method, ranked), out))
 
 
 @app.command("apply")
@@ -118,8 +118,8 @@ def _read_tests(files: list[str], every_measure: bool) -> "list[WordSets]":
 
     tests = [read_word_sets(file, PARAMETERS if every_measure else None) for file in _located(*files)]
     names = [test.name for test in tests]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"{twice}: two tests have this name; rename one of them")
+    if copy := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{copy}: two tests have this name; rename one of them")
     return tests
 
 

@@ -1,9 +1,9 @@
-"""Methods of debiasing side by side: bias by every measure, what of it remains, and the quality that is kept.
+"""Methods of debiasing side by side: bias by every measure, the bias that remains, and the quality kept.
 
-That the bias of words can be told after debiasing shows that something is left. How much of it there would
-be for any direction is told by `CHANCE`: all neutral words are neutralized along one that has nothing to do
-with the bias, as hard debiasing does, and the same is measured about it. It is the difference of two random
-neutral words, which means something, or is drawn evenly from all directions, and does not.
+If the bias of words can be predicted after debiasing, some bias remains. `CHANCE` measures how much would
+remain of any direction: all neutral words are neutralized along a direction that is unrelated to the bias, as
+in hard debiasing, and the same measures are computed for that direction. The direction is the difference of
+two random neutral words, which has a meaning, or is drawn uniformly from all directions, which has none.
 """
 
 import math
@@ -39,7 +39,7 @@ from biaslab.debiasing.remaining import (
 from biaslab.debiasing.settings import Settings, Sizes
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
-"""Hard debiasing along directions that have nothing to do with the bias, in the column of the methods."""
+"""Hard debiasing along directions that are unrelated to the bias, as values of the column of methods."""
 _MOST_DRAWS = 1000
 
 
@@ -72,7 +72,7 @@ def write_comparison(
 
 
 def make_case(experiment: Experiment, sizes: Sizes) -> Case:
-    """Choose the words that are looked at."""
+    """Choose the words for the measures."""
     return Case(
         bias=experiment.bias,
         neutral=experiment.neutral,
@@ -99,26 +99,26 @@ def compare_methods(
     rows = []
     for name in dict.fromkeys([NONE, *methods]):
         vectors = debias(name, experiment)
-        found = [
+        measured = [
             *_measure_bias(experiment, vectors, tests, experiment.embedding.rounding if name == NONE else 0),
             *(remaining(case, vectors) for remaining in MEASURES),
             *_measure_quality(experiment, vectors, benchmarks),
         ]
-        rows += [(name, *number) for number in found]
+        rows += [(name, *number) for number in measured]
     rows += [(kind, *number) for kind in CHANCE for number in measure_chance(experiment, case, kind, draws)]
     return pd.DataFrame(rows, columns=COLUMNS["methods"]).round(DIGITS)
 
 
 def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Found]:
-    """Measure what remains of random directions after they were removed: means with Student's intervals."""
+    """Measure what remains of random directions after their removal: means with Student's intervals."""
     if draws < 2:
         return []
     rngs = [stream(case.seed, kind, draw) for draw in range(draws)]
-    found = [_measure_without(experiment, case, _random_direction(experiment, kind, rng)) for rng in rngs]
+    measured = [_measure_without(experiment, case, _random_direction(experiment, kind, rng)) for rng in rngs]
     names = ("cluster_accuracy", "classifier_accuracy", "neighbour_correlation")
     return [
         Found(name, float(np.mean(of_name)), *mean_interval(of_name), draws)
-        for name, of_name in zip(names, zip(*found, strict=True), strict=True)
+        for name, of_name in zip(names, zip(*measured, strict=True), strict=True)
     ]
 
 
@@ -132,7 +132,7 @@ def _random_direction(experiment: Experiment, kind: str, rng: np.random.Generato
 
 
 def draw_difference(vectors: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw the difference of two of some words whose vectors differ: float64 (d,), of unit length."""
+    """Draw the difference of two words with different vectors: float64 (d,), of unit length."""
     for _ in range(_MOST_DRAWS):
         first, second = rng.choice(rows, 2, replace=False)
         direction = vectors[first].astype(np.float64) - vectors[second]
@@ -145,7 +145,7 @@ def draw_difference(vectors: np.ndarray, rows: np.ndarray, rng: np.random.Genera
 
 
 def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) -> tuple[float, float, float]:
-    """Return accuracies of clusters and classifier, and the correlation, once all words lose a direction."""
+    """Return accuracies of clusters and classifier, and the correlation, after removing a direction."""
     vectors = experiment.embedding.vectors.astype(np.float64)
     bias = vectors @ direction
     names = [experiment.words[row] for row in case.neutral]
@@ -168,10 +168,10 @@ def _measure_bias(
     yield Found("direct_bias", bias, math.nan, math.nan, len(occupations))
     for test in tests:
         try:
-            known = in_vocabulary(test, experiment.ids, rounding)
-        except InputError:  # it lacks its words, as weat.tsv says
+            rows = in_vocabulary(test, experiment.ids, rounding)
+        except InputError:  # missing words, as reported in weat.tsv
             continue
-        size, n = effect_size(vectors, known), len(known.S) + len(known.T)
+        size, n = effect_size(vectors, rows), len(rows.S) + len(rows.T)
         yield Found(f"{test.name}_effect_size", size, math.nan, math.nan, n)
 
 

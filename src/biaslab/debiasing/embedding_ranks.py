@@ -1,9 +1,9 @@
-"""Many embeddings by many tests: which is least biased, and how far that hangs on the words of the tests.
+"""Ranks of many embeddings by many tests, and their dependence on the words of the tests.
 
-As in WEFE (Badilla, Bravo-Marquez and Pérez 2020) every test ranks the embeddings by the size of what it
-measures, here its distance from no bias, and the ranks are averaged over the tests. A test is measured with
-the words that all embeddings have. Intervals come from tests whose sets were drawn again, with replacement,
-the same for all embeddings: they say what other words of the kind may give.
+As in WEFE (Badilla, Bravo-Marquez and Pérez 2020), every test ranks the embeddings by the distance of its
+measure from no bias, and the ranks are averaged over the tests. A test uses only words that all embeddings
+have. Intervals come from tests with sets resampled with replacement, equal for all embeddings: they show the
+results of similar words.
 """
 
 import dataclasses
@@ -26,34 +26,34 @@ from biaslab.embeddings.unit import UnitEmbedding
 from biaslab.embeddings.vocabulary import AnyCase
 
 N_DRAWS = 1000
-"""Tests whose words are drawn again."""
+"""The number of resampled tests."""
 _RANKING = ["place", "embedding", "mean_rank", "mean_rank_low", "mean_rank_high", "before_next"]
 VALUES = ["embedding", "weat", "measure", "value", "value_low", "value_high", "bias", "rank"]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """What was found."""
+    """The ranking of embeddings."""
 
     tests: Sequence[WordSets]  # with the words that all embeddings have
     # place, embedding, mean_rank, mean_rank_low, mean_rank_high, before_next: the share of draws in which it
     # is less biased than the next (ties count half)
     ranking: pd.DataFrame
     values: pd.DataFrame  # `VALUES`; bias: the distance of the value from no bias
-    lost: Mapping[str, Sequence[str]]  # the words of each test that an embedding lacks
-    left_out: Mapping[str, str]  # why a test ranks nothing
+    lost: Mapping[str, Sequence[str]]  # the words of each test that are missing in an embedding
+    left_out: Mapping[str, str]  # why a test is omitted
 
 
 class TestWords(NamedTuple):
-    """The words of the tests that an embedding has."""
+    """The words of the tests in an embedding."""
 
     vectors: dict[str, np.ndarray]  # of length one
     rounding: float
 
 
 def words_of_tests(embedding: UnitEmbedding, ids: AnyCase, tests: Sequence[WordSets]) -> TestWords:
-    """Return the words of the tests that an embedding has, in any case of letters."""
-    words = {word for test in tests for of in test.sets.values() for word in of}
+    """Return the words of the tests in an embedding, in any capitals."""
+    words = {word for test in tests for words_of_set in test.sets.values() for word in words_of_set}
     vectors = {word: embedding.vectors[ids[word]] for word in sorted(words) if word in ids}
     return TestWords(vectors, embedding.rounding)
 
@@ -63,10 +63,10 @@ def rank_embeddings(
 ) -> Ranked:
     """Measure embeddings by tests, each with its measure, and rank them, the least biased first.
 
-    `words` come from `words_of_tests`. A test that one of the embeddings has too few words for, or no value,
-    is left out; without any, nothing is ranked.
+    `words` come from `words_of_tests`. A test with too few words in an embedding, or without a value, is
+    omitted; if all tests are omitted, nothing is ranked.
     """
-    names, known = names_of(files), [of.vectors for of in words]
+    names, known = names_of(files), [row.vectors for row in words]
     common, tables, ranks, lost, left_out = [], [], [], {}, {}
     for test in tests:
         try:
@@ -80,8 +80,8 @@ def rank_embeddings(
             word for name, words in test.sets.items() for word in words if word not in shared.sets[name]
         ]
         bias = np.abs(values - MEASURES[test.measure].unbiased)
-        ranks.append(scipy.stats.rankdata(bias, axis=0))  # NaN where one of the embeddings has no value
-        low, high = np.transpose([central_interval(of[1:]) for of in values])
+        ranks.append(scipy.stats.rankdata(bias, axis=0))  # NaN if an embedding has no value
+        low, high = np.transpose([central_interval(row[1:]) for row in values])
         columns = [names, test.name, test.measure, values[:, 0], low, high, bias[:, 0], ranks[-1][:, 0]]
         tables.append(pd.DataFrame(dict(zip(VALUES, columns, strict=True))))
     if not ranks:
@@ -96,15 +96,15 @@ def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
     drawn = ranks[order, 1:]
     drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
     before = (drawn[:-1] < drawn[1:]).mean(axis=1) + (drawn[:-1] == drawn[1:]).mean(axis=1) / 2
-    low, high = np.transpose([central_interval(of) for of in drawn])
+    low, high = np.transpose([central_interval(row) for row in drawn])
     ordered = [names[i] for i in order]
     columns = [np.arange(1, len(names) + 1), ordered, ranks[order, 0], low, high, [*before, np.nan]]
     return pd.DataFrame(dict(zip(_RANKING, columns, strict=True)))
 
 
 def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], seed: int) -> np.ndarray:
-    """Return a measure of every embedding with the words as they are and as drawn, (n, 1 + `N_DRAWS`)."""
-    words = [word for of in test.sets.values() for word in of]
+    """Return a measure of every embedding with the original and the resampled words, (n, 1 + `N_DRAWS`)."""
+    words = [word for own in test.sets.values() for word in own]
     indices = in_vocabulary(test, {word: row for row, word in enumerate(words)})
     rng = stream(seed, "embedding ranks", test.name)
     drawn = [indices]
@@ -112,9 +112,9 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
         sets = {name: rng.choice(getattr(indices, name), len(getattr(indices, name))) for name in "STAB"}
         drawn.append(dataclasses.replace(indices, **sets))
     values = []
-    for name, of in zip(names, known, strict=True):
-        vectors = np.stack([of.vectors[word] for word in words])
-        rounded = [dataclasses.replace(draw, rounding=of.rounding) for draw in drawn]
+    for name, own in zip(names, known, strict=True):
+        vectors = np.stack([own.vectors[word] for word in words])
+        rounded = [dataclasses.replace(draw, rounding=own.rounding) for draw in drawn]
         values.append([measure_bias(vectors, draw) for draw in rounded])
         if np.isnan(values[-1][0]):
             reason = MEASURES[test.measure].undefined
@@ -123,13 +123,12 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
 
 
 def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, np.ndarray]]) -> WordSets:
-    """Return a test with the words that all embeddings have."""
 
     def kept(sets: Mapping[str, list[str]]) -> dict[str, list[str]]:
         return {name: [w for w in words if all(w in of for of in known)] for name, words in sets.items()}
 
-    now = dataclasses.replace(test, targets=kept(test.targets), attributes=kept(test.attributes))
-    for name, words in now.sets.items():
+    kept_test = dataclasses.replace(test, targets=kept(test.targets), attributes=kept(test.attributes))
+    for name, words in kept_test.sets.items():
         if len(words) < 2:
             most, file = max(
                 (sum(w not in of for w in test.sets[name]), str(file))
@@ -139,4 +138,4 @@ def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, 
                 f"the embeddings share {len(words)} of the {len(test.sets[name])} words of set '{name}', and"
                 f" it needs two ({file} lacks {most})"
             )
-    return now
+    return kept_test

@@ -19,20 +19,20 @@ from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
 
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
 DIGITS = 12
-"""Decimals of measures of bias: smaller ones are rounding, which differs from machine to machine."""
+"""Decimals of measures of bias: smaller differences are rounding, which depends on the machine."""
 
 Stages = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """An embedding with its word lists, and what debiasing makes of it."""
+    """An embedding with its word lists, and its debiased versions."""
 
     embedding: UnitEmbedding  # before debiasing
     lists: Lists
     settings: Settings
     penalty: float = Penalty.lambda_  # λ of the soft debiasing
-    any_case: bool = False  # whether words are found in another case of letters, too
+    any_case: bool = False  # whether words are also found with other capitals
 
     @property
     def words(self) -> list[str]:
@@ -47,7 +47,7 @@ class Experiment:
 
     @cached_property
     def neutral(self) -> np.ndarray:
-        """Rows of the words that debiasing makes neutral: int64 (n,)."""
+        """Rows of the words that debiasing neutralizes: int64 (n,)."""
         return self.lists.neutral(len(self.words))
 
     @cached_property
@@ -62,7 +62,7 @@ class Experiment:
 
     @cached_property
     def grams(self) -> Grams:
-        """What soft debiasing needs to know of the embedding."""
+        """The Gram matrices for soft debiasing."""
         return gram_matrices(self.embedding.vectors, self.subspace.basis, self.neutral)
 
     def hard(self) -> np.ndarray:
@@ -94,8 +94,8 @@ def read_experiment(
 ) -> Experiment:
     """Read an embedding and its word lists: defining, equalize, occupations, specific.
 
-    The papers' results, which steps of the workflow repeat, take words as they are written; commands on a
-    user's embedding find them in any case of letters.
+    The papers' results, which the workflow reproduces, use words exactly as written; commands on a user's
+    embedding find words in any capitals.
     """
     words = read_unit_embedding(embedding)
     for note in words.notes:
@@ -104,7 +104,7 @@ def read_experiment(
 
 
 def write_tables(files: Sequence[Path], tables: Mapping[str, pd.DataFrame]) -> None:
-    """Write each file's table, the one of its name."""
+    """Write to each file the table with its name."""
     for file in files:
         write_tsv(file, tables[file.stem])
 

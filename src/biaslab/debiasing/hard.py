@@ -33,8 +33,8 @@ def hard_debias(
 ) -> np.ndarray:
     """Neutralize words, then equalize sets of words (Step 2a).
 
-    A word of an equality set is what the bias is about, and so never neutral: it is equalized from its
-    original vector even when `neutral` names it. A set that is there twice counts once.
+    Words of equality sets are never neutral, because they express the bias: they are equalized from their
+    original vectors even if `neutral` contains them. A repeated set counts once.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def hard_debias(
     Returns
     -------
     (V, d) float64
-        Vectors of unit length; those of words that are neither neutral nor in a set are unchanged.
+        Vectors of unit length; words that are neither neutral nor in a set are unchanged.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def hard_debias(
 
 
 def neutralize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np.ndarray:
-    """Return ``(w - w_B) / |w - w_B|``: vectors without their bias.
+    """Return ``(w - w_B) / |w - w_B|``: vectors without their bias component.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def neutralize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> 
 
 
 def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np.ndarray:
-    """Make the words of one set differ in the bias subspace alone, symmetrically around its origin.
+    """Make the words of a set differ only in the bias subspace, symmetrically around its origin.
 
     ``w := ν + sqrt(1 - |ν|²) (w_B - μ_B) / |w_B - μ_B|``, ν = μ - μ_B.
 

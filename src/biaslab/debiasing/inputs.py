@@ -1,4 +1,4 @@
-"""What the rules of the area ask for: files of a step, and what it is given, from its wildcards."""
+"""Inputs of the area's rules: files and parameters of a step, from its wildcards."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ _OWN_BENCHMARKS = "workflow/resources/benchmarks"
 
 
 class Inputs:
-    """Functions of wildcards for the rules of a run; ``embedding`` names one that is debiased."""
+    """Functions of wildcards for the rules of a run; ``embedding`` names a debiased embedding."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -36,13 +36,13 @@ class Inputs:
         return self.units[wildcards.embedding].embedding
 
     def authors_lists(self, *keys: str) -> Callable[[Any], list[str]]:
-        """Return a function that gives lists of the authors if all are there, for a registered embedding."""
+        """Return a function that returns the authors' lists, if all exist, for a registered embedding."""
         datasets = [AUTHORS[key] for key in keys]
-        known = all(name not in self.plan.absent for name in datasets)
+        is_complete = all(name not in self.plan.absent for name in datasets)
 
         def files(wildcards: Any) -> list[str]:
             is_setup = wildcards.embedding in setups_of(self.plan.config)
-            return [self.plan.copy(name) for name in datasets] if known and not is_setup else []
+            return [self.plan.copy(name) for name in datasets] if is_complete and not is_setup else []
 
         return files
 
@@ -51,7 +51,7 @@ class Inputs:
         return list(self.benchmarks.values())
 
     def benchmark_tasks(self, _: Any) -> dict[str, dict[str, str]]:
-        """Return the files of the benchmarks by name: those of pairs, and those of questions."""
+        """Return the files of the benchmarks by name: of pairs, and of questions."""
         tasks: dict[str, dict[str, str]] = {"pairs": {}, "questions": {}}
         for name, file in self.benchmarks.items():
             tasks["questions" if BENCHMARKS[name].is_of_questions else "pairs"][name] = file

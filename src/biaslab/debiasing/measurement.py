@@ -1,4 +1,4 @@
-"""One embedding measured with all that the area has, and two of them side by side."""
+"""All measurements of the area for one embedding, and its word lists."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ class Lists:
     """The four word lists of the area, as rows of an embedding."""
 
     defining: KnownSets
-    equalize: KnownSets  # that are to differ in the bias alone
+    equalize: KnownSets  # sets whose words should differ only in the bias
     occupations: KnownWords
     specific: KnownWords  # by definition
 
     @property
     def not_neutral(self) -> np.ndarray:
-        """Rows of all words that are about the bias, by one of the lists but the occupations: int64 (n,)."""
+        """Rows of all words that express the bias, by any list except the occupations: int64 (n,)."""
         in_sets = [row for rows in (*self.defining.rows, *self.equalize.rows) for row in rows]
         return np.union1d(self.specific.rows, np.array(in_sets, dtype=np.int64))
 
@@ -40,25 +40,25 @@ class Lists:
 
     @property
     def neutral_occupations(self) -> np.ndarray:
-        """Rows of the occupations that are not specific by definition, as *actress* is: int64 (n,)."""
+        """Rows of the occupations that are not specific by definition, unlike *actress*: int64 (n,)."""
         return self.occupations.rows[~np.isin(self.occupations.rows, self.not_neutral)]
 
     @property
     def lost(self) -> dict[str, tuple[str, ...]]:
-        """The words of each list that the embedding lacks."""
+        """The words of each list that are missing in the embedding."""
         return {name: known.lost for name, known in vars(self).items()}
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured; see the measures of ``bias.tsv``."""
+    """The measurements of an embedding; see the measures of ``bias.tsv``."""
 
     subspace: BiasSubspace  # of this embedding
     values: dict[str, float]
-    occupations: pd.DataFrame  # word, projection: the neutral ones on the axis, by falling projection
-    axis: tuple[str, str]  # the two words whose difference it is
-    # `_WEATS`; largest: the largest effect size that these sets can have; problem: why a test was not
-    # measured, else ""
+    occupations: pd.DataFrame  # word, projection: the neutral ones on the axis, by descending projection
+    axis: tuple[str, str]  # the two words of the difference
+    # `_WEATS`; largest: the largest effect size for sets of these sizes; problem: why a test was not
+    # measured, else "".
     weats: pd.DataFrame
 
     def table(self) -> pd.DataFrame:
@@ -99,10 +99,10 @@ def measure(
 ) -> Measurement:
     """Measure an embedding: unit word vectors (V, d), and its words and word lists.
 
-    A test whose words the embedding lacks is not measured. DirectBias is along `basis` (k, d), e.g. that of
-    the embedding before debiasing; by default along that of this one. Occupations are projected on the
-    difference of the first two words of the first defining set. `rounding` is what the digits of the file of
-    the vectors leave open of a cosine.
+    A test with missing words is not measured. DirectBias is along `basis` (k, d), e.g. the subspace before
+    debiasing; by default along the subspace of this embedding. Occupations are projected on the difference of
+    the first two words of the first defining set. `rounding` is the uncertainty of a cosine because of the
+    digits in the file of the vectors.
     """
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)
     first, second = lists.defining.rows[0][:2]
@@ -111,12 +111,12 @@ def measure(
         raise InputError("all occupations are also in the list of specific words; give neutral occupations")
     along = subspace.basis if basis is None else basis
     ends = [(rows[i], rows[j]) for rows in lists.equalize.rows for i in range(len(rows)) for j in range(i)]
-    one, other = np.array(ends).T
+    first_words, second_words = np.array(ends).T
     values = {
         "direct_bias": direct_bias(vectors[lists.occupations.rows], along, settings.strictness),
         "direct_bias_neutral": direct_bias(vectors[neutral], along, settings.strictness),
         "direct_bias_own_subspace": direct_bias(vectors[neutral], subspace.basis, settings.strictness),
-        "pair_bias": pair_bias(vectors[neutral], vectors[one], vectors[other]),
+        "pair_bias": pair_bias(vectors[neutral], vectors[first_words], vectors[second_words]),
     }
     direction = vectors[first].astype(np.float64) - vectors[second]
     ids = {word: row for row, word in enumerate(words)}
@@ -133,7 +133,7 @@ def measure(
 def _measure_test(
     vectors: np.ndarray, ids: Mapping[str, int], test: WordSets, settings: Settings, rounding: float
 ) -> tuple[object, ...]:
-    """Return the row of a test; one without its words has no numbers, but a problem."""
+    """Return the row of a test; a test without its words has no numbers, but a problem."""
     try:
         weat = in_vocabulary(test, ids, rounding)
     except InputError as error:

@@ -1,7 +1,7 @@
-"""How much bias an embedding holds: direct and indirect bias, and words along the bias direction.
+"""The bias of an embedding: direct and indirect bias, and words along the bias direction.
 
-All of them take plain arrays of word vectors and an orthonormal basis of the bias subspace, as `subspace`
-finds it; with one dimension (the paper's measures) the basis is the bias direction g.
+All functions take plain arrays of word vectors and an orthonormal basis of the bias subspace from `subspace`.
+With one dimension (the paper's measures), the basis is the bias direction g.
 """
 
 from collections.abc import Sequence
@@ -117,8 +117,8 @@ def mean_similarity(vectors: np.ndarray) -> float:
 def pair_bias(neutral: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
     """Return the mean of |w · x - w · y| over neutral words w and pairs (x, y).
 
-    The paper names this PairBias and says that it is 0 after hard debiasing (Observation 1), but does not
-    print its formula; this is the mean of what Observation 1 says to be equal.
+    The paper names this PairBias and states that it is 0 after hard debiasing (Observation 1), but does not
+    print its formula; this is the mean of the quantities that Observation 1 states to be equal.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """The path of soft debiasing: bias and benchmarks by the weight λ, and benchmarks before and after.
 
-The paper's soft debiasing weighs a sum over all pairs of words against a sum over the neutral words alone. So
-its λ does the less, the more words there are: among the 26,423 words of the paper's embedding, DirectBias
-falls by a thousandth of its value with λ = 0.2, and by a tenth with λ = 20; if the first sum were a mean over
-the second word of its pairs, it would fall to an eighth with λ = 0.2. `trace_penalties` measures the whole
-path.
+The paper's soft debiasing weighs a sum over all pairs of words against a sum over only the neutral words. The
+effect of λ therefore decreases with the number of words. Among the 26,423 words of the paper's embedding,
+DirectBias decreases by a thousandth of its value with λ = 0.2, and by a tenth with λ = 20. If the first sum
+were a mean over the second word of its pairs, it would decrease to an eighth with λ = 0.2. `trace_penalties`
+measures the entire path.
 """
 
 import dataclasses
@@ -37,7 +37,7 @@ from biaslab.debiasing.registry import BENCHMARKS
 from biaslab.debiasing.settings import Settings
 
 HARD_AUTHORS = "hard_authors"
-"""Hard debiasing with the lists of words of the authors."""
+"""Hard debiasing with the authors' word lists."""
 
 
 def write_scores(
@@ -57,8 +57,8 @@ def write_scores(
     if authors:
         defining, _, occupations, _ = lists
         equalize, specific = authors
-        known = read_lists(defining, equalize, occupations, specific, experiment.ids)
-        theirs = dataclasses.replace(experiment, lists=known)
+        words = read_lists(defining, equalize, occupations, specific, experiment.ids)
+        theirs = dataclasses.replace(experiment, lists=words)
     scores, path = trace_penalties(
         experiment,
         penalties,
@@ -91,10 +91,10 @@ def trace_penalties(
     benchmarks: Benchmarks,
     authors: Experiment | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Score the benchmarks of every stage, and trace soft debiasing along rising λ.
+    """Score the benchmarks of every stage, and trace soft debiasing along increasing λ.
 
-    Of the benchmarks, the path has the scores on what is answerable. `authors` is the same embedding with the
-    authors' lists, for the stage ``hard_authors``.
+    The path has the benchmark scores on answerable items. `authors` is the same embedding with the authors'
+    lists, for the stage ``hard_authors``.
     """
     if list(penalties) != sorted(set(penalties)) or experiment.penalty not in penalties:
         raise InputError(
@@ -109,15 +109,15 @@ def trace_penalties(
         if solution.penalty == experiment.penalty:
             scores[SOFT] = score_benchmarks(experiment, vectors, benchmarks)
         basis = experiment.subspace.basis
-        found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+        measured = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
         scored = score_answerable(vectors, experiment.ids, benchmarks)
         moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
         path.append(
             {
                 "lambda": solution.penalty,
-                "direct_bias": found.values["direct_bias_neutral"],
-                "direct_bias_refit": found.values["direct_bias_own_subspace"],
-                **{f"{test.weat}_effect_size": test.effect_size for test in found.weats.itertuples()},
+                "direct_bias": measured.values["direct_bias_neutral"],
+                "direct_bias_refit": measured.values["direct_bias_own_subspace"],
+                **{f"{test.weat}_effect_size": test.effect_size for test in measured.weats.itertuples()},
                 **{name: scored.get(name, (np.nan,))[0] for name in BENCHMARKS},
                 "moved": float(moved),
                 "constrained": solution.constrained,

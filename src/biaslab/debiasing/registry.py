@@ -1,4 +1,4 @@
-"""The benchmarks that embeddings are scored on, and the methods of debiasing: a row adds one of either."""
+"""The benchmarks of embeddings and the methods of debiasing; to add a benchmark or method, add a row."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,11 @@ from biaslab.core.errors import InputError, suggest
 
 
 class Benchmark(NamedTuple):
-    """What is said of a benchmark once."""
+    """The description of a benchmark."""
 
     title: str
-    dataset: str = ""  # the registered one; empty where the repository has its file
-    is_of_questions: bool = False  # analogies to answer; otherwise pairs of words that people rated
+    dataset: str = ""  # the registered dataset; empty if the repository contains the file
+    is_of_questions: bool = False  # analogy questions; otherwise rated pairs of words
 
 
 BENCHMARKS = {
@@ -22,13 +22,13 @@ BENCHMARKS = {
 
 NONE = "none"
 METHODS = {NONE: "Before", "hard": "Hard", "soft": "Soft", "double_hard": "Double-Hard", "inlp": "INLP"}
-"""The title of every method by its name; the first is the embedding as it is. `methods` has the functions."""
+"""The title of every method by name; the first is the unchanged embedding. `methods` has the functions."""
 
 COMPARED = tuple(name for name in METHODS if name != NONE)
 
 
 def check_method(name: str) -> None:
-    """Refuse a name that no method has."""
+    """Refuse an unknown method."""
     if name not in METHODS:
         raise InputError(
             f"there is no method of debiasing '{name}' (known: {', '.join(METHODS)})"

@@ -1,12 +1,12 @@
-"""What is left of a bias after debiasing (Gonen and Goldberg 2019): a measure is a function in `MEASURES`.
+"""Measures of the bias that remains after debiasing (Gonen and Goldberg 2019): functions in `MEASURES`.
 
-The words that are looked at are those at the two ends of the bias before debiasing:
+They examine the words at the two ends of the bias before debiasing:
 
-- Do they still gather by gender in two clusters (Section 4.1)?
-- Do the neighbours of a word still tell its bias (Sections 4.2 and 4.3)? The bias of a word by its neighbours
-  is the share of words of one gender among the k nearest to it. The gender of a neighbour is the sign of its
-  bias before debiasing.
-- Can a classifier learn from some words how others were biased (Section 4.4)?
+- Do the words still gather by gender in two clusters (Section 4.1)?
+- Do the neighbours of a word still reveal its bias (Sections 4.2 and 4.3)? The bias of a word by its
+  neighbours is the share of words of one gender among its k nearest neighbours. The gender of a neighbour is
+  the sign of its bias before debiasing.
+- Can a classifier learn from some words how other words were biased (Section 4.4)?
 """
 
 import math
@@ -20,7 +20,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 
 N_STARTS = 10
-"""Starts of the clusters."""
+"""The number of k-means initializations."""
 TRAIN_SHARE = 0.2
 """The paper trains a classifier on 1,000 of 5,000 words and tests it on the rest."""
 N_SPLITS = 5
@@ -28,17 +28,17 @@ _BLOCK = 512
 
 
 class ExtremeWords(NamedTuple):
-    """Words at both ends, as many of each."""
+    """Words at both ends of the bias, equally many at each end."""
 
     rows: np.ndarray  # (2 n,) int64: the positive end, the most extreme first, then the negative one
     labels: np.ndarray  # (2 n,) int64: 1 for the positive end, 0 for the negative one
 
 
 def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) -> ExtremeWords:
-    """Return the words with the largest and the smallest bias (V,), whose sign is the end.
+    """Return the words with the largest and the smallest bias (V,); the sign of the bias is the end.
 
-    At most a quarter of the candidates at each end, so that no word near the middle enters, and no more than
-    have the sign of their end. Words of equal bias are in the order of their rows.
+    Each end has at most a quarter of the candidates, so that words near the middle are excluded, and only
+    words with the sign of the end. Words of equal bias are in the order of their rows.
     """
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))
     values = bias[candidates]
@@ -53,19 +53,19 @@ def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) ->
 
 
 class Case(NamedTuple):
-    """An embedding before debiasing, and the words that are looked at; the same for all methods."""
+    """An embedding before debiasing, and the words for the measures, equal for all methods."""
 
     bias: np.ndarray  # (V,) float64: cosine of every word with she - he, before
     neutral: np.ndarray  # rows, (n,) int64
     professions: np.ndarray  # rows of the neutral occupations, (n,) int64
     clustered: ExtremeWords
     classified: ExtremeWords
-    neighbours: int  # that are counted
+    neighbours: int  # number of neighbours
     seed: int
 
 
 class Found(NamedTuple):
-    """One number with its 95% interval (NaN where there is none), of how many words."""
+    """A number with its 95% interval (NaN for none), and the number of words."""
 
     measure: str
     value: float
@@ -82,21 +82,21 @@ def measure_clusters(case: Case, vectors: np.ndarray) -> Found:
 
 
 def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> float:
-    """Return how well two clusters of words tell the two ends of the bias.
+    """Return how well two clusters of words separate the two ends of the bias.
 
-    The labels (n,) are 1 or 0, the end at which each of the points (n, d) was before debiasing. The accuracy
-    is the share of words in the cluster of their end, under the better of the two namings: 0.5 is the least.
+    The labels (n,) are 1 or 0, the end of each of the points (n, d) before debiasing. The accuracy is the
+    share of words in the cluster of their end, under the better of both assignments: at least 0.5.
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):  # sums are regrouped among threads
-        found = KMeans(2, n_init=N_STARTS, random_state=seed).fit_predict(np.asarray(points, np.float64))
-    return alignment(found, labels)
+    with threadpool_limits(1):  # threads change the order of sums
+        clusters = KMeans(2, n_init=N_STARTS, random_state=seed).fit_predict(np.asarray(points, np.float64))
+    return alignment(clusters, labels)
 
 
 def alignment(clusters: np.ndarray, labels: np.ndarray) -> float:
-    """Return the share of equal entries of two 0-1 vectors, or of unequal ones when these are more."""
+    """Return the share of equal entries of two 0-1 vectors, or of unequal entries if larger."""
     equal = float(np.mean(clusters == labels))
     return max(equal, 1 - equal)
 
@@ -109,9 +109,9 @@ def measure_classifier(case: Case, vectors: np.ndarray) -> Found:
 
 
 def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> np.ndarray:
-    """Return a support vector machine's accuracy on words held out, by random split; 0.5 is chance.
+    """Return a support vector machine's accuracy on held-out words, by random split; 0.5 is chance.
 
-    The labels (n,), 1 or 0, as many of each, are the end at which each point (n, d) was before debiasing.
+    The labels (n,), equally many 1 and 0, are the end of each point (n, d) before debiasing.
     """
     return np.array([split_accuracy(points, labels, seed, split) for split in range(N_SPLITS)])
 
@@ -124,7 +124,7 @@ def split_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1, split:
     points = np.asarray(points, np.float64)
     train = _training_rows(labels, stream(seed, "leftover-classifier", split))
     width = 1 / (points.shape[1] * points[train].var())  # scikit-learn's default
-    kernel = rbf_kernel(points, points[train], width)  # by one product of matrices: several times faster
+    kernel = rbf_kernel(points, points[train], width)  # a single matrix product: several times faster
     machine = SVC(kernel="precomputed").fit(kernel[train], labels[train])
     return float(machine.score(kernel[~train], labels[~train]))
 
@@ -139,7 +139,7 @@ def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def measure_neighbours(case: Case, vectors: np.ndarray) -> Found:
-    """Return Pearson's correlation of professions' bias before and their neighbours', Fisher's interval."""
+    """Return Pearson's correlation of professions' original and neighbours' bias, with Fisher's interval."""
     return correlate(case.bias[case.professions], profession_shares(case, vectors))
 
 
@@ -155,8 +155,8 @@ def correlate(bias: np.ndarray, shares: np.ndarray) -> Found:
     name, n = "neighbour_correlation", len(bias)
     if n < 4 or np.ptp(shares) == 0 or np.ptp(bias) == 0:
         return Found(name, math.nan, math.nan, math.nan, n)
-    found = pearsonr(bias, shares)
-    return Found(name, float(found.statistic), *map(float, found.confidence_interval()), n)
+    correlation = pearsonr(bias, shares)
+    return Found(name, float(correlation.statistic), *map(float, correlation.confidence_interval()), n)
 
 
 def neighbour_shares(
@@ -164,10 +164,9 @@ def neighbour_shares(
 ) -> np.ndarray:
     """Return the share (n,) of positively biased words among the k nearest neighbours of words.
 
-    The unit vectors (V, d) are perhaps debiased, the bias (V,) is that before, and its sign the gender of a
-    neighbour. Candidates are rows of words that can be neighbours, all of which count when there are fewer
-    than k; a word is no neighbour of itself. Of words at the same distance the one of the lower row is
-    nearer.
+    The unit vectors (V, d) may be debiased; the bias (V,) is from before debiasing, and its sign is the
+    gender of a neighbour. Candidates are rows of possible neighbours; if there are fewer than k, all count. A
+    word is not its own neighbour. At equal distances, lower rows are nearer.
     """
     vectors, rows = np.asarray(vectors, dtype=np.float64), np.asarray(rows, dtype=np.int64)
     candidates = np.unique(np.asarray(candidates, dtype=np.int64))
@@ -183,7 +182,7 @@ def neighbour_shares(
 
 
 def _nearest(cosines: np.ndarray, k: int) -> np.ndarray:
-    """Mark the k largest entries of each row (n, m), of equal ones the first: bool (n, m)."""
+    """Mark the k largest entries of each row (n, m), the first if tied: bool (n, m)."""
     least = np.partition(cosines, -k, axis=1)[:, [-k]]
     nearer, as_near = cosines > least, cosines == least
     missing = k - nearer.sum(axis=1)
@@ -193,4 +192,4 @@ def _nearest(cosines: np.ndarray, k: int) -> np.ndarray:
 
 
 MEASURES = (measure_clusters, measure_classifier, measure_neighbours)
-"""Each takes a `Case` and the vectors that debiasing made, and returns what it `Found`."""
+"""Each takes a `Case` and the debiased vectors, and returns a `Found`."""

@@ -1,4 +1,4 @@
-"""Settings of the area: its section of the configuration, and what its functions take of it."""
+"""The section of the area in the configuration, and settings of its functions."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from biaslab.debiasing.registry import BENCHMARKS, COMPARED
 
 _LISTS = "workflow/resources/word_lists"
 WORD_SETS = {n: f"workflow/resources/word_sets/{n}.yaml" for n in ("caliskan6", "caliskan7", "caliskan8")}
-"""The tests by default, and their files."""
+"""The default tests and their files."""
 _Several = Annotated[int, Field(ge=2)]
 _Once = Field(is_unique=True)
 _OneOrMore = Field(is_filled=True, is_unique=True)

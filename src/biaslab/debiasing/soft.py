@@ -5,16 +5,17 @@ minimises over T
 
     |(TW)ᵀ(TW) - WᵀW|²_F + λ |(TN)ᵀ(TB)|²_F
 
-which is a convex quadratic in X = TᵀT, to be positive semidefinite. It needs the words only by their Gram
-matrices G = WWᵀ and H = NNᵀ (d, d), with P = BBᵀ:
+which is a convex quadratic in X = TᵀT, required to be positive semidefinite. It depends on the words only by
+their Gram matrices G = WWᵀ and H = NNᵀ (d, d), with P = BBᵀ:
 
     f(X)  = tr(G (X - I) G (X - I)) + λ tr(P X H X)
     ∇f(X) = 2 G (X - I) G + λ (H X P + P X H)
 
-In the coordinates Y = G^½ X G^½ the first term is |Y - G|², whose curvature is 2 in every direction, and
-conjugate gradients need few steps, each of order d² k. Only when the minimum over all symmetric matrices has
-a negative eigenvalue, accelerated projected gradients find that within the cone: Y is positive semidefinite
-exactly if X is. Where the words span less than the whole space, X is the identity on what they leave out.
+In the coordinates Y = G^½ X G^½ the first term is |Y - G|², whose curvature is 2 in every direction, so that
+conjugate gradients need few steps, each of order d² k. Only if the minimum over all symmetric matrices has a
+negative eigenvalue, accelerated projected gradients find the minimum within the cone: Y is positive
+semidefinite exactly if X is. If the words span less than the entire space, X is the identity on the
+complement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ from biaslab.core.errors import InputError
 __all__ = ["Grams", "SoftSolution", "gram_matrices", "soft_debias", "solve_path"]
 
 _TOLERANCE = 1e-9
-"""Gradient, as a share of that at X = I, at which a solver stops."""
+"""Stopping criterion of the solvers: gradient as a share of the gradient at X = I."""
 _MAX_STEPS = 20_000
 _RANK = 1e-10
 """Share of the largest eigenvalue of G below which the words have no variance."""
@@ -66,7 +67,7 @@ class SoftSolution(NamedTuple):
 
 
 class Grams(NamedTuple):
-    """All that soft debiasing needs to know of an embedding.
+    """The Gram matrices of an embedding for soft debiasing.
 
     Attributes
     ----------
@@ -80,7 +81,7 @@ class Grams(NamedTuple):
 
 
 def gram_matrices(vectors: np.ndarray, basis: np.ndarray, neutral: Sequence[int]) -> Grams:
-    """Sum up an embedding for soft debiasing.
+    """Compute the Gram matrices of an embedding for soft debiasing.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def gradient(X: np.ndarray, grams: Grams, penalty: float) -> np.ndarray:
 
 
 def solve_path(grams: Grams, penalties: Sequence[float]) -> list[SoftSolution]:
-    """Minimise f over positive semidefinite matrices for several λ, each from the solution before.
+    """Minimise f over positive semidefinite matrices for several λ, each from the previous solution.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ class _Whitened:
         self.identity = np.diag(self.scale**2)  # X = I
 
     def path(self, penalties: Sequence[float]) -> Iterator[SoftSolution]:
-        """Solve for every penalty, from the solution before."""
+        """Solve for every penalty, from the previous solution."""
         Y = self.identity
         for penalty in penalties:
             Y, solution = self._solve(Y, penalty)
@@ -275,7 +276,7 @@ class _Whitened:
         raise InputError(f"soft debiasing does not converge with lambda {penalty}; use a smaller one")
 
     def _projected_step(self, Y: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
-        """Return a gradient step from Y projected on the cone, and the norm of the gradient it stands for."""
+        """Return a gradient step from Y projected on the cone, and the norm of its effective gradient."""
         steepness = self._steepness(penalty)
         values, vectors = np.linalg.eigh(Y - self._gradient(Y, penalty) / steepness)
         new = (vectors * np.maximum(values, 0)) @ vectors.T

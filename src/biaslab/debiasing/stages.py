@@ -1,7 +1,7 @@
-"""The bias and the analogies of one embedding before, after hard and after soft debiasing, and its words.
+"""Bias and analogies of an embedding before, after hard and after soft debiasing, and its words.
 
-All stages are compared over one list of occupations: leaving out the gender-specific ones alone changes
-DirectBias more than the paper's λ does.
+All stages use one list of occupations: excluding the gender-specific occupations alone changes DirectBias
+more than the paper's λ does.
 """
 
 import re
@@ -26,7 +26,7 @@ from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 INDIRECT_AXIS = ("softball", "football")
 """The two ends of the paper's table of indirect bias (Figure 3)."""
 ALONG = "bias direction"
-"""What a word is compared with that is projected on the first direction of the bias; no word has a space."""
+"""The name of the first direction of the bias when words are compared with it; no word has a space."""
 NEIGHBOURS = {
     "doctor": ("man", "woman"),
     "nurse": ("man", "woman", ALONG),
@@ -37,7 +37,7 @@ NEIGHBOURS = {
     "wisdom": ("grandmother", "grandfather", "gal", "guy"),
     "babysit": ("grandmother", "grandfather", "gal", "guy"),
 }
-"""Words whose similarities the paper names (Abstract, Sections 1, 4 and 7), and to what."""
+"""Words with similarities in the paper (Abstract, Sections 1, 4 and 7), and the words compared with them."""
 PUZZLES = (
     ("he", "doctor", "she"),
     ("man", "computer_programmer", "woman"),
@@ -49,8 +49,8 @@ PUZZLES = (
     ("she", "grandmother", "he"),
     ("father", "male", "mother"),
 )
-"""The analogies that the paper solves in its text (Sections 1, 4, 6 and 7); debiasing answers
-the first one otherwise, the third stands in for the second where an embedding lacks its phrase."""
+"""The analogies in the paper's text (Sections 1, 4, 6 and 7). Debiasing changes the answer to the first; the
+third replaces the second if its phrase is missing in an embedding."""
 _FILTERED = re.compile("[a-z_]{1,19}")
 """Words that the paper keeps: fewer than 20 characters, all in lower case (Section 2)."""
 
@@ -74,35 +74,35 @@ def write_measures(
     experiment = read_experiment(embedding, lists, settings, penalty)
     others = [row for file in authors for row in known_words(read_words(file), experiment.ids).rows]
     scores = {word: both for file in authors for word, both in read_scores(file).items()}
-    found = measure_stages(experiment, [read_word_sets(file) for file in word_sets], others)
-    found["subspace"] = compare_subspace(experiment, draws)
-    found["indirect"] = rank_indirect(experiment)
-    found["occupations_authors"] = rank_scored(experiment, scores)
-    found["similarities"] = compare_words(experiment)
-    found["vocabulary"] = list_vocabulary(experiment)
-    found["settings"] = list_settings(experiment, draws)
-    found["analogies"] = list_analogies(experiment, analogies)
-    found["puzzles"] = solve_puzzles(experiment)
-    found |= classify_words(experiment, seeds)
-    write_tables(tables, found)
+    results = measure_stages(experiment, [read_word_sets(file) for file in word_sets], others)
+    results["subspace"] = compare_subspace(experiment, draws)
+    results["indirect"] = rank_indirect(experiment)
+    results["occupations_authors"] = rank_scored(experiment, scores)
+    results["similarities"] = compare_words(experiment)
+    results["vocabulary"] = list_vocabulary(experiment)
+    results["settings"] = list_settings(experiment, draws)
+    results["analogies"] = list_analogies(experiment, analogies)
+    results["puzzles"] = solve_puzzles(experiment)
+    results |= classify_words(experiment, seeds)
+    write_tables(tables, results)
 
 
 def measure_stages(
     experiment: Experiment, tests: Sequence[WordSets], other_occupations: Sequence[int] = ()
 ) -> dict[str, pd.DataFrame]:
-    """Measure the bias at every stage, along the subspace found before: tables `bias`, `weat`, `occupations`.
+    """Measure the bias at every stage, along the original subspace: tables `bias`, `weat`, `occupations`.
 
-    The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` is theirs.
+    The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` uses them.
     """
     basis = experiment.subspace.basis
     n_words, dimension = experiment.embedding.vectors.shape
     biases = [(BEFORE, "vocabulary", n_words, n_words), (BEFORE, "dimension", dimension, n_words)]
     weats, occupations = [], []
     for stage, vectors in experiment.stages().items():
-        found = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
-        biases += [(stage, *row) for row in _bias_rows(experiment, vectors, found, other_occupations)]
-        weats.append(found.weats.assign(stage=stage))
-        ranks = found.occupations.assign(stage=stage, rank=np.arange(1, len(found.occupations) + 1))
+        measured = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+        biases += [(stage, *row) for row in _bias_rows(experiment, vectors, measured, other_occupations)]
+        weats.append(measured.weats.assign(stage=stage))
+        ranks = measured.occupations.assign(stage=stage, rank=np.arange(1, len(measured.occupations) + 1))
         occupations.append(ranks[list(COLUMNS["occupations"])])
     biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
     weat = pd.concat(weats, ignore_index=True).rename(columns={"lost": "missing_words"})
@@ -115,7 +115,7 @@ def measure_stages(
 
 
 def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
-    """Return the variance that the components explain, and those of chance (Figure 2, middle)."""
+    """Return the variance explained by the components, and by chance (Figure 2, middle)."""
     vectors = experiment.embedding.vectors
     n_pairs, shares = len(experiment.lists.defining.rows), experiment.subspace.shares
     seed = experiment.settings.seed
@@ -126,8 +126,8 @@ def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
     table = pd.DataFrame({"component": np.arange(1, len(shares) + 1), "share": shares})
     columns = {
         f"{name}_{part}": values
-        for name, found in random.items()
-        for part, values in (("mean", found.mean), ("ci_low", found.low), ("ci_high", found.high))
+        for name, share in random.items()
+        for part, values in (("mean", share.mean), ("ci_low", share.low), ("ci_high", share.high))
     }
     return table.join(pd.DataFrame(columns))
 
@@ -150,7 +150,7 @@ def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
 
 
 def compare_words(experiment: Experiment) -> pd.DataFrame:
-    """Return the similarities, at every stage, of single words that the paper names and the embedding has."""
+    """Return the similarities, at every stage, of the paper's words that the embedding contains."""
     ids, rows = experiment.ids, []
     for stage, vectors in experiment.stages().items():
         for word, others in NEIGHBOURS.items():
@@ -163,7 +163,7 @@ def compare_words(experiment: Experiment) -> pd.DataFrame:
 
 
 def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
-    """Generate `count` analogies she : x :: he : y of every stage; the paper has 150 judged."""
+    """Generate `count` analogies she : x :: he : y of every stage; the paper has 150 rated."""
     tables = []
     for stage, vectors in experiment.stages().items():
         direction = experiment.direction(vectors)
@@ -174,13 +174,13 @@ def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
 
 
 def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES) -> pd.DataFrame:
-    """Answer analogies a : b :: c : ? at every stage, by 3CosAdd, but for those with unknown words."""
-    known = [puzzle for puzzle in puzzles if set(puzzle) <= experiment.ids.keys()]
-    questions = np.array([[experiment.ids[word] for word in puzzle] for puzzle in known], dtype=np.int64)
+    """Answer analogies a : b :: c : ? at every stage, by 3CosAdd, except analogies with unknown words."""
+    solvable = [puzzle for puzzle in puzzles if set(puzzle) <= experiment.ids.keys()]
+    questions = np.array([[experiment.ids[word] for word in puzzle] for puzzle in solvable], dtype=np.int64)
     rows = [
         (stage, *puzzle, experiment.words[answer])
         for stage, vectors in experiment.stages().items()
-        for puzzle, answer in zip(known, solve_analogies(vectors, questions), strict=True)
+        for puzzle, answer in zip(solvable, solve_analogies(vectors, questions), strict=True)
     ]
     return pd.DataFrame(rows, columns=COLUMNS["puzzles"])
 
@@ -191,9 +191,11 @@ def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]
     rows = [experiment.ids[word] for word in words]
     vectors = experiment.embedding.vectors
     table = project_words(vectors, experiment.words, rows, experiment.direction(vectors))
-    given = pd.DataFrame([scores[word] for word in table["word"]], columns=["definitional", "stereotypical"])
+    word_scores = pd.DataFrame(
+        [scores[word] for word in table["word"]], columns=["definitional", "stereotypical"]
+    )
     is_specific = np.isin([experiment.ids[word] for word in table["word"]], experiment.lists.not_neutral)
-    table = table.join(given).assign(specific=is_specific.astype(int))
+    table = table.join(word_scores).assign(specific=is_specific.astype(int))
     return table[list(COLUMNS["occupations_authors"])].round(DIGITS)
 
 
@@ -217,7 +219,6 @@ def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS)
 def _bias_rows(
     experiment: Experiment, vectors: np.ndarray, found: Measurement, other_occupations: Sequence[int]
 ) -> Iterator[tuple[str, float, int]]:
-    """Yield measure, value and number of words of one stage."""
     lists = experiment.lists
     n_neutral = len(lists.neutral_occupations)
     for name, value in found.values.items():
@@ -231,7 +232,7 @@ def _bias_rows(
 
 
 def _largest_differences(experiment: Experiment, vectors: np.ndarray) -> dict[str, float]:
-    """Return how far any neutral word is from equal similarity and distance (Observation 1)."""
+    """Return the largest deviation of a neutral word from equal similarity and distance (Observation 1)."""
     similarity = distance = 0.0
     neutral = np.asarray(vectors[experiment.neutral], dtype=np.float64)
     for rows in experiment.lists.equalize.rows:

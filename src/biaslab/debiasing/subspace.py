@@ -19,7 +19,7 @@ from biaslab.core.stats import LEVEL
 
 __all__ = ["BiasSubspace", "find_subspace", "project"]
 
-# Unit vectors have centred singular values of order 1: smaller ones than this are rounding of 32-bit input.
+# Unit vectors have centred singular values of order 1: smaller values are rounding of 32-bit input.
 _ROUNDING = 1e-6
 
 
@@ -89,7 +89,7 @@ def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k
 def random_pair_shares(
     vectors: np.ndarray, n_pairs: int, draws: int, rng: np.random.Generator
 ) -> RandomShares:
-    """Return the variance that the ``min(n_pairs, d)`` components of random word pairs explain.
+    """Return the variance explained by the ``min(n_pairs, d)`` components of random word pairs.
 
     The words of the pairs of a draw are all different.
     """
@@ -106,10 +106,10 @@ def random_pair_shares(
 
 
 def random_unit_shares(n_vectors: int, dimension: int, draws: int, rng: np.random.Generator) -> RandomShares:
-    """Return the variance that the components of random unit vectors explain (Figure 2, middle).
+    """Return the variance explained by the components of random unit vectors (Figure 2, middle).
 
-    A vector stands for the difference of a pair of words, so that none is centred; they are drawn evenly over
-    all directions. The paper takes 1,000 draws of ten in 300 dimensions.
+    A vector represents the difference of a pair of words, so that none is centred; vectors are drawn
+    uniformly over all directions. The paper uses 1,000 draws of ten in 300 dimensions.
     """
     shares = []
     for _ in range(draws):
@@ -145,7 +145,7 @@ def _summarize(draws: Sequence[np.ndarray]) -> RandomShares:
 
 
 def _centred_sets(vectors: np.ndarray, sets: Sequence[Sequence[int]]) -> list[np.ndarray]:
-    """Return (w - μ_i) / sqrt(|D_i|) of every word of every set: their second moments add up to C."""
+    """Return (w - μ_i) / sqrt(|D_i|) of every word of every set: their second moments sum to C."""
     if not len(sets):
         raise InputError("no defining set is left in the vocabulary; give sets of two or more known words")
     centred = []

@@ -1,8 +1,8 @@
-"""Word lists of the debiasing area: files, and which of their words an embedding has.
+"""Word lists of the debiasing area: files, and the words that an embedding contains.
 
-Two kinds: lists of words (occupations, gender-specific words) and lists of sets of words (defining pairs,
+There are lists of words (occupations, gender-specific words) and lists of sets of words (defining pairs,
 equality sets). Our own are YAML mappings with a name, a title and a source. The JSON files that Bolukbasi et
-al. 2016 published with their code are read, too.
+al. 2016 published with their code are also supported.
 """
 
 import dataclasses
@@ -83,14 +83,14 @@ class SetList:
 
 
 class KnownWords(NamedTuple):
-    """The words of a list that an embedding has.
+    """The words of a list that an embedding contains.
 
     Attributes
     ----------
     rows : (n,) int64
         Their rows, in the order of the list.
     lost : tuple of str
-        The words that the embedding lacks.
+        The words that are missing in the embedding.
     """
 
     rows: np.ndarray
@@ -98,16 +98,16 @@ class KnownWords(NamedTuple):
 
 
 class KnownSets(NamedTuple):
-    """The sets of a list that an embedding has.
+    """The sets of a list that an embedding contains.
 
     Attributes
     ----------
     rows : list of tuples of int
         The rows of each set that keeps two words or more.
     lost : tuple of str
-        The words that the embedding lacks.
+        The words that are missing in the embedding.
     dropped : tuple of tuples of str
-        The sets that keep fewer than two words, and so are left out.
+        The omitted sets, with fewer than two words left.
     """
 
     rows: list[tuple[int, ...]]
@@ -212,12 +212,12 @@ def known_words(words: WordList, ids: Mapping[str, int]) -> KnownWords:
     Returns
     -------
     KnownWords
-        What is there, and what is lost.
+        The present and the missing words.
 
     Raises
     ------
     InputError
-        When fewer than two words are there.
+        If fewer than two words are present.
     """
     rows = list(dict.fromkeys(ids[word] for word in words.words if word in ids))
     lost = tuple(word for word in words.words if word not in ids)
@@ -240,7 +240,7 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
     Returns
     -------
     KnownSets
-        What is there, and what is lost and dropped.
+        The present sets, the missing words and the dropped sets.
 
     Raises
     ------
@@ -265,9 +265,9 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
 
 
 def match_case(test: WordSets, ids: AnyCase) -> WordSets:
-    """Return a test in whose words the case of letters is that of an embedding, where it has only another.
+    """Return a test with the capitals of an embedding for words that it has only in other capitals.
 
-    A word keeps its own, and so is lost, where the opposite set has the other one.
+    A word keeps its own capitals, and so is lost, if the opposite set contains the other form.
     """
 
     def known(word: str) -> str:

@@ -1,4 +1,4 @@
-"""From a corpus to word vectors: readers, vocabulary, exact co-occurrences, GloVe. Knows no paper."""
+"""From a corpus to word vectors: readers, vocabulary, exact co-occurrences, GloVe; independent of papers."""
 
 __all__ = [
     "analogies",
@@ -14,4 +14,4 @@ __all__ = [
 ]
 
 BASELINE = "baseline"
-"""The name, in place of a set of documents to remove, of embeddings trained on the whole corpus."""
+"""Name used as a set of documents to remove, for embeddings of the entire corpus."""

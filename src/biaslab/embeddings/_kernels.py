@@ -18,7 +18,7 @@ CACHE_LINE = 16  # float32 values
 
 @kernel
 def invert_tokens(tokens, starts, positions):
-    """Fill `positions` with where each word occurs, word by word, in corpus order.
+    """Write the positions of each word, word by word, in corpus order, to `positions`.
 
     tokens : (n,) int32; starts : (V + 1,) int64, cumulative word counts; positions : (n,) int64, out.
     """
@@ -30,15 +30,15 @@ def invert_tokens(tokens, starts, positions):
 
 
 def _count_rows(first, tokens, begins, ends, starts, positions, weights, capacity, indices, counts, sizes):
-    """Count the neighbours of the words first, first + 1, ...; each row has one owner, no sum is shared.
+    """Count the neighbours of the words first, first + 1, ...; exactly one thread computes each row.
 
-    A row is summed in a dense vector; a bitmap remembers which entries were touched, and reading it from left
-    to right yields the sorted columns without a sort. Words are sorted by frequency, so each lane takes every
-    64th row: that balances the lanes.
+    A dense vector sums a row. A bitmap marks its nonzero entries; reading the bitmap from left to right
+    yields sorted columns without sorting. Words are sorted by frequency, so each lane counts every 64th row,
+    which balances the lanes.
 
-    tokens : (n,) int32; begins, ends : (n,) int64, bounds of the document that holds a position;
+    tokens : (n,) int32; begins, ends : (n,) int64, bounds of the document that contains a position;
     starts : (V + 1,) int64; positions : (n,) int64; weights : (window + 1,) int64, unit / distance;
-    capacity : (rows + 1,) int64, where each row may write; indices, counts : out; sizes : (rows,) int64, out.
+    capacity : (rows + 1,) int64, bounds of output rows; indices, counts : out; sizes : (rows,) int64, out.
     """
     n_words = starts.shape[0] - 1
     n_rows = sizes.shape[0]
@@ -76,7 +76,7 @@ def _count_rows(first, tokens, begins, ends, starts, positions, weights, capacit
 
 
 def _compact_rows(capacity, targets, indices, counts, out_indices, out_counts):
-    """Copy the filled part of every row's room to its place: row r to targets[r]..targets[r + 1].
+    """Copy the filled part of every row to its final place: row r to targets[r]..targets[r + 1].
 
     capacity, targets : (rows + 1,) int64.
     """
@@ -88,7 +88,7 @@ def _compact_rows(capacity, targets, indices, counts, out_indices, out_counts):
 
 
 def _subtract_rows(indptr, indices, counts, removed_indptr, removed_indices, removed_counts, out):
-    """Write ``counts - removed`` to `out`; an entry that only `removed` has makes the first entry -1.
+    """Write ``counts - removed`` to `out`; if `removed` has an additional entry, set ``out[0] = -1``.
 
     Both matrices are CSR with sorted columns and int64 counts; `out` is shaped like `counts`.
     """
@@ -110,7 +110,7 @@ def _subtract_rows(indptr, indices, counts, removed_indptr, removed_indices, rem
             k += 1
 
 
-# Whole numbers come out the same from serial code, which compiles in a fraction of the time.
+# Serial code gives the same integers and compiles in a fraction of the time.
 COUNT_ROWS = {False: kernel(_count_rows), True: parallel_kernel(_count_rows)}
 COMPACT_ROWS = {False: kernel(_compact_rows), True: parallel_kernel(_compact_rows)}
 SUBTRACT_ROWS = {False: kernel(_subtract_rows), True: parallel_kernel(_subtract_rows)}
@@ -121,10 +121,10 @@ def train_block(rows_of, columns_of, rows, columns, log_x, f_x, low, high, rates
     """Visit the records low..high once (AdaGrad on Eq. 1 of Brunet et al. 2019); return their summed loss.
 
     Row i of `rows_of` (V, 2 * width) float32 holds ``[w_i, b_i, 1, 0...]``, then the sums of squared
-    gradients of these parameters; row j of `columns_of` holds ``[u_j, 1, c_j, 0...]`` likewise. So one dot
-    product is w_i.u_j + b_i + c_j. `rates_w`, `rates_u` (width,) float32 hold the learning rate of each
-    parameter: 1 for the biases, as in the reference code, and 0 for the constants and the padding. Unsigned
-    indices spare the loops the test for negative ones.
+    gradients of these parameters; row j of `columns_of` holds ``[u_j, 1, c_j, 0...]`` in the same layout. One
+    dot product is therefore w_i.u_j + b_i + c_j. `rates_w`, `rates_u` (width,) float32 hold the learning rate
+    of each parameter: 1 for the biases, as in the reference code, and 0 for the constants and the padding.
+    Unsigned indices avoid a test for negative indices in the loops.
     """
     half = np.float32(0.5)
     clip = np.float32(100)
@@ -157,7 +157,7 @@ def train_block(rows_of, columns_of, rows, columns, log_x, f_x, low, high, rates
 
 @parallel_reassociating_kernel
 def train_round(rows_of, columns_of, rows, columns, log_x, f_x, starts, blocks, rates_w, rates_u, losses):
-    """Train blocks that share no row and no column, in any order: the result is the same."""
+    """Train blocks that share no row and no column; the result does not depend on their order."""
     for g in prange(blocks.shape[0]):
         block = blocks[g]
         losses[block] = train_block(
@@ -167,7 +167,7 @@ def train_round(rows_of, columns_of, rows, columns, log_x, f_x, starts, blocks, 
 
 @kernel
 def train_epoch(rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule, rates_w, rates_u, losses):
-    """Visit every record once, round by round; `schedule` (B, B) int64 holds the blocks of each round."""
+    """Visit every record once, round by round; `schedule` (B, B) int64 contains the blocks of each round."""
     for r in range(schedule.shape[0]):
         train_round(
             rows_of, columns_of, rows, columns, log_x, f_x, starts, schedule[r], rates_w, rates_u, losses

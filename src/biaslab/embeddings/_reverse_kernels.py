@@ -1,7 +1,7 @@
-"""Compiled loops that go backwards through a GloVe training: arrays in, arrays out, no options.
+"""Compiled loops that reverse a GloVe training: arrays in, arrays out, no options.
 
 Symbols and layout as in `biaslab.embeddings._kernels.train_block`. A *bar* of a parameter or of a sum of
-squared gradients is the derivative of what is measured at the end of the training by its value at that time.
+squared gradients is the derivative of the final measure by its current value.
 """
 
 import math
@@ -27,11 +27,11 @@ def reverse_steps(
     by_w,
     by_u,
 ):
-    """Go back through the step of each parameter of one record; return the derivative by its `gradient`.
+    """Reverse the step of each parameter of one record; return the derivative by its `gradient`.
 
-    All but `gradient` are (width,): what the record met, the sums of squared gradients, and the bars of
-    parameters and sums. Those of the sums are brought to before the step. by_w, by_u : out, the derivatives
-    by ``gradient * u`` and ``gradient * w``.
+    All except `gradient` are (width,): parameters and sums of squared gradients before the step, and the bars
+    of parameters and sums. The bars of the sums are updated to before the step. by_w, by_u : out, the
+    derivatives by ``gradient * u`` and ``gradient * w``.
     """
     half, one, two = np.float32(0.5), np.float32(1), np.float32(2)
     clip = np.float32(100)
@@ -75,12 +75,12 @@ def reverse_block(
     by_w,
     by_u,
 ):
-    """Visit the records low..high as `train_block` does, keep what each of them met, and go back.
+    """Train on the records low..high as `train_block` does, store the parameters before each, and reverse.
 
     rows_of, columns_of : parameters before the block, after it on return; row_bars, column_bars :
     (V, 2 * width) float64, bars after the block, before it on return; by_f, by_product : (nnz,) float64, to
-    which the derivatives by f(X_ij) and by f(X_ij) log X_ij of each record are added; met : (high - low or
-    more, 4 * width + 2) float32, by_w, by_u : (width,) float64, room.
+    which the derivatives by f(X_ij) and by f(X_ij) log X_ij of each record are added. Work space: met
+    (high - low or more, 4 * width + 2) float32, the stored parameters; by_w, by_u (width,) float64.
     """
     clip = np.float32(100)
     width = np.uint64(rates_w.shape[0])
@@ -160,10 +160,10 @@ def reverse_round(
     by_w,
     by_u,
 ):
-    """Go back through blocks that share no row and no column, in any order: the result is the same.
+    """Reverse blocks that share no row and no column; the result does not depend on their order.
 
-    met : (lanes, records of the largest block, 4 * width + 2), by_w, by_u : (lanes, width), room for as many
-    blocks at a time.
+    met : (lanes, records of the largest block, 4 * width + 2), by_w, by_u : (lanes, width), work space for as
+    many concurrent blocks.
     """
     lanes = met.shape[0]
     for lane in prange(lanes):

@@ -1,4 +1,4 @@
-"""The analogy task (a is to b as c is to ?), the usual check of an embedding's quality."""
+"""The analogy task (a is to b as c is to ?), a standard test of the quality of embeddings."""
 
 import importlib.resources
 import math
@@ -23,12 +23,12 @@ _COLUMNS = ["set", "seed", "correct", "total", "accuracy", "coverage"]
 
 
 class AnalogyScore(NamedTuple):
-    """How many analogies an embedding solves.
+    """Number of analogies that an embedding solves.
 
     Attributes
     ----------
     correct, total : int
-        Questions answered correctly, and questions with all four words in the vocabulary.
+        Correctly answered questions, and answerable questions: those with all four words in the vocabulary.
     questions : int
         All questions of the file.
     """
@@ -39,12 +39,12 @@ class AnalogyScore(NamedTuple):
 
     @property
     def accuracy(self) -> float:
-        """TOP-1 accuracy over the answerable questions, NaN when there are none."""
+        """TOP-1 accuracy over the answerable questions, NaN if there are none."""
         return self.correct / self.total if self.total else math.nan
 
     @property
     def coverage(self) -> float:
-        """Share of the questions that are answerable."""
+        """Share of answerable questions."""
         return self.total / self.questions
 
 
@@ -60,12 +60,12 @@ def default_questions() -> Path:
 
 
 def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike) -> AnalogyScore:
-    """Answer analogy questions by the vector offset b - a + c (gensim), without regard to case.
+    """Answer analogy questions by the vector offset b - a + c (gensim), ignoring case.
 
     Parameters
     ----------
     words : list of str
-        The vocabulary, all of which are candidate answers.
+        The vocabulary; every word is a candidate answer.
     vectors : (V, D) float32
         Word vectors.
     questions : path-like
@@ -79,7 +79,7 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
     Raises
     ------
     InputError
-        When the file of questions is missing or malformed, or a vector is zero or not finite.
+        When the question file is missing or malformed, or a vector is zero or not finite.
     """
     norms = np.linalg.norm(vectors, axis=1)
     bad = ~(np.isfinite(norms) & (norms > 0))
@@ -95,15 +95,15 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
 
 
 def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None:
-    """Measure how many of gensim's analogies each embedding solves (TOP-1)."""
-    known = read_vocabulary(vocabulary)
+    """Write the scores of each embedding on gensim's analogies (TOP-1)."""
+    words = read_vocabulary(vocabulary)
     rows = []
     for training in tqdm(
-        read_trainings(embeddings, known), desc="analogies", unit=" embeddings", disable=None
+        read_trainings(embeddings, words), desc="analogies", unit=" embeddings", disable=None
     ):
-        score = evaluate(known.words, training.W, default_questions())
-        place = training.set, training.replicate
-        rows.append([*place, score.correct, score.total, score.accuracy, score.coverage])
+        score = evaluate(words.words, training.W, default_questions())
+        keys = training.set, training.replicate
+        rows.append([*keys, score.correct, score.total, score.accuracy, score.coverage])
     table = pd.DataFrame(rows, columns=_COLUMNS)
     write_tsv(out, table.sort_values(_COLUMNS[:2], ignore_index=True))
 
@@ -114,7 +114,7 @@ def join_analogies(out: Path, tables: Sequence[Path]) -> None:
 
 
 def read_lines(path: str | os.PathLike, content: str) -> list[str]:
-    """Return the lines of a text file of `content`, as messages call it."""
+    """Return the lines of a text file; error messages name its `content`."""
     try:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as error:

@@ -1,8 +1,8 @@
 """Files of trained embeddings: several trainings of one perturbation set in one ``.npz`` file.
 
-A file ``<set>/batch-<b>.npz`` holds ``replicates`` int64 (n,), ``W`` float32 (n, V, D), ``loss`` float64
-(n, epochs), the digest of its ``words``, and for the set ``baseline`` the other GloVe parameters. The folder
-names the set; the set ``baseline`` removes nothing.
+A file ``<set>/batch-<b>.npz`` contains ``replicates`` int64 (n,), ``W`` float32 (n, V, D), ``loss`` float64
+(n, epochs) and the digest of its ``words``. Files of the set ``baseline`` also contain the other GloVe
+parameters. The folder has the name of the set. The set ``baseline`` removes no document.
 """
 
 import os
@@ -19,10 +19,10 @@ from biaslab.embeddings.vocabulary import Vocabulary, check_words
 
 
 class Training(NamedTuple):
-    """The word vectors of one training of a set, the documents that were removed from the corpus."""
+    """The word vectors of one training without a set of documents."""
 
     set: str
-    replicate: int  # number of the training within the set; the baselines' is their seed
+    replicate: int  # number of the training within the set; for baselines, the seed
     W: np.ndarray  # (V, D) float32
 
 
@@ -32,7 +32,7 @@ def set_name(path: str | os.PathLike) -> str:
 
 
 def read_trainings(paths: Iterable[str | os.PathLike], vocabulary: Vocabulary) -> Iterator[Training]:
-    """Yield the word vectors of every training in batch files, one file in memory at a time."""
+    """Yield the word vectors of every training in batch files, with one file in memory at a time."""
     seen: set[tuple[str, int]] = set()
     for path in paths:
         batch = read_npz(path, keys=("replicates", "W"))
@@ -63,12 +63,12 @@ def read_training(path: str | os.PathLike, replicate: int, vocabulary: Vocabular
     for training in trainings:
         if training.replicate == replicate:
             return training
-    known = ", ".join(str(training.replicate) for training in trainings)
-    raise InputError(f"{path}: no replicate {replicate}; it has {known}")
+    replicates = ", ".join(str(training.replicate) for training in trainings)
+    raise InputError(f"{path}: no replicate {replicate}; it has {replicates}")
 
 
 def documents_of(sets: Path | None, name: str) -> np.ndarray:
-    """Return the documents of a set, (n,) int64, of which there must be some."""
+    """Return the documents of a set, (n,) int64; raise InputError if the set is missing or empty."""
     if sets is None:
         raise InputError(f"{name}: to leave documents out give the table of sets, too")
     table = read_parquet(sets, ["set", "document"])
@@ -81,7 +81,7 @@ def documents_of(sets: Path | None, name: str) -> np.ndarray:
 def join_tables(
     out: Path, tables: Sequence[Path], columns: Sequence[str], keys: Sequence[str], text: tuple[str, ...]
 ) -> None:
-    """Join tables with the same columns, and sort their rows; no tables give one without rows."""
+    """Join tables with the same columns, and sort their rows. Without tables, the result has no rows."""
     parts = [read_tsv(table, tuple(columns), text) for table in tables]
     joined = pd.concat(parts) if parts else pd.DataFrame(columns=list(columns))
     write_tsv(out, joined[list(columns)].sort_values(list(keys), ignore_index=True))

@@ -30,28 +30,28 @@ __all__ = [
 ]
 
 RECORDS_SUFFIX = ".bin"
-"""How the files of `read_records` end."""
+"""Suffix of the files of `read_records`."""
 _RECORD = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
-_ROOM = 1 << 28  # entries that the rows of one pass may need at most: 3 GB of address space, mostly untouched
+_ROOM = 1 << 28  # largest number of entries in the rows of one pass: 3 GB of address space, mostly untouched
 
 
 @dataclass(frozen=True)
 class Cooccurrence:
-    """A matrix of co-occurrence counts in compressed rows, symmetric unless it was made elsewhere.
+    """A matrix of co-occurrence counts in compressed rows, symmetric unless imported (`from_sparse`).
 
     Attributes
     ----------
     indptr : numpy.ndarray
-        (V + 1,) int64, where each row begins.
+        (V + 1,) int64, the start of each row.
     indices : numpy.ndarray
         (nnz,) int32, columns, ascending in each row.
     counts : numpy.ndarray
-        (nnz,) int64, positive, in units of 1 / `unit`: X = counts / unit, without rounding error. Of a matrix
-        with fractions (`from_sparse`), float64.
+        (nnz,) int64, positive, in units of 1 / `unit`: X = counts / unit, without rounding error. float64 for
+        a matrix with fractions (`from_sparse`).
     unit : int
-        The least common multiple of 1..window, so that every weight 1/distance is a whole number of units.
+        The least common multiple of 1..window, so that every weight 1/distance is an integer in these units.
     window : int
-        Tokens on either side that count as context; 0 when that is not known.
+        Tokens on either side that count as context; 0 if unknown.
     """
 
     indptr: np.ndarray
@@ -66,7 +66,7 @@ class Cooccurrence:
         return len(self.indptr) - 1
 
     def rows(self) -> np.ndarray:
-        """Return the row of every entry, (nnz,) int32.
+        """Return the row of every entry.
 
         Returns
         -------
@@ -79,14 +79,14 @@ class Cooccurrence:
 def count(
     tokens: np.ndarray, offsets: np.ndarray, n_words: int, window: int, threads: int = 1
 ) -> Cooccurrence:
-    """Count, for each word, the words within `window` tokens of it, weighted by 1/distance.
+    """Count, for each word, the words within `window` tokens, weighted by 1/distance.
 
     Parameters
     ----------
     tokens : numpy.ndarray
         (n,) int32, word ids below `n_words`.
     offsets : numpy.ndarray
-        (n_documents + 1,) int64, where each document begins in `tokens`; no pair crosses such a border.
+        (n_documents + 1,) int64, the start of each document in `tokens`; no pair crosses documents.
     n_words : int
         Number of words V.
     window : int
@@ -97,7 +97,7 @@ def count(
     Returns
     -------
     Cooccurrence
-        Additive: the counts of a corpus are the sum of the counts of its documents, bit for bit
+        Counts are additive: those of a corpus are the sum of those of its documents, bit for bit
         (Brunet et al. 2019, Section 4.1, X = sum_k X^(k)).
 
     Raises
@@ -107,8 +107,8 @@ def count(
 
     Notes
     -----
-    One pass a row: the occurrences of a word are visited, and their neighbours summed in a dense vector. No
-    list of pairs is ever held, so the memory is that of the tokens and of the result.
+    One pass per row visits the occurrences of a word and sums their neighbours in a dense vector. No list of
+    pairs is stored, so the memory is that of the tokens and of the result.
     """
     if not 1 <= window <= 22:
         raise InputError(f"window: {window} is not between 1 and 22; choose a window in that range")
@@ -148,7 +148,7 @@ def count(
             counts,
             sizes[first:last],
         )
-        targets = np.concatenate([[0], np.cumsum(sizes[first:last])])  # without the room that is left
+        targets = np.concatenate([[0], np.cumsum(sizes[first:last])])  # without the unused capacity
         parts.append((np.empty(targets[-1], np.int32), np.empty(targets[-1], np.int64)))
         _kernels.COMPACT_ROWS[threads > 1](capacity, targets, indices, counts, *parts[-1])
         first = last
@@ -163,33 +163,33 @@ def count(
 
 def count_corpus(corpus: Path, vocabulary: Path, window: int, out: Path, threads: int = 1) -> None:
     """Count the co-occurrences of a corpus, exactly."""
-    known = read_vocabulary(vocabulary)
-    counts = count(*read_tokens(corpus, known), len(known), window, threads)
-    write(out, counts, known.digest)
+    words = read_vocabulary(vocabulary)
+    counts = count(*read_tokens(corpus, words), len(words), window, threads)
+    write(out, counts, words.digest)
 
 
 def count_texts(
     texts: Iterable[Sequence[str]], window: int, min_count: int = 1, threads: int = 1
 ) -> tuple[Cooccurrence, Vocabulary]:
-    """Count the co-occurrences of texts that are lists of words.
+    """Count the co-occurrences of tokenised texts.
 
     Parameters
     ----------
     texts : iterable of sequence of str
-        Read once; the memory is 4 bytes a word.
+        Lists of words. Read once; the memory is 4 bytes per word.
     window : int
         From 1 to 22.
     min_count : int
-        Words that occur less often are left out, before distances are taken.
+        Words that occur less often are left out before distances are computed.
     threads : int
-        Threads to use; the result is the same bit for bit.
+        Threads to use; the result does not depend on them.
 
     Returns
     -------
     x : Cooccurrence
-        The rows are the words of the vocabulary in its order.
+        The rows are the words of the vocabulary, in its order.
     vocabulary : Vocabulary
-        Most frequent first, equal counts by the word.
+        Most frequent words first; equal counts in alphabetical order.
 
     Raises
     ------
@@ -202,51 +202,51 @@ def count_texts(
 
 
 def number_texts(texts: Iterable[Sequence[str]], min_count: int) -> tuple[np.ndarray, np.ndarray, Vocabulary]:
-    """Return word ids, where each text begins in them, and the vocabulary; arguments as of `count_texts`."""
-    found: dict[str, int] = {}
+    """Return word ids, the offsets of the texts, and the vocabulary; arguments as for `count_texts`."""
+    first_ids: dict[str, int] = {}
     ids, ends = array("i"), array("q", [0])
     for number, text in enumerate(texts, 1):
         if isinstance(text, str | bytes):
             raise InputError(
                 f"text {number} is a string; give a list of its words, for instance text.split()"
             )
-        ids.extend(found.setdefault(word, len(found)) for word in text)
+        ids.extend(first_ids.setdefault(word, len(first_ids)) for word in text)
         ends.append(len(ids))
-    met, offsets = np.array(ids, np.int32), np.array(ends, np.int64)
-    occurrences = np.bincount(met, minlength=len(found))
-    words = sorted(found, key=lambda word: (-occurrences[found[word]], word))
-    words = [word for word in words if occurrences[found[word]] >= min_count]
+    tokens, offsets = np.array(ids, np.int32), np.array(ends, np.int64)
+    occurrences = np.bincount(tokens, minlength=len(first_ids))
+    words = sorted(first_ids, key=lambda word: (-occurrences[first_ids[word]], word))
+    words = [word for word in words if occurrences[first_ids[word]] >= min_count]
     if not words:
         raise InputError(
             f"no word occurs {min_count} times in the texts; use more texts or a smaller min_count"
         )
-    rows = np.array([found[word] for word in words])
-    new = np.full(len(found), -1, np.int32)
-    new[rows] = np.arange(len(words))
-    kept = new[met] >= 0
-    offsets = np.concatenate([[0], np.cumsum(kept)])[offsets].astype(np.int64)
-    return new[met][kept], offsets, Vocabulary(words, occurrences[rows].astype(np.int64))
+    rows = np.array([first_ids[word] for word in words])
+    final_ids = np.full(len(first_ids), -1, np.int32)
+    final_ids[rows] = np.arange(len(words))
+    is_kept = final_ids[tokens] >= 0
+    offsets = np.concatenate([[0], np.cumsum(is_kept)])[offsets].astype(np.int64)
+    return final_ids[tokens][is_kept], offsets, Vocabulary(words, occurrences[rows].astype(np.int64))
 
 
 def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccurrence:
-    """Take counts that were made elsewhere.
+    """Import counts of another tool.
 
     Parameters
     ----------
     matrix : (V, V) scipy.sparse array or matrix
-        Finite counts of 0 or more, of any numeric type and format; it is not changed. Training runs with any
-        order of words, and shares its work best when frequent ones come first. The influence functions and
-        PPMI take X to be symmetric; GloVe does not.
+        Finite counts of 0 or more, of any numeric type and format. The matrix is not changed. Training
+        accepts any order of words, but balances threads best if frequent words come first. The influence
+        functions and PPMI assume that X is symmetric; GloVe does not.
 
     Returns
     -------
     Cooccurrence
-        With `unit` 1 and `window` 0. Whole numbers are kept exactly, as int64; fractions as float64.
+        With `unit` 1 and `window` 0. Whole numbers are stored exactly, as int64; fractions as float64.
 
     Raises
     ------
     InputError
-        When it is no sparse matrix or not square, or a count is negative or not finite.
+        When the matrix is not sparse or not square, or a count is negative or not finite.
     """
     if not scipy.sparse.issparse(matrix):
         raise InputError(f"a {type(matrix).__name__} is no sparse matrix; wrap it in scipy.sparse.csr_array")
@@ -259,11 +259,11 @@ def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccur
         raise InputError("the matrix holds a count that is negative or not finite; counts are 0 or more")
     rows.eliminate_zeros()
     values = rows.data
-    whole = bool(np.all((values == np.floor(values)) & (values < 2**53)))
+    is_whole = bool(np.all((values == np.floor(values)) & (values < 2**53)))
     return Cooccurrence(
         rows.indptr.astype(np.int64),
         rows.indices.astype(np.int32),
-        values.astype(np.int64 if whole else np.float64),
+        values.astype(np.int64 if is_whole else np.float64),
         unit=1,
         window=0,
     )
@@ -272,7 +272,7 @@ def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccur
 def select_documents(
     tokens: np.ndarray, offsets: np.ndarray, documents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tokens and offsets of some documents alone, in the order given.
+    """Return the tokens and offsets of selected documents, in the given order.
 
     Parameters
     ----------
@@ -298,9 +298,9 @@ def select_documents(
     if len(documents) and not 0 <= documents.min() <= documents.max() < n_documents:
         raise InputError(f"document {documents.max()} is not in the corpus of {n_documents} documents")
     lengths = np.diff(offsets)[documents]
-    chosen = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    new_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     pieces = [tokens[offsets[d] : offsets[d + 1]] for d in documents]
-    return (np.concatenate(pieces) if pieces else tokens[:0]), chosen
+    return (np.concatenate(pieces) if pieces else tokens[:0]), new_offsets
 
 
 def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Cooccurrence:
@@ -309,19 +309,19 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
     Parameters
     ----------
     whole, removed : Cooccurrence
-        Counted with the same vocabulary and window; `removed` from some documents of the corpus of `whole`.
+        Counts with the same vocabulary and window; `removed` counts documents of the corpus of `whole`.
     threads : int
         Threads to use.
 
     Returns
     -------
     Cooccurrence
-        Exactly the counts of the documents that are left.
+        Exactly the counts of the remaining documents.
 
     Raises
     ------
     InputError
-        When `removed` is not part of `whole`, or one of them is of fractions, whose difference is not exact.
+        When `removed` is not part of `whole`, or either has fractions, whose difference is not exact.
     """
     if not all(np.issubdtype(x.counts.dtype, np.integer) for x in (whole, removed)):
         raise InputError("counts with fractions cannot be subtracted exactly; count the texts that are left")
@@ -338,9 +338,9 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
         raise InputError(
             "the removed documents are not part of this corpus; use the corpus that X was counted from"
         )
-    kept = left > 0
-    indptr = np.concatenate([[0], np.cumsum(kept)])[whole.indptr].astype(np.int64)
-    return Cooccurrence(indptr, whole.indices[kept], left[kept], whole.unit, whole.window)
+    is_kept = left > 0
+    indptr = np.concatenate([[0], np.cumsum(is_kept)])[whole.indptr].astype(np.int64)
+    return Cooccurrence(indptr, whole.indices[is_kept], left[is_kept], whole.unit, whole.window)
 
 
 def write(path: str | os.PathLike, x: Cooccurrence, words: str = "") -> None:
@@ -352,8 +352,8 @@ def write(path: str | os.PathLike, x: Cooccurrence, words: str = "") -> None:
         The file.
     x : Cooccurrence
     words : str
-        The digest of the vocabulary that was counted with (`Vocabulary.digest`). A file without one fits
-        every vocabulary of its size.
+        The digest of the vocabulary of the counts (`Vocabulary.digest`). A file without a digest fits every
+        vocabulary of its size.
     """
     write_npz(
         path,
@@ -367,7 +367,7 @@ def write(path: str | os.PathLike, x: Cooccurrence, words: str = "") -> None:
 
 
 def read(path: str | os.PathLike) -> Cooccurrence:
-    """Read what :func:`write` wrote.
+    """Read the counts that :func:`write` wrote.
 
     Parameters
     ----------
@@ -396,20 +396,20 @@ def read_records(path: str | os.PathLike, n_words: int) -> Cooccurrence:
     Parameters
     ----------
     path : path-like
-        Records of two int32, the numbers of two words in ``vocab.txt`` from 1, and a float64, in any order.
+        Records in any order: two int32, the numbers of two words in ``vocab.txt`` from 1, and a float64.
     n_words : int
-        Words of ``vocab.txt``.
+        Number of words in ``vocab.txt``.
 
     Returns
     -------
     Cooccurrence
-        As of `from_sparse`.
+        As from `from_sparse`.
 
     Raises
     ------
     InputError
-        When the file is missing or empty, its size is no multiple of 16 bytes, a record names no word, or a
-        count is not positive.
+        When the file is missing or empty, its size is no multiple of 16 bytes, a number is not that of a
+        word, or a count is not positive.
     """
     try:
         size = os.stat(path).st_size

@@ -1,4 +1,4 @@
-"""From documents to word ids: tokens, vocabulary, and the table of the units that can be removed."""
+"""Convert documents to word ids: tokens, vocabulary, and the table of the units that can be removed."""
 
 import itertools
 import operator
@@ -29,19 +29,19 @@ EXCERPT_CHARACTERS = 200
 EXCERPT_WORDS = 25
 TABLE_COLUMNS = ("document", "id", "title", "n_tokens", "excerpt")
 RENAMED = "source_"
-"""What comes before a metadata key that is also one of `TABLE_COLUMNS`."""
+"""Prefix of a metadata key that is also one of `TABLE_COLUMNS`."""
 MAX_METADATA_KEYS = 1000
-"""The most different metadata keys of a corpus; each takes a column with a field a document."""
+"""Largest number of metadata keys of a corpus; each needs a column with a field per document."""
 
 _CHUNK = 2**20
 _NO_WORD = -1
-_NO_WORDS = _SHORT, _LONG, _MARKED = (
+_REJECTED = _SHORT, _LONG, _UNDERSCORED = (
     f"below {MIN_WORD_LENGTH} letters",
     f"above {MAX_WORD_LENGTH} letters",
     "that begin with _",
 )
 _CAPITALS = "with capitals"
-# A run of letters, marks of words such as "_" included: what gensim.utils.PAT_ALPHABETIC matches, but faster.
+# A run of letters and "_": the same matches as gensim.utils.PAT_ALPHABETIC, but faster.
 _RUN = re.compile(r"[^\W\d]+")
 
 
@@ -56,16 +56,17 @@ class Corpus:
     offsets : numpy.ndarray
         int64, (n_units + 1,): unit d is ``tokens[offsets[d]:offsets[d + 1]]``.
     vocabulary : pandas.DataFrame
-        ``word``, ``count``; the row is the id; most frequent first, equal counts by the word.
+        ``word``, ``count``; the row number is the id. Most frequent words first; equal counts in alphabetical
+        order.
     documents : pandas.DataFrame
-        A row a unit: ``document`` (int64, the index into `offsets`), ``id``, ``title``, ``n_tokens``
-        (int64), ``excerpt``, and what metadata the source has, as text (empty where unknown).
+        A row per unit: ``document`` (int64, the index into `offsets`), ``id``, ``title``, ``n_tokens``
+        (int64), ``excerpt``, and the metadata of the source, as text (empty if unknown).
     n_source_tokens : int
         Tokens of the kept articles before words outside the vocabulary were dropped.
     renamed : dict of str to str
-        Metadata keys that are columns of `documents`, and the columns that have their values instead.
+        Metadata keys that conflict with columns of `documents`, and their new column names.
     kept : str
-        What was kept, and what was left out and why, for a person to read.
+        Description of the kept and omitted parts, with reasons.
     """
 
     tokens: np.ndarray
@@ -80,7 +81,7 @@ class Corpus:
 def tokenize(text: str) -> list[str]:
     """Return the words of a text exactly as ``gensim.corpora.wikicorpus.tokenize`` does.
 
-    Lower case, runs of letters of 2 to 15 characters that do not begin with an underscore.
+    Words are lower-case runs of letters of 2 to 15 characters that do not begin with an underscore.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def tokenize(text: str) -> list[str]:
     Returns
     -------
     list of str
-        The words in their order.
+        The words in order.
     """
     return [run for run in _RUN.findall(text.lower()) if _is_word(run)]
 
@@ -106,39 +107,39 @@ def build_corpus(
     min_count: int = Choice.min_count,
     name: str = "the corpus",
 ) -> Corpus:
-    """Tokenise documents, choose those of proper length, choose the vocabulary, and cut units.
+    """Tokenise documents, select them by length, select the vocabulary, and split them into units.
 
-    One pass over the text; memory is 4 bytes a token plus the distinct words and the table.
+    One pass over the text; memory is 4 bytes per token plus the distinct words and the table.
 
     Parameters
     ----------
     documents : iterable of Document
         The source, e.g. `readers.read_documents`.
     unit : str
-        What can be removed: an ``article`` (a whole document) or a ``part`` of one.
+        The unit of removal: an ``article`` (an entire document) or a ``part`` of an article.
     part_length : int
-        In-vocabulary tokens a part; the last part of an article is shorter. Parts are named ``ID#1``,
-        ``ID#2``, … and keep the title of their article.
+        In-vocabulary tokens per part; the last part of an article is shorter. The ids of parts are ``ID#1``,
+        ``ID#2``, …; parts have the title of their article.
     min_length, max_length : int
-        Articles with fewer or more tokens (before the vocabulary is applied) are left out.
+        Articles with fewer or more tokens (before the vocabulary is applied) are omitted.
     max_tokens : int
-        No article is added once the kept ones have this many tokens.
+        Reading stops when the kept articles have this many tokens.
     min_count : int
-        Words that occur less often in the kept articles are left out of the vocabulary.
+        Words that occur less often in the kept articles are not in the vocabulary.
     name : str
-        The source, which messages begin with.
+        The source; messages begin with it.
 
     Returns
     -------
     Corpus
-        The excerpt of an article is the beginning of its text (200 characters, on one line), that of a part
-        its first 25 in-vocabulary words. It ends with an ellipsis where it is cut.
+        The excerpt of an article is the beginning of its text (200 characters, on one line). The excerpt of a
+        part is its first 25 in-vocabulary words. A truncated excerpt ends with an ellipsis.
 
     Raises
     ------
     InputError
-        When a parameter is out of range, no document has a proper length, no word is frequent enough, or
-        there are more than `MAX_METADATA_KEYS` metadata keys.
+        When a parameter is out of range, no document has a valid length, no word is frequent enough, or there
+        are more than `MAX_METADATA_KEYS` metadata keys.
     """
     _check_parameters(unit, part_length, min_length, max_length, max_tokens, min_count)
     articles = _Articles(name, min_length, max_length, keep_excerpts=unit == "article")
@@ -171,7 +172,7 @@ def read_corpus(
     vocabulary: Path,
     say: Callable[[str], None],
 ) -> None:
-    """Read a corpus: tokenise, choose articles and vocabulary, cut the units that can be removed."""
+    """Read and write a corpus: tokenise, select articles and vocabulary, split into removable units."""
     built = build_corpus(read_documents(source, format, say), **vars(choice), name=str(source))
     for key, column in built.renamed.items():
         say(f"{source}: the key '{key}' is kept as '{column}': documents have a {key} of ours")
@@ -205,14 +206,14 @@ def write_corpus(
 
 
 def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
-    """Read the numbers of a corpus, which must be of these words, each as often as the vocabulary says.
+    """Read the tokens and offsets of a corpus, and compare its word counts with its vocabulary.
 
     Parameters
     ----------
     path : path-like
-        What `write_corpus` wrote (.npz).
+        The .npz file of `write_corpus`.
     vocabulary : Vocabulary
-        What was written with it.
+        The vocabulary of the same corpus.
 
     Returns
     -------
@@ -222,7 +223,7 @@ def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.nda
     Raises
     ------
     InputError
-        When the file is no corpus, or the vocabulary is that of another one.
+        When the file is not a corpus, or the vocabulary is that of another corpus.
     """
     arrays = read_npz(path, ("tokens", "offsets"))
     tokens, counts = arrays["tokens"], np.zeros(len(vocabulary), np.int64)
@@ -273,7 +274,7 @@ def _is_word(run: str) -> bool:
 
 
 class _WordIds(dict):
-    """Ids of words in the order in which they were first met; a run of letters that is no word gets -1."""
+    """Ids of words in the order of their first occurrence; a run of letters that is no word gets -1."""
 
     def __missing__(self, run: str) -> int:
         if not _is_word(run):
@@ -283,7 +284,7 @@ class _WordIds(dict):
 
 
 class _Articles:
-    """The articles of proper length, with provisional word ids, and what was seen of the others."""
+    """The articles of valid length, with provisional word ids, and statistics of all documents."""
 
     def __init__(self, name: str, min_length: int, max_length: int | None, keep_excerpts: bool):
         self.name = name
@@ -291,7 +292,7 @@ class _Articles:
         self.ids = array("i")
         self.offsets = array("q", [0])
         self.renamed: dict[str, str] = {}
-        self.columns: dict[str, list[str]] = {}  # of the table, a text an article
+        self.columns: dict[str, list[str]] = {}  # of the table, a text per article
         self._places: list[str] = []
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
@@ -299,7 +300,7 @@ class _Articles:
         self._changes: Counter[str] = Counter()
 
     def add(self, document: Document) -> None:
-        """Count one document, and keep it if its length is proper."""
+        """Count one document, and keep it if its length is valid."""
         runs = _RUN.findall(document.text.lower())
         ids = np.fromiter(map(self.words.__getitem__, runs), np.int32, len(runs))
         is_word = ids != _NO_WORD
@@ -317,28 +318,28 @@ class _Articles:
             self.offsets.append(len(self.ids))
 
     def _count_changes(self, text: str, runs: list[str], is_word: np.ndarray) -> None:
-        """Count the runs of letters of a text that are no words, and those that had capitals."""
-        written = _RUN.findall(text)
-        if len(written) == len(runs):
-            self._changes[_CAPITALS] += sum(map(operator.ne, written, runs))
-        else:  # a capital whose small letter is two signs
-            self._changes[_CAPITALS] += sum(run != run.lower() for run in written)
+        """Count the runs of letters of a text that are not words, and those with capitals."""
+        original_runs = _RUN.findall(text)
+        if len(original_runs) == len(runs):
+            self._changes[_CAPITALS] += sum(map(operator.ne, original_runs, runs))
+        else:  # the lower case of a capital has two characters
+            self._changes[_CAPITALS] += sum(run != run.lower() for run in original_runs)
         for run in itertools.compress(runs, ~is_word):
             if run.startswith("_"):
-                self._changes[_MARKED] += 1
+                self._changes[_UNDERSCORED] += 1
             else:
                 self._changes[_SHORT if len(run) < MIN_WORD_LENGTH else _LONG] += 1
 
     def changes(self) -> str:
-        """Say what the words of the kept articles lack of their text, with counts; nothing if nothing."""
+        """Describe, with counts, the changes from the text of the kept articles to words; "" if none."""
         capitals = self._changes[_CAPITALS]
         parts = [f"{number_of(capitals, 'word')} put in lower case"] if capitals else []
-        left_out = [f"{self._changes[which]:,} {which}" for which in _NO_WORDS if self._changes[which]]
+        left_out = [f"{self._changes[reason]:,} {reason}" for reason in _REJECTED if self._changes[reason]]
         parts += [f"runs of letters left out: {', '.join(left_out)}"] if left_out else []
         return "; ".join(["", *parts])
 
     def _column(self, key: str) -> str:
-        """Return the column of a metadata key, which is never one of ours nor that of another key."""
+        """Return the column of a metadata key, distinct from `TABLE_COLUMNS` and from all other keys."""
         bare = key
         while bare.startswith(RENAMED):
             bare = bare.removeprefix(RENAMED)
@@ -365,7 +366,7 @@ class _Articles:
             column.append(row.get(key, ""))
 
     def check(self) -> None:
-        """Raise when no article was kept, or two have one id, by which a document is asked for."""
+        """Raise InputError if no article was kept, or two share an id, because users select by id."""
         if len(self.offsets) == 1:
             if not self._read:
                 raise InputError(f"{self.name}: has no document; check its content and format")
@@ -376,9 +377,9 @@ class _Articles:
                 f" to {self._longest} tokens; change min_length or max_length"
             )
         ids = pd.Series(self.columns["id"])
-        again = ids.duplicated()
-        if again.any():
-            second = int(again.to_numpy().argmax())
+        is_repeated = ids.duplicated()
+        if is_repeated.any():
+            second = int(is_repeated.to_numpy().argmax())
             first = int((ids == ids[second]).to_numpy().argmax())
             place = self._places[second]
             where = place if place.startswith(self.name) else f"{self.name}: {place}"
@@ -388,22 +389,22 @@ class _Articles:
             )
 
     def kept(self) -> str:
-        """Say how many articles were kept, and why others were left out."""
+        """Describe the number of kept articles, and the reasons for omissions."""
         n_kept, (low, high) = len(self.offsets) - 1, self._limits
         n_long = self._read - n_kept - self._n_short
         left_out = [f"{self._n_short:,} below {low:,} words"] if self._n_short else []
         left_out += [f"{n_long:,} above {high:,} words"] if n_long else []
-        why = f" (left out: {', '.join(left_out)})" if left_out else ""
-        return f"{n_kept:,} of {self._read:,} documents{why}"
+        reasons = f" (left out: {', '.join(left_out)})" if left_out else ""
+        return f"{n_kept:,} of {self._read:,} documents{reasons}"
 
 
 def _one_line(text: str) -> str:
-    """Return the text on one line, with "?" for what UTF-8 cannot hold (half of a surrogate pair)."""
+    """Return the text on one line, with "?" for lone surrogates, which UTF-8 cannot encode."""
     return " ".join(text.split()).encode("utf-8", "replace").decode()
 
 
 def _shorten(text: str) -> str:
-    """Return how a text begins, on one line, which ends with an ellipsis where it is cut."""
+    """Return the beginning of a text on one line, with an ellipsis if truncated."""
     line = _one_line(text[: 4 * EXCERPT_CHARACTERS])
     is_cut = len(line) > EXCERPT_CHARACTERS or bool(text[4 * EXCERPT_CHARACTERS :].strip())
     return f"{line[: EXCERPT_CHARACTERS - 1]}…" if is_cut else line
@@ -434,26 +435,26 @@ def _choose_vocabulary(articles: _Articles, min_count: int) -> tuple[pd.DataFram
 
 
 def _apply_vocabulary(articles: _Articles, remap: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rename the ids in place, drop those without a name, and return the tokens and offsets left."""
+    """Replace provisional ids in place, drop those outside the vocabulary, and return tokens and offsets."""
     ids = np.frombuffer(articles.ids, np.int32)
     old = np.frombuffer(articles.offsets, np.int64)
     new = np.zeros(len(old), np.int64)
-    kept = 0
+    n_kept = 0
     for chunk in _chunks(len(ids)):
-        renamed = remap[ids[chunk]]
-        named = renamed != _NO_WORD
+        final_ids = remap[ids[chunk]]
+        is_word = final_ids != _NO_WORD
         first, last = np.searchsorted(old, [chunk.start, chunk.stop], side="right")
-        new[first:last] = kept + np.cumsum(named)[old[first:last] - chunk.start - 1]
-        left = renamed[named]
-        ids[kept : kept + len(left)] = left
-        kept += len(left)
-    return ids[:kept], new
+        new[first:last] = n_kept + np.cumsum(is_word)[old[first:last] - chunk.start - 1]
+        words = final_ids[is_word]
+        ids[n_kept : n_kept + len(words)] = words
+        n_kept += len(words)
+    return ids[:n_kept], new
 
 
 def _cut(
     tokens: np.ndarray, offsets: np.ndarray, table: pd.DataFrame, words: list[str], part_length: int
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """Cut every article into parts; return the offsets and the table of the parts."""
+    """Split every article into parts; return the offsets and the table of the parts."""
     n_parts = -(-np.diff(offsets) // part_length)
     article = np.repeat(np.arange(len(n_parts)), n_parts)
     number = np.arange(len(article)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)

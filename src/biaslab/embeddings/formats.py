@@ -22,16 +22,16 @@ __all__ = ["FORMATS", "keyed_vectors", "read_embedding", "write_embedding"]
 
 FORMATS = ("word2vec", "word2vec-binary", "glove")
 
-# What no file of word vectors exceeds: so a file of something else does not fill the memory.
+# Limits of any file of word vectors: they prevent other files from filling the memory.
 _LONGEST_LINE = 2**22
 _LONGEST_WORD = 2**12
 _MOST_DIMENSIONS = 2**17
 _CHUNK_BYTES = 2**18
 _SAMPLED_LINES = 1000
-"""Rows whose fields are counted where no header announces the dimensions."""
+"""Rows whose fields are counted if no header announces the dimensions."""
 _N_EXAMPLES = 3
 _MOST_DIGITS = 9
-"""Digits that tell any two numbers of 32 bits apart."""
+"""Digits that distinguish any two 32-bit numbers."""
 _FOREIGN = {
     b"\x80": (
         "a pickle, as gensim saves its own; it can run code when it is opened, so it never is. Export it with"
@@ -43,48 +43,48 @@ _FOREIGN = {
     b"PK\x03\x04": "an archive; unpack it, and give the file of vectors in it",
     b"\x1f\x8b": "compressed by gzip; let its name end with .gz",
 }
-"""What files begin with that are of no format read here, and what to do about them."""
+"""First bytes of files in unsupported formats, and advice for each."""
 
 
 def read_embedding(
     path: str | os.PathLike, format: str | None = None, say: Callable[[str], None] = warnings.warn
 ) -> tuple[list[str], np.ndarray]:
-    """Read word vectors; nothing in the file is ever executed.
+    """Read word vectors; reading never executes code of the file.
 
     Parameters
     ----------
     path : path-like
-        The file; it may be compressed (``.gz``, ``.bz2``). Any number of blanks or tabs divides the numbers
-        of a text file, and its words may hold blanks: the last numbers of a row are the vector.
+        The file; it may be compressed (``.gz``, ``.bz2``). Blanks or tabs separate the numbers of a text
+        file. Its words may contain blanks: the last numbers of a row are the vector.
     format : {"word2vec", "word2vec-binary", "glove"}, optional
-        By default it is told from the content: word2vec files begin with a line of two whole numbers, and
-        those that go on with control characters are binary. Only a file of a few bytes, or a GloVe file of
-        one dimension with a number as its first word, can be mistaken.
+        By default the content determines the format. word2vec files begin with a line of two integers; those
+        that continue with control characters are binary. Detection can fail only for a file of a few bytes,
+        or for a one-dimensional GloVe file whose first word is a number.
     say : callable
-        Receives one line for each way in which the result is not the file, with the count: rows that repeat
-        a word (the first row counts), words that hold blanks, a header that announces another number of
-        rows, a byte order mark, and numbers that 32 bits cannot hold. By default each line is a Python
-        warning.
+        Receives a line, with the count, for each type of difference from the file: repeated words (the first
+        row counts), words that contain blanks, a header that announces another number of rows, a byte order
+        mark, and numbers that exceed 32-bit precision. By default each line is a Python warning.
 
     Returns
     -------
     words : list of str
-        In the order of the file, each once.
+        Distinct words, in the order of the file.
     vectors : (V, D) float32
-        Their vectors.
+        The vectors of the words.
 
     Raises
     ------
     InputError
-        When the file is missing, empty, truncated or malformed, holds a value that is not finite, or is a
-        pickle, as gensim's own ``.kv`` and ``.model`` are.
+        When the file is missing, empty, truncated or malformed, contains a value that is not finite, or is a
+        pickle such as gensim's ``.kv`` and ``.model``.
     """
     path = Path(path)
     try:
-        kind = _known(format) if format else None
+        if format:
+            _check_format(format)
         detected = _detect(path)
-        kind = kind or detected
-        rows = _read_binary(path) if kind == "word2vec-binary" else _read_text(path, kind == "word2vec")
+        format = format or detected
+        rows = _read_binary(path) if format == "word2vec-binary" else _read_text(path, format == "word2vec")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file of word vectors; check the path") from error
     except (OSError, EOFError, zlib.error) as error:
@@ -103,25 +103,25 @@ def read_embedding(
 
 
 def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarray, format: str) -> None:
-    """Write word vectors, atomically; reading them back gives the same words and the same 32-bit numbers.
+    """Write word vectors, atomically; `read_embedding` returns the same words and 32-bit numbers.
 
     Parameters
     ----------
     path : path-like
         The file to write.
     words : list of str
-        Words without spaces and line breaks, each once.
+        Distinct words without spaces and line breaks.
     vectors : (V, D) float32
-        Their vectors.
+        The vectors of the words.
     format : {"word2vec", "word2vec-binary", "glove"}
-        What to write.
+        Format of the file.
 
     Raises
     ------
     InputError
-        When the format is unknown or cannot hold the words, or the file cannot be written.
+        When the format is unknown or cannot represent the words, or the file cannot be written.
     """
-    _known(format)
+    _check_format(format)
     try:
         keyed = keyed_vectors(words, vectors)
     except InputError as error:
@@ -138,14 +138,14 @@ def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarr
 
 
 def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
-    """Return word vectors as gensim knows them.
+    """Convert word vectors to gensim's class.
 
     Parameters
     ----------
     words : sequence of str
-        Each once; they keep their order.
+        Distinct words; their order is kept.
     vectors : (V, D) float32
-        Their vectors.
+        The vectors of the words.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
     Raises
     ------
     InputError
-        When a word is there twice, or words and vectors are not as many.
+        When a word is repeated, or the numbers of words and vectors differ.
     """
     if len(words) != len(vectors):
         raise InputError(f"{len(words)} words and {len(vectors)} vectors; give a vector for each word")
@@ -163,18 +163,17 @@ def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
         raise InputError("a word is there twice; give every word once")
     keyed = KeyedVectors(vectors.shape[1])
     keyed.add_vectors(list(words), vectors)
-    keyed.expandos["count"] = np.arange(len(words), 0, -1)  # gensim writes words by falling count
+    keyed.expandos["count"] = np.arange(len(words), 0, -1)  # gensim writes words by decreasing count
     return keyed
 
 
-def _known(format: str) -> str:
+def _check_format(format: str) -> None:
     if format not in FORMATS:
         raise InputError(f"unknown format '{format}'{suggest(format, FORMATS)} (known: {', '.join(FORMATS)})")
-    return format
 
 
 def _detect(path: Path) -> str:
-    """Return the format that a file seems to have; raise for one of other tools."""
+    """Detect the format of a file; raise InputError for unsupported formats of other tools."""
     with utils.open(path, "rb") as file:
         first = file.readline(_LONGEST_LINE)
         sample = file.read(4096)
@@ -188,7 +187,7 @@ def _detect(path: Path) -> str:
 
 
 def _is_text(sample: bytes) -> bool:
-    """Tell whether bytes are UTF-8 (perhaps cut within a character) without control characters."""
+    """Return whether bytes are UTF-8 (possibly truncated within a character) without control characters."""
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
@@ -197,7 +196,7 @@ def _is_text(sample: bytes) -> bool:
 
 
 def _parse_header(line: bytes) -> tuple[int, int] | None:
-    """Return the numbers of words and dimensions of a word2vec header, or None if `line` is none."""
+    """Return the numbers of words and dimensions of a word2vec header, None if `line` is not a header."""
     fields = line.split()
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
         return None
@@ -205,7 +204,7 @@ def _parse_header(line: bytes) -> tuple[int, int] | None:
 
 
 def _require_header(path: Path, line: bytes) -> tuple[int, int]:
-    """Return the numbers of a word2vec header, which must be positive and possible."""
+    """Return the numbers of a word2vec header; raise InputError unless both are positive and possible."""
     header = _parse_header(line)
     if header is None or 0 in header or header[1] > _MOST_DIMENSIONS:
         raise InputError(f"{path}, line 1: not the header of a word2vec file (number of words, dimensions)")
@@ -213,19 +212,19 @@ def _require_header(path: Path, line: bytes) -> tuple[int, int]:
 
 
 class _Rows:
-    """The rows of a file as they are read: each word once, and what the reader must report."""
+    """The rows of a file during reading: distinct words with their vectors, and facts to report."""
 
     def __init__(self) -> None:
         self.number_of: dict[str, int] = {}  # line or row of each word
         self.n_rows = 0
         self.announced: int | None = None
         self.has_mark = False
-        self.n_rounded = 0  # of the first rows, those with more digits than 32 bits hold
+        self.n_rounded = 0  # number of the first rows with more digits than 32 bits hold
         self._values = bytearray()
         self._repeated: list[str] = []
 
     def add(self, word: str, number: int, vector: bytes) -> None:
-        """Add the word of a line or row, if it is new, with the bytes of its vector."""
+        """Add a word, unless repeated, with its line or row number and the bytes of its vector."""
         self.n_rows += 1
         if word in self.number_of:
             self._repeated.append(word)
@@ -242,7 +241,7 @@ class _Rows:
         )
 
     def notes(self) -> list[str]:
-        """Return a line for each way in which words and vectors are not those of the file."""
+        """Return a line for each difference of words and vectors from the file."""
         notes = []
         if self.has_mark:
             notes.append("begins with a byte order mark, which is left out")
@@ -263,23 +262,23 @@ class _Rows:
                 f"{rows} {verb} a word of an earlier row ({list_examples(self._repeated)}); the first"
                 " row of a word counts"
             )
-        if blank := [word for word in self.number_of if " " in word]:
+        if words := [word for word in self.number_of if " " in word]:
             notes.append(
-                f"the word of {number_of(len(blank), 'row')} holds blanks ({list_examples(blank)}); the last"
+                f"the word of {number_of(len(words), 'row')} holds blanks ({list_examples(words)}); the last"
                 " numbers of a row are its vector"
             )
         return notes
 
 
 def list_examples(words: Sequence[str]) -> str:
-    """Return the first few of some words, in quotes."""
+    """Return the first few distinct words, in quotes."""
     distinct = list(dict.fromkeys(words))
     more = ", ..." if len(distinct) > _N_EXAMPLES else ""
     return ", ".join(f"'{word}'" for word in distinct[:_N_EXAMPLES]) + more
 
 
 def _read_text(path: Path, has_header: bool) -> _Rows:
-    """Read rows of a word and its numbers, after a word2vec header or without one (GloVe)."""
+    """Read rows of a word and its numbers, after a word2vec header or without a header (GloVe)."""
     with utils.open(path, "rb") as file:
         if not has_header:
             return _read_rows(path, file, first_line=1, n_dimensions=_count_dimensions(path))
@@ -291,9 +290,9 @@ def _read_text(path: Path, has_header: bool) -> _Rows:
 
 
 def _count_dimensions(path: Path) -> int:
-    """Return how many numbers most of the first rows end with; a row with fewer fields has as many as it can.
+    """Return the most common count of numbers at the end of the first rows, at most all fields but one.
 
-    Words may hold blanks, but most do not: otherwise something else than blanks divides the numbers.
+    Words may contain blanks. If most rows have such words, blanks do not separate the numbers: return 0.
     """
     counts: Counter[int] = Counter()
     n_plain: Counter[int] = Counter()
@@ -312,7 +311,7 @@ def _count_dimensions(path: Path) -> int:
 
 
 def _count_numbers(fields: Sequence[bytes]) -> int:
-    """Return how many numbers a row ends with."""
+    """Return the count of numbers at the end of a row."""
     return sum(1 for _ in itertools.takewhile(_is_number, reversed(fields)))
 
 
@@ -321,7 +320,7 @@ def _is_number(field: bytes) -> bool:
 
 
 def _read_rows(path: Path, file: BinaryIO, first_line: int, n_dimensions: int) -> _Rows:
-    """Read rows of a word and so many numbers; with 0 the rows are no such rows, and the first is refused."""
+    """Read rows of a word and `n_dimensions` numbers; 0 dimensions raise InputError at the first row."""
     rows = _Rows()
     for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), first_line):
         where = f"{path}, line {number}"
@@ -342,7 +341,7 @@ def _read_rows(path: Path, file: BinaryIO, first_line: int, n_dimensions: int) -
 
 
 def _split_row(where: str, line: bytes, n_dimensions: int) -> tuple[bytes, list[bytes]]:
-    """Return the word of a row, which may hold blanks or be one, and its numbers as text."""
+    """Return the word of a row, which may contain blanks or be a blank, and its numbers as text."""
     fields = line.split()
     if not fields:
         raise InputError(f"{where}: an empty line; delete it")
@@ -357,7 +356,7 @@ def _split_row(where: str, line: bytes, n_dimensions: int) -> tuple[bytes, list[
 
 
 def _row_problem(where: str, line: bytes, fields: list[bytes], n_dimensions: int) -> str:
-    """Return what is wrong with a row that has too few or too many numbers, and what to do."""
+    """Return the problem of a row with too few or too many numbers, and advice."""
     for mark, name in ((b",", "commas"), (b";", "semicolons")):
         if line.count(mark) >= max(1, n_dimensions - 1, len(fields) - 1):
             return f"{name} stand between or in the numbers; write numbers as 0.5, with blanks between them"
@@ -369,10 +368,10 @@ def _row_problem(where: str, line: bytes, fields: list[bytes], n_dimensions: int
     _decode(where, line)
     if not n_dimensions:
         return "expected a word and its numbers, divided by blanks; give a file of word vectors"
-    n_found = min(_count_numbers(fields), len(fields) - 1)
-    get = "repair the row" if n_found > n_dimensions else "get the whole file, or repair the row"
+    n_numbers = min(_count_numbers(fields), len(fields) - 1)
+    advice = "repair the row" if n_numbers > n_dimensions else "get the whole file, or repair the row"
     plural = "s" * (n_dimensions != 1)
-    return f"expected {n_dimensions} number{plural} after the word, found {n_found}; {get}"
+    return f"expected {n_dimensions} number{plural} after the word, found {n_numbers}; {advice}"
 
 
 def _decode(where: str, text: bytes) -> str:
@@ -383,7 +382,7 @@ def _decode(where: str, text: bytes) -> str:
 
 
 def _parse_numbers(where: str, fields: list[bytes]) -> np.ndarray:
-    """Return the numbers of a row as float32 (D,); too large ones become infinite."""
+    """Return the numbers of a row, (D,) float32; too large numbers become infinite."""
     try:
         numbers = np.array(list(map(float, fields)))
     except ValueError as error:
@@ -394,7 +393,7 @@ def _parse_numbers(where: str, fields: list[bytes]) -> np.ndarray:
 
 
 def _is_rounded(field: bytes, number: float) -> bool:
-    """Tell whether a number of more digits than 32 bits hold became another number."""
+    """Return whether a number with more digits than 32 bits hold changed by rounding."""
     digits = re.split(rb"[eE]", field)[0].replace(b".", b"").lstrip(b"+-0")
     return len(digits) > _MOST_DIGITS and float(field) != number
 
@@ -408,7 +407,7 @@ def _parses(field: bytes) -> bool:
 
 
 def _read_binary(path: Path) -> _Rows:
-    """Read word2vec's binary format; memory grows with what is there, not with what the header announces."""
+    """Read word2vec's binary format; memory grows with the rows read, not with the number in the header."""
     rows = _Rows()
     with utils.open(path, "rb") as file:
         n_words, n_dimensions = _require_header(path, file.readline(_LONGEST_LINE))

@@ -1,8 +1,8 @@
 """GloVe (Pennington et al. 2014; Brunet et al. 2019, Eq. 1), trained in a block schedule.
 
-Words are dealt into B row groups and B column groups. The entries of X fall into B x B blocks; an epoch is B
-rounds, and the B blocks of one round share neither a row nor a column. Threads therefore never touch the same
-parameters, and the bits of the result do not depend on how many there are.
+Words are dealt into B row groups and B column groups, which divide the entries of X into B x B blocks. An
+epoch has B rounds. The B blocks of one round share neither a row nor a column. Therefore threads never update
+the same parameters, and the result does not depend on the number of threads, bit for bit.
 """
 
 import hashlib
@@ -39,8 +39,8 @@ class GloveEmbedding:
     b, c : numpy.ndarray
         (V,) float32, the bias terms of words and contexts.
     loss : numpy.ndarray
-        (epochs,) float64, mean over the entries of X of f(X_ij) (w_i.u_j + b_i + c_j - log X_ij)^2 / 2, each
-        measured just before the entry's update, as the reference code prints it.
+        (epochs,) float64, mean over the entries of X of f(X_ij) (w_i.u_j + b_i + c_j - log X_ij)^2 / 2. As in
+        the reference code, each term is computed just before the update of its entry.
     """
 
     W: np.ndarray
@@ -52,10 +52,10 @@ class GloveEmbedding:
 
 @dataclass
 class Records:
-    """The entries of X, sorted by block and shuffled inside, and where each word's parameters lie."""
+    """The entries of X, sorted by block and shuffled inside, and the place of each word's parameters."""
 
-    row_place: np.ndarray  # (V,) int32: row group by row group
-    column_place: np.ndarray  # (V,) int32
+    row_place: np.ndarray  # (V,) int32, places ordered by row group
+    column_place: np.ndarray  # (V,) int32, places ordered by column group
     rows: np.ndarray  # (nnz,) int32, places
     columns: np.ndarray  # (nnz,) int32, places
     log_x: np.ndarray  # (nnz,) float32
@@ -72,12 +72,12 @@ def weighting(x: np.ndarray, x_max: float, alpha: float) -> np.ndarray:
     x : numpy.ndarray
         Counts of 0 or more, of any shape.
     x_max, alpha : float
-        Count from which the weight is 1, and exponent below it.
+        Smallest count with weight 1, and exponent below it.
 
     Returns
     -------
     numpy.ndarray
-        As for `x`, float64: weights from 0 to 1.
+        Weights from 0 to 1, of the same shape. As for `x`, but always float64.
     """
     return np.minimum((x / x_max) ** alpha, 1.0)
 
@@ -96,18 +96,18 @@ def train(
     Parameters
     ----------
     x : Cooccurrence
-        The counts X: of `cooccurrence.count_texts`, or of a sparse matrix by `cooccurrence.from_sparse`.
+        The counts X, from `cooccurrence.count_texts` or, for a sparse matrix, `cooccurrence.from_sparse`.
     parameters : GloveParameters
         Hyperparameters.
     rng : numpy.random.Generator
-        Decides the initial values, the dealing of words into groups and the order of the records.
+        Draws the initial values, the groups of words and the order of the records.
     threads : int
-        Threads to use, at most as many as the machine has; the result is the same bit for bit.
+        Threads to use, at most as many as the machine has; the result does not depend on them, bit for bit.
     checkpoint : pathlib.Path, optional
-        Where to keep the state of a long training. A state of the same training found there is continued, and
-        the result is bit for bit that of an undisturbed training. The caller deletes the file.
+        File for the state of a long training. Training resumes from a state of the same training in this
+        file, and gives the same result, bit for bit. The caller deletes the file.
     checkpoint_seconds : float
-        Least time between two checkpoints.
+        Minimum time between two checkpoints.
     progress : callable
         Called after each epoch.
 
@@ -119,15 +119,15 @@ def train(
     Raises
     ------
     InputError
-        When X is empty, a hyperparameter is impossible, or the training diverges.
+        When X is empty, a hyperparameter is invalid, or the training diverges.
 
     Notes
     -----
-    AdaGrad as in the reference implementation: vectors and biases start uniform in (-0.5, 0.5)/D, sums of
-    squared gradients at 1, gradient components are clipped at +-100, biases take steps without the learning
-    rate (they are clipped too, which the reference does not do: a bias gradient of 100 is a training that
-    diverges). The records keep their order over the epochs. An entry whose count is zero keeps its place in
-    that order and, as f(0) = 0, changes no parameter.
+    AdaGrad as in the reference implementation. Vectors and biases start uniform in (-0.5, 0.5)/D, and sums of
+    squared gradients at 1. Gradient components are clipped at +-100. Steps of biases do not use the learning
+    rate. Unlike in the reference, bias gradients are also clipped: a bias gradient of 100 occurs only if the
+    training diverges. The order of the records is the same in all epochs. An entry with a zero count keeps
+    its place in that order and changes no parameter, because f(0) = 0.
     """
     check(x, parameters)
     set_threads(threads)
@@ -163,15 +163,15 @@ def train(
 
 @dataclass
 class _State:
-    """What changes during a training: all that a checkpoint must hold."""
+    """The state of a training, which a checkpoint stores."""
 
     rows: np.ndarray  # (V, 2 * width) float32, in the order of the places
     columns: np.ndarray  # (V, 2 * width) float32
-    loss: np.ndarray  # (epochs,) float64, NaN where still to come
+    loss: np.ndarray  # (epochs,) float64, NaN for future epochs
 
     @property
     def done(self) -> int:
-        """Epochs behind us."""
+        """Number of completed epochs."""
         return int(np.isfinite(self.loss).sum())
 
 
@@ -182,14 +182,14 @@ def _train_epoch(state: _State, records: Records, rates: np.ndarray) -> None:
         records.schedule, rates[0], rates[1], losses,
     )  # fmt: skip
     loss = losses.sum() / len(records.rows)
-    of_zeros = 0.5 * float(np.mean(records.f_x * records.log_x**2, dtype=np.float64))
-    if not loss <= 10 * of_zeros + 1:  # worse by far than an embedding of zeros, which knows nothing
+    zero_loss = 0.5 * float(np.mean(records.f_x * records.log_x**2, dtype=np.float64))
+    if not loss <= 10 * zero_loss + 1:  # far worse than an embedding of zeros
         raise InputError(f"GloVe training diverged in epoch {state.done + 1}; choose a lower learning_rate")
     state.loss[state.done] = loss
 
 
 def embedding_of(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray) -> GloveEmbedding:
-    """Take an embedding out of both arrays of parameters, in word order."""
+    """Extract an embedding from both arrays of parameters, in word order."""
     return GloveEmbedding(
         W=w[:, :dimension].copy(),
         U=u[:, :dimension].copy(),
@@ -200,7 +200,7 @@ def embedding_of(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray)
 
 
 def check(x: Cooccurrence, parameters: GloveParameters) -> None:
-    """Refuse counts and hyperparameters that nothing can be trained with."""
+    """Raise InputError for empty counts and invalid hyperparameters."""
     if not len(x.indices):
         raise InputError("the co-occurrence matrix is empty; use a larger corpus or a smaller min_count")
     for name, least in (("dimension", 1), ("epochs", 1)):
@@ -212,20 +212,20 @@ def check(x: Cooccurrence, parameters: GloveParameters) -> None:
 
 
 def padded_width(dimension: int) -> int:
-    """Return the width of a row of parameters, in which the next begins with a cache line."""
+    """Return the width of a row of parameters, padded to whole cache lines."""
     return -(-(dimension + 2) // CACHE_LINE) * CACHE_LINE
 
 
 def count_groups(n_words: int, width: int) -> int:
-    """Return B, the groups of words of the schedule; `width` is that of a padded row of parameters."""
-    wanted = -(-n_words * 2 * width * 4 // _GROUP_BYTES)
-    return max(1, min(n_words, max(_MIN_GROUPS, min(wanted, _MAX_GROUPS))))
+    """Return B, the number of word groups of the schedule; `width` is that of a padded row of parameters."""
+    n_groups = -(-n_words * 2 * width * 4 // _GROUP_BYTES)
+    return max(1, min(n_words, max(_MIN_GROUPS, min(n_groups, _MAX_GROUPS))))
 
 
 def initial_parameters(
     n_words: int, dimension: int, width: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the parameters that a training begins with, in word order, in rows padded to `width`.
+    """Draw the initial parameters of a training, in word order, in rows padded to `width`.
 
     Both arrays are (V, 2 * width) float32: ``[w, b, 1 | sums]`` and ``[u, 1, c | sums]``.
     """
@@ -247,20 +247,20 @@ def learning_rates(parameters: GloveParameters, width: int) -> np.ndarray:
 
 
 def placed(parameters: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Return parameters in word order in the order of the places."""
-    moved = np.empty_like(parameters)
-    moved[place] = parameters
-    return moved
+    """Reorder parameters from word order to the order of the places."""
+    reordered = np.empty_like(parameters)
+    reordered[place] = parameters
+    return reordered
 
 
 def _deal(n_words, n_groups, rng):
-    """Deal the words, most frequent first, into groups: every round of dealing gives each group one word."""
+    """Deal the words, most frequent first, into groups; each round deals one word to every group."""
     rounds = -(-n_words // n_groups)
     return rng.permuted(np.tile(np.arange(n_groups), (rounds, 1)), axis=1).ravel()[:n_words]
 
 
 def _places(groups):
-    """Return the place of every word when the words are laid out group by group, (V,) int32."""
+    """Return the place of every word if words are ordered by group, (V,) int32."""
     place = np.empty(len(groups), np.int32)
     place[np.argsort(groups, kind="stable")] = np.arange(len(groups))
     return place
@@ -269,7 +269,7 @@ def _places(groups):
 def sort_records(
     x: Cooccurrence, parameters: GloveParameters, n_groups: int, rng: np.random.Generator
 ) -> "Records":
-    """Deal words into groups at random, and sort the co-occurrences, shuffled, into blocks of two groups."""
+    """Deal words into groups at random, and sort the shuffled co-occurrences by their block of two groups."""
     row_group, column_group = _deal(x.n_words, n_groups, rng), _deal(x.n_words, n_groups, rng)
     row_place, column_place = _places(row_group), _places(column_group)
     shuffle = rng.permutation(len(x.indices))
@@ -288,7 +288,7 @@ def sort_records(
 
 
 def _identity(x: Cooccurrence, parameters: GloveParameters, start: _State) -> str:
-    """Digest everything a training depends on; the initial values stand for the random stream."""
+    """Return the digest of all inputs of a training; the initial values represent the random stream."""
     digest = hashlib.sha256(repr(sorted(asdict(parameters).items())).encode())
     for array in (x.indptr, x.indices, x.counts, start.rows, start.columns):
         digest.update(np.ascontiguousarray(array).data)
@@ -304,8 +304,8 @@ def write_trainings(
 ) -> None:
     """Write the trainings of one set to an ``.npz`` file, each with its number within the set.
 
-    The influence functions need `every_parameter`, U, b and c too; other analyses only the word vectors.
-    `words` is the digest of the vocabulary, "" where it is not known.
+    The influence functions need `every_parameter`, that is also U, b and c. Other analyses need only W.
+    `words` is the digest of the vocabulary, "" if unknown.
     """
     arrays = {"W": np.stack([e.W for e in embeddings]), "loss": np.stack([e.loss for e in embeddings])}
     if every_parameter:

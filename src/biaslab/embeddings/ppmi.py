@@ -1,10 +1,10 @@
 """The positive pointwise mutual information (PPMI) representation of a corpus (Levy et al. 2015).
 
-A word's vector is its row of
+The vector of a word is its row of
 
     PPMI_ij = max(0, log(X_ij N / (r_i c_j)))    with r_i = sum_j X_ij, c_j = sum_i X_ij, N = sum_ij X_ij
 
-and 0 where X_ij is. X is symmetric, so r = c.
+and 0 if X_ij = 0. X is symmetric, so r = c.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 
 __all__ = ["ppmi_rows", "row_sums"]
 
-_ROUNDING = 1e-12  # of the logarithms: smaller values are 0, so that a row of zeros is one
+_ROUNDING = 1e-12  # error of the logarithms: smaller values count as 0, so that a zero row is recognised
 
 
 def row_sums(x: Cooccurrence) -> np.ndarray:
@@ -27,7 +27,7 @@ def row_sums(x: Cooccurrence) -> np.ndarray:
     Returns
     -------
     (V,) int64 or float64
-        As the counts are; whole numbers without rounding error.
+        Same dtype as the counts; int64 sums have no rounding error.
     """
     sums = np.zeros(x.n_words, x.counts.dtype)
     filled = np.diff(x.indptr) > 0
@@ -37,7 +37,7 @@ def row_sums(x: Cooccurrence) -> np.ndarray:
 
 
 def ppmi_rows(x: Cooccurrence, words: np.ndarray, sums: np.ndarray) -> scipy.sparse.csr_array:
-    """Return the PPMI vectors of some words.
+    """Return the PPMI vectors of the given words.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def ppmi_rows(x: Cooccurrence, words: np.ndarray, sums: np.ndarray) -> scipy.spa
     words : numpy.ndarray
         (m,) int64, word ids.
     sums : numpy.ndarray
-        (V,) int64, what :func:`row_sums` returns.
+        (V,) int64, the result of :func:`row_sums`.
 
     Returns
     -------

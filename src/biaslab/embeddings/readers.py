@@ -1,4 +1,4 @@
-"""Corpus sources of every format, one document at a time in bounded memory."""
+"""Read corpus sources of every format, one document at a time in bounded memory."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ from biaslab.core.errors import InputError, number_of, one_line, suggest
 from biaslab.core.files import parse_json_object
 
 MAX_DOCUMENT_BYTES = 64 * 2**20
-"""The most one document may take once it is decompressed."""
+"""Largest size of a decompressed document."""
 
 _BUFFER_BYTES = 2**20
 _COMPRESSIONS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
@@ -43,8 +43,8 @@ _REDIRECT, _ELSEWHERE = "redirects", "outside the main namespace, as talk pages 
 class Document:
     """One text of a corpus, before tokenisation."""
 
-    id: str  # the source's own name for it: a page number, a line number, a file name
-    title: str  # the id where the source has no titles
+    id: str  # identifier in the source: a page number, a line number, a file name
+    title: str  # the id if the source has no titles
     text: str
     metadata: dict[str, str] = field(default_factory=dict)  # e.g. date, year, section
     where: str = field(default="", compare=False)  # the place in the source, for messages
@@ -55,10 +55,10 @@ def read_documents(
 ) -> Iterator[Document]:
     """Read a corpus source document by document, a folder in the order of the sorted file names.
 
-    ``mediawiki`` is an XML dump; ``jsonl``, an object a line with `id`, `text` and perhaps `title`; ``text``,
-    a document a line; ``folder``, a ``.txt`` file a document; ``nitf``, a folder of ``.tgz`` of NITF XML, as
-    the New York Times Annotated Corpus. Files may be compressed: .gz, .bz2, .zst. `say` receives a line for
-    what the reader leaves out, with its count, once the source is read to its end.
+    ``mediawiki`` is an XML dump; ``jsonl``, an object per line with `id`, `text` and optionally `title`;
+    ``text``, a document per line; ``folder``, a ``.txt`` file per document; ``nitf``, a folder of ``.tgz``
+    archives of NITF XML, such as the New York Times Annotated Corpus. Files may be compressed: .gz, .bz2,
+    .zst. At the end of the source, `say` receives a line with the count of each type of omission.
     """
     if format not in _READERS:
         raise InputError(
@@ -68,9 +68,9 @@ def read_documents(
 
 
 def read_text(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
-    """Read a UTF-8 file, plain or compressed, whose lines are the documents.
+    """Read a UTF-8 file, plain or compressed, with a document per line.
 
-    The id is the number of the line, from 1; `say` receives how many blank lines were skipped.
+    The id is the number of the line, from 1. `say` receives the number of blank lines.
     """
     for number, line in _filled_lines(path, say):
         yield Document(str(number), str(number), line)
@@ -79,7 +79,7 @@ def read_text(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[D
 def read_folder(folder: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
     """Read every ``.txt`` file below a folder, in the order of the relative paths, which are the ids.
 
-    `say` receives how many files of other names are left out.
+    `say` receives the number of other files.
     """
     folder = Path(folder)
     n_others = sum(path.is_file() and not path.name.endswith(".txt") for path in folder.rglob("*"))
@@ -93,11 +93,11 @@ def read_folder(folder: str | os.PathLike, say: Callable[[str], None]) -> Iterat
 
 
 def read_json_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
-    """Read a file with one JSON object a line.
+    """Read a file with one JSON object per line.
 
-    `id` (text or number) and `text` are required, `title` defaults to the id; all other keys with text, a
-    number or a truth value are metadata. `say` receives what is left out: blank lines, and keys with lists,
-    objects or null.
+    `id` (text or number) and `text` are required; `title` defaults to the id. All other keys with text, a
+    number or a boolean are metadata. `say` receives the numbers of omitted blank lines and of omitted values
+    (lists, objects and null) of each key.
     """
     left_out: Counter[str] = Counter()
     for number, line in _filled_lines(path, say):
@@ -131,8 +131,8 @@ def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | 
 def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
     """Read the articles of a ``pages-articles`` dump, single- or multistream: main namespace, no redirects.
 
-    Markup is removed by gensim's `filter_wiki`. `say` receives how many characters that were, how many pages
-    are left out, and why; a dump without an article is refused.
+    gensim's `filter_wiki` removes the markup. `say` receives the number of removed characters, and the
+    numbers of omitted pages with reasons. A dump without an article raises InputError.
     """
     from gensim.corpora.wikicorpus import IGNORED_NAMESPACES, filter_wiki
 
@@ -172,7 +172,7 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[D
 
 
 def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
-    """Yield each ``page`` element, and forget it afterwards; the dump's own root decides the namespace."""
+    """Yield each ``page`` element, and then release its memory; the root of the dump sets the namespace."""
     from gensim.corpora.wikicorpus import get_namespace
 
     root = None
@@ -203,9 +203,10 @@ def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
 def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
     """Read the articles of one archive, or of all archives below a folder in the order of their paths.
 
-    The archives are streamed, never extracted. The text is the ``full_text`` block (the lead paragraph block
-    repeats its beginning), or all paragraphs of the body where there is none; ``date``, ``year`` and
-    ``section`` (the online section, else the desk) are metadata. `say` receives how many members are no .xml.
+    The archives are streamed, never extracted. The text is the ``full_text`` block, or all paragraphs of the
+    body if that block is missing. The lead paragraph block is ignored, because it repeats the beginning.
+    ``date``, ``year`` and ``section`` (online section, else desk) are metadata. `say` receives the number of
+    members that are not .xml.
     """
     source = Path(source)
     archives = files_below(source, (".tgz", ".tar.gz")) if source.is_dir() else [source]
@@ -222,7 +223,7 @@ def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iter
                         if member.isreg() and member.name.endswith(".xml"):
                             where = f"{archive}: member {member.name}"
                             yield _nitf_document(tar.extractfile(member).read(), member.name, where)
-                        tar.members.clear()  # it would otherwise remember every member
+                        tar.members.clear()  # tarfile would otherwise keep every member in memory
             except tarfile.TarError as error:
                 raise InputError(f"{archive}: not a whole tar archive ({error}); get it again") from error
         if n_others:
@@ -251,7 +252,7 @@ def _nitf_document(data: bytes, name: str, where: str) -> Document:
     inside = full_text if root.find(full_text) is not None else body
     text = "\n".join(_flat(paragraph) for paragraph in root.findall(f"{inside}//p"))
     metadata = {}
-    with contextlib.suppress(ValueError):  # an article without a proper date has none
+    with contextlib.suppress(ValueError):  # no metadata if the date is missing or malformed
         date = datetime.strptime(_attribute(root, ".//pubdata", "date.publication")[:8], "%Y%m%d")
         metadata |= {"date": date.date().isoformat(), "year": f"{date.year:04d}"}
     meta = {element.get("name"): element.get("content", "") for element in root.iterfind("./head/meta")}
@@ -261,7 +262,7 @@ def _nitf_document(data: bytes, name: str, where: str) -> Document:
 
 
 def _parse_nitf(data: bytes, where: str) -> Element:
-    """Parse one file. The real ones name an external DTD, which is never loaded; entities are refused."""
+    """Parse one file. An external DTD, which real files name, is never loaded; entities are refused."""
     try:
         root = fromstring(data)
     except DefusedXmlException as error:
@@ -284,9 +285,9 @@ def _flat(element: Element | None) -> str:
 
 @contextlib.contextmanager
 def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
-    """Open a file for reading as it was before compression (``.gz``, ``.tgz``, ``.bz2``, ``.zst``, or none).
+    """Open a file for reading, decompressed if it ends in ``.gz``, ``.tgz``, ``.bz2`` or ``.zst``.
 
-    Concatenated compressed streams are read as one; memory does not grow with the file.
+    Concatenated compressed streams are read as one stream. Memory does not grow with the file.
     """
     path = Path(path)
     if path.is_dir():
@@ -306,7 +307,7 @@ def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
 
 
 def _filled_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[tuple[int, str]]:
-    """Yield the number (from 1) and the text of each line of a UTF-8 file that is not blank."""
+    """Yield the number (from 1) and the text of each non-blank line of a UTF-8 file."""
     n_blank = 0
     with open_stream(path) as stream:
         for number in itertools.count(1):
@@ -328,7 +329,7 @@ def _filled_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iterat
 
 
 def decode(data: bytes, where: str) -> str:
-    """Return UTF-8 bytes as text, without a byte order mark."""
+    """Decode UTF-8 bytes without their byte order mark."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -336,7 +337,7 @@ def decode(data: bytes, where: str) -> str:
 
 
 def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the files anywhere below `folder` that end in one of `suffixes`, sorted by relative path."""
+    """Return all files below `folder` that end in one of `suffixes`, sorted by relative path."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; check the corpus source")
     files = [p for p in folder.rglob("*") if p.name.endswith(suffixes) and p.is_file()]
@@ -350,13 +351,13 @@ def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 class MeteredStream:
-    """A stream that refuses to deliver more than one document's worth of bytes between two documents."""
+    """A stream that raises InputError if a document exceeds `MAX_DOCUMENT_BYTES`."""
 
     def __init__(self, stream: BinaryIO, path: str | os.PathLike):
         self._stream, self._path, self._spent = stream, path, 0
 
     def start_document(self) -> None:
-        """Begin to count again."""
+        """Reset the count of bytes."""
         self._spent = 0
 
     def read(self, size: int) -> bytes:

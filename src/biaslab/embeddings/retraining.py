@@ -1,4 +1,4 @@
-"""Trainings of one perturbation set: its documents are taken out of X, and GloVe is trained again."""
+"""Retrain GloVe without the documents of a perturbation set: subtract their counts from X, and train."""
 
 import os
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ def train_glove(
     checkpoint_minutes: float = Checkpoints.checkpoint_minutes,
     threads: int = 1,
 ) -> None:
-    """Train GloVe on the corpus, or on what is left of it without a set of documents of `sets`.
+    """Train GloVe on the corpus, or on the corpus without a set of documents of `sets`.
 
-    Replicates `first` and following. If `paired`, they differ from the baselines by the removal alone, seed
-    by seed.
+    The replicates are `first` to ``first + count - 1``. If `paired`, replicates differ from the baselines of
+    the same seed only by the removal.
     """
     replicates = list(range(first, first + count))
     x, digest = counting.read(cooccurrence), read_digest(cooccurrence)
@@ -50,33 +50,33 @@ def train_glove(
         pruned = without_documents(x, arrays["tokens"], arrays["offsets"], documents, threads)
         x = on_entries_of(x, pruned) if paired else pruned
     partner = BASELINE if paired else None
-    trained = train_replicates(
+    embeddings = train_replicates(
         x, model, set, replicates, seed, out, 60 * checkpoint_minutes, threads, partner
     )
-    write_trainings(out, replicates, trained, set == BASELINE, digest)
+    write_trainings(out, replicates, embeddings, set == BASELINE, digest)
     discard_checkpoints(out)
 
 
 def without_documents(
     x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, documents: np.ndarray, threads: int = 1
 ) -> Cooccurrence:
-    """Return X~, the counts of the corpus without some documents, from X and these documents alone.
+    """Return X~, the counts of the corpus without `documents`, from X and these documents.
 
-    It equals, bit for bit, the counts of the pruned corpus with the same vocabulary.
+    X~ equals, bit for bit, the counts of the pruned corpus with the same vocabulary.
     """
     removed = counting.select_documents(tokens, offsets, documents)
     return counting.subtract(x, counting.count(*removed, x.n_words, x.window, threads), threads)
 
 
 def on_entries_of(x: Cooccurrence, pruned: Cooccurrence) -> Cooccurrence:
-    """Return the counts X~ with an entry wherever X has one, zero where X~ has none.
+    """Return the counts X~ on the entries of X, with zeros where X~ has no entry.
 
-    GloVe then visits the entries in the order in which it visits those of X, so that two trainings with one
-    random stream differ by the removal alone.
+    GloVe then visits the entries of X~ and of X in the same order. Therefore two trainings with the same
+    random stream differ only by the removal.
     """
-    keys, kept = (y.rows().astype(np.int64) * x.n_words + y.indices for y in (x, pruned))
+    keys, pruned_keys = (y.rows().astype(np.int64) * x.n_words + y.indices for y in (x, pruned))
     counts = np.zeros_like(x.counts)
-    counts[np.searchsorted(keys, kept)] = pruned.counts
+    counts[np.searchsorted(keys, pruned_keys)] = pruned.counts
     return replace(x, counts=counts)
 
 
@@ -91,10 +91,10 @@ def train_replicates(
     threads: int = 1,
     paired_with: str | None = None,
 ) -> list[GloveEmbedding]:
-    """Train replicates of a set, each with the random stream of its number and of the set or `paired_with`.
+    """Train replicates of a set. Replicate number and set name, or `paired_with`, select the random stream.
 
-    `x` are the counts that are left without the set's documents. Checkpoints, at least `checkpoint_seconds`
-    apart, go to ``<stem>.replicate-<n>.checkpoint.npz``, for a killed run to continue from.
+    `x` are the counts without the documents of the set. Checkpoints are at least `checkpoint_seconds` apart.
+    A killed run resumes from them: ``<stem>.replicate-<n>.checkpoint.npz``.
     """
     checkpoints = [Path(f"{checkpoint_stem}.replicate-{n}.checkpoint.npz") for n in replicates]
     embeddings = []
@@ -108,7 +108,7 @@ def train_replicates(
 
 
 def discard_checkpoints(checkpoint_stem: str | os.PathLike) -> None:
-    """Delete the checkpoints of trainings whose result has been written."""
+    """Delete the checkpoints of completed trainings."""
     stem = Path(checkpoint_stem)
     for checkpoint in stem.parent.glob(f"{stem.name}.replicate-*.checkpoint.npz"):
         checkpoint.unlink(missing_ok=True)

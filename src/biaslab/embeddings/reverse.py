@@ -1,8 +1,8 @@
-"""How what is measured in a GloVe embedding depends on every co-occurrence: backwards through the training.
+"""Differentiate a measure of a GloVe embedding by every co-occurrence: reverse mode through the training.
 
-A training is a long chain of small steps (`biaslab.embeddings.glove`). Its derivative is the chain rule from
-the last step to the first, which needs the parameters that each step met, in the opposite order. Some states
-are kept, and what lies between two of them is trained again, by the very steps of the training.
+A training is a long chain of small steps (`biaslab.embeddings.glove`). The chain rule runs from the last step
+to the first. It needs the parameters before each step, in reverse order. Therefore some states are kept, and
+the steps between two states are repeated exactly.
 """
 
 import math
@@ -20,22 +20,22 @@ from biaslab.embeddings.glove import GloveEmbedding, GloveParameters
 
 __all__ = ["TrainingGradient", "differentiate"]
 
-_MOST_STATES = 200  # kept at once: more spare little, and the walk goes as deep as there are states
+_MOST_STATES = 200  # kept at once: more states save little time, and the recursion is as deep as their number
 
 
 @dataclass(frozen=True)
 class TrainingGradient:
-    """The derivatives of what was measured in one trained embedding.
+    """The derivatives of a measure of one trained embedding.
 
     Attributes
     ----------
     embedding : GloveEmbedding
-        What the training ends with, as `biaslab.embeddings.glove.train` returns it, but without losses.
+        The trained embedding, as `biaslab.embeddings.glove.train` returns it, but without losses.
     by_weight, by_product : numpy.ndarray
-        (nnz,) float64, by f(X_ij) and by f(X_ij) log X_ij, in the order of the entries of X. A training sees
-        X by these two alone, and the gradient of each of its steps is linear in them.
+        (nnz,) float64, derivatives by f(X_ij) and by f(X_ij) log X_ij, in the order of the entries of X. A
+        training depends on X only through these two, and the gradient of each step is linear in them.
     trained : float
-        Trainings that it took to meet all states again, the first included; going back is not.
+        Cost of the forward steps in trainings, including the first training; reverse steps are not counted.
     """
 
     embedding: GloveEmbedding
@@ -53,20 +53,19 @@ def differentiate(
     threads: int = 1,
     progress: Callable[[], None] = lambda: None,
 ) -> TrainingGradient:
-    """Train one embedding, and differentiate what is measured in it by every co-occurrence.
+    """Train one embedding, and differentiate a measure of it by every co-occurrence.
 
     Parameters
     ----------
     x, parameters, rng, threads
-        As for `biaslab.embeddings.glove.train`: the training is that one, bit for bit.
+        As for `biaslab.embeddings.glove.train`; the training is identical, bit for bit.
     gradient : callable
-        Takes the embedding, and returns the derivatives of what is measured by its word vectors, (V, D)
-        float64.
+        Takes the embedding, and returns the derivatives of the measure by the word vectors, (V, D) float64.
     memory : float
-        Megabytes for states of the training, of which at least two are kept. With fewer, more is trained
-        again.
+        Megabytes for states of the training; at least two states are kept. With fewer megabytes, more steps
+        are repeated.
     progress : callable
-        Called after each epoch that is gone back.
+        Called after each epoch in reverse.
 
     Returns
     -------
@@ -75,13 +74,13 @@ def differentiate(
     Raises
     ------
     InputError
-        As `biaslab.embeddings.glove.train`, but of a training that diverges.
+        As `biaslab.embeddings.glove.train`, except for a training that diverges.
 
     Notes
     -----
     Reverse accumulation through AdaGrad, with the checkpoints of Griewank and Walther 2000. Where the
-    training clips a gradient, its derivative is 0. Derivatives are float64, taken at the float32 that the
-    training met. The result does not depend on `memory` nor on `threads`.
+    training clips a gradient, its derivative is 0. Derivatives are float64 at the float32 parameters of the
+    training. The result does not depend on `memory` or `threads`.
     """
     glove.check(x, parameters)
     set_threads(threads)
@@ -102,7 +101,7 @@ class _Chain:
         initial = glove.initial_parameters(x.n_words, parameters.dimension, width, rng)
         self.records = glove.sort_records(x, parameters, glove.count_groups(x.n_words, width), rng)
         self.places = self.records.row_place, self.records.column_place
-        self.words = tuple(np.argsort(place) for place in self.places)  # at each place
+        self.words = tuple(np.argsort(place) for place in self.places)  # the word at each place
         self.start = tuple(glove.placed(*pair) for pair in zip(initial, self.places, strict=True))
         self.bytes = sum(array.nbytes for array in self.start)
         self.rates = glove.learning_rates(parameters, width)
@@ -111,13 +110,13 @@ class _Chain:
         self.bars = tuple(np.zeros(array.shape) for array in self.start)
         self.losses = np.zeros(len(self.records.starts) - 1)
         largest = np.diff(self.records.starts).max()
-        met = np.empty((threads, largest, 4 * width + 2), np.float32)
-        self.room = met, *np.empty((2, threads, width))
+        stored = np.empty((threads, largest, 4 * width + 2), np.float32)
+        self.room = stored, *np.empty((2, threads, width))
         self.trained = 0
         self.embedding: GloveEmbedding
 
     def back(self, state, first, last, slots):
-        """Go back from round `last` to `first`, whose `state` is used up; keep `slots` more states."""
+        """Reverse rounds from `last` to `first`, overwrite `state` (before `first`), keep `slots` more."""
         while last - first > 1:
             middle = first + _split(last - first, slots)
             ahead = tuple(array.copy() for array in state)
@@ -128,14 +127,14 @@ class _Chain:
         self.reverse(state, first)
 
     def advance(self, state, number):
-        """Train one round more."""
+        """Train one more round."""
         r = self.records
         train_round(*state, r.rows, r.columns, r.log_x, r.f_x, r.starts, self._blocks(number), *self.rates,
                     self.losses)  # fmt: skip
         self.trained += 1
 
     def reverse(self, state, number):
-        """Go back through a round, from the state before it; the last round begins with what is measured."""
+        """Reverse a round, given the state before it; the last round starts from the measure's gradient."""
         if number == self.length - 1:
             end = tuple(array.copy() for array in state)
             self.advance(end, number)
@@ -154,10 +153,10 @@ class _Chain:
 
 
 def _split(length: int, slots: int) -> int:
-    """Return after how many of `length` rounds a state is kept, so that few are trained again.
+    """Return the number of rounds, of `length`, after which to keep a state, so that few rounds are repeated.
 
-    With c states that can be kept and no round trained more than r times before it is gone back, chains of
-    up to binomial(c + r, c) rounds can be gone back (Griewank and Walther 2000).
+    With c states, and at most r forward passes per round, chains of up to binomial(c + r, c) rounds can be
+    reversed (Griewank and Walther 2000).
     """
     if slots == 0:
         return length - 1

@@ -1,4 +1,4 @@
-"""Hyperparameters of embeddings; light, as whatever a run is planned with."""
+"""Hyperparameters of embeddings. This module imports quickly, because planning a run needs it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from biaslab.core.settings import Count, Positive, Share
 
 
 class CorpusFormat(NamedTuple):
-    """What a corpus is in a format, and the ends of file names that tell it."""
+    """A corpus format: its content, and its file name suffixes."""
 
     about: str
     ends: tuple[str, ...] = ()
@@ -22,14 +22,14 @@ CORPUS_FORMATS = {
     "folder": CorpusFormat("text files"),
     "nitf": CorpusFormat("XML in .tgz", (".tgz",)),
 }
-"""The formats of a corpus; `biaslab.embeddings.readers` has a reader of each."""
+"""The corpus formats; `biaslab.embeddings.readers` has a reader for each."""
 
-_SAID = [f"{name} ({format.about})" for name, format in CORPUS_FORMATS.items()]
-FORMATS_SAID = f"{', '.join(_SAID[:-1])} or {_SAID[-1]}"
+_DESCRIPTIONS = [f"{name} ({format.about})" for name, format in CORPUS_FORMATS.items()]
+FORMATS_SAID = f"{', '.join(_DESCRIPTIONS[:-1])} or {_DESCRIPTIONS[-1]}"
 Format = Annotated[Literal[tuple(CORPUS_FORMATS)], FORMATS_SAID]
 _PACKED = (".gz", ".bz2", ".zst")
 _FOREIGN = (".csv", ".tsv", ".xlsx", ".xls", ".parquet", ".pdf", ".doc", ".docx", ".html", ".epub", ".zip")
-"""Ends of files that no reader of a corpus reads."""
+"""Suffixes of files that no corpus reader supports."""
 
 XMax = Annotated[Positive, "co-occurrence from which on the weight of a pair is 1"]
 Alpha = Annotated[Share, "exponent of the weight below x_max"]
@@ -39,7 +39,7 @@ FallingRate = Annotated[Positive, "step size at the beginning, which falls linea
 
 @dataclass(frozen=True, kw_only=True)
 class Units:
-    """Which articles of a corpus are kept, and cut into which documents."""
+    """Selection of the articles of a corpus, and their division into documents."""
 
     unit: Annotated[
         Literal["article", "part"],
@@ -62,12 +62,12 @@ class Words:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Units, Words):
-    """What of a corpus is kept; by default all of it."""
+    """Selection of articles and words; by default all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoints:
-    """What a killed job goes on from."""
+    """Checkpoints from which a killed job resumes."""
 
     checkpoint_minutes: Annotated[
         Positive, "minutes of training between two checkpoints, from which a killed job goes on"
@@ -98,19 +98,19 @@ class Word2VecParameters:
 
 
 def format_of(corpus: Path) -> str:
-    """Return the format that the name of a corpus tells."""
+    """Return the corpus format by the suffix of the file name."""
     if corpus.is_dir():
         return "folder"
     end = (corpus.with_suffix("") if corpus.suffix in _PACKED else corpus).suffix
-    told = {one: name for name, format in CORPUS_FORMATS.items() for one in format.ends}
+    formats = {suffix: name for name, format in CORPUS_FORMATS.items() for suffix in format.ends}
     if end.lower() in _FOREIGN:
         raise InputError(
             f"{corpus}: no reader of a corpus reads {end} files; write the texts as .jsonl, an object with id"
             " and text a line, or as .txt, a document a line"
         )
-    if end not in told:
+    if end not in formats:
         raise InputError(
-            f"{corpus}: the name does not tell the format, as {', '.join(told)} do (also with"
+            f"{corpus}: the name does not tell the format, as {', '.join(formats)} do (also with"
             f" {', '.join(_PACKED)}); rename it, or name the format"
         )
-    return told[end]
+    return formats[end]

@@ -1,4 +1,4 @@
-"""From texts, or the counts of Stanford's GloVe, to one file of word vectors."""
+"""Train one file of word vectors from texts, or from the counts of Stanford's GloVe."""
 
 import warnings
 from collections.abc import Callable
@@ -30,30 +30,30 @@ def train_on_texts(
 ) -> None:
     """Train one embedding on a corpus and write it.
 
-    The vectors are those of the first baseline of a workflow run with the same settings and seed.
+    The vectors are identical to the first baseline of a workflow run with the same settings and seed.
 
     Parameters
     ----------
     source : path
-        A file of texts, or a folder of them.
+        A file or a folder of texts.
     corpus_format : str
         A key of `biaslab.embeddings.settings.CORPUS_FORMATS`.
     choice : Choice
-        Which articles and words are kept.
+        Selects articles and words.
     model : GloveParameters or Word2VecParameters
         The algorithm and its hyperparameters.
     window : int
         Words on either side that count as context (GloVe).
     seed : int
-        Decides everything that is random.
+        Seed of all randomness.
     out : path
         The file to write.
     format : {"word2vec", "word2vec-binary", "glove"}
-        Its format.
+        Format of `out`.
     threads : int
         Threads of GloVe; the result does not depend on them.
     say : callable
-        Gets a line on what of the corpus was kept.
+        Receives a line that describes the kept part of the corpus.
 
     Raises
     ------

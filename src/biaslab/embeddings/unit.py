@@ -1,4 +1,4 @@
-"""Any embedding as unit vectors: files of other tools, and batches that this project has trained."""
+"""Read any embedding as unit vectors: files of other tools, and batches of trainings of biaslab."""
 
 import os
 from pathlib import Path
@@ -25,18 +25,18 @@ class UnitEmbedding(NamedTuple):
     Attributes
     ----------
     words : list of str
-        Each once.
+        Distinct words.
     vectors : (V, D) float32
-        A row for each word, of length one.
+        A row of length one for each word.
     lengths : (V,) float32
-        How long the vectors of the file are.
+        Original lengths of the vectors.
     rounding : float
-        The last decimal of the numbers of the file as a share of the median length; 0 where they have more
-        than six decimals.
+        The last decimal place of the numbers in the file, divided by the median length. 0 if the numbers have
+        more than six decimals.
     notes : tuple of str
-        A line for each way in which words and vectors are not those of the file.
+        A line for each difference from the file.
     zero : frozenset of str
-        Words of the file whose vectors are zero, so that they have no direction: they are left out.
+        Words of the file with zero vectors. They have no direction and are left out.
     """
 
     words: list[str]
@@ -47,7 +47,7 @@ class UnitEmbedding(NamedTuple):
     zero: frozenset[str] = frozenset()
 
     def ids(self) -> AnyCase:
-        """Return the row of every word, which is found in any case of letters.
+        """Return the row of every word; the mapping finds words in any letter case.
 
         Returns
         -------
@@ -69,15 +69,15 @@ def read_unit_embedding(
     path : path-like
         A word2vec or GloVe file, or a batch of trainings (``.npz``).
     vocabulary : path-like, optional
-        The words of a batch; by default ``vocabulary.tsv`` in the folder of the batch or the nearest of the
-        three above it.
+        The words of a batch. By default the nearest ``vocabulary.tsv`` in the folder of the batch or the
+        three folders above.
     replicate : int
-        Which training of a batch.
+        Number of the training in a batch.
 
     Returns
     -------
     UnitEmbedding
-        In the order of the file or vocabulary. Its memory is that of the 32-bit vectors and little more.
+        In the order of the file or vocabulary. Its memory is hardly more than that of the 32-bit vectors.
 
     Raises
     ------
@@ -107,30 +107,30 @@ def read_vectors(
     vocabulary: str | os.PathLike | None = None,
     replicate: int = 0,
 ) -> tuple[list[str], np.ndarray, list[str]]:
-    """Read an embedding as `read_unit_embedding` does, with its vectors as they are; return notes, too."""
+    """Read words, unscaled vectors and notes; see `read_unit_embedding`."""
     path, notes = Path(path), []
     if path.suffix == BATCH_SUFFIX:
-        near = (folder / "vocabulary.tsv" for folder in path.absolute().parents[: _FOLDERS_UP + 1])
-        vocabulary = vocabulary or next((file for file in near if file.is_file()), None)
+        files = (folder / "vocabulary.tsv" for folder in path.absolute().parents[: _FOLDERS_UP + 1])
+        vocabulary = vocabulary or next((file for file in files if file.is_file()), None)
         if vocabulary is None:
             raise InputError(f"{path}: no vocabulary.tsv in its folder or above; name its vocabulary")
-        known = read_vocabulary(vocabulary)
-        return known.words, read_training(path, replicate, known).W.astype(np.float32), notes
+        words = read_vocabulary(vocabulary)
+        return words.words, read_training(path, replicate, words).W.astype(np.float32), notes
     return *read_embedding(path, say=notes.append), notes
 
 
 def _decimal_step(vectors: np.ndarray) -> float:
-    """Return the last decimal of numbers that were written with at most six of them, else 0."""
+    """Return the last decimal place of numbers with at most six decimals, else 0."""
     blocks = [vectors[first : first + _BLOCK] for first in range(0, len(vectors), _BLOCK)]
     for decimals in range(1, _MOST_DECIMALS + 1):
-        rounded = (block.astype(np.float64).round(decimals).astype(np.float32) for block in blocks)
-        if all((found == block).all() for found, block in zip(rounded, blocks, strict=True)):
+        rounded_blocks = (block.astype(np.float64).round(decimals).astype(np.float32) for block in blocks)
+        if all((rounded == block).all() for rounded, block in zip(rounded_blocks, blocks, strict=True)):
             return 10.0**-decimals
     return 0.0
 
 
 def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> np.ndarray:
-    """Divide rows by their lengths, in place, and return these: float32 (V,)."""
+    """Divide rows by their lengths, in place, and return the lengths, (V,) float32."""
     all_lengths = np.empty(len(vectors), np.float32)
     for first in range(0, len(vectors), _BLOCK):
         block = vectors[first : first + _BLOCK].astype(np.float64)

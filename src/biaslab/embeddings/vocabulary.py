@@ -1,4 +1,4 @@
-"""Vocabularies: the words of a corpus with counts and ids, and words found in another case of letters."""
+"""Vocabularies: the words of a corpus with counts and ids, and lookup of words in any letter case."""
 
 import hashlib
 import os
@@ -17,23 +17,23 @@ from biaslab.core.io import read_npz, read_tsv
 __all__ = ["Vocabulary", "read_vocabulary"]
 
 STANFORD_SUFFIX = ".txt"
-"""How the vocabularies of Stanford's GloVe end."""
+"""Suffix of the vocabularies of Stanford's GloVe."""
 WORDS = "words"
-"""The array of an ``.npz`` file that says by its digest which words its ids or rows stand for."""
+"""Array of an ``.npz`` file with the digest of the words of its ids or rows."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words by falling count; the id of a word is its place.
+    """Words by decreasing count; the id of a word is its position.
 
     Attributes
     ----------
     words : list of str
         The words.
     counts : numpy.ndarray of int64
-        How often each word occurs in the corpus.
+        Occurrences of each word in the corpus.
     source : str
-        The file they were read from, for messages.
+        The file of the words, for messages.
     """
 
     words: list[str]
@@ -50,19 +50,19 @@ class Vocabulary:
 
     @cached_property
     def digest(self) -> str:
-        """What `digest_words` says of the words."""
+        """The result of `digest_words` for the words."""
         return digest_words(self.words)
 
 
 class AnyCase(Mapping):
-    """The rows of words, also of words that an embedding has in another case of letters alone.
+    """A mapping of words to rows that also finds words in another letter case.
 
     Attributes
     ----------
     recased : dict of str to str
-        Words that were asked for and found in another case, and how the embedding writes them.
+        Requested words that were found in another letter case, and their spelling in the embedding.
     undirected : dict of str to None
-        Words that were asked for whose vectors are zero; the embedding lacks them.
+        Requested words with zero vectors, which are not in the embedding.
     """
 
     def __init__(self, ids: Mapping[str, int], zero: Set[str] = frozenset()) -> None:
@@ -73,11 +73,11 @@ class AnyCase(Mapping):
 
     @property
     def exact(self) -> Mapping[str, int]:
-        """The rows of words as they are written alone."""
+        """The rows of words in their exact spelling."""
         return self._ids
 
     def __getitem__(self, word: str) -> int:
-        """Return the row of a word as it is written, else in lower case, Capitalized, in upper case."""
+        """Return the row of a word in its own spelling, else in lower case, Capitalized, or upper case."""
         forms = (word, word.lower(), word.capitalize(), word.upper())
         form = next((form for form in forms if form in self._ids), word)
         if form not in self._ids and not self._zero.isdisjoint(forms):
@@ -95,18 +95,18 @@ class AnyCase(Mapping):
 
 
 def digest_words(words: Iterable[str]) -> str:
-    """Return what words there are and in which order: the sha256 of their NFC forms, a line each."""
+    """Return the digest of words and their order: the sha256 of their NFC forms, one per line."""
     lines = unicodedata.normalize("NFC", "\n".join(words))
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
-    """Read ``vocabulary.tsv``: columns word and count, the id of a word is its row.
+    """Read ``vocabulary.tsv``: columns word and count; the id of a word is its row.
 
     Parameters
     ----------
     path : path-like
-        The table, or ``vocab.txt`` of Stanford's GloVe: rows of a word and its count without a header.
+        The table, or ``vocab.txt`` of Stanford's GloVe: rows of a word and its count, without a header.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
     Raises
     ------
     InputError
-        When the table is missing, empty or malformed: a word missing or repeated, a count that is no positive
-        integer, or counts that rise (the table was sorted again, so that its rows are no longer the ids).
+        When the table is missing, empty or malformed: a missing or repeated word, a count that is not a
+        positive integer, or increasing counts (after sorting, the rows are no longer the ids).
     """
     is_stanford = Path(path).suffix == STANFORD_SUFFIX
     table = (
@@ -143,12 +143,12 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
 
 
 def read_digest(path: str | os.PathLike) -> str:
-    """Return the digest of the words that an ``.npz`` file was made with, "" where it is not known."""
+    """Return the digest of the words of an ``.npz`` file, "" if unknown."""
     return str(read_npz(path, (WORDS,))[WORDS])
 
 
 def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
-    """Raise when an ``.npz`` file was made with other words than a vocabulary has, or than another file."""
+    """Raise if the words of an ``.npz`` file differ from those of a vocabulary or of another file."""
     digest, is_file = read_digest(path), isinstance(other, Path)
     theirs, name = (read_digest(other), other) if is_file else (other.digest, other.source)
     if digest and theirs and digest != theirs:
@@ -159,7 +159,7 @@ def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
 
 
 def _read_stanford(path: Path) -> pd.DataFrame:
-    """Read rows of a word, a blank and a count; words may hold any other sign."""
+    """Read rows of a word, a blank and a count; words may contain any other character."""
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError as error:

@@ -1,10 +1,9 @@
-"""word2vec's CBOW on the documents of a corpus, the same bytes every time (Mikolov et al. 2013, by gensim).
+"""Deterministic word2vec (CBOW) trainings on the documents of a corpus (Mikolov et al. 2013, by gensim).
 
-Determinism costs the threads of a training: gensim's workers update the same vectors without locks, in an
-order that differs from run to run, so that only one worker gives the same embedding twice. It costs no
-processor time: 4 epochs of the embedded corpus (380,000 words, D 24) took 2.5 s of it with one worker and
-with two. Other sets train on the other cores meanwhile. The vocabulary is that of the whole corpus, whatever
-is left out.
+Each training uses one worker. gensim's workers update the same vectors without locks, in an order that
+differs between runs. Therefore only one worker reproduces an embedding. One worker needs no more processor
+time than two: 2.5 s for 4 epochs of the embedded corpus (380,000 words, D 24). Other sets train on the other
+cores. The vocabulary is always that of the entire corpus.
 """
 
 import itertools
@@ -26,7 +25,7 @@ from biaslab.embeddings.vocabulary import WORDS, read_vocabulary
 __all__ = ["Word2VecParameters", "train"]
 
 MAX_SENTENCE = 10_000
-"""Words of a sentence beyond which gensim drops what follows."""
+"""Words of a sentence that gensim reads; it drops the rest."""
 
 
 def train_word2vec(
@@ -39,7 +38,7 @@ def train_word2vec(
     out: Path,
     sets: Path | None = None,
 ) -> None:
-    """Train word2vec on the corpus, or on what is left of it without a set of documents of `sets`."""
+    """Train word2vec on the corpus, or on the corpus without a set of documents of `sets`."""
     words = read_vocabulary(vocabulary)
     tokens, offsets = read_tokens(corpus, words)
     if set != BASELINE:
@@ -51,9 +50,9 @@ def train_word2vec(
 
 
 class Sentences:
-    """The documents as sentences of at most `MAX_SENTENCE` words, as often as they are asked for.
+    """A repeatable iterable of the documents as sentences of at most `MAX_SENTENCE` words.
 
-    `names`, (V,) object, is what gensim knows each word by.
+    `names`, (V,) object, are the names of the words in gensim.
     """
 
     def __init__(self, tokens: np.ndarray, offsets: np.ndarray, names: np.ndarray) -> None:
@@ -75,7 +74,7 @@ class Sentences:
 def leave_out(
     tokens: np.ndarray, offsets: np.ndarray, documents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return tokens and offsets of the corpus without some documents."""
+    """Return tokens and offsets of the corpus without `documents`."""
     lengths = np.diff(offsets)
     if len(documents) and not 0 <= documents.min() <= documents.max() < len(lengths):
         raise InputError(
@@ -98,13 +97,13 @@ def train(
     Parameters
     ----------
     tokens, offsets : numpy.ndarray
-        The corpus without the documents that are left out, (n,) int32 and (n_documents + 1,) int64.
+        The remaining corpus, (n,) int32 and (n_documents + 1,) int64.
     n_words : int
-        V, size of the vocabulary of the whole corpus. A word that no longer occurs keeps its random vector.
+        V, size of the vocabulary of the entire corpus. A word that no longer occurs keeps its random vector.
     parameters : Word2VecParameters
         Hyperparameters.
     rng : numpy.random.Generator
-        Decides everything that is random.
+        Source of all randomness.
 
     Returns
     -------
@@ -125,14 +124,14 @@ def train(
             else f"word2vec: word {tokens.max()} is outside the vocabulary of {n_words}; regenerate both"
         )
     names = np.array([str(i) for i in range(n_words)], object)
-    counts = np.maximum(np.bincount(tokens, minlength=n_words), 1)  # of 0, gensim's subsampling has no share
+    counts = np.maximum(np.bincount(tokens, minlength=n_words), 1)  # gensim's subsampling divides by counts
     model = Word2Vec(
         vector_size=parameters.dimension,
         window=parameters.window,
         alpha=parameters.learning_rate,
         sg=0,
         min_count=1,
-        sorted_vocab=0,  # the ids of the vocabulary stay
+        sorted_vocab=0,  # keep the ids of the vocabulary
         workers=1,
         seed=int(rng.integers(2**32)),
     )

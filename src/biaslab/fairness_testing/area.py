@@ -1,4 +1,4 @@
-"""Adversarial fairness testing of classifiers (Zhang et al. 2021), as the workflow sees it."""
+"""Adversarial fairness testing of classifiers (Zhang et al. 2021) as an area of the workflow."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ _FILES = ("data", "network", "clusters")
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
-    """Return the registered datasets that a run would use."""
+    """Return the registered datasets that a run uses."""
     section = config["fairness_testing"]
     names = [*section["run"], *section["otherwise"]]
     tables = {dataset for name in names for dataset in _datasets(section["classifiers"][name])}
@@ -26,12 +26,12 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return what is there of the classifiers and corpora in ``run``, or of those in ``otherwise``."""
+    """Return the available classifiers and corpora in ``run``, or else those in ``otherwise``."""
     section = given.config["fairness_testing"]
     chosen, left_out = _available(section, section["run"], given.absent)
     if not chosen:
-        chosen, further = _available(section, section["otherwise"], given.absent)
-        left_out |= further
+        chosen, omitted = _available(section, section["otherwise"], given.absent)
+        left_out |= omitted
     data = {
         name: file_of(section["classifiers"][name]["data"], given.registry, given.root) for name in chosen
     }
@@ -45,13 +45,13 @@ def choose(given: Given) -> Units:
         )
         for name in chosen
     ]
-    corpora, further, of_texts, record = texts.choose(given)
+    corpora, omitted, of_texts, record = texts.choose(given)
     record = {AREA.name: {**section, "run": chosen, "text": record}, **texts.recorded(given.config)}
-    return Units((*units, *corpora), left_out | further, data | of_texts, record)
+    return Units((*units, *corpora), left_out | omitted, data | of_texts, record)
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
-    """Say in one line what will be tested."""
+    """Describe the tests in one line."""
     testing = config["fairness_testing"]
     otherwise = f" (or else {', '.join(testing['otherwise'])})" if testing["otherwise"] else ""
     return [
@@ -63,17 +63,17 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
 
 
 def check(given: Given) -> Iterator[str]:
-    """Yield classifiers that are nowhere defined, and files that are not there."""
+    """Yield messages on undefined classifiers and missing files."""
     section = given.config["fairness_testing"]
-    known = section["classifiers"]
-    for key, name in [(of, each) for of in ("run", "otherwise") for each in section[of]]:
-        if name not in known:
-            listed = f"(defined: {', '.join(known)}){suggest(name, known)}"
-            yield f"fairness_testing.{key}: there is no classifier '{name}' {listed}"
+    classifiers = section["classifiers"]
+    for key, name in [(group, name_) for group in ("run", "otherwise") for name_ in section[group]]:
+        if name not in classifiers:
+            hint = f"(defined: {', '.join(classifiers)}){suggest(name, classifiers)}"
+            yield f"fairness_testing.{key}: there is no classifier '{name}' {hint}"
             continue
         if name in AREAS:
             yield f"fairness_testing.{key}: '{name}' is the name of an area; rename the classifier"
-        for part, file in known[name].items():
+        for part, file in classifiers[name].items():
             is_trained = (part, file) == ("network", TRAIN)
             if not is_trained and (problem := source_problem(file, given)):
                 yield f"fairness_testing.classifiers.{name}.{part}: {problem}"
@@ -83,7 +83,7 @@ def check(given: Given) -> Iterator[str]:
 def _available(
     section: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return those of some classifiers that can be had, and why the others cannot."""
+    """Return the available classifiers, and why all others are unavailable."""
     return available({name: _datasets(section["classifiers"][name]) for name in names}, absent)
 
 

@@ -1,19 +1,19 @@
-"""Whom a classifier treats differently, how often and how badly, in the rows of a table and in its domain.
+"""Audit of a classifier: which groups it treats differently, how often and by how much, in rows and domain.
 
-Of each row all variants are asked about that differ in protected attributes alone. One value is favoured
-over another in a row whose variant with the one gets the favourable label and that with the other does not.
-The gap of a row is the greatest favourable probability of its variants minus the least. Beside this, groups
-of rows are compared as they are: with h_v of n_v rows predicted favourable, SPD = h_v / n_v - h_r / n_r and
-the impact ratio (h_v / n_v) / (h_r / n_r). The reference r is the value with the highest rate, or one that is
-named. EOD is the difference of the true positive rates, FPD that of the false positive rates, and the average
-odds difference (AOD) their mean, in which opposite errors cancel. The equalized odds difference is the
-largest difference of any two groups in either rate.
+The classifier is queried on all variants of each row that differ only in protected attributes. A row favours
+a value over another if only its variant with the first value gets the favourable label. The gap of a row is
+the greatest favourable probability of its variants minus the least. In addition, groups of original rows are
+compared. With h_v of n_v rows predicted favourable, SPD = h_v / n_v - h_r / n_r, and the impact ratio is (h_v
+/ n_v) / (h_r / n_r). The reference r is the value with the highest rate, or a named value. EOD is the
+difference of the true positive rates, FPD that of the false positive rates. The average odds difference (AOD)
+is their mean, in which opposite errors cancel. The equalized odds difference is the largest difference of two
+groups in either rate.
 
 Intervals of groups are simultaneous (Bonferroni, see `biaslab.core.comparisons`); the test of any difference
-counts all groups.
+covers all groups.
 
-A classifier that was fitted on the columns of a table is asked about the rows as the file has them
-(`biaslab.classifiers.encoding`); any other about encoded samples.
+A classifier that was fitted on the columns of a table is queried on the rows of the file
+(`biaslab.classifiers.encoding`), all other classifiers on encoded samples.
 """
 
 import itertools
@@ -40,7 +40,7 @@ from biaslab.fairness_testing.testers.subject import Subject
 
 BATCH = 4096
 MIN_SAMPLES = 10
-"""With fewer samples, even an interval for a share that is zero reaches beyond a quarter."""
+"""With fewer samples, even the interval of a zero share extends beyond a quarter."""
 N_UNIFORM = 10_000
 N_EXAMPLES = 10
 
@@ -49,25 +49,25 @@ _DIFFERENCES = (
     ("eod", "true_positive_rate", "n_true_positive", "n_actual"),
     ("fpd", "false_positive_rate", "n_false_positive", "n_others"),
 )
-"""Differences of groups: name, rate, and the counts that it is made of."""
+"""Differences of groups: name, rate, and the counts behind the rate."""
 
 
 @dataclass(frozen=True)
 class Audited:
-    """What was found for one set of protected attributes."""
+    """The results for one set of protected attributes."""
 
     protected: str
     n_rows: int
-    n_discriminatory: int  # rows of which some variant gets another label
-    uniform: tuple[float, float, float]  # share of the domain that is discriminatory, with its interval
+    n_discriminatory: int  # rows with a variant that gets another label
+    uniform: tuple[float, float, float]  # discriminatory share of the domain, with its interval
     values: pd.DataFrame  # value, rate (favourable if all rows had it), favoured, disfavoured, with intervals
     pairs: pd.DataFrame  # value, other, favoured (share of rows), difference and gap with intervals
     gap: dict[str, float]  # mean, with its interval, median, upper decile and maximum over rows
-    groups: pd.DataFrame  # a row a value that rows have: see `group_measures`
+    groups: pd.DataFrame  # a row per value in the rows: see `group_measures`
     p_value: float  # of no difference between the rates of the groups
     odds: tuple[float, float, float]  # the equalized odds difference, with its interval
     is_named: bool  # whether the reference was named
-    examples: pd.DataFrame  # rows with the greatest gaps, in the words of the table
+    examples: pd.DataFrame  # rows with the greatest gaps, as texts of the table
 
     @property
     def most_favoured(self) -> pd.Series:
@@ -76,7 +76,7 @@ class Audited:
 
 
 def favourable_class(schema: Schema, name: str | None) -> int:
-    """Return the place of the favourable class, the last where none is named."""
+    """Return the index of the favourable class, by default the last class."""
     if name is None and len(schema.classes) > 2:
         raise InputError(f"{schema.name}: {len(schema.classes)} classes; name the good one with --favourable")
     if name is not None and name not in schema.classes:
@@ -85,15 +85,15 @@ def favourable_class(schema: Schema, name: str | None) -> int:
 
 
 def check_groups(schema: Schema, groups: Sequence[Sequence[str]]) -> None:
-    """Refuse groups and classes that are spelled in two ways, or that probably mean a missing value."""
+    """Refuse groups and classes with two spellings, or that probably mean a missing value."""
     protected = {name for names in groups for name in names}
-    chosen = [one for one in schema.attributes if one.name in protected and isinstance(one, Category)]
-    for one in (*chosen, schema.label):
-        check_values(f"{schema.name}: {one.name}", one.values)
+    chosen = [a for a in schema.attributes if a.name in protected and isinstance(a, Category)]
+    for a in (*chosen, schema.label):
+        check_values(f"{schema.name}: {a.name}", a.values)
 
 
 def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequence[str]]) -> None:
-    """Refuse a table of which finding nothing would say little."""
+    """Refuse a table in which a search without results is no evidence."""
     if reason := no_all_clear(labels, table.X, schema, groups):
         raise InputError(
             f"{reason.rstrip('.')}; bring {MIN_SAMPLES} rows or more, with several values and answers:"
@@ -102,7 +102,7 @@ def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequ
 
 
 def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]) -> str:
-    """Return why finding nothing in data would say little of a classifier; "" where it says something."""
+    """Return why a search without results is no evidence for a classifier; "" if it is evidence."""
     reasons = []
     if len(X) < MIN_SAMPLES:
         reasons.append(f"there {'is one sample' if len(X) == 1 else f'are {len(X)} samples'}")
@@ -115,14 +115,14 @@ def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequ
 
 
 def rows_for(model: Model, data: str | os.PathLike, table: Data, schema: Schema) -> Rows | None:
-    """Return the rows of the file for a classifier that was fitted on its columns; None for any other."""
+    """Return the rows of the file for a classifier that was fitted on its columns, else None."""
     if not getattr(model, "takes_tables", False):
         return None
     return Rows.read(data, schema, table.X, table.lines)
 
 
 def encoded_attributes(model: Model, schema: Schema) -> list[str]:
-    """Return the attributes of which a user's classifier gets rounded numbers, as it takes no table."""
+    """Return the attributes that a user's classifier receives rounded, because it accepts no table."""
     is_own = isinstance(model, Network) or getattr(model, "takes_tables", False)
     return [] if is_own else rounded_attributes(schema)
 
@@ -142,10 +142,10 @@ def audit(
     rows: Rows | None = None,
     reference: str | None = None,
 ) -> Audited:
-    """Ask a classifier about all variants of the rows of a table, and compare the groups of rows.
+    """Query a classifier on all variants of the rows of a table, and compare the groups of rows.
 
-    `rows` are those of the file, from `rows_for`. `reference` is the value that others are compared with, by
-    default the one with the highest rate.
+    `rows` are the rows of the file, from `rows_for`. `reference` is the value that all others are compared
+    with, by default the value with the highest rate.
     """
     X, names = table.X, value_names(subject, schema)
     p = _answers(subject, X, rows)
@@ -182,7 +182,7 @@ def audit(
 
 
 def value_names(subject: Subject, schema: Schema) -> np.ndarray:
-    """Return the words of every combination of protected values, (m,) object."""
+    """Return the text of every combination of protected values, (m,) object."""
     values = subject.protected.values
     X = np.tile(subject.domain.low, (len(values), 1))
     X[:, subject.protected.columns] = values
@@ -193,24 +193,24 @@ def value_names(subject: Subject, schema: Schema) -> np.ndarray:
 def group_measures(
     values: np.ndarray, predicted: np.ndarray, actual: np.ndarray, reference: str | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """Compare groups of rows by what was predicted and what is so, both bool; a row a value.
+    """Compare groups of rows by predicted and actual labels, both bool; a row per value.
 
     n, n_predicted, rate, true_positive_rate, false_positive_rate, agreement. Against the reference: spd,
     ratio, eod and fpd with simultaneous intervals, and average_odds. Against all others: p_value, and the
-    rate that would be seen four times in five (seen_rate, seen_other_rate; NaN: too few to tell).
+    rate that is detected with power .80 (seen_rate, seen_other_rate; NaN for too few rows).
     """
     rows = []
     for value in np.unique(values):
-        mine = values == value
-        good, true = mine & actual, predicted[mine] == actual[mine]
+        is_in = values == value
+        good, true = is_in & actual, predicted[is_in] == actual[is_in]
         rows.append(
             {
                 "value": value,
-                "n": int(mine.sum()),
-                "n_predicted": int(predicted[mine].sum()),
+                "n": int(is_in.sum()),
+                "n_predicted": int(predicted[is_in].sum()),
                 "n_actual": int(good.sum()),
                 "n_true_positive": int(predicted[good].sum()),
-                "n_false_positive": int(predicted[mine & ~actual].sum()),
+                "n_false_positive": int(predicted[is_in & ~actual].sum()),
                 "agreement": float(true.mean()),
             }
         )
@@ -225,18 +225,18 @@ def group_measures(
     table["is_reference"] = np.arange(len(table)) == r
     references = 1 if is_named else max(1, int(usable_references(table["rate"], table["n"]).sum()))
     level = pair_level(len(table), references)
-    for name, rate, hits, of in _DIFFERENCES:
+    for name, rate, hits, total in _DIFFERENCES:
         table[name] = table[rate] - best[rate]
         ends = [
-            difference_interval(row[hits], row[of], best[hits], best[of], level)
+            difference_interval(row[hits], row[total], best[hits], best[total], level)
             for _, row in table.iterrows()
         ]
         table[[f"{name}_low", f"{name}_high"]] = ends
     table["ratio"] = table["rate"] / best["rate"] if best["rate"] else np.nan
     table[["ratio_low", "ratio_high"]] = ratio_intervals(table["n_predicted"], table["n"], r, is_named)
     table["average_odds"] = (table["eod"] + table["fpd"]) / 2
-    found = compare_groups(table["n_predicted"], table["n"], seed=seed)
-    table["p_value"], table["seen_rate"], table["seen_other_rate"] = found[1:]
+    comparison = compare_groups(table["n_predicted"], table["n"], seed=seed)
+    table["p_value"], table["seen_rate"], table["seen_other_rate"] = comparison[1:]
     intervals = [f"{name}_{end}" for name in ("spd", "eod", "fpd", "ratio") for end in ("low", "high")]
     table.loc[r, intervals] = np.nan
     return table
@@ -245,21 +245,20 @@ def group_measures(
 def equalized_odds(groups: pd.DataFrame) -> tuple[float, float, float]:
     """Return the largest difference of two groups in the true or false positive rate, with its interval.
 
-    The interval lies between the largest lower and the largest upper end of the absolute differences, whose
-    intervals hold together (Bonferroni).
+    The interval is from the largest lower to the largest upper end of the absolute differences, with
+    simultaneous intervals (Bonferroni).
     """
     pairs = list(itertools.combinations(groups.to_dict("records"), 2))
     level = 1 - (1 - LEVEL) / max(2 * len(pairs), 1)
-    found = []
-    for (a, b), (_, rate, hits, of) in itertools.product(pairs, _DIFFERENCES[1:]):
-        if a[of] and b[of]:
-            low, high = difference_interval(a[hits], a[of], b[hits], b[of], level)
-            found.append((abs(a[rate] - b[rate]), max(low, -high, 0.0), max(high, -low)))
-    return tuple(map(float, np.max(found, axis=0))) if found else (np.nan, np.nan, np.nan)
+    differences = []
+    for (a, b), (_, rate, hits, total) in itertools.product(pairs, _DIFFERENCES[1:]):
+        if a[total] and b[total]:
+            low, high = difference_interval(a[hits], a[total], b[hits], b[total], level)
+            differences.append((abs(a[rate] - b[rate]), max(low, -high, 0.0), max(high, -low)))
+    return tuple(map(float, np.max(differences, axis=0))) if differences else (np.nan, np.nan, np.nan)
 
 
 def _place_of(reference: str | None, groups: pd.DataFrame) -> int:
-    """Return the place of the group that others are compared with."""
     if reference is None:
         return reference_of(groups["rate"], groups["n"])
     names = groups["value"].tolist()
@@ -271,9 +270,9 @@ def _place_of(reference: str | None, groups: pd.DataFrame) -> int:
 
 
 def _uniform_fairness(subject: Subject, rows: Rows | None, seed: int) -> tuple[float, float, float]:
-    """Return which share of the domain is discriminatory, with its interval.
+    """Return the discriminatory share of the domain, with its interval.
 
-    In rows of a table a sample has numbers that the file has for its encoded ones.
+    With rows of a table, a sample has numbers that the file contains for the encoded numbers.
     """
     if rows is None:
         return uniform_fairness(subject, n=N_UNIFORM, seed=seed)
@@ -282,8 +281,8 @@ def _uniform_fairness(subject: Subject, rows: Rows | None, seed: int) -> tuple[f
     frame, n_found = rows.draw(X, rng), 0
     for first in range(0, len(X), BATCH):
         part = slice(first, first + BATCH)
-        nobody = np.full(len(X[part]) * len(subject.protected.values), -1)
-        variants = rows.combine(frame[part], X[part], subject.protected, nobody)
+        no_rows = np.full(len(X[part]) * len(subject.protected.values), -1)
+        variants = rows.combine(frame[part], X[part], subject.protected, no_rows)
         labels = subject.model.table_probabilities(variants).argmax(axis=1).reshape(len(X[part]), -1)
         n_found += int((labels != labels[:, :1]).any(axis=1).sum())
     return n_found / len(X), *share_interval(n_found, len(X))
@@ -291,7 +290,7 @@ def _uniform_fairness(subject: Subject, rows: Rows | None, seed: int) -> tuple[f
 
 def _answers(subject: Subject, X: np.ndarray, rows: Rows | None) -> np.ndarray:
     """Return the probabilities of all variants of the rows, (n, m, k)."""
-    found = []
+    batches = []
     for first in tqdm(range(0, len(X), BATCH), desc="variants", unit_scale=BATCH, unit=" rows", disable=None):
         part = slice(first, first + BATCH)
         if rows is None:
@@ -299,28 +298,33 @@ def _answers(subject: Subject, X: np.ndarray, rows: Rows | None) -> np.ndarray:
             p = subject.model.probabilities(variants.reshape(-1, X.shape[1]))
         else:
             p = subject.model.table_probabilities(rows.variants(part, subject.protected))
-        found.append(p.reshape(len(X[part]), len(subject.protected.values), -1))
-    return np.concatenate(found).astype(np.float64)
+        batches.append(p.reshape(len(X[part]), len(subject.protected.values), -1))
+    return np.concatenate(batches).astype(np.float64)
 
 
 def _values(is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:
-    """Return how often each value gets the favourable label, and is (dis)favoured beside some other."""
-    some, every = is_good.any(axis=1), is_good.all(axis=1)
+    """Return how often each value gets the favourable label, and is favoured or disfavoured."""
+    any_good, all_good = is_good.any(axis=1), is_good.all(axis=1)
     rows = []
     for number, name in enumerate(names):
-        mine = is_good[:, number]
+        is_hit = is_good[:, number]
         row = {"value": name}
-        for key, hits in (("rate", mine), ("favoured", mine & ~every), ("disfavoured", ~mine & some)):
-            low, high = share_interval(int(hits.sum()), len(mine))
+        for key, hits in (
+            ("rate", is_hit),
+            ("favoured", is_hit & ~all_good),
+            ("disfavoured", ~is_hit & any_good),
+        ):
+            low, high = share_interval(int(hits.sum()), len(is_hit))
             row |= {key: hits.mean(), f"{key}_low": low, f"{key}_high": high}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def _pairs(p: np.ndarray, is_good: np.ndarray, names: np.ndarray) -> pd.DataFrame:
-    """Return, for each ordered pair of values, in which share of the rows one is favoured over the other.
+    """Return the share of rows that favour the first value over the second, for each ordered pair.
 
-    The pair that differs most is chosen after looking: intervals of all pairs hold together (Bonferroni).
+    The most different pair is chosen after looking, so that intervals of all pairs are simultaneous
+    (Bonferroni).
     """
     rows, level = [], pair_level(len(names))
     for a, b in itertools.permutations(range(len(names)), 2):
@@ -340,10 +344,10 @@ def _pairs(p: np.ndarray, is_good: np.ndarray, names: np.ndarray) -> pd.DataFram
 def _examples(
     subject: Subject, X: np.ndarray, p: np.ndarray, labels: np.ndarray, names: np.ndarray, schema: Schema
 ) -> pd.DataFrame:
-    """Return rows that get several labels, those with the greatest gaps first."""
+    """Return rows with several labels, the greatest gaps first."""
     gaps = p.max(axis=1) - p.min(axis=1)
-    several = (labels != labels[:, :1]).any(axis=1)
-    chosen = np.flatnonzero(several)[np.argsort(-gaps[several], kind="stable")[:N_EXAMPLES]]
+    has_several = (labels != labels[:, :1]).any(axis=1)
+    chosen = np.flatnonzero(has_several)[np.argsort(-gaps[has_several], kind="stable")[:N_EXAMPLES]]
     words = decode(X[chosen], schema).iloc[:, subject.free]
     words.insert(0, "least", names[p[chosen].argmin(axis=1)])
     words.insert(1, "p_least", p[chosen].min(axis=1))

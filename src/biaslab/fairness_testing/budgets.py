@@ -1,4 +1,4 @@
-"""Testers at equal numbers of model queries, for one protected attribute and for two that vary together."""
+"""Testers at equal numbers of model queries, for one protected attribute and for two that vary jointly."""
 
 import itertools
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ from biaslab.fairness_testing.testers.registry import TESTERS
 from biaslab.fairness_testing.testers.trails import Trail
 
 TOGETHER = 2
-"""The most protected attributes that vary together."""
+"""The largest number of protected attributes that vary jointly."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is searched; see `query_budgets` and its neighbours in the configuration."""
+    """The effort of a search; see `query_budgets` and related keys in the configuration."""
 
     queries: tuple[int, ...]  # the budgets
     hops: int  # steps of a walk
-    repetitions: int  # searches from seeds in another order, with other random numbers
+    repetitions: int  # searches with seeds in another order and other random numbers
     seed: int
 
 
@@ -48,31 +48,31 @@ def write_budgets(
 
 
 def compare(case: Case, effort: Effort) -> pd.DataFrame:
-    """Count what every tester but costly ones finds within equal budgets."""
+    """Count the finds of every tester, except costly testers, within equal budgets."""
     rows = []
     for repetition in range(effort.repetitions):
-        own = replace(effort, seed=effort.seed + repetition)
+        effort_ = replace(effort, seed=effort.seed + repetition)
         for tester, mode in compared():
             run = {"tester": tester.name, "mode": mode, "repetition": repetition}
             for budget in sorted(effort.queries):
-                trail = spend(case, tester, mode, budget, own)
+                trail = spend(case, tester, mode, budget, effort_)
                 rows.append(run | {"budget": budget} | _count(case, trail))
     table = pd.DataFrame(rows).assign(classifier=case.classifier, protected=case.attribute)
     return table[list(COLUMNS["budgets"])]
 
 
 def compared() -> Iterator[tuple[Tester, str]]:
-    """Yield all testers but costly ones, in the modes of code and paper."""
+    """Yield all testers except costly testers, in the modes of code and paper."""
     for tester in TESTERS.values():
         if not tester.is_costly:
             yield from ((tester, mode) for mode in tester.modes)
 
 
 def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) -> Trail:
-    """Return what a tester visits until its queries are spent, walking from each seed before the next one.
+    """Return the visits of a tester until its queries are spent; each seed's walk ends before the next seed.
 
-    Who runs out of seeds takes them again, with other random numbers. The seed of the run decides the order
-    of the seeds, the same for all testers. A visit that would exceed the budget of model queries is left out.
+    A tester that runs out of seeds repeats them with other random numbers. The seed of the run determines the
+    order of the seeds for all testers. A visit that exceeds the budget of model queries is excluded.
     """
     task = task_of(case, tester, budget, effort)
     visited, n_queries = [], 0
@@ -86,21 +86,21 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Effort) ->
 
 
 def _search(task: Task, tester: Tester, settings: Any) -> Iterator[Trail]:
-    """Yield what is visited in each part, without end; a seed taken again has another number."""
+    """Yield the visits of each part, without end; a repeated seed has another number."""
     for number in itertools.count():
         seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
         for part in tester.search(replace(task, seed=seed), settings):
-            # What both phases visited from a seed comes before what they visited from the next one.
+            # The visits of both phases from a seed precede the visits from the next seed.
             both = part.joined()
             trail = both.part(np.argsort(both.seed, kind="stable"))
             yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
 
 
 def task_of(case: Case, tester: Tester, budget: int, effort: Effort) -> Task:
-    """Return the task of a tester that is to spend a budget."""
+    """Return the task of a tester with a query budget."""
     order = stream(effort.seed, "budgets").permutation(len(case.seeds))
     n_values = len(case.subject.protected.values)
-    # Between two looks at the queries, about half of them are spent if walks follow from all seeds.
+    # Each part spends about half of the queries if walks follow from all its seeds.
     part_seeds = max(1, budget // (2 * effort.hops * n_values))
     return Task(
         subject=case.subject,

@@ -1,4 +1,4 @@
-"""A tester's campaign against one classifier of the user's, and its finds in words."""
+"""A tester's campaign against a user's classifier, and its finds as texts."""
 
 import numpy as np
 import pandas as pd
@@ -15,15 +15,15 @@ from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases
 
 N_UNIFORM = 10_000
-"""Uniform samples that the fairness is estimated with."""
+"""The number of uniform samples for the fairness estimate."""
 
 
 def search(subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign) -> Phases:
-    """Let a tester search, as the paper prints it.
+    """Search with a tester as printed in the paper.
 
-    A tester starts from so many rows of the data, in turn from their clusters, or from so many uniform
-    samples; one that explores samples explores so many, and one that does nothing but draw draws as many as
-    walks from all seeds would visit.
+    `campaign.seeds` is the number of starting rows (in turn from the clusters of the data), of uniform
+    starting samples, or of explored samples, depending on the tester. A tester that only draws samples draws
+    as many as walks from all seeds visit.
     """
     seeds, n_seeds = X[:0], campaign.seeds
     if not tester.draws_seeds:
@@ -47,7 +47,7 @@ def search(subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign) 
 def summarize(
     subject: Subject, X: np.ndarray, tester: Tester, campaign: Campaign, outcome: Phases
 ) -> dict[str, object]:
-    """Count what was found, and measure how fair the classifier is in the domain and on the data."""
+    """Count the finds, and measure the fairness of the classifier in the domain and on the data."""
     counts = trails.count(outcome.joined(), subject.protected)
     share, low, high = random_search.uniform_fairness(subject, n=N_UNIFORM, seed=campaign.seed)
     return {
@@ -66,14 +66,14 @@ def summarize(
 
 
 def found_pairs(subject: Subject, outcome: Phases, schema: Schema) -> pd.DataFrame:
-    """Show every different discriminatory sample with another member of its pair."""
+    """Return every distinct discriminatory sample with another member of its pair."""
     X = trails.distinct_discriminatory(outcome.joined(), subject.protected)
     others, labels, other_labels = find_partners(subject, X)
     classes = np.array(schema.classes, object)
     other_values = decode(others, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
-    more = {
+    partner_columns = {
         "other_value": [", ".join(values) for values in other_values],
         "label": classes[labels],
         "other_label": classes[other_labels],
     }
-    return pd.concat([decode(X, schema), pd.DataFrame(more, dtype=str)], axis=1)
+    return pd.concat([decode(X, schema), pd.DataFrame(partner_columns, dtype=str)], axis=1)

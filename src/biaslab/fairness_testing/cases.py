@@ -1,4 +1,4 @@
-"""What a classifier is tested on: its data, its network and its seeds, made ready once for all searches."""
+"""Inputs of the tests of a classifier: data, network and seeds, prepared once for all searches."""
 
 import hashlib
 import itertools
@@ -31,14 +31,14 @@ N_INIT = 10
 def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
     """Return the k-means clusters of the rows of a data set, on raw values, (n,) int64.
 
-    The order of the clusters matters for `take_turns`; k-means has none, so they are numbered as they first
-    appear. The constants are those of the authors' published code.
+    Clusters are numbered by first appearance, because `take_turns` depends on their order. The constants are
+    from the authors' published code.
     """
     if len(X) < n_clusters:
         raise InputError(f"{len(X)} rows cannot make {n_clusters} clusters; give more rows")
-    with threadpool_limits(1):  # sums are regrouped among threads
-        found = KMeans(n_clusters, n_init=N_INIT, random_state=RANDOM_STATE).fit_predict(X.astype(float))
-    present, first, numbers = np.unique(found, return_index=True, return_inverse=True)
+    with threadpool_limits(1):  # threads change the order of sums
+        labels = KMeans(n_clusters, n_init=N_INIT, random_state=RANDOM_STATE).fit_predict(X.astype(float))
+    present, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
     order = np.empty(len(present), np.int64)
     order[np.argsort(first)] = np.arange(len(present))
     return order[numbers]
@@ -47,9 +47,9 @@ def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
 def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
     """Return rows taken in turn from the clusters: the first of each, the second of each, and so on.
 
-    Clusters take turns in the order of their numbers, rows within one in the order of the data; a cluster
-    without rows left is passed over (the authors' published code). Fewer than `n` where there are no more
-    rows; each at most once.
+    Clusters take turns in the order of their numbers, rows of a cluster in the order of the data. A cluster
+    without rows left is skipped (the authors' published code). Each row is taken at most once; if there are
+    fewer than `n` rows, all are returned.
     """
     if n < 1 or not len(clusters):
         raise InputError(
@@ -64,15 +64,14 @@ def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Case:
-    """A classifier and what may vary within a pair of samples."""
+    """A classifier and the attributes that vary within a pair of samples."""
 
     classifier: str
-    attribute: str  # the protected one, or several with commas between
+    attribute: str  # the protected attribute, or several separated by commas
     subject: Subject
     X: np.ndarray  # (N, d) int32, the data
-    seeds: np.ndarray  # (n, d) int32, rows of the data that searches start from
-    # First and last value of the protected attribute in the authors' code, where they are not those of its
-    # domain.
+    seeds: np.ndarray  # (n, d) int32, rows of the data from which searches start
+    # First and last value of the protected attribute in the authors' code, if different from the domain's.
     published_bounds: tuple[int, int] | None = None
 
 
@@ -86,7 +85,7 @@ def prepare(
     network: Path | None = None,
     clusters: Path | None = None,
 ) -> None:
-    """Read or train a classifier, encode its data and choose the seeds; the folder is named like it."""
+    """Read or train a classifier, encode its data and choose the seeds; the folder is named after it."""
     described = load_schema(schema)
     table = read_table(data, described)
     classifier = _classifier(table, described, network, training_epochs, seed)
@@ -97,10 +96,10 @@ def prepare(
 
 
 def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together: int = 1) -> Iterator[Case]:
-    """Yield a classifier with each of its protected attributes, and with several that vary together.
+    """Yield a classifier with each of its protected attributes, and with several that vary jointly.
 
-    `bounds` is another schema, whose bounds the mode ``published`` takes for those of the protected column;
-    several that vary together, at most `together`, have their own. A set with too many values is passed over.
+    `bounds` is another schema with the bounds of the protected column in the mode ``published``; at most
+    `together` attributes vary jointly, with the bounds of their own schema. Skip sets with too many values.
     """
     described, network = load_schema(schema), load_network(folder / NETWORK)
     arrays = read_npz(folder / DATA)
@@ -116,7 +115,7 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together:
 
 
 def _is_testable(schema: Schema, names: Sequence[str]) -> bool:
-    """Return whether attributes have few enough values together, and leave another one to move."""
+    """Return whether attributes have few enough joint values, and leave another attribute to perturb."""
     columns = list(schema.domain.columns(names))
     sizes = (schema.domain.high - schema.domain.low + 1)[columns]
     return (
@@ -125,7 +124,7 @@ def _is_testable(schema: Schema, names: Sequence[str]) -> bool:
 
 
 def _bounds_of(path: Path, other: Domain, columns: Sequence[int]) -> tuple[int, int] | None:
-    """Return the bounds that another domain has for a column; None for several columns."""
+    """Return the bounds of a column in another domain; None for several columns."""
     if len(columns) > 1:
         return None
     if columns[0] >= other.n_attributes:
@@ -143,14 +142,17 @@ def load_labels(folder: Path) -> np.ndarray:
 def _classifier(table: Data, schema: Schema, network: Path | None, epochs: int, seed: int) -> Network:
     if network is None:
         return train(table.X, table.y, len(schema.classes), epochs=epochs, seed=seed)
-    read = load_network(network)
-    takes, gives = (read.n_attributes, read.n_classes), (schema.domain.n_attributes, len(schema.classes))
-    if takes != gives:
+    trained = load_network(network)
+    actual, expected = (
+        (trained.n_attributes, trained.n_classes),
+        (schema.domain.n_attributes, len(schema.classes)),
+    )
+    if actual != expected:
         raise InputError(
-            f"{network}: takes {takes[0]} attributes and gives {takes[1]} classes, but {schema.name} has"
-            f" {gives[0]} and {gives[1]}; name the files that belong together"
+            f"{network}: takes {actual[0]} attributes and gives {actual[1]} classes, but {schema.name} has"
+            f" {expected[0]} and {expected[1]}; name the files that belong together"
         )
-    return read
+    return trained
 
 
 def _read_clusters(path: Path, n_rows: int) -> np.ndarray:
@@ -191,7 +193,7 @@ def _summary(name: str, table: Data, network: Network, is_trained: bool) -> pd.D
 
 
 def _digest(arrays: Sequence[np.ndarray]) -> str:
-    """Return the SHA-256 of arrays, one after the other; it tells the authors' files from others."""
+    """Return the SHA-256 of concatenated arrays, which identifies the authors' files."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -81,15 +81,15 @@ def audit_table(
     rows = auditing.rows_for(classifier, data, table, described)
     labels = auditing.predict(classifier, table, rows)
     auditing.check(labels, table, described, groups)
-    found = []
+    audits = []
     for names in groups:
         subject = Subject(classifier, described.domain, described.protect(names))
-        found.append(auditing.audit(subject, table, described, good, seed, ",".join(names), rows, reference))
+        audits.append(auditing.audit(subject, table, described, good, seed, ",".join(names), rows, reference))
     agreement = float((labels == table.y).mean())
     _check_order(labels, table, data, described)
     encoded = auditing.encoded_attributes(classifier, described)
     reading = describe_reading(table, described, groups, rows)
-    page = answer(found, data, table, described, model, described.classes[good], agreement, encoded, reading)
+    page = answer(audits, data, table, described, model, described.classes[good], agreement, encoded, reading)
     typer.echo(write_answer(page, out))
 
 
@@ -112,16 +112,16 @@ def draft_schema(
     out = out or data.with_suffix(".yaml")
     if out.exists():
         raise InputError(f"{out}: is there already; choose another --out")
-    found = draft(data, label, protected or ())
-    write_text(out, found.text)
+    drafted = draft(data, label, protected or ())
+    write_text(out, drafted.text)
     typer.echo(
-        f"{len(found.attributes)} attributes ({', '.join(found.attributes)}), protected"
-        f" {', '.join(found.protected)}; {label} is one of {', '.join(found.classes)}, the last of which"
+        f"{len(drafted.attributes)} attributes ({', '.join(drafted.attributes)}), protected"
+        f" {', '.join(drafted.protected)}; {label} is one of {', '.join(drafted.classes)}, the last of which"
         " counts as the good one."
     )
-    for name, why in found.left_out.items():
-        typer.echo(f"Left out: {name}, {why}.")
-    for note in found.notes:
+    for name, reason in drafted.left_out.items():
+        typer.echo(f"Left out: {name}, {reason}.")
+    for note in drafted.notes:
         typer.echo(note)
     typer.echo(f"The draft, to be read over: {out}")
 
@@ -172,15 +172,15 @@ def search_table(
     classifier = _classifier(model, table, described, epochs, campaign.seed, out)
     X, labels = table.X, classifier.labels(table.X)
     accuracy = float((labels == table.y).mean())
-    rows, found = [], []
+    rows, pairs_of_groups = [], []
     for names in groups:
         subject, name = Subject(classifier, described.domain, described.protect(names)), ",".join(names)
         outcome = search(subject, X, searcher, campaign)
         rows.append({"protected": name} | summarize(subject, X, searcher, campaign, outcome))
         pairs = found_pairs(subject, outcome, described)
         pairs.insert(0, "protected", name)
-        found.append(pairs)
-    samples, summary = pd.concat(found, ignore_index=True), pd.DataFrame(rows)
+        pairs_of_groups.append(pairs)
+    samples, summary = pd.concat(pairs_of_groups, ignore_index=True), pd.DataFrame(rows)
     write_tsv(out / "found.tsv", samples)
     write_tsv(out / "summary.tsv", summary)
     reading = describe_reading(table, described, groups)
@@ -200,7 +200,7 @@ def search_table(
 
 
 def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
-    """Return the sets of protected attributes that are asked for, each of which must be there once."""
+    """Return the requested sets of protected attributes; refuse a repeated set."""
     groups = [[name.strip() for name in group.split(",")] for group in protected or schema.protected]
     for number, names in enumerate(groups):
         schema.protect(names)
@@ -210,7 +210,7 @@ def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
 
 
 def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: int, out: Path) -> "Model":
-    """Return the classifier that an argument names; a network that is trained is kept in the folder."""
+    """Return the classifier named by an argument; save a trained network in the folder."""
     from functools import partial
 
     from biaslab.classifiers.adapters import adapt
@@ -231,13 +231,13 @@ def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: 
         network = train(table.X, table.y, n_classes, epochs=epochs, seed=seed)
         save_network(out / "network.npz", network)
         return network
-    found = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
+    loaded = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
     table = partial(as_table, schema=schema)
-    return adapt(found, schema.domain.n_attributes, n_classes, schema.label, table)
+    return adapt(loaded, schema.domain.n_attributes, n_classes, schema.label, table)
 
 
 def _check_order(labels: "np.ndarray", table: "Data", data: Path, schema: "Schema") -> None:
-    """Say where a classifier agrees with the data less often than chance: its classes may be out of order."""
+    """Warn if a classifier agrees with the data less often than chance: its classes may be out of order."""
     from biaslab.core.stats import is_below_chance
 
     if is_below_chance(labels, table.y):

@@ -1,4 +1,4 @@
-"""The experiment on one classifier and one protected attribute: every tester, every mode, repeated."""
+"""The experiment on a classifier and a protected attribute: every tester, every mode, repeated."""
 
 import dataclasses
 import math
@@ -22,12 +22,12 @@ from biaslab.fairness_testing.testers.registry import paper_testers, runs
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
 N_POINTS = 50
-"""Points of a curve."""
+"""The number of points of a curve."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is searched; see the section ``fairness_testing`` of the configuration."""
+    """The effort of a search; see the section ``fairness_testing`` of the configuration."""
 
     hops: int
     ablation_hops: int
@@ -46,15 +46,15 @@ def search_classifier(
     published_bounds: Path | None = None,
     threads: int = 1,
 ) -> None:
-    """Search a classifier with every tester: the tables of `search_case`, and the samples found."""
+    """Search a classifier with every tester; write the tables of `search_case` and the found samples."""
     set_threads(threads)
     searched, samples = [], {}
     for case in load_cases(folder, schema, published_bounds):
         tables, samples[case.attribute] = search_case(case, effort)
         searched.append(tables)
     for name in searched[0]:
-        together = pd.concat([tables[name] for tables in searched], ignore_index=True)
-        write_tsv(folder / f"{name}.tsv", together)
+        table = pd.concat([tables[name] for tables in searched], ignore_index=True)
+        write_tsv(folder / f"{name}.tsv", table)
     save_found(found, samples)
 
 
@@ -75,7 +75,7 @@ def _key(attribute: str, tester: str) -> str:
 
 
 def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
-    """Search a case with every tester: all tables but those of retraining, and what `count_finds` found."""
+    """Search a case with every tester; return all tables except retraining, and samples of `count_finds`."""
     counts, curves, found = count_finds(case, effort)
     tables = {"counts": counts, "curves": curves, "local": compare_local(case, effort)}
     tables |= {"ablation": ablate(case, effort), "fairness": estimate_fairness(case, effort)}
@@ -83,11 +83,11 @@ def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], di
 
 
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
-    """Let every tester search in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
+    """Run every tester in every mode, several times, and count its finds (Tables IV to VI, Figure 7).
 
-    Of a tester that mixes its phases, global_discriminatory is counted in the published mode alone, by a
-    search of its own. The curves, and the samples found, (n, d) int32 by tester in the mode ``published``,
-    are of the first repetition.
+    For a tester that mixes its phases, a separate search counts global_discriminatory, only in the published
+    mode. The curves and the found samples, (n, d) int32 by tester in the mode ``published``, are from the
+    first repetition.
     """
     protected = case.subject.protected
     counts, found = [], {}
@@ -99,9 +99,11 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
             phases = collect(tester.search(task, settings))
             row = run | {"repetition": repetition} | _count(case, phases)
             if tester.search_globally:
-                alone = tester.search_globally(task, settings) if mode == PUBLISHED else None
+                global_trail = tester.search_globally(task, settings) if mode == PUBLISHED else None
                 row["global_discriminatory"] = (
-                    trails.count(alone, protected).n_discriminatory if alone is not None else math.nan
+                    trails.count(global_trail, protected).n_discriminatory
+                    if global_trail is not None
+                    else math.nan
                 )
             counts.append(row)
             if repetition == 0 and mode == PUBLISHED:
@@ -112,7 +114,7 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
 
 
 def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> pd.DataFrame:
-    """Return the curves of cheap testers' local phases from the same samples, (k, d) int32 (Figure 7)."""
+    """Return the curves of fast testers' local phases from the same samples, (k, d) int32 (Figure 7)."""
     task = replace(_task(case, effort, 0), seeds=starts, n_seeds=len(starts))
     curves = []
     for tester in paper_testers().values():
@@ -124,7 +126,7 @@ def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> pd.D
 
 
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
-    """Repair the quirks of the published code of the paper's own tester one at a time."""
+    """Replace one quirk of the published code at a time by the paper's version, for the paper's tester."""
     effort = replace(effort, hops=effort.ablation_hops)
     rows = [
         {"tester": tester.name, "switch": name, "repetition": repetition}
@@ -138,7 +140,7 @@ def ablate(case: Case, effort: Effort) -> pd.DataFrame:
 
 
 def variants(case: Case, tester: Tester) -> dict[str, Any]:
-    """Return the published settings, those with each field in turn as in the paper's, and the paper's."""
+    """Return the published settings, variants with one field as in the paper, and the paper's settings."""
     published, paper = (tester.settings(mode, case.published_bounds) for mode in (PUBLISHED, PAPER))
     switched = {
         field.name: replace(published, **{field.name: getattr(paper, field.name)})
@@ -149,12 +151,12 @@ def variants(case: Case, tester: Tester) -> dict[str, Any]:
 
 
 def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
-    """Let the local phases of all testers start from the same discriminatory seeds (Table VII).
+    """Run the local phases of all testers from the same discriminatory seeds (Table VII).
 
-    A tester that is costly has fewer seeds (`Effort.repetitions`), which share its samples
-    (`Effort.explanations`), and one repetition. The others are run from these seeds with as many hops, too,
-    so that all can be compared. mean_samples and mean_discriminatory count different ones around a seed, on
-    average over the seeds.
+    A costly tester has fewer seeds (`Effort.repetitions`), which share its samples (`Effort.explanations`),
+    and one repetition. For comparison, all other testers also run from these seeds with as many hops.
+    mean_samples and mean_discriminatory are numbers of distinct samples around a seed, averaged over the
+    seeds.
     """
     seeds = discriminatory_rows(case, effort.local_seeds)
     costly_seeds = seeds[: effort.repetitions]
@@ -177,7 +179,7 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
 
 
 def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
-    """Estimate the share of the domain that is discriminatory, and measure that of the data (Table XII)."""
+    """Estimate the discriminatory share of the domain, and measure that of the data (Table XII)."""
     n = effort.uniform_samples
     share, low, high = random_search.uniform_fairness(case.subject, n=n, seed=effort.seed)
     row = {"n_uniform": n, "share": share, "ci_low": low, "ci_high": high}
@@ -187,7 +189,7 @@ def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
 
 
 def discriminatory_rows(case: Case, n: int) -> np.ndarray:
-    """Return the first `n` seeds that are discriminatory as they are, (n, d) int32, perhaps fewer."""
+    """Return at most `n` seeds that are themselves discriminatory, (n, d) int32."""
     return case.seeds[check(case.subject, case.seeds).discriminatory][:n]
 
 
@@ -226,7 +228,7 @@ def _count_around(case: Case, trail: Trail, n_seeds: int) -> dict[str, float]:
 
 
 def _curve(case: Case, trail: Trail) -> pd.DataFrame:
-    """Return what a local phase has found after equal steps along its trail."""
+    """Return the finds of a local phase after equal steps along its trail."""
     new, new_discriminatory = trails.first_visits(trail, case.subject.protected)
     explored = np.zeros(len(trail), np.int64)
     explored[np.unique(trail.seed, return_index=True)[1]] = 1
@@ -236,6 +238,5 @@ def _curve(case: Case, trail: Trail) -> pd.DataFrame:
 
 
 def _named(case: Case, table: pd.DataFrame) -> pd.DataFrame:
-    """Put the names of the case in front."""
     names = {"classifier": case.classifier, "protected": case.attribute}
     return table.assign(**names)[[*names, *table.columns]]

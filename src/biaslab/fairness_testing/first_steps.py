@@ -10,15 +10,15 @@ from biaslab.fairness_testing.testers.adf import Walks, attribute_weights, choos
 from biaslab.fairness_testing.testers.discrimination import are_discriminatory, check
 
 N_SEEDS = 4
-"""Seeds that are shown: one of each cluster."""
+"""The number of seeds in the table: one of each cluster."""
 _WORDS = np.array(["no", "yes"], object)
 
 
 def show_first_steps(case: Case) -> pd.DataFrame:
-    """Show where the global phase moves the first seeds first, and where the local one would go from there.
+    """Return the first step of the global phase from the first seeds, and the local phase's next steps.
 
-    Of the mode ``published`` with the bounds of the domain. Where gradients say nothing, the first attribute
-    goes up. What the local phase would do is missing where the moved seed is not discriminatory.
+    Uses the mode ``published`` with the bounds of the domain. Without information from gradients, the first
+    attribute increases. Local steps are missing if the moved seed is not discriminatory.
     """
     subject, X = case.subject, case.seeds[:N_SEEDS]
     settings = adf.TESTER.settings(PUBLISHED)
@@ -42,9 +42,9 @@ def show_first_steps(case: Case) -> pd.DataFrame:
         }
         if arrived.discriminatory[number]:
             table["probability"] = _probabilities(case, walks.take(np.array([number])))
-            for name, way in (("lower_found", -1), ("upper_found", 1)):
+            for name, step in (("lower_found", -1), ("upper_found", 1)):
                 neighbours = subject.domain.clip(
-                    moved[number] + way * np.eye(len(moved[number]), dtype=np.int32)
+                    moved[number] + step * np.eye(len(moved[number]), dtype=np.int32)
                 )
                 table[name] = _WORDS[are_discriminatory(subject, neighbours).astype(int)]
         tables.append(pd.DataFrame(table))
@@ -53,7 +53,7 @@ def show_first_steps(case: Case) -> pd.DataFrame:
 
 
 def _probabilities(case: Case, walk: Walks) -> np.ndarray:
-    """Return the probability that the local phase moves each attribute of one walk; 0 for protected ones."""
+    """Return the probability that the local phase moves each attribute of a walk; 0 if protected."""
     (weights,), _ = attribute_weights(case.subject, walk, adf.TESTER.settings(PUBLISHED))
     probabilities = np.zeros(case.subject.domain.n_attributes)
     probabilities[case.subject.free] = weights / weights.sum()

@@ -1,4 +1,4 @@
-"""What the rules of the area ask for: files of a step, from its wildcards."""
+"""Inputs of the area's rules: files of a step, from its wildcards."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ _FOLDER = "results/fairness_testing/text-"
 
 
 class Inputs:
-    """Functions of wildcards for the rules of a run; the wildcard ``classifier`` names one that is tested."""
+    """Functions of wildcards for the rules of a run; the wildcard ``classifier`` is a tested classifier."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -22,14 +22,14 @@ class Inputs:
         self.classifiers = [u.name for u in plan.units["fairness_testing"].chosen if TABULAR in u.marks]
 
     def file(self, part: str) -> Callable[[Any], str | list[str]]:
-        """Return a function that gives a file of a classifier; none where the configuration names none."""
+        """Return a function that returns a file of a classifier; no file if the configuration names none."""
 
-        def named(wildcards: Any) -> str | list[str]:
+        def find(wildcards: Any) -> str | list[str]:
             source = self.section["classifiers"][wildcards.classifier][part]
             is_none = source is None or (part, source) == ("network", TRAIN)
             return [] if is_none else file_of(source, self.plan.registry, self.plan.root)
 
-        return named
+        return find
 
 
 class TextInputs:
@@ -46,13 +46,13 @@ class TextInputs:
 
     @property
     def is_certified(self) -> bool:
-        """Whether networks are trained certifiably, too."""
+        """Whether certified training is also run."""
         return self.is_neural and self.section["certified_epochs"] > 0
 
     # --- the files of steps
 
     searched = ("global.tsv", "local.tsv", "found.npz")
-    """What a search of one network writes."""
+    """The files that the search of a network writes."""
 
     joined = (
         *(f"{name}.tsv" for name in ("models", "global", "local", "retraining", "validity", "pools")),
@@ -65,17 +65,17 @@ class TextInputs:
         return [f"network-{number}.npz" for number in range(self.section["repetitions"])]
 
     def measured(self, wildcards: Any) -> list[str]:
-        """Return what the last step on a corpus reads."""
+        """Return the input files of the last step on a corpus."""
         retrained = ["retraining.tsv", *(["certified.tsv"] if self.is_certified else ())]
-        of_each = [*self.weights(), *self.searched, "models.tsv", *retrained]
+        names = [*self.weights(), *self.searched, "models.tsv", *retrained]
         folder = f"{_FOLDER}{wildcards.texts}"
-        found = [f"{folder}/{model}/{file}" for model in self.models for file in of_each]
-        return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *found]
+        files = [f"{folder}/{model}/{file}" for model in self.models for file in names]
+        return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *files]
 
     # --- word vectors
 
     def vectors_source(self) -> str:
-        """Return the corpus that word vectors are trained on, or their file. A verified copy has no age."""
+        """Return the corpus of the word vectors, or their file; ignore the age of a verified copy."""
         from snakemake.io import ancient
 
         source = vectors_source(self.plan.config)
@@ -87,46 +87,47 @@ class TextInputs:
         return self.plan.checksum(vectors_source(self.plan.config))
 
     def vectors(self, _: Any) -> dict[str, Any]:
-        """Return how word vectors are trained: as those of a setup, but for what is set here."""
-        own = self.section["vectors"]
-        if own["file"]:
+        """Return the settings of word vectors: those of a setup, except settings of this section."""
+        settings = self.section["vectors"]
+        if settings["file"]:
             return {"training": None}
-        setup = setups_of(self.plan.config)[own["setup"]]
+        setup = setups_of(self.plan.config)[settings["setup"]]
         corpus, glove = setup["corpus"], setup["glove"]
-        choice = part(corpus, "min_length", "max_length", "max_tokens") | part(own, "min_count")
+        choice = part(corpus, "min_length", "max_length", "max_tokens") | part(settings, "min_count")
         return {
             "training": {
                 "format": corpus["format"],
                 "choice": choice,
                 "window": glove["window"],
-                "glove": part(glove, "x_max", "alpha", "learning_rate") | part(own, "dimension", "epochs"),
+                "glove": part(glove, "x_max", "alpha", "learning_rate")
+                | part(settings, "dimension", "epochs"),
             }
         }
 
     # --- a corpus
 
     def file(self, kind: str) -> Callable[[Any], str | list[str]]:
-        """Return a function that gives a file of a corpus; none where the configuration names none."""
+        """Return a function that returns a file of a corpus; no file if the configuration names none."""
 
-        def named(wildcards: Any) -> str | list[str]:
+        def find(wildcards: Any) -> str | list[str]:
             source = self.known[wildcards.texts][kind]
             return self._file(source) if source else []
 
-        return named
+        return find
 
     def texts(self, wildcards: Any) -> list[str]:
-        """Return the files that the texts of a corpus are read from."""
+        """Return the files with the texts of a corpus."""
         return list(self._texts(wildcards.texts).values())
 
     def preparation(self, wildcards: Any) -> dict[str, Any]:
-        """Return how a corpus is read."""
+        """Return the settings for reading a corpus."""
         corpus = self.known[wildcards.texts]
         train, *others = self._texts(wildcards.texts).items()
         source = part(corpus, "format", "positive") | {"train": train[1]} | dict(others)
         return {"source": source, "features": corpus["features"]}
 
     def training(self, wildcards: Any) -> dict[str, Any]:
-        """Return how networks are trained."""
+        """Return the settings of training."""
         return {"training": self.section["training"] | self.weight(wildcards)}
 
     def weight(self, wildcards: Any) -> dict[str, float]:
@@ -136,12 +137,12 @@ class TextInputs:
     # --- the sentence encoder
 
     def encoder(self) -> dict[str, str]:
-        """Return the files of the encoder, by their part; none where its library is missing."""
+        """Return the files of the encoder by part; none if its library is missing."""
         sources = self.section["encoder"] if self.is_neural else {}
         return {name: self._file(sources[name]) for name in ENCODER if sources.get(name, RANDOM) != RANDOM}
 
     def encoder_files(self) -> list[str]:
-        """Return these files."""
+        """Return the files of the encoder."""
         return list(self.encoder().values())
 
     def _texts(self, corpus: str) -> dict[str, str]:

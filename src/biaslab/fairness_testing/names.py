@@ -1,29 +1,29 @@
-"""What writers and readers of the area's results call things."""
+"""Names shared by writers and readers of the area's results."""
 
 from pathlib import Path
 
 from biaslab.core.columns import columns_of
 
 PUBLISHED, PAPER = "published", "paper"
-"""A tester as the authors' code does it, and as the paper prints it."""
+"""A tester as in the authors' code, and as printed in the paper."""
 
 TRAIN = "train"
-"""In place of a file with a network: train one on the data."""
+"""Value in place of a network file: train a network on the data."""
 
 FULL, SHARED = "full", "shared"
-"""How far local phases go that are compared: as far as is configured, or from a costly tester's seeds with
-the share of its samples that each of these has."""
+"""Budgets of compared local phases: the configured hops, or the samples that a costly tester has per seed
+from its seeds."""
 
 TABULAR, TEXT, NEURAL = "tabular", "text", "neural"
-"""Marks of units: a classifier of tables; a corpus of texts; one for which torch is there."""
+"""Marks of units: a classifier of tables; a corpus of texts; a corpus with torch available."""
 TEXT_PREFIX = "text-"
-"""What the names of units begin with that are corpora."""
+"""Prefix of the names of corpus units."""
 
 CONTROL, NO_RULE = "none", ""
-"""The control of retraining, which trains on as long with nothing added: whose finds, by which label rule."""
+"""Source and label rule of the control of retraining, which trains equally long without added samples."""
 
 SETTING = ["classifier", "protected"]
-"""What the paper calls a benchmark: a classifier and the protected attribute that varies."""
+"""A benchmark of the paper: a classifier and its varied protected attribute."""
 
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))

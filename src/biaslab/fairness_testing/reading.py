@@ -1,4 +1,4 @@
-"""What reading a table changed: rows left out, numbers moved and blanks trimmed, by group."""
+"""Changes made while reading a table: omitted rows, moved numbers and trimmed blanks, by group."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ _MAX_GROUPS = 20
 def describe_reading(
     table: Data, schema: Schema, groups: Sequence[Sequence[str]], rows: Rows | None = None
 ) -> list[str]:
-    """Return a line for each way in which the rows are not those of the file, with counts by group.
+    """Return a line for each difference between the rows and the file, with counts by group.
 
-    `rows` are given where variants are rows of the file's own values.
+    `rows` are given if variants are rows of the file's own values.
     """
     n, n_all, lines = len(table.X), len(table.X) + len(table.left_out), []
     if len(table.left_out):
@@ -46,7 +46,7 @@ def describe_reading(
 def _count_groups(
     is_counted: np.ndarray, codes: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]
 ) -> str:
-    """Return how many rows of each group are counted, of all that it has, in brackets."""
+    """Return the counted and total rows of each group, in brackets."""
     parts = []
     for names in groups:
         places = schema.domain.columns(names)
@@ -54,8 +54,8 @@ def _count_groups(
         values = pd.Series([", ".join(row) for row in zip(*words, strict=True)])
         counts = pd.Series(is_counted).groupby(values).agg(["sum", "size"])
         if len(counts) <= _MAX_GROUPS:
-            shown = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
-            parts.append(f"{','.join(names)}: {', '.join(shown)}")
+            texts = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
+            parts.append(f"{','.join(names)}: {', '.join(texts)}")
     return f" ({'; '.join(parts)})" if parts else ""
 
 
@@ -64,17 +64,17 @@ def _words(codes: np.ndarray, attribute: Attribute) -> list[str]:
 
 
 def _describe_usual(schema: Schema, groups: Sequence[Sequence[str]], rows: Rows) -> list[str]:
-    """Say which number or spelling of the file stands in variants for a value that has several."""
+    """Describe which number or spelling of the file variants use for a value that has several."""
     lines = []
     for name in dict.fromkeys(name for names in groups for name in names):
         place = schema.domain.names.index(name)
         attribute, codes = schema.attributes[place], rows.X[:, place]
         values = rows.frame[attribute.column].groupby(codes).nunique()
-        several = values.index[values > 1][:_MAX_GROUPS]
-        if len(several):
-            shown = [f"{attribute.word(int(code))}: {rows.usual(place, int(code))}" for code in several]
+        ambiguous = values.index[values > 1][:_MAX_GROUPS]
+        if len(ambiguous):
+            texts = [f"{attribute.word(int(code))}: {rows.usual(place, int(code))}" for code in ambiguous]
             lines.append(
                 f"A variant in {name} has the most frequent number or spelling of the file for its value"
-                f" ({', '.join(shown)})."
+                f" ({', '.join(texts)})."
             )
     return lines

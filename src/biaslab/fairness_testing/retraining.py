@@ -1,14 +1,14 @@
-"""Fairer networks by training on with discriminatory samples (Zhang et al. 2021, RQ4 and Table XII).
+"""Fairer networks by continued training with discriminatory samples (Zhang et al. 2021, RQ4, Table XII).
 
-The paper adds a random 5% of the samples that a tester found to the data and retrains. It does not say
-which label they get, whether both members of a pair are added, or how long training goes on. Here:
+The paper adds a random 5% of a tester's finds to the data and retrains. It does not state the labels of added
+samples, whether both members of a pair are added, or how long training continues. Here:
 
-- training goes on from the tested network, for a fixed number of steps of Adam, at a rate that falls in
+- training continues from the tested network, for a fixed number of steps of Adam, at a rate that decreases in
   `STAGES` equal stages towards zero;
-- half of each batch are rows of the data and half are added ones, both in passes of their own, so that
-  neither drowns the other where there are few rows or many finds;
-- a sample is added together with its partner, the one with other protected values and another label, and
-  both get one label. What is added then says that protected attributes do not matter.
+- half of each batch are rows of the data and half are added samples, in separate passes, so that neither
+  dominates if there are few rows or many finds;
+- a sample is added together with its partner (other protected values and another label), and both get the
+  same label. The added pairs thus state that protected attributes do not matter.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,28 +42,28 @@ from biaslab.fairness_testing.testers.registry import paper_testers
 from biaslab.fairness_testing.testers.subject import Subject
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
-"""Who labels an added sample: see `added_labels`."""
+"""The rules for labels of added samples: see `added_labels`."""
 N_OTHER_RULES = 2
-"""Retrainings by each rule for labels but the first, which show what the rule does."""
+"""The number of retrainings by each label rule except the first, to show the effect of the rule."""
 STAGES = 10
 ENSEMBLE_STEPS = 2000
-"""Batches that an ensemble's network is trained with."""
+"""The number of training batches of an ensemble's network."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a network is retrained."""
+    """Settings of retraining."""
 
-    share: float = Section.retraining_share  # of the found samples, drawn and added; at least one is
+    share: float = Section.retraining_share  # of the found samples; at least one is added
     steps: int = 8000
-    learning_rate: float = 0.005  # Adam's, at the first step
+    learning_rate: float = 0.005  # of Adam, at the first step
 
 
 DEFAULT = Settings()
 
 
 class Ensemble:
-    """A random forest, naive Bayes and another network, fitted to samples and labels, which vote."""
+    """A voting ensemble of a random forest, naive Bayes and another network, fitted to samples and labels."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
         state = int(stream(seed, "ensemble").integers(2**31))
@@ -73,11 +73,11 @@ class Ensemble:
         self._network = train(X, y, max(2, int(y.max()) + 1), epochs=epochs, seed=state)
 
     def votes(self, X: np.ndarray) -> np.ndarray:
-        """Return each one's labels, (n, 3) int64."""
+        """Return the labels of each classifier, (n, 3) int64."""
         return np.stack([*(c.predict(X) for c in self._classifiers), self._network.labels(X)], axis=1)
 
     def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the label of most classifiers, (n,) int64; the least of those that as many give."""
+        """Return the label of most classifiers, (n,) int64; the smallest label if tied."""
         votes = self.votes(X)
         return _label_counts(votes, int(votes.max()) + 1).argmax(axis=1)
 
@@ -85,11 +85,11 @@ class Ensemble:
 def added_labels(
     rule: str, subject: Subject, samples: np.ndarray, ensemble: Ensemble | None = None
 ) -> np.ndarray:
-    """Return the labels that samples, (n, d) int32, are added with, (n,) int64.
+    """Return the labels of added samples, (n, d) int32, as (n,) int64.
 
-    ``majority``: the network's most frequent label over all protected values; among equally frequent ones
-    that of the highest mean probability over these values. ``model``: the network's label of the sample.
-    ``ensemble``: the label that the ensemble gives the sample.
+    ``majority``: the network's most frequent label over all protected values; ties go to the label with the
+    highest mean probability over these values. ``model``: the network's label of the sample. ``ensemble``:
+    the ensemble's label of the sample.
     """
     match rule:
         case "majority":
@@ -117,12 +117,12 @@ def retrain(
     settings: Settings = DEFAULT,
     ensemble: Ensemble | None = None,
 ) -> Network:
-    """Train a network on with its data and some of the samples that a tester found (Section 4.2, RQ4).
+    """Continue training a network with its data and some of a tester's finds (Section 4.2, RQ4).
 
-    The repetition and the seed draw the samples that are added, whatever the label rule, and the batches.
-    `found` are different discriminatory samples, (f, d) int32; the tested network, `subject.model`, is not
-    changed. With `NO_RULE` nothing is added, for as many steps and at the same rates: the control of a
-    repair, as training on moves the boundary between labels by itself.
+    Repetition and seed determine the added samples, for every label rule, and the batches. `found` are
+    distinct discriminatory samples, (f, d) int32; the tested network, `subject.model`, is not changed. With
+    `NO_RULE`, nothing is added, with the same steps and rates: the control of retraining, because continued
+    training alone moves the boundary between labels.
     """
     rng = stream(seed, "retraining", repetition)
     samples, labels = X[:0], y[:0]
@@ -142,14 +142,14 @@ def retrain(
 
 
 def n_added(found: np.ndarray, settings: Settings) -> int:
-    """Return how many of the found samples are drawn."""
+    """Return the number of found samples to draw."""
     if not len(found):
         raise InputError("no discriminatory sample was found, so there is nothing to retrain with")
     return max(1, round(settings.share * len(found)))
 
 
 class Retrained(NamedTuple):
-    """A network that was trained on, and with what."""
+    """A retrained network, with label rule, repetition and number of added samples."""
 
     label_rule: str
     repetition: int
@@ -188,23 +188,23 @@ def _majority_labels(subject: Subject, samples: np.ndarray) -> np.ndarray:
 
 
 def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return how often each label is in a row, (n, k) int64."""
+    """Return the count of each label per row, (n, k) int64."""
     return (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
 
 
 def with_partners(subject: Subject, samples: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return samples and labels, followed by the samples' partners with the same labels."""
     protected, partners = subject.protected, check(subject, samples).partners
-    has_partner = partners >= 0  # none inside, perhaps, of one that was found with values outside the domain
+    has_partner = partners >= 0  # a sample found with values outside the domain may have no partner inside
     others = samples[has_partner]
     others[:, protected.columns] = protected.values[partners[has_partner]]
     return np.concatenate([samples, others]), np.concatenate([labels, labels[has_partner]])
 
 
 def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the rows after.
+    """Return rows for batches, (n_batches, BATCH) int64: half from the data, half from the added rows.
 
-    All are from the data where there are no rows after.
+    All rows are from the data if there are no added rows.
     """
     if not n_added:
         return _passes(n_data, n_batches * BATCH, rng).reshape(n_batches, BATCH)
@@ -214,13 +214,13 @@ def mixed_batches(n_data: int, n_added: int, n_batches: int, rng: np.random.Gene
 
 
 def _passes(n: int, n_rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Return so many of n rows, (n_rows,) int64: all in one order, then all in another, and so on."""
+    """Return row indices, (n_rows,) int64, of repeated passes over n rows, each pass in a new order."""
     return np.concatenate([rng.permutation(n) for _ in range(-(-n_rows // n))])[:n_rows]
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How often is retrained, and with how much; see ``fairness_testing`` in the configuration."""
+    """The effort of retraining; see ``fairness_testing`` in the configuration."""
 
     retrainings: int
     share: float
@@ -231,10 +231,10 @@ class Effort:
 def retrain_classifier(
     folder: Path, schema: Path, found: Path, effort: Effort, retraining: Path, threads: int = 1
 ) -> None:
-    """Retrain with what each tester found, and write fairness and accuracy after it."""
+    """Retrain with the finds of each tester, and write fairness and accuracy after retraining."""
     set_threads(threads)
     y, cases = load_labels(folder), list(load_cases(folder, schema))
-    of_first = cases[0].subject, cases[0].X, y, cases[0].X[:0]  # what is protected makes no difference
+    of_first = cases[0].subject, cases[0].X, y, cases[0].X[:0]  # independent of the protected attributes
     nothing = [
         Retrained(NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))
         for k in range(effort.retrainings)
@@ -246,9 +246,9 @@ def retrain_classifier(
 def retrain_case(
     case: Case, y: np.ndarray, found: Mapping[str, np.ndarray], effort: Effort, nothing: Sequence[Retrained]
 ) -> pd.DataFrame:
-    """Retrain with the finds of every tester; of the paper's own by every rule for their labels.
+    """Retrain with the finds of every tester; for the paper's tester, by every label rule.
 
-    Before them stand the networks that were retrained with nothing added.
+    The networks that were retrained without added samples come first.
     """
     rng = stream(effort.seed, "retraining", "uniform", case.attribute)
     uniform = case.subject.domain.draw(effort.uniform_samples, rng)
@@ -259,13 +259,13 @@ def retrain_case(
         if not len(found[tester]):
             continue
         ensemble = Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None
-        how = {"seed": effort.seed, "settings": settings, "ensemble": ensemble}
+        options = {"seed": effort.seed, "settings": settings, "ensemble": ensemble}
         networks = [
             Retrained(
                 rule,
                 k,
                 n_added(found[tester], settings),
-                retrain(*of_case, found[tester], label_rule=rule, repetition=k, **how),
+                retrain(*of_case, found[tester], label_rule=rule, repetition=k, **options),
             )
             for rule in rules
             for k in range(repetitions)
@@ -276,7 +276,7 @@ def retrain_case(
 
 
 def _runs(retrainings: int) -> list[tuple[str, Sequence[str], int]]:
-    """Return testers, the paper's own last, each with rules for labels and how often is retrained by each."""
+    """Return testers, the paper's own last, with label rules and the number of retrainings per rule."""
     testers = sorted(paper_testers().values(), key=lambda tester: tester.is_proposed)
     first = [(tester.name, LABEL_RULES[:1], retrainings) for tester in testers if tester.is_retrained]
     n_others = min(N_OTHER_RULES, retrainings)

@@ -1,4 +1,4 @@
-"""Settings of the area: its section of the configuration."""
+"""The section of the area in the configuration."""
 
 from dataclasses import dataclass, field
 from typing import Annotated

@@ -21,7 +21,7 @@ def show(
     found: pd.DataFrame,
     reading: Sequence[str] = (),
 ) -> None:
-    """Print what was read, what was found, an example of it, and how fair the classifier is."""
+    """Print a summary of the data, the finds, an example, and the fairness of the classifier."""
     console = page_console()
     console.print(Text(name, style="bold"))
     console.print(
@@ -38,7 +38,7 @@ def show(
 
 
 def facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table:
-    """Return facts, by what they are about, below the name of what was tested."""
+    """Return facts by topic as a table, below the name of the tested classifier."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")

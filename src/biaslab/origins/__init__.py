@@ -1,6 +1,6 @@
 """Brunet et al. 2019, Understanding the Origins of Bias in Word Embeddings.
 
-What the columns of a table mean is said once, in results/README.md: docstrings name the file that holds it.
+results/README.md describes the columns of all tables; docstrings name only the file of a table.
 """
 
 __all__ = ["documents"]

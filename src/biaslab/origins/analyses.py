@@ -1,4 +1,4 @@
-"""The analyses of the area: each is a folder that says in its ``ANALYSIS`` what it is to the workflow."""
+"""The analyses of the area: each is a folder whose ``ANALYSIS`` describes it to the workflow."""
 
 import functools
 import importlib
@@ -22,32 +22,31 @@ ANALYSES = (
     "checks.planted",
     "checks.brittleness",
 )
-"""The folders of all analyses, in the order in which they report: one line adds one."""
+"""The folders of all analyses, in the order of their reports."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What one folder measures of a setup.
+    """An analysis of a setup: one folder.
 
     Attributes
     ----------
     name : str
-        The name of its folder, and of its results, settings and page of documentation.
+        Name of the folder, and of the results, settings and documentation page.
     results : tuple of str
-        The files that claims are measured on, relative to the folder of a setup; ``{test}`` stands for each
-        of its tests.
+        Files that claims use, relative to the folder of a setup; ``{test}`` is replaced by each test.
     items : tuple of Item
-        Its tables and figures, which modules of the folder make, each ``"MODULE:FUNCTION"``.
+        Tables and figures. Modules of the folder make them: ``"MODULE:FUNCTION"``.
     steps : mapping of str to str
-        The functions of its steps in the same way, by the names that rules call them.
+        Functions of the steps, ``"MODULE:FUNCTION"``, by the step names of rules.
     needs : str
-        The setting of a setup, ``"SECTION.KEY"``, that leaves it out if it is 0; by default none does.
+        Setting of a setup, ``"SECTION.KEY"``, that disables the analysis if 0; by default none.
     needing : tuple of str
-        The results that are left out then; by default all.
+        Results that are disabled with it; by default all.
     retrains : callable
-        Says what of a setup's corpus it leaves out, ``""`` for nothing, and how many embeddings are trained.
+        Maps a setup to a phrase for the removed sets, ``""`` if none, and the number of trained embeddings.
     jobs : Retrainings, optional
-        How its sets are dealt into jobs, where it trains without sets of its own.
+        Distribution of the sets over jobs, if the analysis has its own sets.
     """
 
     name: str
@@ -62,27 +61,27 @@ class Analysis:
 
 @functools.cache
 def analyses() -> tuple[Analysis, ...]:
-    """Return all analyses, with whole names of functions."""
-    found = []
+    """Return all analyses, with fully qualified names of functions."""
+    result = []
     for package in (f"biaslab.origins.{folder}" for folder in ANALYSES):
         analysis = importlib.import_module(package).ANALYSIS
         items = tuple(replace(item, make=f"{package}.{item.make}") for item in analysis.items)
         steps = {name: f"{package}.{function}" for name, function in analysis.steps.items()}
-        found.append(replace(analysis, items=items, steps=steps))
-    return tuple(found)
+        result.append(replace(analysis, items=items, steps=steps))
+    return tuple(result)
 
 
 def named(name: str) -> Analysis:
-    """Return the analysis of a name."""
+    """Return the analysis with a name."""
     return next(analysis for analysis in analyses() if analysis.name == name)
 
 
 def items() -> tuple[Item, ...]:
-    """Return the tables, then the figures; of all setups, of a setup, of a test."""
+    """Return the tables, then the figures; each first of all setups, then of a setup, then of a test."""
     kinds, widths = list(SUFFIXES), (UNIT, TEST)
-    found = [item for analysis in analyses() for item in analysis.items]
+    unsorted = [item for analysis in analyses() for item in analysis.items]
     return tuple(
-        sorted(found, key=lambda item: (kinds.index(item.kind), item.per in widths, item.per == TEST))
+        sorted(unsorted, key=lambda item: (kinds.index(item.kind), item.per in widths, item.per == TEST))
     )
 
 
@@ -92,23 +91,23 @@ def steps() -> dict[str, str]:
 
 
 def rule_files() -> list[str]:
-    """Return the files with the rules of all analyses that have steps."""
+    """Return the rule files of all analyses with steps."""
     return [f"origins_{analysis.name}.smk" for analysis in analyses() if analysis.steps]
 
 
 def lacks(setup: Mapping[str, Any]) -> dict[str, str]:
-    """Return the results that a setup does without, as patterns below its folder, each with the reason."""
-    found = {}
+    """Return the results that a setup omits, as patterns below its folder, each with the reason."""
+    reasons = {}
     for analysis in analyses():
         section, _, key = analysis.needs.partition(".")
         if analysis.needs and not setup[section][key]:
             reason = f"{analysis.needs} is {setup[section][key]}"
-            found |= {file.format(test="*"): reason for file in analysis.needing or analysis.results}
-    return found
+            reasons |= {file.format(test="*"): reason for file in analysis.needing or analysis.results}
+    return reasons
 
 
 def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
-    """Return the files of each setup that tables, figures and claims are drawn from."""
+    """Return the files of each setup that tables, figures and claims use."""
     left_out = {name: lacks(setup) for name, setup in setups.items()}
     return [
         f"{folder}/{name}/{file.format(test=test)}"
@@ -121,7 +120,7 @@ def result_files(folder: str, setups: Mapping[str, Mapping]) -> list[str]:
 
 
 def summary(name: str, setup: Mapping[str, Any]) -> str:
-    """Say in one line what a setup will train."""
+    """Summarise in one line the trainings of a setup."""
     removed, trainings = zip(*(analysis.retrains(setup) for analysis in analyses()), strict=True)
     parts = [f"{setup['baselines']} baselines", *filter(None, removed), f"{sum(trainings)} retrainings"]
     return f"{name}: {', '.join(parts)}"

@@ -1,4 +1,4 @@
-"""Where the bias of word embeddings comes from (Brunet et al. 2019), as the workflow sees it."""
+"""The workflow's view of the area: origins of bias in word embeddings (Brunet et al. 2019)."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ _SHOWN = {
     "vocabulary": ("min_count",),
     "glove": ("window", "alpha", "x_max", "dimension", "epochs"),
 }
-"""The keys of a setup that its tables show."""
+"""The keys of a setup that the report tables show."""
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
@@ -32,7 +32,7 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return the setups whose corpus is there; all where none is, so that fetching says what is missing."""
+    """Return the setups with an available corpus, or all if there is none, so that fetching reports it."""
     section, setups = given.config["origins"], given.config["origins"]["setups"]
     corpora = {name: setups[name]["corpus"]["source"] for name in section["run"]}
     missing = {
@@ -40,24 +40,24 @@ def choose(given: Given) -> Units:
         for name, source in corpora.items()
         if dataset_name(source) in given.absent
     }
-    chosen = [name for name in corpora if name not in missing] or list(corpora)
-    weats = {weat for name in chosen for weat in setups[name]["bias"]["weats"]}
+    names = [name for name in corpora if name not in missing] or list(corpora)
+    weats = {weat for name in names for weat in setups[name]["bias"]["weats"]}
     return Units(
-        tuple(_unit(name, given) for name in chosen),
-        {name: reason for name, reason in missing.items() if name not in chosen},
-        {name: source_file(corpora[name], given.registry, given.config["datasets"]) for name in chosen},
+        tuple(_unit(name, given) for name in names),
+        {name: reason for name, reason in missing.items() if name not in names},
+        {name: source_file(corpora[name], given.registry, given.config["datasets"]) for name in names},
         {
             AREA.name: {
-                "run": chosen,
+                "run": names,
                 "weats": {name: file for name, file in section["weats"].items() if name in weats},
-                "setups": {name: _recorded(setups[name]) for name in chosen},
+                "setups": {name: _recorded(setups[name]) for name in names},
             }
         },
     )
 
 
 def _recorded(setup: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a setup as a configuration may say it: of whole articles, no part has a length."""
+    """Return a setup as a valid configuration: without `part_length` if documents are articles."""
     corpus = dict(setup["corpus"])
     if corpus["unit"] == "article":
         del corpus["part_length"]
@@ -65,19 +65,19 @@ def _recorded(setup: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
-    """Say, a line each, what the setups to run will train."""
+    """Summarise the trainings of each setup to run in one line."""
     section = config["origins"]
     return [f"setup {analyses.summary(name, section['setups'][name])}" for name in section["run"]]
 
 
 def check(given: Given) -> Iterator[str]:
-    """Yield references to nothing, files that are not there, and values that contradict each other."""
+    """Yield undefined references, missing files, and contradictory values."""
     section, written = given.config["origins"], given.written.get("origins", {}).get("setups", {})
     setups, weats = section["setups"], section["weats"]
     for name in section["run"]:
         if name not in setups:
-            known = ", ".join(setups)
-            yield f"origins.run: there is no setup '{name}' (defined: {known}){suggest(name, setups)}"
+            names = ", ".join(setups)
+            yield f"origins.run: there is no setup '{name}' (defined: {names}){suggest(name, setups)}"
     for name, setup in setups.items():
         if name in AREAS:
             yield f"origins.setups.{name}: a setup cannot bear the name of an area; rename it"
@@ -104,7 +104,7 @@ def _unit(name: str, given: Given) -> Unit:
 
 
 def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterator[str]:
-    """Yield what is wrong with one setup, whether it is run or not."""
+    """Yield the contradictions of one setup, also if it is not run."""
     corpus, perturbations = setup["corpus"], setup["perturbations"]
     for weat in setup["bias"]["weats"]:
         if problem := unknown_test(weat, weats, "origins.weats"):
@@ -139,7 +139,7 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
 
 
 def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
-    """Refuse a test without a file, and one whose file bears another name."""
+    """Yield the problem of a test: its file is missing or has another name, or the measure is not weat."""
     if problem := word_sets_problem(weat, file, root):
         yield f"origins.weats.{weat}: {problem}"
     elif (measure := read_yaml(locate(file, root)).get("measure", "weat")) != "weat":
@@ -150,7 +150,7 @@ def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
 
 
 def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
-    """Refuse a corpus that is not there or not registered, before anything runs."""
+    """Yield the problem of a missing or unregistered corpus, before any step runs."""
     name = dataset_name(source)
     if name:
         if problem := unregistered(name, given.registry):

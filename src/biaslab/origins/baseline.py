@@ -1,4 +1,4 @@
-"""The bias of trained embeddings: of the baselines, and of the embeddings of perturbed corpora."""
+"""Measure the bias of trained embeddings: baselines, and embeddings of perturbed corpora."""
 
 import itertools
 import math
@@ -29,7 +29,7 @@ COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 OBSERVED = list(COLUMNS["observed"])
 _PROGRESS = {"desc": "bias", "unit": " embeddings", "disable": None}
 MAX_CHOICES = 100
-"""Choices of baselines at most; where there are no more, all are taken."""
+"""Largest number of choices of baselines; if fewer exist, all are used."""
 
 
 def train_and_measure(
@@ -51,7 +51,7 @@ def train_and_measure(
     checkpoint_minutes: float = Checkpoints.checkpoint_minutes,
     threads: int = 1,
 ) -> None:
-    """Train a batch of embeddings; measure their bias, their analogies, and the words on the bias axis."""
+    """Train a batch of embeddings; measure their bias, analogies and projections on the bias axis."""
     left_out = corpus, sets, paired
     train_glove(
         cooccurrence, set, model, seed, out, first, count, *left_out, checkpoint_minutes, threads=threads
@@ -63,7 +63,7 @@ def train_and_measure(
 
 
 def write_sets(vocabulary: Path, word_sets: list[Path], out: Path, embeddings: Sequence[Path]) -> None:
-    """Measure the bias of every embedding retrained without a set of documents."""
+    """Write the bias of every embedding retrained without a set of documents."""
     tests = [read_word_sets(path, PARAMETERS) for path in word_sets]
     write_tsv(out, measure_sets(embeddings, read_vocabulary(vocabulary), tests))
 
@@ -77,8 +77,8 @@ def measure(
 ) -> pd.DataFrame:
     """Measure every association test in every baseline embedding: ``baseline.tsv``.
 
-    Up to `permutations` partitions the p-value is exact, beyond it is estimated from as many; it is
-    missing where the test measures something else than the effect size.
+    The p-value is exact for up to `permutations` partitions; otherwise it is estimated from that many. It is
+    missing if the measure of the test is not the effect size.
     """
     if len(sets := sorted({set_name(path) for path in batches})) > 1:
         raise InputError(
@@ -101,7 +101,7 @@ def measure_sets(
 ) -> pd.DataFrame:
     """Measure every association test in every embedding of every perturbation set: ``observed.tsv``.
 
-    No `batches` give a table without rows.
+    Without `batches`, the table has no rows.
     """
     weats = _locate(word_sets, vocabulary)
     rows = [
@@ -113,17 +113,17 @@ def measure_sets(
 
 
 def choose_seeds(n: int, k: int, rng: np.random.Generator) -> list[list[int]]:
-    """Choose k of n baselines: in every way, or in `MAX_CHOICES` different random ones of more."""
+    """Return all choices of k of n baselines, or `MAX_CHOICES` different random choices if there are more."""
     if math.comb(n, k) <= MAX_CHOICES:
-        return [list(chosen) for chosen in itertools.combinations(range(n), k)]
-    drawn: dict[tuple[int, ...], None] = {}
-    while len(drawn) < MAX_CHOICES:
-        drawn[tuple(sorted(rng.permutation(n)[:k].tolist()))] = None
-    return list(map(list, drawn))
+        return [list(choice) for choice in itertools.combinations(range(n), k)]
+    choices: dict[tuple[int, ...], None] = {}
+    while len(choices) < MAX_CHOICES:
+        choices[tuple(sorted(rng.permutation(n)[:k].tolist()))] = None
+    return list(map(list, choices))
 
 
 def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatIndices]:
-    """Find the words of every test, whose names must differ."""
+    """Return the word ids of every test; raise InputError if two tests have the same name."""
     names = [test.name for test in word_sets]
     if len(set(names)) < len(names):
         raise InputError(f"two tests have the same name ({', '.join(names)}); rename one of them")

@@ -51,12 +51,12 @@ def attribute(
     from biaslab.origins.pages.attributed import attribute_corpus
 
     start = time.perf_counter()
-    found = attribute_corpus(
+    answer = attribute_corpus(
         source, format or format_of(source), test, choice, model, window, baselines, documents, seed, out,
         verify, threads,
         say=lambda line: typer.echo(line, err=True),
     )  # fmt: skip
-    typer.echo(found)
+    typer.echo(answer)
     typer.echo(f"It took {time.perf_counter() - start:.0f} s.", err=True)
 
 
@@ -101,7 +101,7 @@ def score(
     is_named, dose = scores == UNROLLED, None if planted is None else f"{planted:g}"
     if dose and flip:
         raise InputError("--flip leaves documents of the corpus out, --planted adds some; give one of them")
-    given, retraining = Path(scores), None
+    score_input, retraining = Path(scores), None
     if flip or is_named:
         opened = open_setup(setup, results, file)
         chosen_tests(opened, weat)
@@ -109,11 +109,11 @@ def score(
         retraining = Retraining(words, glove, flip, threads) if flip else None
         if is_named:
             corpus = folder / "planted" / dose if dose else folder
-            given = {scores: estimate(scores, corpus, words, glove, seed_of(file), threads)}
+            score_input = {scores: estimate(scores, corpus, words, glove, seed_of(file), threads)}
     if dose:
-        table = write_recalled(given, folder, dose, weat, seed, out)
+        table = write_recalled(score_input, folder, dose, weat, seed, out)
     else:
-        table = write_scored(given, folder, weat, seed, out, retraining)
+        table = write_scored(score_input, folder, weat, seed, out, retraining)
     typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
     if reversed_sign(table):
         typer.echo(
@@ -148,15 +148,15 @@ def explain(
     from biaslab.origins.pages.highlight import print_document, write_page
 
     if setup:
-        chosen = open_setup(setup, results, config or results / "config.json")
+        opened = open_setup(setup, results, config or results / "config.json")
     else:
-        chosen = open_attributed(results)
-    tests, corpus = chosen_tests(chosen, weat), Corpus(chosen)
-    found = corpus.find(document)
+        opened = open_attributed(results)
+    tests, corpus = chosen_tests(opened, weat), Corpus(opened)
+    match = corpus.find(document)
     parts = [
-        (t, chosen.baseline_mean(t.name), explain_document(corpus, found, t, read_gradients(chosen, t)))
+        (t, opened.baseline_mean(t.name), explain_document(corpus, match, t, read_gradients(opened, t)))
         for t in tests
     ]
-    print_document(found, chosen.name, parts)
+    print_document(match, opened.name, parts)
     if html:
-        write_page(html, chosen.name, found, parts)
+        write_page(html, opened.name, match, parts)

@@ -1,7 +1,7 @@
-"""Which documents a bias comes from: from texts to scores, without files and without a workflow.
+"""Attribute a bias to documents: from texts to scores, without files or a workflow.
 
-The score of a document, and of a set of them, is B(w) - B(w~) (Equation 5 of Brunet et al. 2019): how much
-the bias falls when it is left out, in units of the measure. Above 0 it raises the bias.
+The score of a document, or of a set of documents, is B(w) - B(w~) (Equation 5 of Brunet et al. 2019): the
+decrease of the bias by its removal, in units of the measure. A positive score means that it raises the bias.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,9 +42,9 @@ class CountedTexts:
     counts : Cooccurrence
         The co-occurrences X of all texts.
     vocabulary : Vocabulary
-        Its words, whose order is that of the rows of X.
+        The words, in the order of the rows of X.
     tokens, offsets : numpy.ndarray
-        (n,) int32, word ids of all texts; (n_documents + 1,) int64, where each text begins in them.
+        (n,) int32, word ids of all texts; (n_documents + 1,) int64, the start of each text in `tokens`.
     """
 
     counts: Cooccurrence
@@ -55,16 +55,16 @@ class CountedTexts:
 
 @dataclass(frozen=True)
 class Baselines:
-    """Embeddings of all texts, each with a random stream of its own.
+    """Embeddings of all texts, each with its own random stream.
 
     Attributes
     ----------
     embeddings : list of GloveEmbedding
-        The more, the better the scores: they are averaged.
+        Scores are averages over the embeddings; more embeddings improve them.
     parameters : GloveParameters
-        Their hyperparameters.
+        Hyperparameters of the embeddings.
     seed : int
-        Of their random streams.
+        Seed of the random streams.
     """
 
     embeddings: list[GloveEmbedding]
@@ -75,7 +75,7 @@ class Baselines:
 def count_texts(
     texts: Iterable[Sequence[str]], window: int = Glove.window, min_count: int = 1, threads: int = 1
 ) -> CountedTexts:
-    """Count the co-occurrences of texts that are lists of words, and keep the texts.
+    """Count the co-occurrences of tokenised texts, and keep the texts.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ def train_baselines(
     Parameters
     ----------
     texts : CountedTexts
-        Of `count_texts`.
+        From `count_texts`.
     parameters : GloveParameters
-        Hyperparameters of every one.
+        Hyperparameters of all embeddings.
     n : int
-        How many.
+        Number of embeddings.
     seed : int
-        Embedding k has the random stream of baseline k of a run of the workflow with this seed.
+        Embedding k has the random stream of baseline k in a workflow run with this seed.
     threads : int
-        Threads to use; the result is the same bit for bit.
+        Threads to use; the result does not depend on them, bit for bit.
 
     Returns
     -------
@@ -119,19 +119,19 @@ def train_baselines(
 
 @dataclass(frozen=True)
 class Scores:
-    """What an attribution says of every document.
+    """The scores of every document by an attribution.
 
     Attributes
     ----------
     method, measure : str
-        The attribution, and what B is.
+        The attribution, and the measure B.
     bias : numpy.ndarray
-        (n_baselines,) float64, B(w): the bias of each baseline, or one number where none is asked.
+        (n_baselines,) float64, B(w): the bias of each baseline, or one number if the method uses no baseline.
     by_baseline : numpy.ndarray
-        (n_baselines, n_documents) float64, B(w) - B(w~) by each baseline: how much the bias falls without the
-        document, in units of the measure. Above 0 the document raises the bias.
+        (n_baselines, n_documents) float64, B(w) - B(w~) by each baseline, in units of the measure. A document
+        with a positive score raises the bias.
     documents : numpy.ndarray
-        (n_documents,) float64, their mean over the baselines.
+        (n_documents,) float64, the mean over the baselines.
     """
 
     method: str
@@ -147,12 +147,12 @@ class Scores:
         return self.by_baseline.mean(axis=0)
 
     def raising(self, n: int) -> np.ndarray:
-        """Return the documents that raise the bias most, the first one most.
+        """Return the documents that raise the bias most, in descending order.
 
         Parameters
         ----------
         n : int
-            How many.
+            Number of documents.
 
         Returns
         -------
@@ -162,12 +162,12 @@ class Scores:
         return np.argsort(-self.documents, kind="stable")[:n]
 
     def lowering(self, n: int) -> np.ndarray:
-        """Return the documents that lower the bias most, the first one most.
+        """Return the documents that lower the bias most, in descending order.
 
         Parameters
         ----------
         n : int
-            How many.
+            Number of documents.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class Scores:
         return np.argsort(self.documents, kind="stable")[:n]
 
     def sets(self, sets: Sequence[Sequence[int]]) -> np.ndarray:
-        """Return B(w) - B(w~) for the removal of whole sets of documents, the mean over the baselines.
+        """Return B(w) - B(w~) for the removal of sets of documents, averaged over the baselines.
 
         Parameters
         ----------
@@ -187,13 +187,13 @@ class Scores:
         Returns
         -------
         numpy.ndarray
-            (n_sets,) float64: the estimate of the removal as a whole where the attribution has one, else the
-            sum of the documents'.
+            (n_sets,) float64: the attribution's estimate for the joint removal, if it has such an estimate,
+            else the sum over the documents.
 
         Raises
         ------
         InputError
-            When a set is no list of different documents.
+            When a set is not a list of distinct documents.
         """
         n, units = len(self.documents), [np.asarray(s, np.int64) for s in sets]
         for number, unit in enumerate(units):
@@ -215,37 +215,37 @@ def attribute(
     memory: float = Training._field_defaults["memory"],
     threads: int = 1,
 ) -> Scores:
-    """Estimate what every document does to a bias.
+    """Estimate the effect of every document on a bias.
 
     Parameters
     ----------
     texts : CountedTexts
-        Of `count_texts`.
+        From `count_texts`.
     baselines : Baselines
-        Of `train_baselines`, from these texts.
+        From `train_baselines`, on these texts.
     test : WordSets
         The words, and the measure of bias: one of `biaslab.bias.measures.MEASURES`.
     method : str
-        The attribution: influence, newton, gradient, unrolled (the
-        derivative of the training, some twelve trainings a baseline), or ppmi (WEAT alone, no baseline).
+        The attribution: influence, newton, gradient, unrolled (the derivative of the training; costs about
+        twelve trainings per baseline), or ppmi (only WEAT; uses no baselines).
     damping : float, optional
-        Added to the Hessian's diagonal; ppmi and unrolled
-        take none. By default 2 / (learning_rate x epochs) of the baselines; 0 is the paper's.
+        Added to the Hessian's diagonal; unused by ppmi and unrolled. By default 2 / (learning_rate x epochs)
+        of the baselines; 0 as in the paper.
     memory : float
-        Megabytes that unrolled may take for states of a training.
+        Megabytes for training states of unrolled.
     threads : int
-        Threads to use; the result is the same bit for bit.
+        Threads to use; the result does not depend on them, bit for bit.
 
     Returns
     -------
     Scores
-        Above 0 where a document raises the bias, in units of the measure.
+        Positive for documents that raise the bias, in units of the measure.
 
     Raises
     ------
     InputError
         When the method or the measure is unknown, too few words of the test are in the vocabulary, the
-        measure is undefined, or for unrolled the baselines are not what their seed gives.
+        measure is undefined, or for unrolled the baselines differ from a training with their seed.
     """
     methods = [*(attribution.name for attribution in ATTRIBUTIONS), UNROLLED]
     if method not in methods:
@@ -266,5 +266,5 @@ def attribute(
         Training(glove, baselines.seed, memory),
     )
     words = in_vocabulary(test, texts.vocabulary.ids)
-    made = asking.of_documents(method, scanner, words)
-    return Scores(method, test.measure, made.bias, made.values, scanner, words)
+    estimates = asking.of_documents(method, scanner, words)
+    return Scores(method, test.measure, estimates.bias, estimates.values, scanner, words)

@@ -1,4 +1,4 @@
-"""What a setup expands to: perturbation sets, batches of trainings, and the files they are in.
+"""Expand a setup to its perturbation sets, batches of trainings, and their files.
 
 Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, random sets, retrainings.
 """
@@ -13,13 +13,13 @@ from biaslab.core.errors import InputError
 from biaslab.origins.sets import BASELINE, by_ppmi, is_by_ppmi, is_random, random_sets, targeted_sets
 
 TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
-"""The columns of a document's differential bias that count the words of each set of the test in it."""
+"""Columns of the table of differential bias: occurrences of the words of each test set in a document."""
 
 BATCH = "batch-"
-"""How the files of a job begin that runs several trainings."""
+"""Prefix of the files of a job with several trainings."""
 
 SETS = f"{PERTURBATION_SETS}.parquet"
-"""Which documents are in which set."""
+"""The table of the documents of each set."""
 
 
 class Batch(NamedTuple):
@@ -31,7 +31,7 @@ class Batch(NamedTuple):
 
 
 def baseline_sets(setup: Mapping) -> list[str]:
-    """Return the name of the whole corpus as a set, of which nothing is left out."""
+    """Return the set name of the entire corpus."""
     return [BASELINE]
 
 
@@ -44,9 +44,9 @@ def perturbation_sets(setup: Mapping) -> list[str]:
 
 
 def _random_retrainings(setup: Mapping) -> int:
-    """Return how many embeddings a setup trains without each random set."""
-    own = setup["perturbations"]["random_retrainings"]
-    return setup["perturbations"]["retrainings"] if own is None else own
+    """Return the number of embeddings that a setup trains without each random set."""
+    n_random = setup["perturbations"]["random_retrainings"]
+    return setup["perturbations"]["retrainings"] if n_random is None else n_random
 
 
 def largest_sets(setup: Mapping) -> list[str]:
@@ -55,7 +55,7 @@ def largest_sets(setup: Mapping) -> list[str]:
 
 
 def ppmi_sets(setup: Mapping) -> list[str]:
-    """Return the names of the sets that the PPMI baseline finds, of a setup's first test (Table 5)."""
+    """Return the names of the sets selected by the PPMI baseline for a setup's first test (Table 5)."""
     return targeted_sets([by_ppmi(setup["bias"]["weats"][0])], setup["ppmi_sets"]["sizes"])
 
 
@@ -66,45 +66,45 @@ def batches(trainings: int, per_job: int) -> list[Batch]:
 
 
 def trainings_of(set_name: str, setup: Mapping) -> int:
-    """Return how many embeddings a setup trains for a set (`BASELINE` for the whole corpus).
+    """Return the number of embeddings that a setup trains for a set (`BASELINE` for the entire corpus).
 
-    Sets that Table 5 compares are trained equally often, and never less often than the others.
+    Estimator sets of Table 5 have at least as many retrainings as their PPMI sets and as other sets.
     """
     if set_name == BASELINE:
         return setup["baselines"]
     if is_random(set_name):
         return _random_retrainings(setup)
-    own, compared = setup["perturbations"]["retrainings"], setup["ppmi_sets"]["retrainings"]
+    n, n_ppmi = setup["perturbations"]["retrainings"], setup["ppmi_sets"]["retrainings"]
     if is_by_ppmi(set_name):
-        return compared
-    return max(own, compared) if by_ppmi(set_name) in ppmi_sets(setup) else own
+        return n_ppmi
+    return max(n, n_ppmi) if by_ppmi(set_name) in ppmi_sets(setup) else n
 
 
 def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
-    """Return the batches a setup trains for a set."""
+    """Return the batches of trainings of a set."""
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
 
 
 @dataclass(frozen=True)
 class Retrainings:
-    """Embeddings that an analysis trains without sets of its own, several of these sets a job."""
+    """Retrainings of an analysis, each without one of the analysis's own sets; a job has several sets."""
 
-    phrase: str  # what a summary calls the sets, after their number
-    n_sets: Callable[[Mapping], int]  # of a setup
-    each: Callable[[Mapping], int]  # embeddings without each set
+    phrase: str  # a summary's phrase for the sets, with a place for their number
+    n_sets: Callable[[Mapping], int]  # number of sets of a setup
+    each: Callable[[Mapping], int]  # number of embeddings without each set
 
     def batches(self, setup: Mapping) -> list[Batch]:
-        """Return the batches of sets, as many as trainings in a job."""
+        """Return the batches of sets; a job has as many sets as `trainings_per_job`."""
         return batches(self.n_sets(setup), setup["trainings_per_job"])
 
     def describe(self, setup: Mapping) -> tuple[str, int]:
-        """Return what a setup leaves out, "" for nothing, and how many embeddings it trains, at most."""
+        """Return a phrase for the removed sets, "" if none, and the largest number of trained embeddings."""
         n_sets = self.n_sets(setup)
         return self.phrase.format(n_sets) if n_sets else "", n_sets * self.each(setup)
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:
-    """Return the files that hold the embeddings of the given sets, `BASELINE` or perturbation sets."""
+    """Return the embedding files of the given sets, `BASELINE` or perturbation sets."""
     return [
         f"{folder}/embeddings/{name}/batch-{batch.index}.npz"
         for name in set_names
@@ -113,7 +113,7 @@ def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> li
 
 
 def of_test(files: Sequence[Path], weat: str) -> Path:
-    """Return the file of a test among those that were given, a file for each test."""
+    """Return the file of a test from `files`, one for each test."""
     by_test = {path.stem: path for path in files}
     if weat not in by_test:
         raise InputError(f"{weat}: no table of this test among {', '.join(by_test)}; give one for each test")

@@ -1,4 +1,4 @@
-"""What the rules of the area ask for: files and options of a step, from its wildcards."""
+"""Functions of wildcards for the rules of the area: files and options of each step."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ FOLDER = "results/origins"
 
 
 class Inputs:
-    """Functions of wildcards for the rules of a run; the wildcard ``setup`` names a setup that is run."""
+    """Functions of wildcards for the rules of a run; the wildcard ``setup`` is the name of a setup to run."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -29,23 +29,23 @@ class Inputs:
         self.setups: dict[str, Mapping[str, Any]] = {name: self.section["setups"][name] for name in names}
 
     def keys(self, section: str, *names: str, **others: str) -> Callable[[Any], dict[str, Any]]:
-        """Return a function that gives some settings of a section of a setup, `others` by other names."""
+        """Return a function for settings of a section of a setup; `others` maps other names to keys."""
 
-        def given(wildcards: Any) -> dict[str, Any]:
+        def select(wildcards: Any) -> dict[str, Any]:
             settings = self.setups[wildcards.setup][section]
             return part(settings, *names) | {name: settings[key] for name, key in others.items()}
 
-        return given
+        return select
 
     # --- the corpus
 
     def corpus_checksum(self, wildcards: Any) -> str:
-        """Return the checksum of a verified copy; nothing for a corpus that is read in place."""
+        """Return the checksum of a verified copy of the corpus; "" for a corpus that is read in place."""
         source = self.setups[wildcards.setup]["corpus"]["source"]
         return self.plan.checksum(source)
 
     def corpus_source(self, wildcards: Any) -> str:
-        """Return the corpus. Of a verified copy the age does not count: its checksum is a parameter."""
+        """Return the corpus. The age of a verified copy is ignored, because its checksum is a parameter."""
         from snakemake.io import ancient
 
         source = self.setups[wildcards.setup]["corpus"]["source"]
@@ -53,37 +53,34 @@ class Inputs:
         return ancient(file) if self.plan.checksum(source) else file
 
     def corpus(self, wildcards: Any) -> dict[str, Any]:
-        """Return how the corpus is read."""
+        """Return the options for reading the corpus."""
         corpus, vocabulary = (self.setups[wildcards.setup][section] for section in ("corpus", "vocabulary"))
-        of_unit = ("part_length",) if corpus["unit"] == "part" else ()
-        choice = part(corpus, "unit", *of_unit, "min_length", "max_length", "max_tokens")
+        unit_keys = ("part_length",) if corpus["unit"] == "part" else ()
+        choice = part(corpus, "unit", *unit_keys, "min_length", "max_length", "max_tokens")
         return part(corpus, "format") | {"choice": choice | vocabulary}
 
     # --- embeddings
 
     def glove(self, wildcards: Any) -> dict[str, Any]:
-        """Return how GloVe is trained."""
+        """Return the options for training GloVe."""
         glove = self.setups[wildcards.setup]["glove"]
         model = part(glove, *fields_of(GloveParameters))
         return {"model": model} | part(glove, "checkpoint_minutes")
 
     def word2vec(self, wildcards: Any) -> dict[str, Any]:
-        """Return how word2vec is trained."""
+        """Return the options for training word2vec."""
         glove, word2vec = (self.setups[wildcards.setup][section] for section in ("glove", "word2vec"))
         model = part(glove | word2vec, *fields_of(Word2VecParameters))
         return {"model": model, "set": wildcards.trained} | part(word2vec, "trainings")
 
     def batch(self, wildcards: Any) -> dict[str, Any]:
-        """Return the set and the replicates of a batch of trainings, each with a seed of its own."""
+        """Return the set and the replicates of a batch of trainings, each with its own seed."""
         name = wildcards.get("set", BASELINE)
         batch = expansion.batches_of(name, self.setups[wildcards.setup])[int(wildcards.batch)]
         return {"set": name, "paired": False} | share(batch)
 
     def embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
-        """Return a function that gives the files of the embeddings of some kinds of sets.
-
-        Each of `kinds` takes a setup and returns names of sets.
-        """
+        """Return a function for the embedding files of sets; each of `kinds` maps a setup to set names."""
         return lambda wildcards: [
             file
             for setup in [self.setups[wildcards.setup]]
@@ -92,7 +89,7 @@ class Inputs:
         ]
 
     def measured(self, folder: str, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
-        """Return a function that gives the tables of what was measured in these embeddings, a file each."""
+        """Return a function for the tables of measurements, one for each file of `embeddings`."""
         embeddings = self.embeddings(*kinds)
         return lambda wildcards: [
             file.replace("/embeddings/", f"/{folder}/").removesuffix(".npz") + ".tsv"
@@ -100,7 +97,7 @@ class Inputs:
         ]
 
     def word2vec_embeddings(self, *kinds: Callable[[Mapping], list[str]]) -> Callable[[Any], list[str]]:
-        """Return a function that gives the files of word2vec's embeddings of some kinds of sets."""
+        """Return a function for the word2vec embedding files; arguments as for `embeddings`."""
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/word2vec/embeddings/{name}/batch-0.npz"
             for kind in kinds
@@ -108,7 +105,7 @@ class Inputs:
         ]
 
     def word2vec_bias(self, wildcards: Any) -> str | list[str]:
-        """Return the table of the bias in word2vec, where it is trained."""
+        """Return the table of the bias in word2vec, or [] if word2vec is not trained."""
         is_trained = self.setups[wildcards.setup]["word2vec"]["trainings"] > 0
         return f"{FOLDER}/{wildcards.setup}/word2vec/observed.tsv" if is_trained else []
 
@@ -120,22 +117,22 @@ class Inputs:
         return f"{FOLDER}/{wildcards.setup}/{folder}{expansion.SETS}"
 
     def left_out(self, wildcards: Any) -> str | list[str]:
-        """Return the table of sets, for any set but the baseline."""
+        """Return the table of sets, for any set except the baseline."""
         is_whole = wildcards.trained == BASELINE
         return [] if is_whole else f"{FOLDER}/{wildcards.setup}/{expansion.SETS}"
 
     def retrained_batch(self, name: str) -> Callable[[Any], dict[str, Any]]:
-        """Return a function that gives which sets of an analysis a job leaves out, and how often."""
+        """Return a function for the sets that a job of an analysis removes, and the trainings of each."""
         jobs = analyses.named(name).jobs
 
-        def given(wildcards: Any) -> dict[str, Any]:
+        def select(wildcards: Any) -> dict[str, Any]:
             setup = self.setups[wildcards.setup]
             return share(jobs.batches(setup)[int(wildcards.batch)]) | {"trainings": jobs.each(setup)}
 
-        return given
+        return select
 
     def retrained(self, name: str) -> Callable[[Any], list[str]]:
-        """Return a function that gives the tables of all jobs that leave out sets of an analysis."""
+        """Return a function for the tables of all retraining jobs of an analysis."""
         jobs = analyses.named(name).jobs
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/{name}/retrained/{expansion.BATCH}{batch.index}.tsv"
@@ -145,7 +142,7 @@ class Inputs:
     # --- copies of the corpus with planted documents; ``dose`` is the share of planted words
 
     def planted(self, wildcards: Any) -> dict[str, Any]:
-        """Return what is planted in one copy."""
+        """Return the number and the dose of the documents planted in one copy."""
         count = self.setups[wildcards.setup]["planted"]["documents"]
         return {"count": count, "dose": float(wildcards.dose)}
 
@@ -157,11 +154,11 @@ class Inputs:
     def planted_embeddings(self, wildcards: Any) -> list[str]:
         """Return the files of the embeddings of one copy."""
         folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{BASELINE}"
-        own = planted.batches(self.setups[wildcards.setup])
-        return [f"{folder}/{expansion.BATCH}{batch.index}.npz" for batch in own]
+        batches = planted.batches(self.setups[wildcards.setup])
+        return [f"{folder}/{expansion.BATCH}{batch.index}.npz" for batch in batches]
 
     def planted_tables(self, *names: str) -> Callable[[Any], list[str]]:
-        """Return a function that gives tables of all copies; ``{weat}`` in a name stands for each test."""
+        """Return a function for tables of all copies; ``{weat}`` in a name is replaced by each test."""
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/planted/{dose}/{name.format(weat=weat)}.parquet"
             for dose in planted.doses(self.setups[wildcards.setup])
@@ -172,17 +169,17 @@ class Inputs:
     # --- measures
 
     def influence(self, wildcards: Any) -> dict[str, Any]:
-        """Return how the influence of documents is estimated."""
+        """Return the options for estimating the influence of documents."""
         setup = self.setups[wildcards.setup]
         return {"influence": part(setup["glove"] | setup["bias"], *fields_of(InfluenceParameters))}
 
     def of_first_test(self, folder: str) -> Callable[[Any], str]:
-        """Return a function that gives a table of the first test."""
+        """Return a function for the table of the first test."""
         of_tests = self.of_tests(folder)
         return lambda wildcards: of_tests(wildcards)[0]
 
     def of_tests(self, folder: str) -> Callable[[Any], list[str]]:
-        """Return a function that gives a table of each test."""
+        """Return a function for the tables of all tests."""
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self.tests(wildcards)
         ]
@@ -196,18 +193,18 @@ class Inputs:
         return [self._word_set(weat) for weat in self.tests(wildcards)]
 
     def results(self) -> list[str]:
-        """Return the files that claims are measured on, of every setup; of texts those that can be read."""
+        """Return the files of every setup that claims use, without texts of unreadable corpora."""
         texts = self.plan.area("origins").texts
         unreadable = [name for name in self.setups if not self._is_readable(name)]
         left_out = [f"{FOLDER}/{text.replace('*', name, 1)}" for text in texts for name in unreadable]
         return [file for file in analyses.result_files(FOLDER, self.setups) if file not in left_out]
 
     def _is_readable(self, name: str) -> bool:
-        """Tell whether the corpus of a setup is at hand, and not alone what another run made of it."""
+        """Return whether the corpus of a setup is available, not only an archived run of it."""
         return dataset_name(self.setups[name]["corpus"]["source"]) not in self.plan.unreadable
 
     def pages(self) -> list[str]:
-        """Return the pages of documents, of every test of every setup whose corpus can be read."""
+        """Return the document pages for every test of every setup with a readable corpus."""
         return [
             f"{FOLDER}/{name}/context_{weat}_{effect}.html"
             for name, setup in self.setups.items()
@@ -225,5 +222,5 @@ class Inputs:
 
 
 def share(batch: expansion.Batch) -> dict[str, int]:
-    """Return which replicates, or sets, a job runs."""
+    """Return the range of replicates, or of sets, of a job."""
     return {"first": batch.first, "count": batch.count}

@@ -1,6 +1,6 @@
-"""Compiled loops of FA*IR (Zehlike et al. 2017): chances of the fewest protected candidates in prefixes.
+"""Compiled loops of FA*IR (Zehlike et al. 2017): probabilities of too few protected candidates in prefixes.
 
-Candidates are drawn one after the other, each protected with chance p.
+Each candidate is drawn independently and is protected with probability p.
 """
 
 import numpy as np
@@ -8,12 +8,12 @@ import numpy as np
 from biaslab.core.jit import kernel
 
 TIE = 1e-9
-"""Chances that differ by no more than this share of the smaller one are the same."""
+"""Probabilities are equal if they differ by at most this share of the smaller probability."""
 
 
 @kernel
 def draw_one(chances, i, p):
-    """Turn the chances of x protected ones of i, (k + 1,) float64, into those of x of i + 1."""
+    """Update the probabilities of x protected candidates, (k + 1,) float64, from i draws to i + 1 draws."""
     for x in range(i, -1, -1):
         chances[x + 1] += chances[x] * p
         chances[x] *= 1.0 - p
@@ -21,9 +21,10 @@ def draw_one(chances, i, p):
 
 @kernel
 def fill_minima(alpha, p, minima):
-    """Write the fewest that pass in each prefix to `minima` (k,) int32; return the chance that one has fewer.
+    """Write the fewest protected candidates that pass in each prefix to `minima` (k,) int32.
 
-    A prefix passes when the chance of as many or fewer is more than alpha.
+    A prefix passes if the probability of at most as many protected candidates is more than alpha. Return the
+    probability that a prefix of a drawn ranking has fewer.
     """
     k = minima.size
     free, passing = np.zeros(k + 1), np.zeros(k + 1)
@@ -46,7 +47,7 @@ def fill_minima(alpha, p, minima):
 
 @kernel
 def least_chance(is_protected, p):
-    """Return the least chance over the prefixes of a ranking (k,) bool of as few protected ones or fewer."""
+    """Return the least probability, over prefixes of a ranking (k,) bool, of at most as many protected."""
     k = is_protected.size
     free = np.zeros(k + 1)
     free[0] = 1.0
@@ -64,7 +65,7 @@ def least_chance(is_protected, p):
 
 @kernel
 def fill_p_values(is_protected, starts, shares, p_values):
-    """Write the chance that a drawn ranking has a prefix as unlikely as the least likely one of each list.
+    """Write the probability that a drawn ranking has a prefix as unlikely as the least likely of each list.
 
     is_protected (P,) bool by place, list after list; starts (L + 1,) int64; shares (L,) float64;
     p_values (L,) float64, 1 for a list without places.
@@ -79,11 +80,11 @@ def fill_p_values(is_protected, starts, shares, p_values):
 
 @kernel
 def rank_with_minima(scores, rows, starts, n_protected, place_starts, minima, chosen, exhausted):
-    """Fill each list by score, but by the best protected candidate where a prefix would have too few.
+    """Fill each list by score, or by the best protected candidate if a prefix would have too few.
 
-    rows (n,) int64: candidates list after list, the protected ones of a list first, each part best first;
-    starts (L + 1,) int64 and n_protected (L,) int64 tell where lists begin and their parts end; minima (P,)
-    int32 by place; scores, place_starts, chosen and exhausted as ``_list_kernels.rank_lists``.
+    rows (n,) int64: candidates list after list, the protected candidates of a list first, each part best
+    first; starts (L + 1,) int64: where lists begin; n_protected (L,) int64: where the first parts end; minima
+    (P,) int32 by place; scores, place_starts, chosen and exhausted as in ``_list_kernels.rank_lists``.
     """
     for i in range(starts.size - 1):
         first = starts[i]

@@ -1,7 +1,7 @@
-"""Compiled loops of the rankings and their measures: arrays in, arrays out, no options.
+"""Compiled loops of the rankings and their measures, on arrays only.
 
-The n candidates of a list stand value after value, those of value a at starts[a] to starts[a + 1] - 1, best
-first. One strict order compares them: the higher score first, and of equal scores the lower position.
+The n candidates of a list are sorted by value, best first: candidates of value a are at starts[a] to
+starts[a + 1] - 1. The order is strict: the higher score first, and of equal scores the lower position.
 """
 
 import math
@@ -17,7 +17,7 @@ _BELOW_MINIMUM, _NOT_QUALIFIED = -1.0, 1e300
 
 @kernel
 def ceiling_of(x):
-    """Return the least whole number that is not below x by more than the tolerance."""
+    """Return the least integer that is at least x, up to the tolerance."""
     return math.ceil(x - TOLERANCE)
 
 
@@ -32,13 +32,13 @@ def fill_targets(desired, floors, ceilings):
 
 @kernel
 def precedes(i, j, scores, positions):
-    """Tell whether candidate i comes before candidate j by score, then position."""
+    """Return whether candidate i comes before candidate j by score, then position."""
     return scores[i] > scores[j] or (scores[i] == scores[j] and positions[i] < positions[j])
 
 
 @kernel
 def best_value(allowed, heads, head_scores, positions):
-    """Return the allowed value whose next candidate comes first; some of allowed (m,) bool is true."""
+    """Return the allowed value with the best next candidate; some value of allowed (m,) bool is true."""
     top = -math.inf
     for a in range(allowed.size):
         top = max(top, head_scores[a] if allowed[a] else -math.inf)
@@ -52,7 +52,7 @@ def best_value(allowed, heads, head_scores, positions):
 
 @kernel
 def advance(value, starts, scores, heads, head_scores):
-    """Take the next candidate of a value: return it, and make the one after it the next."""
+    """Return the next candidate of a value, and move on to the candidate after it."""
     taken = heads[value]
     heads[value] += 1
     if heads[value] < starts[value + 1]:
@@ -62,18 +62,18 @@ def advance(value, starts, scores, heads, head_scores):
 
 @kernel
 def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceilings, order):
-    """Fill the slots one after the other: all algorithms but DetConstSort.
+    """Fill the slots in order, by any algorithm except DetConstSort.
 
     scores (n,) float64; positions (n,) int64; starts (m + 1,) int64; desired (m,) float64; floors and
-    ceilings (k_max or more, m) int32; order (k_max,) int64 receives the candidates, k_max <= n. Returns the
-    slots that the best remaining candidate got because no value with candidates left qualified.
+    ceilings (k_max or more, m) int32; order (k_max,) int64 receives the candidates, k_max <= n. Return the
+    number of slots that the best remaining candidate took because no value with candidates left qualified.
     """
     m = desired.size
     heads = starts[:m].copy()
     head_scores = np.empty(m)
     for a in range(m):
         head_scores[a] = scores[heads[a]] if heads[a] < starts[a + 1] else -math.inf
-    urgency = np.empty(m)  # of equally low urgency the best candidate is taken
+    urgency = np.empty(m)  # ties go to the best candidate
     allowed = np.empty(m, np.bool_)
     n_unqualified = 0
     for slot in range(order.size):
@@ -100,7 +100,7 @@ def rank_greedily(algorithm, scores, positions, starts, desired, floors, ceiling
 
 @kernel
 def insert_constrained(candidate, k, n_filled, scores, positions, placed, latest):
-    """Append a candidate due at place k; move it forward while it is better and its predecessor may wait."""
+    """Append a candidate due at place k; move it forward past worse candidates that may come later."""
     i = n_filled
     while i > 0 and latest[i - 1] > i and precedes(candidate, placed[i - 1], scores, positions):
         placed[i], latest[i] = placed[i - 1], latest[i - 1]
@@ -110,10 +110,10 @@ def insert_constrained(candidate, k, n_filled, scores, positions, placed, latest
 
 @kernel
 def rank_by_constraints(scores, positions, starts, floors, order):
-    """DetConstSort; arguments and result as `rank_greedily`, with k_max + m + 1 rows of `floors`.
+    """Rank by DetConstSort; arguments and result as `rank_greedily`, with k_max + m + 1 rows of `floors`.
 
-    A value that is due and has no candidate left leaves its place to the best remaining candidate; so the
-    list is full when the sum of the floors reaches k_max, at k = k_max + m at the latest.
+    If a value is due but has no candidate left, the best remaining candidate takes its place. The list is
+    therefore full when the sum of the floors reaches k_max, at k = k_max + m at the latest.
     """
     m = starts.size - 1
     heads = starts[:m].copy()
@@ -164,9 +164,9 @@ def rank(algorithm, scores, positions, starts, desired, floors, ceilings, order)
 
 @kernel
 def infeasibility(values, floors):
-    """Return the prefixes in which a value is short, and the pairs of such a prefix and a short value.
+    """Return the number of prefixes with a short value, and of pairs of such a prefix and a short value.
 
-    values (k,) int64, below 0 where unknown: these candidates are in no prefix; floors (k or more, m) int32.
+    values (k,) int64, below 0 if unknown: prefixes skip these candidates; floors (k or more, m) int32.
     """
     m = floors.shape[1]
     counts = np.zeros(m, np.int32)
@@ -190,7 +190,7 @@ def infeasibility(values, floors):
 def fill_skews(values, log_desired, logs, skews):
     """Write ln(observed share / desired share) of every value to `skews` (m,); 0 / 0 counts as 1.
 
-    values (k,) int64, below 0 where unknown: shares are of the known ones, all NaN without any; log_desired
+    values (k,) int64, below 0 if unknown: shares are of the known values, all NaN without any; log_desired
     (m,) float64; logs (k + 1 or more,) float64, 0 and then ln 1, ln 2, …
     """
     counts = np.zeros(skews.size, np.int64)
@@ -212,8 +212,8 @@ def fill_skews(values, log_desired, logs, skews):
 def divergence(values, log_desired, logs, discounts):
     """Return NDKL; arguments as `fill_skews`, and discounts (k or more,) float64, 1 / log2(place + 1).
 
-    With counts c_a of the n known ones in the first i places, the divergence is (sum of c_a (ln c_a - ln
-    p_a)) / n - ln n. Prefixes without a known candidate do not count.
+    With counts c_a among the n known candidates in the first i places, the divergence is (sum of c_a (ln c_a
+    - ln p_a)) / n - ln n. Prefixes without a known candidate do not count.
     """
     counts = np.zeros(log_desired.size, np.int64)
     terms = 0.0
@@ -235,7 +235,7 @@ def divergence(values, log_desired, logs, discounts):
 
 @kernel
 def discounted_gain(gains, discounts):
-    """Return the sum of gains (k,) times discounts; NaN where a gain is negative."""
+    """Return the sum of gains (k,) times discounts; NaN if a gain is negative."""
     total = 0.0
     for i in range(gains.size):
         if gains[i] < 0.0:
@@ -248,8 +248,8 @@ def discounted_gain(gains, discounts):
 def fill_measures(values, gains, ideal, log_desired, floors, logs, discounts, skews, out):
     """Write the six measures of a ranking to `out`, in the order of ``measures.MEASURES``.
 
-    values (k,) int64, below 0 where unknown, and gains (k,) float64 of the candidates in order; ideal
-    float64, the discounted gain of the candidates in the order of their scores; skews (m,) float64, room.
+    values (k,) int64, below 0 if unknown, and gains (k,) float64 of the candidates in order; ideal float64,
+    the discounted gain of the candidates sorted by score; skews (m,) float64, a buffer.
     """
     out[0], out[1] = infeasibility(values, floors)
     fill_skews(values, log_desired, logs, skews)
@@ -262,7 +262,7 @@ def fill_measures(values, gains, ideal, log_desired, floors, logs, discounts, sk
 
 @kernel
 def relative_gain(gain, ideal):
-    """Return gain / ideal; without any gain to be had every order is ideal."""
+    """Return gain / ideal; 1 if both are 0, because every order is then ideal."""
     return 1.0 if ideal == 0.0 and gain == 0.0 else gain / ideal
 
 
@@ -296,4 +296,4 @@ def _measure_lists(scores, desired, log_desired, starts, positions, values_of, l
 
 
 MEASURE_LISTS = {False: kernel(_measure_lists), True: parallel_kernel(_measure_lists)}
-"""By whether there is more than one thread."""
+"""The kernel by whether more than one thread is used."""

@@ -1,4 +1,4 @@
-"""Compiled loops over lists of any lengths, as they come from a file."""
+"""Compiled loops over lists of any lengths, as read from a file."""
 
 import numpy as np
 
@@ -8,18 +8,18 @@ from biaslab.ranking._kernels import fill_measures, fill_targets, rank
 
 @kernel
 def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, place_starts, chosen, exhausted):
-    """Re-rank lists that stand one after the other.
+    """Re-rank concatenated lists.
 
     The groups are the values of all lists, list after list: n candidates, L lists, G groups, P places in all.
 
-    - algorithm: its place in ``algorithms.ALGORITHMS``
+    - algorithm: its index in ``algorithms.ALGORITHMS``
     - rows (n,) int64: rows of the input, group after group, each group best first
     - group_starts (G + 1,) int64: where each group begins in `rows`
     - list_groups (L + 1,) int64: the first group of each list
-    - desired (G,) float64: desired share of each value; one in sum over a list
-    - place_starts (L + 1,) int64: where the places of each list begin; no more of them than candidates
+    - desired (G,) float64: desired share of each value; the shares of a list sum to one
+    - place_starts (L + 1,) int64: where the places of each list begin; at most as many places as candidates
     - chosen (P,) int64: receives the rows of the re-ranked lists
-    - exhausted (L,) int64: receives the places that went to another value, for want of candidates
+    - exhausted (L,) int64: receives the number of places that went to another value for lack of candidates
     """
     for i in range(list_groups.size - 1):
         g, end = list_groups[i], list_groups[i + 1]
@@ -47,11 +47,11 @@ def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, plac
 
 @kernel
 def measure_lists(values, gains, ideals, place_starts, list_groups, desired, logs, discounts, measures):
-    """Measure rankings that stand one after the other; L lists, G groups and P places as in `rank_lists`.
+    """Measure concatenated rankings; L lists, G groups and P places as in `rank_lists`.
 
-    - values (P,) int64: counted from the list's first group; below 0 where it is unknown
+    - values (P,) int64: counted from the list's first group; below 0 if unknown
     - gains (P,) float64: score at each place
-    - ideals (L,) float64: discounted gain of as many places of each list in the order of the scores
+    - ideals (L,) float64: discounted gain of as many places of each list sorted by score
     - logs, discounts: ``measures.log_table`` and ``measures.discount_table`` for the longest list
     - measures (L, 6) float64: receives the measures
     """

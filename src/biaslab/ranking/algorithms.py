@@ -11,7 +11,7 @@ from biaslab.ranking.targets import check_desired, targets
 __all__ = ["ALGORITHMS", "Reranking", "rerank", "rerank_report"]
 
 ALGORITHMS = ("score_only", "det_greedy", "det_cons", "det_relaxed", "det_const_sort")
-"""Names of the algorithms; their numbers in the kernels are their places here."""
+"""Names of the algorithms; the kernels use their indices here."""
 
 
 class Reranking(NamedTuple):
@@ -22,8 +22,8 @@ class Reranking(NamedTuple):
     order : (min(k, n),) int64
         Positions in the input, best place first.
     n_exhausted : int
-        Places given to the best remaining candidate of any value, because the values that should have had
-        them had no candidates left.
+        Places given to the best remaining candidate of any value, because no value that qualified had
+        candidates left.
     """
 
     order: np.ndarray
@@ -33,7 +33,7 @@ class Reranking(NamedTuple):
 def rerank(
     scores: np.ndarray, attributes: np.ndarray, desired: np.ndarray, k: int, algorithm: str
 ) -> np.ndarray:
-    """Return the order alone of a `rerank_report`.
+    """Return only the order of a `rerank_report`.
 
     Parameters
     ----------
@@ -56,24 +56,23 @@ def rerank(
 def rerank_report(
     scores: np.ndarray, attributes: np.ndarray, desired: np.ndarray, k: int, algorithm: str
 ) -> Reranking:
-    """Re-rank a list so that every prefix comes near the desired distribution of attribute values.
+    """Re-rank a list so that every prefix is close to the desired distribution of attribute values.
 
-    Candidates are compared by score, higher first, and of equal scores the one earlier in the input is the
-    better; within a value they keep this order. A value is *short* in the prefix of length i when it has
-    fewer than floor(i p) places, and *open* when it has floor(i p) or more, but fewer than ceil(i p).
+    Candidates are sorted by score, higher first, and equal scores by position in the input; candidates of a
+    value keep this order. A value is *short* in the prefix of length i if it has fewer than floor(i p)
+    places, and *open* if it has at least floor(i p) but fewer than ceil(i p).
 
-    - ``score_only``: the candidates in their order; `desired` changes nothing.
+    - ``score_only``: the candidates in their order; `desired` has no effect.
     - ``det_greedy``, ``det_cons``, ``det_relaxed``: place i goes to the best next candidate of the short
-      values; without any, DetGreedy takes the best next candidate of the open values, DetCons that of the
-      open value with the least ceil(i p) / p, DetRelaxed the best of the open values with the least
-      ceil(ceil(i p) / p). Quotients within 1e-9 of the least are equal to it; of their values the best next
-      candidate is taken.
+      values. If no value is short, DetGreedy takes the best next candidate of the open values, DetCons that
+      of the open value with the least ceil(i p) / p, DetRelaxed that of the open values with the least
+      ceil(ceil(i p) / p). Quotients within 1e-9 of the least are ties, broken by the best next candidate.
     - ``det_const_sort``: whenever floor(i p) of a value rises, its next candidate is appended (the best one
-      first, when several rise), and moved forward past worse ones that may still come one place later.
+      first if several values rise) and moved forward past worse candidates that may come one place later.
 
-    Values without candidates left are passed over. When no other value qualifies for a place (for
-    DetConstSort: when a value that is due has no candidate left), the best remaining candidate of any value
-    takes it, and is counted in `n_exhausted`.
+    Values without candidates left are skipped. If no other value qualifies for a place (for DetConstSort: if
+    a value that is due has no candidate left), the best remaining candidate of any value takes the place, and
+    `n_exhausted` counts the place.
 
     Parameters
     ----------
@@ -84,20 +83,20 @@ def rerank_report(
     desired : (m,) float64
         Desired share of each value; the sum is within 1e-9 of one.
     k : int
-        Places to fill, at least 1; a shorter list is ranked whole.
+        Places to fill, at least 1; a shorter list is ranked entirely.
     algorithm : str
         One of `ALGORITHMS`.
 
     Returns
     -------
     Reranking
-        The order, and how many places went to other values for want of candidates.
+        The order, and the number of places that went to other values for lack of candidates.
 
     Raises
     ------
     InputError
         For an empty list, arrays of different lengths, scores that are not finite, unknown values, k < 1,
-        shares that are no distribution, or an unknown algorithm.
+        shares that are not a distribution, or an unknown algorithm.
     """
     number = algorithm_number(algorithm)
     desired = check_desired(desired)
@@ -114,7 +113,7 @@ def rerank_report(
 
 
 def algorithm_number(algorithm: str) -> int:
-    """Return the place of an algorithm in `ALGORITHMS`, or raise `InputError`."""
+    """Return the index of an algorithm in `ALGORITHMS`, or raise `InputError`."""
     if algorithm not in ALGORITHMS:
         raise InputError(
             f"unknown algorithm '{algorithm}' (known: {', '.join(ALGORITHMS)})"
@@ -124,7 +123,7 @@ def algorithm_number(algorithm: str) -> int:
 
 
 def check_k(k: int) -> int:
-    """Return the number of places, or raise `InputError` when it is not positive."""
+    """Return the number of places, or raise `InputError` if it is not positive."""
     if k < 1:
         raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
     return int(k)
@@ -143,15 +142,15 @@ def check_list(scores: np.ndarray, attributes: np.ndarray, m: int) -> tuple[np.n
         )
     if not np.issubdtype(values.dtype, np.integer):
         raise InputError(f"attributes are {values.dtype}; number the attribute values 0, 1, …")
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if wrong.size:
+    invalid = np.flatnonzero(~np.isfinite(scores))
+    if invalid.size:
         raise InputError(
-            f"candidate {wrong[0]}: the score is {scores[wrong[0]]}; give a number or drop the candidate"
+            f"candidate {invalid[0]}: the score is {scores[invalid[0]]}; give a number or drop the candidate"
         )
-    wrong = np.flatnonzero((values < 0) | (values >= m))
-    if wrong.size:
+    invalid = np.flatnonzero((values < 0) | (values >= m))
+    if invalid.size:
         raise InputError(
-            f"candidate {wrong[0]}: attribute value {values[wrong[0]]} has no desired share; "
+            f"candidate {invalid[0]}: attribute value {values[invalid[0]]} has no desired share; "
             f"the values with one are 0 to {m - 1}"
         )
     return scores, np.ascontiguousarray(values, dtype=np.int64)

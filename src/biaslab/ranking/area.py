@@ -1,4 +1,4 @@
-"""Fairness-aware ranking (Geyik et al. 2019), as the workflow sees it."""
+"""Fairness-aware ranking (Geyik et al. 2019) as an area of the workflow."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ def choose(given: Given) -> Units:
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
-    """Say in one line what the simulation will do."""
+    """Describe the simulation in one line."""
     ranking = config["ranking"]
     sizes, n = ranking["attribute_values"], ranking["distributions"]
     return [
@@ -25,7 +25,7 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
 
 
 def check(given: Given) -> Iterator[str]:
-    """Yield values that contradict each other."""
+    """Yield contradictions between values of the configuration."""
     ranking = given.config["ranking"]
     if ranking["top"] > ranking["candidates"]:
         limits = f"{ranking['top']} is more than candidates, {ranking['candidates']}"

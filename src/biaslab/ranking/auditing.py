@@ -1,19 +1,19 @@
-"""Whether lists show each group of candidates as they should, before and after re-ranking.
+"""Test whether lists show each group of candidates as desired, before and after re-ranking.
 
-Selection rates count a candidate of a value as selected where it is in the top of its list. With s_v of n_v
-candidates selected over all lists, the impact ratio of v is (s_v / n_v) / (s_r / n_r), r the value with the
-highest rate (`biaslab.core.rates`).
+A candidate counts as selected if the candidate is in the top of its list. With s_v of n_v candidates of value
+v selected over all lists, the impact ratio of v is (s_v / n_v) / (s_r / n_r). The reference r is the value
+with the highest rate (`biaslab.core.rates`).
 
-Selected candidates are expected ones where scores tie (`biaslab.ranking.ties`).
+If scores tie, numbers of selected candidates are expectations (`biaslab.ranking.ties`).
 
-Whether any value differs, which ones do, and how small a difference these lists would show: see
-`biaslab.core.comparisons`, with lists as units, as their candidates compete. The value that others are
-compared with is that of the highest rate, chosen after looking, unless one is named; intervals of ratios hold
-together. The interval of a rate is Clopper and Pearson's of one list, Student's over several.
+`biaslab.core.comparisons` tests whether and which values differ, and computes the least detectable
+difference. Lists are the units, because their candidates compete. Unless a reference is named, it is the
+value with the highest rate, chosen after looking; intervals of ratios are simultaneous. The interval of a
+rate is Clopper and Pearson's for one list, Student's for several lists.
 
-Bounds: whoever is unknown may have any value. With u unknown candidates in the top and w below it, the share
-of v is between s_v / k and (s_v + u) / k, its rate between s_v / (n_v + w) and (s_v + u) / (n_v + u), and its
-ratio between the least rate of v over the greatest of r and the other way round; all are reached.
+Bounds allow any value for unknown candidates. With u unknown candidates in the top and w below it, the share
+of v is between s_v / k and (s_v + u) / k. Its rate is between s_v / (n_v + w) and (s_v + u) / (n_v + u). Its
+ratio is between the least rate of v over the greatest rate of r and vice versa. All bounds are attained.
 """
 
 from collections.abc import Sequence
@@ -45,41 +45,39 @@ from biaslab.ranking.reranking import RANKINGS
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found in the lists of a file; of a ranking "after" nothing without scores."""
+    """The results for the lists of a file; without scores, there is no ranking "after"."""
 
     n_lists: int
     n_candidates: int
-    n_places: int  # of the tops of all lists
+    n_places: int  # in the tops of all lists
     n_unknown: tuple[float, float]  # candidates without a known value: in the tops (expected), below them
     values: pd.DataFrame  # value, ranking, n_lists, `measuring.VALUES` with intervals, skew
-    selection: pd.DataFrame  # a row a value and ranking: see `selection_rates`
-    tests: (
-        pd.DataFrame
-    )  # a row a list and value: FA*IR's p-values of the lists as they are, and corrected ones
-    measures: pd.DataFrame  # a row a measure and ranking: means over lists
-    n_unsorted: int  # lists whose scores do not fall from place to place
+    selection: pd.DataFrame  # a row per value and ranking: see `selection_rates`
+    tests: pd.DataFrame  # a row per list and value: FA*IR's p-values of the original lists, raw and corrected
+    measures: pd.DataFrame  # a row per measure and ranking: means over lists
+    n_unsorted: int  # lists with scores that rise from a place to the next
     p_value: float  # of no difference between the selection rates before re-ranking
-    n_tied: tuple[int, int, int]  # candidates that tie for last places, these places, and lists with any
-    is_named: bool = False  # whether the reference was named beforehand
+    n_tied: tuple[int, int, int]  # candidates that tie for last places, these places, and lists with ties
+    is_named: bool = False  # whether the reference was named in advance
 
     @property
     def n_compared(self) -> int:
-        """How many values are compared with the reference."""
+        """The number of values that are compared with the reference."""
         return int((self.selection["ranking"] == RANKINGS[0]).sum()) - 1
 
     @property
     def reference(self) -> str:
-        """The value that others are compared with, by default that with the highest selection rate."""
+        """The value that all others are compared with, by default the value with the highest rate."""
         before = self.selection[self.selection["ranking"] == RANKINGS[0]]
         return before.loc[before["is_reference"], "value"].item()
 
 
 def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference: str | None = None) -> Audit:
-    """Measure the top k of every list of a file as it is, and re-ranked where there are scores.
+    """Measure the top k of every list of a file as it is, and re-ranked if there are scores.
 
-    The order is that of the column of ranks, else of the scores, else of the file. Files in which nothing
-    could be found are refused: of one candidate or one value, or with everybody in the top. `reference` is
-    the value that others are compared with, if not that of the highest selection rate.
+    The order is by the column of ranks, else by the scores, else by position in the file. Refuse files that
+    cannot show a difference: one candidate, one value, or all candidates in the top. `reference` is the value
+    that all others are compared with, by default the value with the highest selection rate.
     """
     check_k(k)
     if registry.algorithm(algorithm).needs_protected:
@@ -118,30 +116,30 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
 
 @dataclass(frozen=True)
 class _Part:
-    """What is measured in the lists."""
+    """Measurements of the lists."""
 
     lists: dict[str, pd.DataFrame]  # by ranking: measures of each list
     counts: pd.DataFrame  # list, value, n, least and most (selected before), and selected by ranking
-    tied: pd.DataFrame  # a row a list: n_tied, n_places, and of known values n_known, chance (of each)
+    tied: pd.DataFrame  # a row per list: n_tied, n_places, and of known values n_known, chance (of each)
     tests: pd.DataFrame
     values: dict[str, pd.DataFrame]  # by ranking: `measuring.value_table`
     totals: np.ndarray  # unknown in the top and below it, candidates, places, unsorted lists
 
 
 def _measure(
-    some: Lists, pools: Pools, source: ListFile, k: int, algorithm: str, names: Sequence[str]
+    lists_read: Lists, pools: Pools, source: ListFile, k: int, algorithm: str, names: Sequence[str]
 ) -> _Part:
-    """Measure lists in some of `RANKINGS`, in the mean over orders of ties."""
+    """Measure lists in some of `RANKINGS`, averaged over orders of ties."""
     before, by_score = RANKINGS[0], source.columns.score is not None and source.columns.rank is None
-    order = pools.by_score if by_score else order_of(some, pools, source)
+    order = pools.by_score if by_score else order_of(lists_read, pools, source)
     rankings = {before: top(pools, k, order)}
     if len(names) > 1:
         rankings[RANKINGS[1]] = registry.rerank(algorithm, pools, k)[0]
-    lists = {name: list_table(some.queries, of) for name, of in rankings.items()}
-    tests = test_table(some.queries, rankings[before])
-    chosen = {name: of.by_group().astype(np.float64) for name, of in rankings.items()}
-    seen = {name: of.by_group(of.attention) for name, of in rankings.items()}
-    tied = ties.tied_lists(pools, some.queries) if len(names) > 1 else None
+    lists = {name: list_table(lists_read.queries, ranking) for name, ranking in rankings.items()}
+    tests = test_table(lists_read.queries, rankings[before])
+    chosen = {name: ranking.by_group().astype(np.float64) for name, ranking in rankings.items()}
+    seen = {name: ranking.by_group(ranking.attention) for name, ranking in rankings.items()}
+    tied = ties.tied_lists(pools, lists_read.queries) if len(names) > 1 else None
     if tied is not None:
         means = _means_over_orders(tied, k, algorithm, RANKINGS if by_score else RANKINGS[1:])
         for (name, quantity), values in means.items():
@@ -162,10 +160,10 @@ def _measure(
     if last.n_tied.any():
         of_list = np.bincount(pools.groups.lists, chosen[before], len(pools.sizes))
         tests = tests.assign(n_value=chosen[before], n_places=of_list[pools.groups.lists])
-    values = {name: value_table(of, chosen[name], seen[name]) for name, of in rankings.items()}
+    values = {name: value_table(ranking, chosen[name], seen[name]) for name, ranking in rankings.items()}
     counts, of_lists = _counts(pools, chances, last, chosen)
     hidden = pools.groups.rows == UNKNOWN
-    in_top, n_unsorted = chances[hidden].sum(), count_unsorted(some, order)
+    in_top, n_unsorted = chances[hidden].sum(), count_unsorted(lists_read, order)
     totals = [in_top, hidden.sum() - in_top, len(chances), len(rankings[before].rows), n_unsorted]
     return _Part(lists, counts, of_lists, tests, values, np.array(totals, np.float64))
 
@@ -173,7 +171,7 @@ def _measure(
 def _means_over_orders(
     tied: ties.TiedLists, k: int, algorithm: str, names: Sequence[str]
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Return means over orders of ties by ranking and quantity: of measures of lists, and of groups."""
+    """Return means over orders of ties, by ranking and quantity, of lists and groups."""
     sums: dict[tuple[str, str], np.ndarray] = {}
     for pools in ties.orders(tied, k):
         for name in names:
@@ -183,9 +181,9 @@ def _means_over_orders(
                 tests = test_table([*tied.queries] * n_copies, rankings)[["p_value"]]
             else:
                 rankings, tests = registry.rerank(algorithm, pools, k)[0], {}
-            found = registry.measure(rankings) | {column: tests[column].to_numpy() for column in tests}
-            found |= {"chosen": rankings.by_group(), "seen": rankings.by_group(rankings.attention)}
-            for quantity, values in found.items():
+            quantities = registry.measure(rankings) | {column: tests[column].to_numpy() for column in tests}
+            quantities |= {"chosen": rankings.by_group(), "seen": rankings.by_group(rankings.attention)}
+            for quantity, values in quantities.items():
                 n = len(tied.lists if quantity in registry.MEASURES else tied.groups)
                 sums[name, quantity] = ties.add_orders(sums.get((name, quantity), 0.0), values, n)
     return {key: total / ties.n_orders(k) for key, total in sums.items()}
@@ -199,10 +197,10 @@ def selection_rates(
     n_places: float,
     reference: str | None = None,
 ) -> pd.DataFrame:
-    """Return rates, impact ratios, their simultaneous intervals and bounds; a row a value.
+    """Return rates, impact ratios, their simultaneous intervals and bounds; a row per value.
 
-    `counts` has the columns list, value, n (candidates) and, for each ranking, those in the top; `in_top` and
-    `below` are the unknown candidates, `n_places` all places.
+    `counts` has the columns list, value, n (candidates) and, for each ranking, the candidates in the top;
+    `in_top` and `below` are the unknown candidates, `n_places` all places.
     """
     n, s = (_pivot(counts, column) for column in ("n", ranking))
     values, N, S = n.columns, n.sum().to_numpy(), s.sum().to_numpy()
@@ -223,7 +221,7 @@ def selection_rates(
 
 
 def _with_tests(rates: pd.DataFrame, counts: pd.DataFrame, tied: pd.DataFrame) -> tuple[float, pd.DataFrame]:
-    """Return the p-value of no difference, and rates with tests, least differences and bounds over ties."""
+    """Return the p-value of no difference, and rates with tests, least detectable rates and tie bounds."""
     n, s = (_pivot(counts, column) for column in ("n", RANKINGS[0]))
     of_lists = tied.loc[n.index]
     compared = compare_groups(s, n, of_lists["n_known"], of_lists["chance"])
@@ -243,7 +241,7 @@ def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
     N, S = n.sum(axis=0), s.sum(axis=0)
     if len(n) == 1:
         return np.array([share_interval(int(a), int(b)) for a, b in zip(S, N, strict=True)])
-    n_lists, deviations = len(n), s - n * (S / N)  # which sum to 0 over the lists
+    n_lists, deviations = len(n), s - n * (S / N)  # deviations sum to 0 over the lists
     squares = n_lists / (n_lists - 1) * (deviations**2).sum(axis=0)
     half = scipy.stats.t.ppf((1 + LEVEL) / 2, n_lists - 1) * np.sqrt(squares) / N
     return np.clip(np.stack([S / N - half, S / N + half], axis=1), 0, 1)
@@ -252,7 +250,7 @@ def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
 def _counts(
     pools: Pools, chances: np.ndarray, last: ties.LastPlaces, chosen: dict[str, np.ndarray]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return `_Part`'s counts, its lists numbered from 0, and tied."""
+    """Return `_Part`'s counts, with lists numbered from 0, and tied."""
     groups, n_lists = pools.groups, len(pools.sizes)
     n_tied = ties.sums_by_group(groups, last.is_tied)
     sure = ties.sums_by_group(groups, np.where(last.is_tied, 0.0, chances))
@@ -280,22 +278,22 @@ def _pivot(counts: pd.DataFrame, column: str) -> pd.DataFrame:
 def _with_skew(values: pd.DataFrame) -> pd.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         skew = np.log(values["share"] / values["desired"])
-    there = (values["desired"] > 0) | (values["share"] > 0)
-    return values.assign(skew=skew.where(there, 0.0))
+    has_skew = (values["desired"] > 0) | (values["share"] > 0)
+    return values.assign(skew=skew.where(has_skew, 0.0))
 
 
 def _check(
     counts: pd.DataFrame, source: ListFile, n_candidates: float, n_places: float, reference: str | None
 ) -> None:
-    """Refuse what would look fair because nothing could be found."""
+    """Refuse input that cannot show a difference and would therefore look fair."""
     attribute = " x ".join(source.columns.attributes)
     if n_candidates < 2:
         raise InputError(f"{source.path}: one candidate; a ranking to audit has two or more")
     names = counts["value"].unique()
     if len(names) < 2:
-        known = f"one value, '{names[0]}'" if len(names) else "no known value"
+        description = f"one value, '{names[0]}'" if len(names) else "no known value"
         raise InputError(
-            f"{source.path}: {attribute} has {known}; where all are alike no ranking can treat them"
+            f"{source.path}: {attribute} has {description}; where all are alike no ranking can treat them"
             " differently: name an attribute with two values or more"
         )
     if n_places == n_candidates:

@@ -1,4 +1,4 @@
-"""Many lists at once: all their rankings with all measures, and means of lists that come in chunks."""
+"""Many lists at once: all rankings with all measures, and means over chunks of lists."""
 
 import numpy as np
 import scipy.stats
@@ -15,10 +15,10 @@ from biaslab.ranking.targets import SUM_TOLERANCE
 def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int = 1) -> np.ndarray:
     """Rank many lists by every algorithm and measure the top k of each ranking.
 
-    scores (n_lists, m, c) are those of c candidates of each of the m values, best first; of equal scores that
-    of the lower value is better. desired (n_lists, m). Lists with fewer than k candidates are ranked whole.
-    The result does not depend on the threads: (n_lists, 5, 6) float64, by list, algorithm (in the order of
-    `ALGORITHMS`) and measure (in the order of `MEASURES`).
+    scores (n_lists, m, c) are the scores of c candidates per value, best first; the lower value wins ties.
+    desired is (n_lists, m). Lists with fewer than k candidates are ranked entirely. The result does not
+    depend on the threads: (n_lists, 5, 6) float64, by list, algorithm (in the order of `ALGORITHMS`) and
+    measure (in the order of `MEASURES`).
     """
     scores = np.ascontiguousarray(scores, np.float64)
     desired = np.ascontiguousarray(desired, np.float64)
@@ -58,7 +58,7 @@ def _check_batch(scores: np.ndarray, desired: np.ndarray) -> None:
 
 
 class Moments:
-    """Number, mean and standard deviation of finite values that come in chunks (Chan et al. 1983)."""
+    """Number, mean and standard deviation of finite values, updated by chunks (Chan et al. 1983)."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.n = np.zeros(shape, dtype=np.int64)
@@ -66,7 +66,7 @@ class Moments:
         self._squares = np.zeros(shape)  # sums of squared deviations from the mean
 
     def add(self, values: np.ndarray) -> None:
-        """Add observations along the first axis; infinite and missing entries do not count."""
+        """Add observations along the first axis; ignore infinite and missing entries."""
         finite = np.isfinite(values)
         n = finite.sum(axis=0)
         mean = np.where(finite, values, 0.0).sum(axis=0) / np.maximum(n, 1)
@@ -78,7 +78,7 @@ class Moments:
         self.n += n
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return mean, sd (ddof 1) and Student's interval, flat; NaN where too few values are finite."""
+        """Return mean, sd (ddof 1) and Student's interval, flat; NaN for too few finite values."""
         n = self.n.ravel()
         mean = np.where(n > 0, self.mean.ravel(), np.nan)
         freedom = np.where(n > 1, n - 1, np.nan)

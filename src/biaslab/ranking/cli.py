@@ -20,7 +20,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The columns of a file of lists, but for the score."""
+    """The columns of a file of lists, except the score."""
 
     attribute: Annotated[
         list[str],
@@ -102,8 +102,8 @@ def audit(
 
     check_answer(out)
     source = ListFile(candidates, _columns(columns, score, rank))
-    found = audit_file(source, desired, top, algorithm, reference)
-    typer.echo(write_answer(answer(found, source, desired, top, algorithm), out))
+    result = audit_file(source, desired, top, algorithm, reference)
+    typer.echo(write_answer(answer(result, source, desired, top, algorithm), out))
 
 
 @app.command("rerank")
@@ -143,7 +143,6 @@ def rerank(
 
 
 def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> "Columns":
-    """Return the columns of a file of lists, as its reader wants them."""
     from biaslab.ranking.lists import Columns
 
     return Columns(

@@ -1,7 +1,7 @@
 """Every registered algorithm and measure on the random lists of the simulation.
 
-The lists are drawn as those of the simulation, from a stream of their own. FA*IR has one protected value:
-here it is the first one, 0, whose desired share is random as all are.
+The lists are drawn as in the simulation, from a separate random stream. The protected value of FA*IR is the
+first value, 0; its desired share is random like all shares.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ PROTECTED = "0"
 
 
 def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed: int) -> pd.DataFrame:
-    """Re-rank random lists by every algorithm, and measure the rankings by every measure: comparison.tsv."""
+    """Re-rank random lists by every algorithm, and compute every measure of the rankings."""
     check_top(top, candidates)
     rows = []
     for m in tqdm(sizes, desc="comparison", unit="size", disable=None):
@@ -31,9 +31,9 @@ def compare(sizes: Sequence[int], n_lists: int, candidates: int, top: int, seed:
         pools = pools_of(scores, desired, Settings(protected=PROTECTED))
         for name in registry.ALGORITHMS:
             rankings, _ = registry.rerank(name, pools, top)
-            about = {"n_values": m, "algorithm": name}
+            keys = {"n_values": m, "algorithm": name}
             rows += [
-                about | {"measure": measure} | registry.mean_of(measure, values)
+                keys | {"measure": measure} | registry.mean_of(measure, values)
                 for measure, values in registry.measure(rankings).items()
             ]
     return pd.DataFrame(rows)
@@ -54,7 +54,7 @@ def write_comparison(
 
 
 def pools_of(scores: np.ndarray, desired: np.ndarray, settings: Settings) -> Pools:
-    """Return lists as pools: scores (n_lists, m, c) of c candidates a value; desired (n_lists, m)."""
+    """Return lists as pools: scores (n_lists, m, c) of c candidates per value; desired (n_lists, m)."""
     n_lists, m, c = scores.shape
     groups = Groups(
         list_groups=np.arange(n_lists + 1) * m,

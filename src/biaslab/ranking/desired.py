@@ -1,11 +1,12 @@
-"""The desired distribution of each list: ready-made (Geyik et al. 2019, Section 3), or shares from a file.
+"""The desired distribution of each list: predefined (Geyik et al. 2019, Section 3), or shares from a file.
 
-With A the attribute, Y = 1 a qualified candidate and Ŷ = 1 one in the top places, the paper names two aims:
+With A the attribute, Y = 1 a qualified candidate and Ŷ = 1 a candidate in the top, the paper defines two
+aims:
 
-- *equal opportunity*: P(Ŷ = 1 | A = a, Y = 1) is the same for all a. A top of qualified candidates has it
-  when its shares are those of the values among the qualified candidates of the list.
-- *demographic parity*: P(Ŷ = 1 | A = a), and so P(Ŷ = 0 | A = a), is the same for all a. The top has it when
-  its shares are those of the values in the whole population, qualified or not.
+- *equal opportunity*: P(Ŷ = 1 | A = a, Y = 1) is the same for all a. A top of qualified candidates satisfies
+  it if its shares are the shares of the values among the qualified candidates of the list.
+- *demographic parity*: P(Ŷ = 1 | A = a), and so P(Ŷ = 0 | A = a), is the same for all a. The top satisfies it
+  if its shares are the shares of the values in the entire population, qualified or not.
 """
 
 import os
@@ -27,22 +28,22 @@ UNIFORM, OBSERVED, EQUAL_OPPORTUNITY, DEMOGRAPHIC_PARITY = KINDS = (
     "equal-opportunity",
     "demographic-parity",
 )
-"""Ready-made distributions: equal shares of the values of the list, the shares among its candidates, those
-among its qualified candidates, and the shares among all candidates of the file."""
+"""Predefined distributions: equal shares of the values of the list, the shares among its candidates, the
+shares among its qualified candidates, and the shares among all candidates of the file."""
 
 SUM_TOLERANCE = 1e-6
-"""How far the sum of the shares in a file may be from one; they are divided by it."""
+"""The largest distance of the sum of the shares in a file from one; the shares are divided by their sum."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _YAML = (".yaml", ".yml")
 
 
 Shares = Mapping[str, float]
-"""The same desired shares for all lists, by value."""
+"""The desired shares by value, for all lists."""
 
 
 def choose(desired: str, source: ListFile) -> str | Shares:
-    """Turn one of `KINDS` into the kind of each list's own distribution, or a file into `Shares`."""
+    """Return the kind of each list's own distribution from `KINDS`, or the `Shares` of a file."""
     if desired == DEMOGRAPHIC_PARITY:
         lists = source.lists
         counts = np.bincount(lists.values[lists.values != UNKNOWN], minlength=len(lists.names)).tolist()
@@ -62,9 +63,10 @@ def choose(desired: str, source: ListFile) -> str | Shares:
 
 
 def read_shares(path: str | os.PathLike) -> dict[str, float]:
-    """Read desired shares from a file: divided by their sum, which is near one, and sorted by value.
+    """Read desired shares from a file, divided by their sum (near one) and sorted by value.
 
-    A ``.csv`` or ``.tsv`` table has the columns value and share, a ``.yaml`` file lines ``value: share``. A
+    A ``.csv`` or ``.tsv`` table has the columns value and share, a ``.yaml`` file has lines ``value: share``.
+    A
     share is a number or a fraction (``1/3``).
     """
     path = Path(path)
@@ -83,15 +85,15 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
 
 
 def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
-    """Give every list its values and their desired shares; `desired` comes from `choose`."""
+    """Assign values and their desired shares to every list; `desired` comes from `choose`."""
     n_lists = len(lists.queries)
     known = lists.values != UNKNOWN
     list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))[known]
     rows = np.full(len(known), UNKNOWN)
     if isinstance(desired, str):
         pairs = list_of_row * len(lists.names) + lists.values[known]
-        found, rows[known], counts = np.unique(pairs, return_inverse=True, return_counts=True)
-        list_of_group, values = np.divmod(found, max(1, len(lists.names)))
+        unique_pairs, rows[known], counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        list_of_group, values = np.divmod(unique_pairs, max(1, len(lists.names)))
         list_groups = np.searchsorted(list_of_group, np.arange(n_lists + 1))
         weights = _own_weights(desired, lists, rows, counts)
         totals = np.bincount(list_of_group, weights, n_lists)
@@ -115,7 +117,7 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
 
 
 def _own_weights(kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return what the shares of the groups (G,) are proportional to in their list."""
+    """Return weights of the groups (G,) that are proportional to their shares in the list."""
     if kind == UNIFORM:
         return np.ones(len(counts))
     if kind == OBSERVED:
@@ -125,20 +127,19 @@ def _own_weights(kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray) 
 
 
 def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
-    """Return the place of each value of the lists among `names`."""
-    known = {name: place for place, name in enumerate(names)}
+    """Return the index of each value of the lists in `names`."""
+    indices = {name: place for place, name in enumerate(names)}
     for number, name in enumerate(lists.names):
-        if name not in known:
+        if name not in indices:
             row = int((lists.values == number).argmax())
             raise InputError(
                 f"{source.where(row)}: the value '{name}' has no desired share (there are shares of"
                 f" {', '.join(names)}); add one, which may be 0{suggest(name, names)}"
             )
-    return np.array([known[name] for name in lists.names], dtype=np.int64)
+    return np.array([indices[name] for name in lists.names], dtype=np.int64)
 
 
 def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
-    """Return place, value and share of each line of a YAML file."""
     for value in (shares := read_yaml(path)):
         if not isinstance(value, str | int):
             raise InputError(f"{path}: the value {value} is no text; write it in quotes")
@@ -148,7 +149,6 @@ def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
 
 
 def _read_table(path: Path) -> list[tuple[str, str, str]]:
-    """Return place, value and share of each line of a CSV or TSV file."""
     try:
         check_whole(path)
         table = pd.read_csv(

@@ -1,24 +1,24 @@
 """Exposure and attention by group: Singh and Joachims 2018, Biega et al. 2018, Sapiezynski et al. 2019.
 
 With v_j the attention of place j, u_i >= 0 the relevance (score) of candidate i and C_a all candidates of a
-list with value a, in the top or not (one below the top gets no attention):
+list with value a, also below the top (where attention is 0):
 
 - exposure E_a = (sum of v over the places of a) / |C_a|, the mean over its candidates;
 - utility U_a = mean of u over C_a; clicks K_a = (sum of v u over the places of a) / |C_a|;
-- *exposure ratio*: least / greatest E_a (demographic parity of exposure asks for 1);
+- *exposure ratio*: least / greatest E_a (1 under demographic parity of exposure);
 - *disparate treatment ratio*: least / greatest E_a / U_a, *disparate impact ratio*: least / greatest K_a /
-  U_a. The paper has two groups and a ratio of one to the other; least to greatest is one of the two, and
-  serves any number of groups;
-- *AWRF*: 1 - JSD(q, p), where q_a is the share of the attention that a gets, p the desired distribution, and
-  JSD the Jensen-Shannon divergence in nats, as in the TREC Fair Ranking Track 2021. The paper leaves the
-  distance open;
-- *inequity of attention* of one list: the sum over candidates of |v_i / sum of v - u_i / sum of u|, 0 to 2.
+  U_a. The paper has two groups and their ratio in a fixed direction; least / greatest is one of both
+  directions and allows any number of groups;
+- *AWRF*: 1 - JSD(q, p), where q_a is the share of the attention of a, p the desired distribution, and JSD the
+  Jensen-Shannon divergence in nats, as in the TREC Fair Ranking Track 2021. The paper leaves the distance
+  open;
+- *inequity of attention* of a list: the sum over candidates of |v_i / sum of v - u_i / sum of u|, 0 to 2.
 
-Over many lists, the mean share of attention of a value beside its mean share of relevance is the group form
-of Biega's amortized equity: attention earned list after list should be that deserved.
+Over many lists, the mean share of attention of a value compared with its mean share of relevance is the group
+form of Biega's amortized equity: attention accumulated over lists should match the relevance.
 
-Ratios are of values that candidates of the list have, and NaN for fewer than two; what needs relevance is
-NaN where a score is negative or a group, or the list, has no relevance at all.
+Ratios cover the values of the list's candidates, and are NaN for fewer than two values. Measures of relevance
+are NaN if a score is negative or if a group, or the list, has no relevance.
 """
 
 import numpy as np
@@ -27,12 +27,12 @@ from biaslab.ranking.pools import UNKNOWN, Rankings
 
 
 def exposures(rankings: Rankings) -> np.ndarray:
-    """Return the mean attention of each group's candidates, (G,) float64; NaN for a group without any."""
+    """Return the mean attention of each group's candidates, (G,) float64; NaN for an empty group."""
     return _divide(rankings.by_group(rankings.attention), rankings.pools.groups.counts)
 
 
 def utilities(rankings: Rankings) -> np.ndarray:
-    """Return the mean relevance of each group's candidates, (G,) float64; NaN without any, or below 0."""
+    """Return the mean relevance of each group's candidates, (G,) float64; NaN if empty or below 0."""
     groups, scores = rankings.pools.groups, rankings.pools.scores
     known = groups.rows != UNKNOWN
     relevance = np.where(scores < 0, np.nan, scores)[known]
@@ -46,9 +46,9 @@ def clicks(rankings: Rankings) -> np.ndarray:
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:
-    """Return the share of a list's relevance that each group has, of that of known values, (G,) float64.
+    """Return the share of each group in the relevance of known values in its list, (G,) float64.
 
-    NaN where a known candidate's score is negative, where the list has no relevance, and without scores.
+    NaN if a known candidate's score is negative, if the list has no relevance, and without scores.
     """
     groups = rankings.pools.groups
     if rankings.pools.scores is None:
@@ -58,17 +58,17 @@ def relevance_shares(rankings: Rankings) -> np.ndarray:
 
 
 def exposure_ratio(rankings: Rankings) -> np.ndarray:
-    """Return the least exposure over the greatest, (n_lists,) float64."""
+    """Return the least exposure divided by the greatest, (n_lists,) float64."""
     return _ratio(rankings, exposures(rankings))
 
 
 def disparate_treatment(rankings: Rankings) -> np.ndarray:
-    """Return the least exposure per utility over the greatest, (n_lists,) float64."""
+    """Return the least exposure per utility divided by the greatest, (n_lists,) float64."""
     return _ratio(rankings, _divide(exposures(rankings), utilities(rankings)))
 
 
 def disparate_impact(rankings: Rankings) -> np.ndarray:
-    """Return the least clicks per utility over the greatest, (n_lists,) float64."""
+    """Return the least clicks per utility divided by the greatest, (n_lists,) float64."""
     return _ratio(rankings, _divide(clicks(rankings), utilities(rankings)))
 
 
@@ -95,22 +95,22 @@ def attention_inequity(rankings: Rankings) -> np.ndarray:
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a / b, NaN where b is 0."""
+    """Return a / b, NaN if b is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(b == 0, np.nan, a / b)
 
 
 def _ratio(rankings: Rankings, values: np.ndarray) -> np.ndarray:
-    """Return the least value over the greatest among the groups of each list that have candidates."""
+    """Return the least value divided by the greatest among the non-empty groups of each list."""
     groups = rankings.pools.groups
-    there = groups.counts > 0
-    least = groups.over_lists(np.minimum, np.where(there, values, np.inf))
-    greatest = groups.over_lists(np.maximum, np.where(there, values, -np.inf))
-    several = np.bincount(groups.lists[there], minlength=len(rankings.n_places)) > 1
-    return np.where(several, _divide(least, greatest), np.nan)
+    has_candidates = groups.counts > 0
+    least = groups.over_lists(np.minimum, np.where(has_candidates, values, np.inf))
+    greatest = groups.over_lists(np.maximum, np.where(has_candidates, values, -np.inf))
+    has_two = np.bincount(groups.lists[has_candidates], minlength=len(rankings.n_places)) > 1
+    return np.where(has_two, _divide(least, greatest), np.nan)
 
 
 def _relative_entropy(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return p ln(p / q), 0 where p is 0."""
+    """Return p ln(p / q), 0 if p is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(p == 0, 0.0, p * np.log(p / q))

@@ -1,17 +1,17 @@
-"""FA*IR (Zehlike et al. 2017): fewest protected candidates in every prefix, as algorithm and as test.
+"""FA*IR (Zehlike et al. 2017): the fewest protected candidates in every prefix, as algorithm and as test.
 
-F(x; k) is the chance of x protected candidates or fewer among k that are drawn with chance p each. A prefix
-of length k with x protected candidates passes at significance a when F(x; k) > a; the fewest that pass are
-m(k). A ranking passes when all its prefixes do.
+F(x; k) is the probability of at most x protected candidates among k candidates, each protected with
+probability p. A prefix of length k with x protected candidates passes at significance a if F(x; k) > a; the
+fewest that pass are m(k). A ranking passes if all its prefixes pass.
 
-- *Failure probability*: the chance that a ranking of drawn candidates does not pass.
-- *Adjusted significance*: many prefixes are tested, so that a ranking fails with a greater chance than a.
-  The significance is lowered until the failure probability is a. It moves in steps: as the authors' library,
-  the end of the last interval of a bisection is taken whose failure probability is nearer to a, so that it
-  may be a little above a. Their library leaves the last prefix out of that probability; here it counts.
-- *Test*: the statistic of a ranking is t = min over k of F(x_k; k), and its p-value is the chance of a
-  statistic of t or less, which is the failure probability at significance t. It is exact, needs no adjusted
-  significance, and rejects with a chance of at most a where the p-value is at most a.
+- *Failure probability*: the probability that a ranking of drawn candidates does not pass.
+- *Adjusted significance*: many prefixes are tested, so that a ranking fails with a probability above a. The
+  significance is lowered until the failure probability is a. The probability changes in steps: like the
+  authors' library, take the end of the last interval of a bisection with the failure probability nearer to a,
+  which may be slightly above a. The library ignores the last prefix in that probability; biaslab counts it.
+- *Test*: the statistic of a ranking is t = min over k of F(x_k; k). Its p-value is the probability of a
+  statistic of at most t, the failure probability at significance t. The p-value is exact and needs no
+  adjusted significance. The test rejects with probability at most a if the p-value is at most a.
 """
 
 from functools import lru_cache
@@ -24,19 +24,19 @@ from biaslab.ranking import _fa_ir_kernels
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.pools import UNKNOWN, Groups, Pools, Rankings, starts_of
 
-_TABLES = 4096  # kept: lists of one length with one share have one table
+_TABLES = 4096  # cached: lists of the same length and share use the same table
 
 
 class Minima(NamedTuple):
-    """The fewest protected candidates in the prefixes, and what they rest on."""
+    """The fewest protected candidates in the prefixes, with significance and failure probability."""
 
     alpha: float  # of each prefix
-    failure: float  # the chance that a ranking of drawn candidates has too few somewhere
+    failure: float  # the probability that a ranking of drawn candidates has too few in a prefix
     counts: np.ndarray  # (k,) int32, of the prefixes of length 1 to k
 
 
 def minima(k: int, p: float, alpha: float) -> Minima:
-    """Return the fewest protected candidates that pass, each prefix at a significance of `alpha`."""
+    """Return the fewest protected candidates that pass, with each prefix at significance `alpha`."""
     check_k(k)
     if not (0 <= p <= 1 and 0 <= alpha < 1):
         raise InputError(
@@ -60,36 +60,35 @@ def adjusted_minima(k: int, p: float, alpha: float) -> Minima:
 
 
 def p_values(rankings: Rankings, protected: np.ndarray) -> np.ndarray:
-    """Return the p-value of each ranking: that one value has too few places in its top.
+    """Return the p-value of each ranking, of the hypothesis that a value does not have too few places.
 
-    `protected` (n_lists,) is the group of that value in each list, from ``Groups.of_value``. Candidates
-    whose value is unknown are passed over; NaN for a list that lacks the group or has no place with a known
-    value.
+    `protected` (n_lists,) is the group of that value in each list, from ``Groups.of_value``. Candidates with
+    an unknown value are skipped. NaN for a list that lacks the group or has no place with a known value.
     """
     known = rankings.groups != UNKNOWN
     of_places = protected[rankings.lists[known]]
     shares = _shares(rankings.pools.groups, protected)
-    found = np.empty(len(rankings.n_known))
+    values = np.empty(len(rankings.n_known))
     _fa_ir_kernels.fill_p_values(
-        rankings.groups[known] == of_places, starts_of(rankings.n_known), shares, found
+        rankings.groups[known] == of_places, starts_of(rankings.n_known), shares, values
     )
-    return np.where((protected == UNKNOWN) | (rankings.n_known == 0), np.nan, found)
+    return np.where((protected == UNKNOWN) | (rankings.n_known == 0), np.nan, values)
 
 
 def passes(rankings: Rankings) -> np.ndarray:
-    """Return 1 where the protected value has no significantly few places, else 0; NaN as `p_values`."""
+    """Return 1 if the protected value does not have significantly few places, else 0; NaN as `p_values`."""
     settings = rankings.pools.settings
-    found = p_values(rankings, rankings.pools.groups.of_value(settings.protected))
-    return np.where(np.isnan(found), np.nan, found > settings.alpha)
+    values = p_values(rankings, rankings.pools.groups.of_value(settings.protected))
+    return np.where(np.isnan(values), np.nan, values > settings.alpha)
 
 
 def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Re-rank lists by FA*IR; candidates whose value is unknown are left out.
+    """Re-rank lists by FA*IR; omit candidates with an unknown value.
 
-    Each place goes to the best candidate left, but to the best protected one where the prefix would otherwise
-    have fewer than the adjusted minimum. A list has no more places than candidates with a known value. Return
-    the candidates, list after list, and the places of each list at which the minimum was missed, because no
-    protected candidate was left.
+    Each place goes to the best candidate left, or to the best protected candidate if the prefix would
+    otherwise have fewer than the adjusted minimum. A list has at most as many places as candidates with a
+    known value. Return the candidates, list after list, and for each list the number of places that missed
+    the minimum because no protected candidate was left.
     """
     groups, settings = pools.groups, pools.settings
     protected = groups.of_value(settings.protected)
@@ -118,8 +117,8 @@ def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _shares(groups: Groups, protected: np.ndarray) -> np.ndarray:
-    """Return the desired share of a group in each list, 0 where the list lacks it."""
-    there = protected != UNKNOWN
+    """Return the desired share of a group in each list, 0 if the list lacks the group."""
+    present = protected != UNKNOWN
     shares = np.zeros(len(protected))
-    shares[there] = groups.desired[protected[there]]
+    shares[present] = groups.desired[protected[present]]
     return shares

@@ -1,29 +1,28 @@
-"""Which desired distributions an algorithm violates: exact searches over all orders of scores.
+"""Desired distributions that an algorithm violates: exact searches over all orders of scores.
 
-The shares are n_a / b with whole numbers n_a > 0 (b, their sum, has no factor in common with all of them),
-and every value has candidates enough. A ranking is infeasible when a value has fewer than floor(k p_a) of
-the first k places.
+The shares are n_a / b with integers n_a > 0 (without a common factor; b is their sum), and every value has
+enough candidates. A ranking is infeasible if a value has fewer than floor(k p_a) of the first k places.
 
 **DetGreedy, DetCons, DetRelaxed.** A place goes to the best next candidate of a set of values that depends
-on the counts alone. Whatever value of the set is taken at each place, scores that fall in the order of the
-places lead to just that; so the rankings for all scores are the paths through these sets, and `search`
-follows all of them. At k = b all products k p_a are whole, so a feasible ranking has counts n_a there and
-starts over: feasible up to k = b is feasible for every k.
+only on the counts. For every choice of a value from the set at each place, scores that decrease along the
+places produce exactly these choices. The rankings for all scores are therefore the paths through these sets,
+and `search` follows all paths. At k = b all products k p_a are integers, so that a feasible ranking has
+counts n_a there and starts over: feasible up to k = b implies feasible for every k.
 
-DetRelaxed is feasible for all shares. The (c + 1)-th candidate of value a may take place k when c < ceil(k
-p_a), from place floor(c / p_a) + 1 on, and must have taken one when c + 1 <= floor(k p_a), at place ceil((c
-+ 1) / p_a) at the latest. These are jobs of one unit with whole release times and deadlines; serving value a
-at rate p_a is a fractional schedule, so there is a whole one (bipartite matchings), and taking the released
-job with the earliest deadline finds one (Horn 1974, Some simple scheduling algorithms). That is DetRelaxed:
-an open value has c = floor(k p_a), so that ceil(ceil(k p_a) / p_a) is its deadline, and a short value has
-deadline k. DetCons takes the earliest (c + 1) / p_a, which is an earliest deadline, too; so it is feasible
-as well.
+DetRelaxed is feasible for all shares. The (c + 1)-th candidate of value a may take place k if c < ceil(k
+p_a), from place floor(c / p_a) + 1 on. It must have a place if c + 1 <= floor(k p_a), at place ceil((c + 1) /
+p_a) at the latest. These are unit jobs with integer release times and deadlines. Serving value a at rate p_a
+is a fractional schedule, so that an integer schedule exists (bipartite matchings), and taking the released
+job with the earliest deadline finds one (Horn 1974, Some simple scheduling algorithms). DetRelaxed does
+exactly that: an open value has c = floor(k p_a), so that ceil(ceil(k p_a) / p_a) is its deadline, and a short
+value has deadline k. DetCons takes the earliest (c + 1) / p_a, also an earliest deadline, and is therefore
+also feasible.
 
-**DetConstSort.** A candidate is appended at place k, the sum of the floors, or before, and moves back only
-as far as place k; so it is feasible for all shares. `search` follows both answers to every comparison that
-the order of appending leaves open, whether or not they contradict each other: all orders of scores, and
-more. It looks at all places wherever the algorithm may stop. Places up to k = b are never touched later, so
-that here, too, feasible up to k = b is feasible for every k.
+**DetConstSort.** A candidate is appended at place k, the sum of the floors, or before, and moves back at most
+to place k; so the algorithm is feasible for all shares. `search` follows both answers to every comparison
+that the order of appending leaves open, even if answers contradict each other: all orders of scores, and
+more. It checks all places wherever the algorithm may stop. Places up to k = b never change later, so that
+feasible up to k = b again implies feasible for every k.
 """
 
 import itertools
@@ -45,14 +44,14 @@ FAIR = ALGORITHMS[1:]
 
 
 class Search(NamedTuple):
-    """What a search over all orders of scores found."""
+    """The result of a search over all orders of scores."""
 
-    n_states: int  # different ones that were reached
+    n_states: int  # distinct states that were reached
     violation: tuple[int, ...]  # values of the shortest infeasible ranking; empty: none
 
 
 def distributions(n_values: int, denominator: int) -> Iterator[tuple[int, ...]]:
-    """Yield shares of `n_values` values: rising numerators above 0 over their least common denominator."""
+    """Yield shares of `n_values` values: increasing numerators above 0 over a least common denominator."""
 
     def parts(n: int, total: int, least: int) -> Iterator[tuple[int, ...]]:
         if n == 1:
@@ -66,14 +65,14 @@ def distributions(n_values: int, denominator: int) -> Iterator[tuple[int, ...]]:
 
 
 def search(numerators: tuple[int, ...], algorithm: str) -> Search:
-    """Look for scores for which an algorithm, one of `FAIR`, is infeasible."""
+    """Search for scores that make an algorithm of `FAIR` infeasible."""
     if algorithm == "det_const_sort":
         return _search_constrained_sort(numerators)
     return _search_greedy(numerators, algorithm)
 
 
 def search_all(algorithm: str, max_values: int, max_denominator: int) -> pd.DataFrame:
-    """Search all distributions over 2 to `max_values` values: rows of the table `enumeration`."""
+    """Search all distributions over 2 to `max_values` values; return rows of the table `enumeration`."""
     if max_values < 2 or max_denominator < max_values:
         raise InputError(
             f"{algorithm}: no shares of {max_values} values have denominators up to {max_denominator}; "
@@ -90,18 +89,20 @@ def search_all(algorithm: str, max_values: int, max_denominator: int) -> pd.Data
 
 
 def write_search(out: Path, limit: tuple[int, ...] = (6, 18), sort_limit: tuple[int, ...] = (4, 12)) -> None:
-    """Search for distributions that an algorithm violates, and write how many there are.
+    """Write the number of distributions that each algorithm violates.
 
-    Limits are the most values and the greatest denominator; DetConstSort, which takes longer, has its own.
+    Limits are the largest number of values and denominator; DetConstSort is slower and has its own limit.
     """
     limits = dict.fromkeys(FAIR, limit) | {"det_const_sort": sort_limit}
-    write_tsv(out, pd.concat([search_all(name, *one) for name, one in limits.items()], ignore_index=True))
+    write_tsv(
+        out, pd.concat([search_all(name, *limit_) for name, limit_ in limits.items()], ignore_index=True)
+    )
 
 
 def qualified_values(
     counts: tuple[int, ...], k: int, numerators: tuple[int, ...], algorithm: str
 ) -> list[int]:
-    """Return the values of which the best next candidate takes place k; counts of the places before."""
+    """Return the values that qualify for place k, given the counts of the places before."""
     b = sum(numerators)
     short = [a for a, n in enumerate(numerators) if counts[a] < k * n // b]
     if short:
@@ -152,7 +153,7 @@ def _search_constrained_sort(numerators: tuple[int, ...]) -> Search:
 
 
 def n_fixed(placed: tuple[tuple[int, int], ...]) -> int:
-    """Return how many places can never change: those up to the last candidate that is at its last place."""
+    """Return the number of places that can never change: up to the last candidate at its last place."""
     return max((i for i, (_, last) in enumerate(placed, start=1) if last == i), default=0)
 
 
@@ -168,7 +169,7 @@ def first_infeasible(placed: tuple[tuple[int, int], ...], numerators: tuple[int,
 
 
 def insert_all(placed: tuple, order: tuple[int, ...], k: int) -> set[tuple]:
-    """Return all lists that can come of appending a candidate of each value in `order`, due at place k."""
+    """Return all possible lists after appending a candidate of each value in `order`, due at place k."""
     lists = {placed}
     for a in order:
         lists = {after for before in lists for after in _insertions(before, (a, k))}
@@ -176,9 +177,9 @@ def insert_all(placed: tuple, order: tuple[int, ...], k: int) -> set[tuple]:
 
 
 def _insertions(placed: tuple, candidate: tuple[int, int]) -> Iterator[tuple]:
-    """Yield all lists that can come of appending one candidate and moving it forward.
+    """Yield all possible lists after appending a candidate and moving it forward.
 
-    It is worse than the candidates of its own value that are in the list, and than those due at the same
+    The candidate is worse than candidates of its own value in the list, and than candidates due at the same
     place, which are appended before it.
     """
     i = len(placed)

@@ -1,4 +1,4 @@
-"""The algorithms and measures of Geyik et al. 2019 for many lists of any lengths at once."""
+"""The algorithms and measures of Geyik et al. 2019 for many lists of any lengths."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top
 
 
 def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Re-rank lists as ``algorithms.rerank_report`` does, without candidates whose value is unknown.
+    """Re-rank lists like ``algorithms.rerank_report``, without candidates with an unknown value.
 
-    Return the candidates, list after list, and the places of each list that went to another value.
+    Return the candidates, list after list, and for each list the number of places that went to another value.
     """
     groups = pools.groups
     chosen = np.empty(n_places.sum(), np.int64)
@@ -33,8 +33,8 @@ def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.n
 def measure(rankings: Rankings) -> np.ndarray:
     """Return ``measures.MEASURES`` of rankings, (n_lists, 6) float64, in their order.
 
-    Candidates whose value is unknown are in no share: shares and floors are of the known ones in a prefix,
-    and prefixes without any are left out of NDKL. Without scores NDCG is NaN.
+    Candidates with an unknown value are in no share: shares and floors are of the known candidates in a
+    prefix, and NDKL ignores prefixes without known candidates. Without scores, NDCG is NaN.
     """
     pools = rankings.pools
     groups = pools.groups
@@ -57,7 +57,7 @@ def measure(rankings: Rankings) -> np.ndarray:
 
 
 def _ideal_gains(rankings: Rankings) -> np.ndarray:
-    """Return the discounted gain of as many places in the order of the scores; NaN below 0, or without."""
+    """Return the discounted gain of the places sorted by score; NaN for scores below 0, or without scores."""
     pools, n_lists = rankings.pools, len(rankings.n_places)
     if pools.scores is None:
         return np.full(n_lists, np.nan)

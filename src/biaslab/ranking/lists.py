@@ -1,4 +1,4 @@
-"""Lists of candidates in files: read as a whole, written atomically, CSV, TSV or Parquet."""
+"""Lists of candidates in files: CSV, TSV or Parquet, read at once and written atomically."""
 
 import contextlib
 import csv
@@ -21,43 +21,43 @@ from biaslab.core.values import check_values
 from biaslab.ranking.pools import UNKNOWN
 
 BLOCK_BYTES = 2**21
-"""What is parsed of a text file at a time; a line must be shorter."""
+"""Block size for parsing a text file; a line must be shorter."""
 
 SEPARATOR = "|"
-"""What joins the values of crossed attributes: ``female|senior``."""
+"""Separator of the values of crossed attributes: ``female|senior``."""
 
 MAX_VALUES = 1000
-"""The most values that the (crossed) attribute may have."""
+"""The largest number of values of the (crossed) attribute."""
 
 MAX_NUMBER = 1e100
-"""The greatest score or place, so that no sum or product of some is infinite."""
+"""The largest absolute score or place, so that no sum or product is infinite."""
 
 RANK, OLD_RANK = "rank", "old_rank"
 """Columns of the output: the new place in the list, and the place by score."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = ".parquet"
-_WRITTEN_ROWS = 2**16  # at once, so that no buffer of text gets too long
+_WRITTEN_ROWS = 2**16  # per batch, to bound the length of text buffers
 _OPEN_QUOTE = 'a quote is left open; close it, or write "" for a quote inside a field'
 _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a file mean what."""
+    """The meaning of the columns of a file."""
 
     score: str | None  # larger is better
     attributes: tuple[str, ...]  # several are crossed
-    query: str | None = None  # names the list of each row; without it the file is one list
+    query: str | None = None  # names the list of each row; without a query, the file is one list
     qualified: str | None = None  # whether a candidate is qualified: 1, true, yes, 0, false or no
     rank: str | None = None  # place in the list; lower is better
-    # What an attribute says of a candidate whose value is unknown; "" for an empty field.
+    # Texts of an attribute that mark an unknown value; "" for an empty field.
     unknown: tuple[str, ...] = ()
-    exact: bool = False  # keep doubtful values (`core.values`) as they are written
+    exact: bool = False  # keep doubtful values (`core.values`) unchanged
 
     @property
     def all(self) -> list[str]:
-        """Every column that is named."""
+        """All named columns."""
         named = (self.score, *self.attributes, self.query, self.qualified, self.rank)
         return [column for column in named if column is not None]
 
@@ -66,21 +66,20 @@ class Columns:
 class Lists:
     """Lists of candidates, one after the other: n rows."""
 
-    table: pa.Table  # the rows with all columns of the file; those of a text file stay text
+    table: pa.Table  # all columns of the file; columns of a text file stay text
     offsets: np.ndarray  # (n_lists + 1,) int64: where each list begins and ends
-    queries: list[str]  # name of each list; "" where the file is one list
+    queries: list[str]  # name of each list; "" if the file is one list
     scores: np.ndarray | None  # (n,) float64, finite
-    values: np.ndarray  # (n,) int64: indices into `names`; `UNKNOWN` where one of the crossed attributes is
+    values: np.ndarray  # (n,) int64: indices into `names`; `UNKNOWN` if a crossed attribute is unknown
     names: list[str]  # the known values, sorted
     qualified: np.ndarray | None  # (n,) bool
     ranks: np.ndarray | None = None  # (n,) float64: places
 
 
 class ListFile:
-    """A file of candidates whose columns are there and have a meaning.
+    """A file of candidates with checked columns.
 
-    A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header, in which the rows of a list
-    follow each other.
+    A ``.csv`` (commas), ``.tsv`` (tabs) or ``.parquet`` file with a header; the rows of a list are adjacent.
     """
 
     def __init__(self, path: str | os.PathLike, columns: Columns):
@@ -113,7 +112,7 @@ class ListFile:
         )
 
     def where(self, row: int) -> str:
-        """Name the place of a row (from 0): the line of a text file, the row of a Parquet file."""
+        """Name the position of a row (from 0): the line of a text file, the row of a Parquet file."""
         if self._delimiter is None:
             return f"{self.path}, row {row + 1}"
         with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -127,7 +126,7 @@ class ListFile:
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
-        """Turn what the readers say into one line."""
+        """Convert errors of the readers to one-line input errors."""
         try:
             yield
         except FileNotFoundError as error:
@@ -139,21 +138,21 @@ class ListFile:
             raise InputError(f"{self.path}: cannot be read ({reason}); check the file") from error
 
     def _explain(self, message: str) -> str:
-        problem = message.splitlines()[0]
-        if problem == "Empty CSV file":
+        summary = message.splitlines()[0]
+        if summary == "Empty CSV file":
             return f"{self.path}: the file is empty; write a header and one candidate a line"
-        if "straddling" in problem:
+        if "straddling" in summary:
             return (
                 f"{self.path}: a line is longer than {BLOCK_BYTES} bytes; leave out long texts, or"
                 " close the quote that is left open"
             )
-        _, has_row, rest = problem.partition("Row #")
+        _, has_row, rest = summary.partition("Row #")
         number, _, reason = rest.partition(": ")
         if has_row and number.isdigit() and message.count('"') % 2:
             return f"{self.where(int(number) - 2)}: {_OPEN_QUOTE}"
         if has_row and number.isdigit():
             return f"{self.where(int(number) - 2)}: {reason}; repair this line"
-        return f"{self.path}: not a readable table ({problem}); check the file"
+        return f"{self.path}: not a readable table ({summary}); check the file"
 
     def _read_schema(self) -> pa.Schema:
         if self._delimiter is None:
@@ -181,7 +180,7 @@ class ListFile:
             raise InputError(f"{self.path}: an attribute is named twice; name each once")
 
     def _text_options(self, names: Sequence[str] = ()) -> tuple:
-        """Return how to read a text file, of which the columns `names` are text."""
+        """Return the options for reading a text file with text columns `names`."""
         return (
             pacsv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
             pacsv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
@@ -198,7 +197,7 @@ class ListFile:
         return table
 
     def _check_end(self, table: pa.Table) -> None:
-        """Refuse a last row that goes on to the end of the file, because a quote is left open in it."""
+        """Refuse a last row that extends to the end of the file because of an unclosed quote."""
         if not len(table) or not table.num_columns:
             return
         last = table.column(table.num_columns - 1)[len(table) - 1].as_py()
@@ -238,7 +237,7 @@ class ListFile:
         try:
             numbers = pc.fill_null(scores.cast(pa.float64()), np.nan).to_numpy()
         except pa.ArrowInvalid:
-            bad = next(i for i, text in enumerate(scores.to_pylist()) if not _is_number(text))
+            row = next(i for i, text in enumerate(scores.to_pylist()) if not _is_number(text))
         except pa.ArrowNotImplementedError as error:
             raise InputError(
                 f"{self.path}: the column '{column}' holds no numbers ({scores.type})"
@@ -247,10 +246,10 @@ class ListFile:
             usable = np.abs(numbers) <= MAX_NUMBER
             if usable.all():
                 return numbers
-            bad = int(usable.argmin())
-        shown = scores[bad].as_py()
+            row = int(usable.argmin())
+        text_ = scores[row].as_py()
         raise InputError(
-            f"{self.where(bad)}: the {column} '{shown}' is not a finite number of at most"
+            f"{self.where(row)}: the {column} '{text_}' is not a finite number of at most"
             f" {MAX_NUMBER:g}; correct it, or remove the line"
         )
 
@@ -259,11 +258,11 @@ class ListFile:
         parts = [self._text(table, c, self.columns.unknown) for c in self.columns.attributes]
         if len(parts) > 1:
             self._check_separator(parts)
-        known = parts
-        if self.columns.unknown:  # a crossed value is missing where one of its parts is unknown
+        known_parts = parts
+        if self.columns.unknown:  # a crossed value is missing if a part is unknown
             unknown = pa.array(self.columns.unknown)
-            known = [pc.if_else(pc.is_in(text, unknown), None, text) for text in parts]
-        joined = pc.binary_join_element_wise(*known, SEPARATOR).dictionary_encode()
+            known_parts = [pc.if_else(pc.is_in(text, unknown), None, text) for text in parts]
+        joined = pc.binary_join_element_wise(*known_parts, SEPARATOR).dictionary_encode()
         names = np.array(joined.dictionary.to_pylist(), dtype=object)
         if len(names) > MAX_VALUES:
             raise InputError(
@@ -272,17 +271,17 @@ class ListFile:
             )
         self._check_doubtful(parts)
         order = np.argsort(names)
-        place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last one is that of a missing value
+        place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last entry is for a missing value
         place[order] = np.arange(len(names))
         return place[pc.fill_null(joined.indices, len(names)).to_numpy()], names[order].tolist()
 
     def _check_doubtful(self, parts: Sequence[pa.Array]) -> None:
-        """Refuse doubtful values of the attributes, but for those named as unknown."""
+        """Refuse doubtful values of the attributes, except values that are named as unknown."""
         if self.columns.exact:
             return
         for column, text in zip(self.columns.attributes, parts, strict=True):
-            known = set(pc.unique(text).to_pylist()).difference(self.columns.unknown)
-            check_values(f"{self.path}: {column}", known, "--unknown")
+            values = set(pc.unique(text).to_pylist()).difference(self.columns.unknown)
+            check_values(f"{self.path}: {column}", values, "--unknown")
 
     def _check_separator(self, parts: Sequence[pa.Array]) -> None:
         for column, text in zip(self.columns.attributes, parts, strict=True):
@@ -308,9 +307,9 @@ class ListFile:
         return np.array(truth, dtype=bool)[text.indices.to_numpy()]
 
     def _text(self, table: pa.Table, column: str, unknown: Sequence[str] | None = None) -> pa.Array:
-        """Return a column as text in which nothing is missing, unless that is how the unknown is written.
+        """Return a column as text; refuse empty fields unless they mark unknown values.
 
-        Only a column of an attribute has a list of `unknown` values.
+        Only the column of an attribute has a list of `unknown` values.
         """
         try:
             text = table[column].cast(pa.string()).combine_chunks()
@@ -329,10 +328,10 @@ class ListFile:
 
 
 def check_output(path: str | os.PathLike, source: ListFile) -> None:
-    """Refuse a file that the re-ranked lists of `source` cannot be written to."""
-    taken = next((name for name in (RANK, OLD_RANK) if name in source.schema.names), None)
-    if taken is not None:
-        raise InputError(f"{source.path}: the column '{taken}' would be written twice; rename it")
+    """Refuse an output file that cannot store the re-ranked lists of `source`."""
+    conflict = next((name for name in (RANK, OLD_RANK) if name in source.schema.names), None)
+    if conflict is not None:
+        raise InputError(f"{source.path}: the column '{conflict}' would be written twice; rename it")
     for field in _output_schema(source) if check_suffix(path) in _DELIMITERS else ():
         try:
             pa.array([], field.type).cast(pa.string())
@@ -343,9 +342,9 @@ def check_output(path: str | os.PathLike, source: ListFile) -> None:
 
 
 def write_ranked(path: str | os.PathLike, table: pa.Table, source: ListFile) -> None:
-    """Write rows with the columns of `source`, then rank and old rank, to .csv, .tsv or .parquet, atomically.
+    """Write rows with the columns of `source`, rank and old rank to .csv, .tsv or .parquet, atomically.
 
-    In Parquet the columns keep the types of a Parquet source; of a text source, the score becomes a number.
+    Parquet keeps the column types of a Parquet source; for a text source, the score becomes a number.
     """
     delimiter = _DELIMITERS.get(check_suffix(path))
     with atomic_path(path) as temporary:
@@ -360,7 +359,7 @@ def write_ranked(path: str | os.PathLike, table: pa.Table, source: ListFile) -> 
 
 
 def _output_schema(source: ListFile) -> pa.Schema:
-    """Return the columns of the re-ranked file, with the types that they have in Parquet."""
+    """Return the columns of the re-ranked file with their types in Parquet."""
     schema = source.schema
     score = schema.get_field_index(source.columns.score)
     if pa.types.is_string(schema.field(score).type):
@@ -369,7 +368,7 @@ def _output_schema(source: ListFile) -> pa.Schema:
 
 
 def check_suffix(path: str | os.PathLike) -> str:
-    """Return the suffix of a file, or refuse one that does not tell the format."""
+    """Return the suffix of a file; refuse an unknown format."""
     suffix = Path(path).suffix.lower()
     if suffix not in (*_DELIMITERS, _PARQUET):
         raise InputError(f"{path}: unknown kind of file; name a .csv, .tsv or .parquet file")
@@ -385,7 +384,7 @@ def _is_number(text: object) -> bool:
 
 
 def _write_text(file: BinaryIO, table: pa.Table, delimiter: str) -> None:
-    """Write the rows of a table as UTF-8 lines, with quotes only where a value needs them."""
+    """Write the rows of a table as UTF-8 lines; quote only values that need quotes."""
     for batch in table.to_batches(max_chunksize=_WRITTEN_ROWS):
         columns = [_quoted(column.cast(pa.string()), delimiter) for column in batch.columns]
         lines = pc.binary_join_element_wise(*columns, delimiter)
@@ -394,7 +393,7 @@ def _write_text(file: BinaryIO, table: pa.Table, delimiter: str) -> None:
 
 
 def _quoted(column: pa.Array, delimiter: str) -> pa.Array:
-    """Quote the values that hold a delimiter, a quote or the end of a line; a missing value becomes empty."""
+    """Quote values that contain a delimiter, a quote or a line end; missing values become empty."""
     column = pc.fill_null(column, "")
     special = pc.match_substring_regex(column, f'["\r\n{delimiter}]')
     if not pc.any(special).as_py():

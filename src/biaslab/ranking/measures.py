@@ -1,18 +1,18 @@
 """Measures of bias and quality of a ranking (Geyik et al. 2019, Sections 3 and 4).
 
-Conventions, the same for one list and for batches:
+Conventions for single lists and batches:
 
-- A prefix longer than the ranking is the whole ranking.
-- Skew is a natural logarithm. A value that is desired and absent has the Skew -inf, so that means of MinSkew
-  are -inf as soon as one list lacks a desired value; a value that is there and not desired has inf; one
-  that is neither desired nor there has 0, which changes neither MinSkew nor MaxSkew.
+- A prefix longer than the ranking is the entire ranking.
+- Skew is a natural logarithm. A desired but absent value has Skew -inf, so that a mean of MinSkew is -inf as
+  soon as a list lacks a desired value. A present but undesired value has Skew inf. A value that is neither
+  desired nor present has Skew 0, which changes neither MinSkew nor MaxSkew.
 - NDKL uses natural logarithms in the divergence and weights 1 / log2(i + 1), divided by their sum over all
-  prefixes i = 1..k; it is inf when a value that is not desired is there.
-- NDCG has the score as gain, discounts 1 / log2(place + 1), and is divided by that of the ranking of all
-  candidates by score, cut at the same length. It is NaN when a score among them is negative, for which it has
-  no meaning, and 1 when all gains are 0.
-- InfeasibleIndex and InfeasibleCount look at the prefixes of lengths 1 to k. Candidates that run out make a
-  prefix infeasible as anything else does.
+  prefixes i = 1..k; it is inf if an undesired value is present.
+- NDCG has the score as gain and discounts 1 / log2(place + 1), divided by the discounted gain of all
+  candidates sorted by score, cut at the same length. It is NaN if a score is negative, because negative gains
+  have no meaning, and 1 if all gains are 0.
+- InfeasibleIndex and InfeasibleCount check the prefixes of lengths 1 to k. A prefix is also infeasible if
+  candidates run out.
 """
 
 from typing import NamedTuple
@@ -41,9 +41,9 @@ class Measures(NamedTuple):
     Attributes
     ----------
     infeasible_index : float
-        Prefixes in which some value has fewer than floor(i p) places.
+        Prefixes in which a value has fewer than floor(i p) places.
     infeasible_count : float
-        Pairs of such a prefix and a value that is short in it.
+        Pairs of such a prefix and a short value.
     min_skew, max_skew : float
         Least and greatest Skew of a value in the top k.
     ndkl : float
@@ -61,7 +61,7 @@ class Measures(NamedTuple):
 
 
 MEASURES = Measures._fields
-"""Names of the measures, in the order of every array of them."""
+"""Names of the measures, in the order of every array of measures."""
 
 
 def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
@@ -79,12 +79,13 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
     Returns
     -------
     (m,) float64
-        Minus infinity where a desired value is absent, infinity where an undesired one is there, else finite.
+        Minus infinity for a desired but absent value, infinity for a present but undesired value, else
+        finite.
 
     Raises
     ------
     InputError
-        For an empty ranking, unknown values, k < 1, or shares that are no distribution.
+        For an empty ranking, unknown values, k < 1, or shares that are not a distribution.
     """
     values, desired = _check_ranking(attributes, desired, k)
     skews = np.empty(desired.size)
@@ -103,7 +104,7 @@ def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     Returns
     -------
     float
-        0 or more, in nats; infinity where an undesired value is present.
+        0 or more, in nats; infinity if an undesired value is present.
 
     Raises
     ------
@@ -116,7 +117,7 @@ def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
 
 
 def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int:
-    """Return in how many prefixes of the top k some value is short.
+    """Return the number of prefixes of the top k with a short value.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:
     Returns
     -------
     float
-        At most 1 where `ranked` are among `scores`; NaN when a score is negative.
+        At most 1 if `ranked` are among `scores`; NaN if a score is negative.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What rankings of lists are like: measures of each list, quantities of each value, tests of FA*IR."""
+"""Measures of each list, quantities of each value, and FA*IR tests of ranked lists."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,19 @@ from biaslab.ranking.lists import ListFile, Lists
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings
 
 VALUES = ("desired", "share", "attention", "relevance", "exposure")
-"""What is measured of each value in a list: desired share, share of the top places, share of the attention in
-the top, share of the relevance of all candidates (where there are scores), and exposure (mean attention of
-its candidates)."""
+"""Quantities of each value in a list: desired share, share of the top places, share of the attention in the
+top, share of the relevance of all candidates (if there are scores), and exposure (mean attention of its
+candidates)."""
 
 N_SHARES = 4
-"""The first of `VALUES` are shares, 0 in a list without the value."""
+"""The number of shares at the start of `VALUES`; they are 0 in a list without the value."""
 
 
 def value_table(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> pd.DataFrame:
-    """Return value, n_lists (that have or should have it), and `VALUES` with their intervals over lists.
+    """Return value, n_lists (with the value present or desired), and `VALUES` with intervals over lists.
 
-    `chosen` and `seen` (G,) are places and attention of each group, as expected. Shares are means over all
-    lists in which they are defined, exposure over those with the value.
+    `chosen` and `seen` (G,) are the expected places and attention of each group. Shares are means over all
+    lists in which they are defined, exposure over lists with the value.
     """
     groups = rankings.pools.groups
     quantities = _quantities(rankings, chosen, seen)
@@ -38,11 +38,11 @@ def value_table(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> pd.
         zeros = np.full((absent.max(), len(VALUES)), np.nan)
         zeros[:, :N_SHARES][np.arange(len(zeros))[:, None] < absent] = 0.0
         moments.add(zeros)
-        found = moments.columns()
+        statistics = moments.columns()
         for i, name in enumerate(VALUES):
             most = 1.0 if i < N_SHARES else np.inf
-            row[name] = found["mean"][i]
-            row |= {f"{name}_{end}": np.clip(found[f"ci_{end}"][i], 0, most) for end in ("low", "high")}
+            row[name] = statistics["mean"][i]
+            row |= {f"{name}_{end}": np.clip(statistics[f"ci_{end}"][i], 0, most) for end in ("low", "high")}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -58,7 +58,7 @@ def _quantities(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> np.
 
 
 def summarize(lists: pd.DataFrame) -> pd.DataFrame:
-    """Return the means (``registry.mean_of``) of the measures over lists; `fair`: where nothing is unfair."""
+    """Return the means (``registry.mean_of``) of the measures over lists; `fair` is the fair value."""
     return pd.DataFrame(
         {"measure": name, "title": measure.title, "fair": measure.fair}
         | registry.mean_of(name, lists[name].to_numpy())
@@ -68,7 +68,7 @@ def summarize(lists: pd.DataFrame) -> pd.DataFrame:
 
 
 def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
-    """Return the candidates list after list, best place first."""
+    """Return the candidates, list after list, best place first."""
     if lists.ranks is None:
         return np.arange(len(pools.lists))
     broken = lists.ranks % 1 != 0
@@ -80,9 +80,9 @@ def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
             " with --score"
         )
     order = np.lexsort((lists.ranks, pools.lists))
-    same = (np.diff(lists.ranks[order]) == 0) & (np.diff(pools.lists[order]) == 0)
-    if same.any():
-        row = int(order[int(same.argmax()) + 1])
+    is_duplicate = (np.diff(lists.ranks[order]) == 0) & (np.diff(pools.lists[order]) == 0)
+    if is_duplicate.any():
+        row = int(order[int(is_duplicate.argmax()) + 1])
         raise InputError(
             f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is there"
             " twice in a list; give each candidate a place of its own"
@@ -91,7 +91,7 @@ def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
 
 
 def count_unsorted(lists: Lists, order: np.ndarray) -> int:
-    """Return in how many lists the scores do not fall from place to place in an order; 0 without scores."""
+    """Return the number of lists in which scores rise along an order; 0 without scores."""
     if lists.scores is None:
         return 0
     of_place = np.repeat(np.arange(len(lists.queries)), np.diff(lists.offsets))
@@ -100,7 +100,7 @@ def count_unsorted(lists: Lists, order: np.ndarray) -> int:
 
 
 def list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
-    """Return query, n_candidates, n_places, n_unknown (of the places), and the measures; a row a list."""
+    """Return query, n_candidates, n_places, n_unknown (of the places), and the measures; a row per list."""
     pools = rankings.pools
     columns = {
         "query": np.array(queries, dtype=object),
@@ -117,8 +117,8 @@ def test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
     p_values = np.full(len(groups.values), np.nan)
     for name in groups.names:
         chosen = groups.of_value(name)
-        there = chosen != UNKNOWN
-        p_values[chosen[there]] = fa_ir.p_values(rankings, chosen)[there]
+        present = chosen != UNKNOWN
+        p_values[chosen[present]] = fa_ir.p_values(rankings, chosen)[present]
     return pd.DataFrame(
         {
             "query": np.array(queries, dtype=object)[groups.lists],

@@ -1,4 +1,4 @@
-"""Lists of candidates as algorithms take them, and rankings of them as measures take them."""
+"""Lists of candidates as input of algorithms, and their rankings as input of measures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 
 UNKNOWN = -1
-"""The group of a candidate whose value is unknown: it keeps its place, and no share counts it."""
+"""The group of a candidate with an unknown value, who keeps the place and is in no share."""
 
 
 def attention_of_places(n: int) -> np.ndarray:
@@ -19,7 +19,7 @@ def attention_of_places(n: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Settings:
-    """What some algorithms and measures want to know, besides the lists and the desired shares."""
+    """Parameters of some algorithms and measures, besides the lists and the desired shares."""
 
     protected: str | None = None  # the protected value, of FA*IR
     alpha: float = 0.1  # significance of FA*IR's minima, between 0 and 1
@@ -31,14 +31,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Groups:
-    """The values that each list has or should have: G groups, those of a list side by side, by name."""
+    """The present or desired values of each list: G groups, adjacent by list, sorted by name."""
 
     list_groups: np.ndarray  # (n_lists + 1,) int64: the first group of each list
     names: list[str]  # the values
     values: np.ndarray  # (G,) int64: the value of each group, as an index into `names`
-    rows: np.ndarray  # (n,) int64: group of each candidate, `UNKNOWN` for one without
-    counts: np.ndarray  # (G,) int64: candidates; 0 where a list lacks a value that is desired
-    desired: np.ndarray  # (G,) float64: shares; one in sum over a list that has groups
+    rows: np.ndarray  # (n,) int64: group of each candidate, `UNKNOWN` without a group
+    counts: np.ndarray  # (G,) int64: candidates; 0 if a list lacks a desired value
+    desired: np.ndarray  # (G,) float64: shares; they sum to one over a list that has groups
 
     @cached_property
     def lists(self) -> np.ndarray:
@@ -47,29 +47,29 @@ class Groups:
         return np.repeat(np.arange(len(sizes)), sizes)
 
     def over_lists(self, reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
-        """Return e.g. ``np.minimum`` over the groups of each list, (n_lists,); NaN where there are none."""
+        """Reduce values, e.g. by ``np.minimum``, over the groups of each list, (n_lists,); NaN if empty."""
         out = np.full(len(self.list_groups) - 1, np.nan)
         filled = np.diff(self.list_groups) > 0
         out[filled] = reduce.reduceat(values, self.list_groups[:-1][filled]) if filled.any() else np.nan
         return out
 
     def shares(self, sums: np.ndarray) -> np.ndarray:
-        """Return sums of each group over those of all groups of its list, (G,); NaN where these are 0."""
+        """Return the share of each group in the sum over its list, (G,); NaN if the sum is 0."""
         totals = np.bincount(self.lists, sums, len(self.list_groups) - 1)[self.lists]
         return np.divide(sums, totals, out=np.full(len(totals), np.nan), where=totals > 0)
 
     def of_value(self, name: str | None) -> np.ndarray:
-        """Return the group that has a value in each list, (n_lists,) int64; `UNKNOWN` in one without it."""
-        found = np.full(len(self.list_groups) - 1, UNKNOWN)
+        """Return the group of a value in each list, (n_lists,) int64; `UNKNOWN` in a list without it."""
+        groups_of_lists = np.full(len(self.list_groups) - 1, UNKNOWN)
         if name in self.names:
             groups = np.flatnonzero(self.values == self.names.index(name))
-            found[self.lists[groups]] = groups
-        return found
+            groups_of_lists[self.lists[groups]] = groups
+        return groups_of_lists
 
 
 @dataclass(frozen=True)
 class Pools:
-    """Candidates of some lists, list after list: n candidates."""
+    """The n candidates of lists, list after list."""
 
     offsets: np.ndarray  # (n_lists + 1,) int64: where each list begins and ends
     groups: Groups
@@ -78,7 +78,7 @@ class Pools:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Candidates of each list, (n_lists,) int64."""
+        """The number of candidates of each list, (n_lists,) int64."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -88,22 +88,22 @@ class Pools:
 
     @cached_property
     def by_score(self) -> np.ndarray:
-        """Candidates list after list, each best first; of equal scores the earlier is the better."""
+        """Candidates, list after list, best first; of equal scores the earlier candidate is better."""
         return np.lexsort((-self.scores, self.lists))
 
     @cached_property
     def by_group(self) -> np.ndarray:
-        """Known candidates group after group, each best first."""
+        """Known candidates, group after group, best first."""
         groups = self.groups.rows[self.by_score]
         return self.by_score[np.argsort(groups, kind="stable")][np.count_nonzero(groups == UNKNOWN) :]
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """The top places of some lists: P places, list after list."""
+    """The top places of lists: P places, list after list."""
 
     pools: Pools
-    n_places: np.ndarray  # (n_lists,) int64: no more than a list has candidates
+    n_places: np.ndarray  # (n_lists,) int64: at most the number of candidates of the list
     rows: np.ndarray  # (P,) int64: the candidate at each place
     found: dict[Callable, np.ndarray] = field(default_factory=dict)  # see `once`
 
@@ -114,7 +114,7 @@ class Rankings:
 
     @cached_property
     def n_known(self) -> np.ndarray:
-        """Places of each list whose candidate has a known value, (n_lists,) int64."""
+        """The number of places of each list with a known value, (n_lists,) int64."""
         return np.bincount(self.lists[self.groups != UNKNOWN], minlength=len(self.n_places))
 
     @cached_property
@@ -129,41 +129,41 @@ class Rankings:
 
     @property
     def longest(self) -> int:
-        """Places of the longest list."""
+        """The number of places of the longest list."""
         return int(self.n_places.max())
 
     def table_at_places(self, table: np.ndarray) -> np.ndarray:
-        """Return a number that depends on the place alone, given for the longest list, for every place."""
+        """Return the entries of a table by place (for the longest list) at every place."""
         return table[places_of(self.n_places)]
 
     def once(self, compute: Callable[["Rankings"], np.ndarray]) -> np.ndarray:
-        """Return what a function says of these rankings; it is asked once."""
+        """Return the result of a function of these rankings; compute it only once."""
         if compute not in self.found:
             self.found[compute] = compute(self)
         return self.found[compute]
 
     def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return sums (numbers of places without `weights`) over the places of each group, (G,)."""
+        """Return sums of weights (without `weights`: numbers) of the places of each group, (G,)."""
         known = self.groups != UNKNOWN
-        some = None if weights is None else weights[known]
-        return np.bincount(self.groups[known], some, len(self.pools.groups.counts))
+        known_weights = None if weights is None else weights[known]
+        return np.bincount(self.groups[known], known_weights, len(self.pools.groups.counts))
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:
-    """Return where things of these sizes begin when they stand side by side, and where the last one ends."""
+    """Return the starts of adjacent blocks of these sizes, and the end of the last block."""
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def places_of(sizes: np.ndarray) -> np.ndarray:
-    """Return 0, 1, … of each list, one after the other."""
+    """Return 0, 1, … for each list, concatenated."""
     starts = starts_of(sizes)
     return np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
 
 
 def top(pools: Pools, k: int, order: np.ndarray | None = None) -> Rankings:
-    """Return the top k of each list in an order of all candidates, (n,) int64, list after list.
+    """Return the top k of each list.
 
-    The order is by default that of the scores.
+    `order`: all candidates, (n,) int64, list after list, by default sorted by score.
     """
     order = pools.by_score if order is None else order
     n_places = np.minimum(pools.sizes, k)

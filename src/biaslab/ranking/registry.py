@@ -1,6 +1,6 @@
-"""Every measure and every algorithm for ranked lists: a row each. Commands and experiments loop over them.
+"""Every measure and every algorithm for ranked lists, a row each; commands and experiments loop over them.
 
-A new measure or algorithm is a row here, a function in a module of its own, and a slow oracle in the tests.
+To add a measure or algorithm, add a row here, a function in its own module, and a slow oracle in the tests.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, top
 
 @dataclass(frozen=True)
 class Measure:
-    """A number for each ranking."""
+    """A measure: one number for each ranking."""
 
     title: str
-    fair: float  # where nothing is unfair; for NDCG, where nothing is lost
-    compute: Callable[[Rankings], np.ndarray]  # (n_lists,) float64; NaN where a list has no such number
+    fair: float  # the value of a fair ranking; for NDCG, of a ranking without loss
+    compute: Callable[[Rankings], np.ndarray]  # (n_lists,) float64; NaN if undefined for a list
     needs_scores: bool = False
     needs_protected: bool = False
     is_share: bool = False  # 0 or 1 for each list, so that its mean is a share of the lists
@@ -30,10 +30,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A way to re-rank lists.
+    """An algorithm that re-ranks lists.
 
-    `rank` takes the places of each list (n_lists,), no more than candidates with a known value, and returns
-    rows and the places of each list that did not get what the algorithm asks for, for want of candidates.
+    `rank` takes the number of places of each list (n_lists,), at most the candidates with a known value. It
+    returns rows, and for each list the number of places that miss the algorithm's target for lack of
+    candidates.
     """
 
     title: str
@@ -73,17 +74,17 @@ ALGORITHMS = {
 def algorithm(name: str) -> Algorithm:
     """Return an algorithm."""
     if name not in ALGORITHMS:
-        known = ", ".join(ALGORITHMS)
-        raise InputError(f"unknown algorithm '{name}' (known: {known}){suggest(name, ALGORITHMS)}")
+        names = ", ".join(ALGORITHMS)
+        raise InputError(f"unknown algorithm '{name}' (known: {names}){suggest(name, ALGORITHMS)}")
     return ALGORITHMS[name]
 
 
 def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
     """Re-rank the top k of each list.
 
-    A candidate whose value is unknown keeps the place that it has by score; the algorithm orders the others
-    among the places that are left. With the rankings come the places of each list that did not get what the
-    algorithm asks for, for want of candidates.
+    A candidate with an unknown value keeps the place by score; the algorithm orders all others among the
+    remaining places. Also return, for each list, the number of places that miss the algorithm's target for
+    lack of candidates.
     """
     best = top(pools, k)
     known = best.groups != UNKNOWN
@@ -93,10 +94,10 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
 
 
 def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
-    """Return the mean of a measure over lists, without those where it is infinite or undefined.
+    """Return the mean of a measure over lists, without lists in which it is infinite or undefined.
 
     n_lists, n_left_out, mean, ci_low, ci_high: by Student's t over lists, by Clopper and Pearson for a share;
-    NaN where there are too few lists.
+    NaN for too few lists.
     """
     finite = values[np.isfinite(values)]
     if MEASURES[name].is_share:
@@ -113,7 +114,7 @@ def mean_of(name: str, values: np.ndarray) -> dict[str, float]:
 
 
 def measure(rankings: Rankings) -> dict[str, np.ndarray]:
-    """Return all measures that can be computed of rankings, by name: (n_lists,) float64 each."""
+    """Return all measures that are defined for rankings, by name: (n_lists,) float64 each."""
     has_scores = rankings.pools.scores is not None
     has_protected = rankings.pools.settings.protected is not None
     return {

@@ -14,7 +14,7 @@ from biaslab.ranking.lists import OLD_RANK, RANK, ListFile, check_output, write_
 from biaslab.ranking.pools import Pools, Settings, places_of
 
 RANKINGS = ("before", "after")
-"""The top places by score, and the re-ranked ones."""
+"""The top places by score, and the re-ranked top places."""
 
 
 def rerank_file(
@@ -28,10 +28,10 @@ def rerank_file(
     """Write the re-ranked top k of every list of a file, in the order of the file.
 
     `out` receives the top k of each list in the new order: all columns of the input, the new rank, and the
-    old one, by score; of equal scores the earlier row is the better. The desired distribution is one of
-    ``desired.KINDS``, or a file of shares; the algorithm, one of ``registry.ALGORITHMS``; the settings have
-    the protected value and the significance of FA*IR. Return the places of each list, (n_lists,), that did
-    not get what the algorithm asks for, because a value ran out of candidates.
+    old rank by score (of equal scores the earlier row is better). `desired` is one of ``desired.KINDS`` or a
+    file of shares, `algorithm` one of ``registry.ALGORITHMS``; `settings` have the protected value and the
+    significance of FA*IR. Return for each list, (n_lists,), the number of places that miss the algorithm's
+    target because a value ran out of candidates.
     """
     settings = settings or Settings()
     check_k(k)
@@ -56,7 +56,7 @@ def rerank_file(
 
 
 def describe_exhausted(queries: Sequence[str], n_exhausted: np.ndarray) -> str:
-    """Return in one line which lists ran out of candidates of a value, or "" when none did."""
+    """Describe in one line which lists ran out of candidates of a value; "" if no list did."""
     lists = np.flatnonzero(n_exhausted)
     if not len(lists):
         return ""

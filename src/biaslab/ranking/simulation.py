@@ -1,8 +1,8 @@
-"""The simulation of Geyik et al. 2019: random desired distributions and scores, five rankings, every measure.
+"""The simulation of Geyik et al. 2019: random desired distributions and scores, five rankings, all measures.
 
-For every number of values m, a desired distribution is m uniform draws divided by their sum, every value has
-the same number of candidates with uniform scores, and the top of each ranking is measured. All rankings see
-the same lists, so that their differences can be measured list by list.
+For every number of values m, a desired distribution is m uniform draws divided by their sum. Every value has
+the same number of candidates with uniform scores, and the top of each ranking is measured. All rankings use
+the same lists, so that differences can be measured list by list.
 """
 
 import itertools
@@ -23,17 +23,17 @@ from biaslab.ranking.batches import Moments, measure_batch
 from biaslab.ranking.measures import MEASURES
 
 RATIO = "min_ratio"
-"""The smallest ratio of observed to desired share, exp(MinSkew): 0 where MinSkew is minus infinity."""
+"""The smallest ratio of observed to desired share, exp(MinSkew): 0 if MinSkew is minus infinity."""
 
 QUANTITIES = (*MEASURES, RATIO)
 COMPARED = ("min_skew", "max_skew", "ndkl", "ndcg")
 PAIRS = tuple(itertools.combinations(range(len(ALGORITHMS)), 2))
 
-_CHUNK = 2_000_000  # scores drawn at once; part of what decides the random numbers
+_CHUNK = 2_000_000  # scores drawn at once; the size affects the random numbers
 
 
 class Simulation(NamedTuple):
-    """What the simulation measures; infinite and undefined values are counted and left out of means."""
+    """The tables of the simulation; infinite and undefined values are counted and excluded from means."""
 
     measures: pd.DataFrame
     feasibility: pd.DataFrame
@@ -54,7 +54,7 @@ def simulate(
 
 
 def check_top(top: int, candidates: int) -> None:
-    """Refuse rankings that are longer than a value has candidates."""
+    """Refuse rankings that are longer than the number of candidates of a value."""
     if top > candidates:
         raise InputError(
             f"the top {top} of {candidates} candidates a value: a value could run out of them; lower the top"
@@ -72,7 +72,7 @@ def write_simulation(
     differences: Path,
     threads: int = 1,
 ) -> None:
-    """Simulate, and write the three tables."""
+    """Run the simulation and write its three tables."""
     tables = simulate(attribute_values, distributions, candidates, top, seed, threads)
     for path, table in zip((measures, feasibility, differences), tables, strict=True):
         write_tsv(path, table)
@@ -81,7 +81,7 @@ def write_simulation(
 def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw scores (n_lists, m, candidates), the best of each value first, and desired shares (n_lists, m).
 
-    Scores are uniform on [0, 1), shares uniform draws, divided by their sum in each list.
+    Scores are uniform on [0, 1); shares are uniform draws divided by their sum in each list.
     """
     desired = rng.random((n_lists, m))
     desired /= desired.sum(axis=1, keepdims=True)
@@ -95,7 +95,7 @@ def draw(m: int, n_lists: int, candidates: int, rng: np.random.Generator) -> tup
 def _simulate_size(
     m: int, distributions: int, candidates: int, top: int, seed: int, threads: int, progress: tqdm
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Simulate one number of values, chunk by chunk, each from a random stream of its own."""
+    """Simulate one number of values in chunks, each with its own random stream."""
     quantities = Moments((len(ALGORITHMS), len(QUANTITIES)))
     differences = Moments((len(PAIRS), len(COMPARED)))
     infeasible = np.zeros(len(ALGORITHMS), dtype=np.int64)
@@ -121,7 +121,7 @@ def _simulate_size(
 
 def _measure_table(m: int, n_lists: int, candidates: int, top: int, moments: Moments) -> pd.DataFrame:
     algorithms, measures = zip(*itertools.product(ALGORITHMS, QUANTITIES), strict=True)
-    about = {
+    keys = {
         "n_values": m,
         "candidates": candidates,
         "top": top,
@@ -129,7 +129,7 @@ def _measure_table(m: int, n_lists: int, candidates: int, top: int, moments: Mom
         "measure": measures,
     }
     counts = {"n_lists": n_lists, "n_infinite": n_lists - moments.n.ravel()}
-    return pd.DataFrame({**about, **counts, **moments.columns()})
+    return pd.DataFrame({**keys, **counts, **moments.columns()})
 
 
 def _feasibility_table(m: int, n_lists: int, infeasible: np.ndarray) -> pd.DataFrame:

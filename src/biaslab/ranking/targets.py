@@ -1,4 +1,4 @@
-"""The desired distribution and the whole numbers of candidates that it asks for."""
+"""The desired distribution and the target counts of candidates in prefixes."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from biaslab.ranking._kernels import TOLERANCE, fill_targets
 __all__ = ["SUM_TOLERANCE", "TOLERANCE", "check_desired", "targets"]
 
 SUM_TOLERANCE = 1e-9
-"""How far the sum of a desired distribution may be from one."""
+"""The largest distance of the sum of a desired distribution from one."""
 
 
 def check_desired(desired: np.ndarray) -> np.ndarray:
-    """Return a desired distribution as float64, or say what is wrong with it.
+    """Return a desired distribution as float64, or raise `InputError`.
 
     Parameters
     ----------
@@ -26,15 +26,15 @@ def check_desired(desired: np.ndarray) -> np.ndarray:
     Raises
     ------
     InputError
-        For no values, a share that is negative or not finite, or another sum.
+        For no values, a negative or infinite share, or another sum.
     """
     desired = np.ascontiguousarray(desired, dtype=np.float64)
     if desired.ndim != 1 or not desired.size:
         raise InputError("desired distribution: it has no values; give one share for every attribute value")
-    wrong = np.flatnonzero(~(desired >= 0) | ~np.isfinite(desired))
-    if wrong.size:
+    bad = np.flatnonzero(~(desired >= 0) | ~np.isfinite(desired))
+    if bad.size:
         raise InputError(
-            f"desired distribution: the share of value {wrong[0]} is {desired[wrong[0]]:g}; give 0 or more"
+            f"desired distribution: the share of value {bad[0]} is {desired[bad[0]]:g}; give 0 or more"
         )
     if abs(desired.sum() - 1) > SUM_TOLERANCE:
         raise InputError(
@@ -47,9 +47,8 @@ def check_desired(desired: np.ndarray) -> np.ndarray:
 def targets(desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest fair counts in every prefix: floor(i p) and ceil(i p), i = 1..k.
 
-    A product within `TOLERANCE` (1e-9) of a whole number counts as that number, so that 10 x 0.3 is 3.
-    This is exact for shares that are fractions, rounded to float64, as long as k is below 1e6 and the
-    denominator below 1e9.
+    A product within `TOLERANCE` (1e-9) of an integer counts as that integer, so that 10 x 0.3 is 3. This is
+    exact for shares that are fractions, rounded to float64, if k is below 1e6 and the denominator below 1e9.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ def targets(desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     InputError
-        When `desired` is no distribution.
+        If `desired` is not a distribution.
     """
     desired = check_desired(desired)
     floors, ceilings = np.empty((2, k, desired.size), np.int32)

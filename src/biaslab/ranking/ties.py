@@ -1,10 +1,10 @@
-"""Tied scores: what a ranking by score gives in the mean over all orders of the candidates that tie.
+"""Tied scores: results of a ranking by score, averaged over all orders of tied candidates.
 
-The score leaves the order of tied candidates open, and the order of the file is no answer. Shares, selected
+Scores leave the order of tied candidates open, and the order of the file must not decide. Shares, selected
 candidates, attention and exposure of the ranking by score are exact means over all orders: each of m tied
-candidates gets the mean of what their m places get. What is not linear in the places (NDKL, Skew, ratios,
-p-values), and every number of a re-ranking, is the mean over `n_orders` random orders of the ties. The name
-of a list, its scores and its groups determine the orders: the order of the file changes nothing.
+candidates gets the mean of their m places. Quantities that are not linear in the places (NDKL, Skew, ratios,
+p-values), and all results of re-ranking, are means over `n_orders` random orders of the ties. The name of a
+list, its scores and its groups determine the orders; the order of the file has no effect.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,15 +16,15 @@ import numpy as np
 from biaslab.core.rng import stream
 from biaslab.ranking.pools import UNKNOWN, Groups, Pools, places_of, starts_of
 
-_BLOCK = 200_000  # candidates of orders side by side
+_BLOCK = 200_000  # candidates of concatenated orders
 
 
 class LastPlaces(NamedTuple):
-    """Which candidates tie for the last places of each list."""
+    """The candidates that tie for the last places of each list."""
 
     is_tied: np.ndarray  # (n,) bool
-    n_tied: np.ndarray  # (n_lists,) int64: 0 where the last place has its candidate
-    n_places: np.ndarray  # (n_lists,) int64: the places for which they tie
+    n_tied: np.ndarray  # (n_lists,) int64: 0 if no candidates tie for the last place
+    n_places: np.ndarray  # (n_lists,) int64: the places for which candidates tie
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class TiedLists:
 
 
 def n_orders(k: int) -> int:
-    """Return how many orders of the ties are drawn; long tops, whose p-values are slow, vary less."""
+    """Return the number of random orders; fewer for long tops, which vary less and have slow p-values."""
     return 100 if k <= 1000 else 20
 
 
 def mean_over_places(pools: Pools, k: int, table: np.ndarray) -> np.ndarray:
-    """Return the mean over orders of ties of what each candidate's place gets by score, (n,) float64.
+    """Return the table entry of each candidate's place by score, averaged over ties, (n,) float64.
 
-    `table` has what the places from 1 get, at least of the longest top; places below the top get 0.
+    `table` has entries for the places from 1, at least of the longest top; places below the top get 0.
     """
     order, lists = pools.by_score, pools.lists
     places = places_of(pools.sizes)
@@ -58,7 +58,7 @@ def mean_over_places(pools: Pools, k: int, table: np.ndarray) -> np.ndarray:
 
 
 def last_places(pools: Pools, k: int) -> LastPlaces:
-    """Return which candidates tie for the last places of the top k of each list by score."""
+    """Return the candidates that tie for the last places of the top k of each list by score."""
     n_lists, blocks, places = len(pools.sizes), _blocks(pools), places_of(pools.sizes)
     inside, size = np.bincount(blocks, places < k), np.bincount(blocks)
     is_cut = (inside > 0) & (inside < size)
@@ -70,13 +70,13 @@ def last_places(pools: Pools, k: int) -> LastPlaces:
 
 
 def sums_by_group(groups: Groups, weights: np.ndarray) -> np.ndarray:
-    """Return sums of weights of candidates, (n,), over those of each group, (G,)."""
+    """Return the sums of candidates' weights, (n,), over each group, (G,)."""
     known = groups.rows != UNKNOWN
     return np.bincount(groups.rows[known], weights[known], len(groups.counts))
 
 
 def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
-    """Return the lists in which candidates of several groups tie; None without any."""
+    """Return the lists in which candidates of several groups tie; None if there are none."""
     blocks, rows = _blocks(pools), pools.groups.rows[pools.by_score]
     is_mixed = (np.diff(blocks) == 0) & (np.diff(rows) != 0)
     lists = np.unique(pools.lists[1:][is_mixed])
@@ -85,7 +85,7 @@ def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
     groups = pools.groups
     members = _members(groups.list_groups, lists)
     candidates = _members(pools.offsets, lists)
-    new = np.full(len(groups.counts) + 1, UNKNOWN)  # the last one is that of an unknown candidate
+    new = np.full(len(groups.counts) + 1, UNKNOWN)  # the last entry is for an unknown candidate
     new[members] = np.arange(len(members))
     part = Groups(
         starts_of(np.diff(groups.list_groups)[lists]),
@@ -100,7 +100,7 @@ def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
 
 
 def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
-    """Yield the lists with their candidates in random orders, several orders side by side."""
+    """Yield the lists with their candidates in random orders, several orders concatenated."""
     pools, n_lists = tied.pools, len(tied.lists)
     canonical = np.lexsort((pools.groups.rows, -pools.scores, pools.lists))
     keys = np.concatenate(
@@ -121,9 +121,9 @@ def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
 
 
 def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndarray:
-    """Add values of `n` lists or groups, in orders that stand side by side, to a total, order after order.
+    """Add values of `n` lists or groups, in concatenated orders, to a total, order after order.
 
-    So rounding does not depend on how many orders stand side by side.
+    Rounding therefore does not depend on the number of concatenated orders.
     """
     values = values.reshape(-1, n).astype(np.float64)
     values[0] += total
@@ -131,13 +131,13 @@ def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndar
 
 
 def _repeated(pools: Pools, rows: np.ndarray, copies: np.ndarray, n: int) -> Pools:
-    """Return lists `n` times side by side, their candidates in an order each."""
-    groups, own = pools.groups, pools.groups.rows[rows]
+    """Return lists repeated `n` times, with the candidates of each copy in a separate order."""
+    groups, group_rows = pools.groups, pools.groups.rows[rows]
     repeated = Groups(
         starts_of(np.tile(np.diff(groups.list_groups), n)),
         groups.names,
         np.tile(groups.values, n),
-        np.where(own == UNKNOWN, UNKNOWN, own + copies * len(groups.counts)),
+        np.where(group_rows == UNKNOWN, UNKNOWN, group_rows + copies * len(groups.counts)),
         np.tile(groups.counts, n),
         np.tile(groups.desired, n),
     )
@@ -145,12 +145,11 @@ def _repeated(pools: Pools, rows: np.ndarray, copies: np.ndarray, n: int) -> Poo
 
 
 def _blocks(pools: Pools) -> np.ndarray:
-    """Return the number of the tie that each place of the order by score belongs to, from 0."""
+    """Return the index, from 0, of the tie at each place of the order by score."""
     scores, lists = pools.scores[pools.by_score], pools.lists
     return np.append(0, np.cumsum((np.diff(scores) != 0) | (np.diff(lists) != 0)))
 
 
 def _members(starts: np.ndarray, lists: np.ndarray) -> np.ndarray:
-    """Return the indices of what some lists have, side by side."""
     sizes = np.diff(starts)[lists]
     return places_of(sizes) + np.repeat(starts[lists], sizes)

@@ -1,8 +1,8 @@
-"""The workflow's runtime: areas as plug-ins, configuration, datasets, provenance, reports."""
+"""Runtime of the workflow: areas as plug-ins, configuration, datasets, provenance, reports."""
 
 from pathlib import Path
 
 REGISTRY = Path("workflow/resources/datasets.tsv")
 """The table of registered datasets, relative to the repository."""
 FAILED = "failed"
-"""The key of the configuration that names the results which failed steps cost (`biaslab.run.failures`)."""
+"""The configuration key of the results that are lost to failed steps (`biaslab.run.failures`)."""

@@ -1,7 +1,7 @@
-"""What an area is to the workflow: a paper that plugs in.
+"""The interface of an area: a paper that plugs into the workflow.
 
-``biaslab/<area>/area.py`` defines one `Area` called ``AREA``. It is read whenever the workflow is parsed and
-therefore light: neither it nor what it imports needs numpy, pandas or torch.
+``biaslab/<area>/area.py`` defines one `Area` called ``AREA``. Every parse of the workflow imports the module,
+so the module and its imports must not need numpy, pandas or torch.
 """
 
 import functools
@@ -15,112 +15,112 @@ from typing import Any, Literal
 
 TABLE, FIGURE = "table", "figure"
 SUFFIXES = {TABLE: (".tsv", ".md", ".tex"), FIGURE: (".svg", ".pdf", ".png", ".tsv")}
-"""The files of an item by its kind; the first is the one that a report shows."""
+"""The file suffixes of an item by its kind; a report shows the first file."""
 
 CLAIMS = "claims"
-"""The key in `Unit.files` of the registry of claims, which holds the numbers that a paper prints."""
+"""The key in `Unit.files` of the registry of claims, which contains the printed numbers of a paper."""
 
 ALL, UNIT, TEST = "all", "unit", "test"
-"""What there is one item for: all units of a run together, each unit, each test of each unit."""
+"""Scope of an item: all units of a run together, each unit, or each test of each unit."""
 
 
 @dataclass(frozen=True)
 class Item:
     """A table or figure of an area."""
 
-    stem: str  # name of its files without suffix; a test adds ``_TEST``
+    stem: str  # file name without suffix; a test adds ``_TEST``
     kind: Literal["table", "figure"]
-    label: str  # what a report calls it, for example ``"Figure 2"``
-    # The function that makes it, ``"biaslab.AREA.report.MODULE:FUNCTION"``. It gets the units (`ALL`), a
-    # unit (`UNIT`), or a unit and the name of a test (`TEST`), each as the area's reader has opened it.
-    # Of a table it returns a `biaslab.core.tables.Table`; of a figure it gets the path without suffix
-    # last, and writes the files there.
+    label: str  # name in a report, for example ``"Figure 2"``
+    # The function of the item, ``"biaslab.AREA.report.MODULE:FUNCTION"``. Its arguments are units (`ALL`),
+    # a unit (`UNIT`), or a unit and the name of a test (`TEST`), opened by the area's reader. For a table it
+    # returns a `biaslab.core.tables.Table`. For a figure its last argument is the path without suffix, and it
+    # writes the files there.
     make: str
-    # The result files that it reads, relative to the folder of the unit; ``{test}`` stands for the test,
-    # or for each test of the unit where the item has none.
+    # The result files that the function reads, relative to the folder of the unit; ``{test}`` stands for the
+    # test, or for each test of the unit if the item has no test.
     files: tuple[str, ...]
     per: Literal["all", "unit", "test"] = ALL
-    caption: str = ""  # stem of its caption in ``workflow/report``; by default its own stem
-    optional: tuple[str, ...] = ()  # those of `files` without which it is made, too, for units that lack them
-    of: str = ""  # the item is made of units with this mark alone (`Unit.marks`); by default of every one
+    caption: str = ""  # stem of the caption in ``workflow/report``; by default the stem of the item
+    optional: tuple[str, ...] = ()  # `files` that a unit may lack
+    of: str = ""  # restricts the item to units with this mark (`Unit.marks`); by default all units
 
     @property
     def caption_file(self) -> str:
-        """The caption's file name."""
+        """File name of the caption."""
         return f"{self.caption or self.stem}.rst"
 
 
 def item_makers(area: str, prefix: str, **options: Any) -> tuple[Callable[..., Item], Callable[..., Item]]:
-    """Return what makes the tables of an area, and what makes its figures.
+    """Return the constructor of an area's tables, and the constructor of its figures.
 
-    Both take stem, label, ``MODULE:FUNCTION`` of the area's reports and files, ``.tsv`` where they have no
-    suffix. A caption is called after prefix and stem, without the number that the item has in the paper.
+    Both take stem, label, ``MODULE:FUNCTION`` of the area's reports, and files (``.tsv`` if without suffix).
+    The caption is named after prefix and stem, without the number of the item in the paper.
     """
 
     def make(kind: Any, stem: str, label: str, function: str, *files: str, caption: str = "", **more: Any):
         caption = f"{prefix}_{caption or re.sub('^(table|figure)[0-9_]+_', '', stem)}"
         files = tuple(file if "." in file else f"{file}.tsv" for file in files)
-        given = {"caption": caption} | options | more
-        return Item(stem, kind, label, f"biaslab.{area}.report.{function}", files, **given)
+        settings = {"caption": caption} | options | more
+        return Item(stem, kind, label, f"biaslab.{area}.report.{function}", files, **settings)
 
     return functools.partial(make, TABLE), functools.partial(make, FIGURE)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One thing that an area measures in a run: a setup, an embedding, a classifier, its only experiment."""
+    """The unit of measurement of an area: a setup, an embedding, a classifier, or its only experiment."""
 
-    name: str  # its key in the configuration; the name of the area for the only experiment of one
-    tests: tuple[str, ...] = ()  # what it is tested by, where items are made for each test
-    # Those keys of the configuration which its tables and figures show.
+    name: str  # key in the configuration; for the only experiment of an area, the area's name
+    tests: tuple[str, ...] = ()  # its tests, if items exist for each test
+    # The configuration keys that its tables and figures show.
     options: Mapping[str, Any] = field(default_factory=dict)
-    # Files which its tables and figures read besides its results, by what they are for.
+    # Further files that its tables and figures read, by purpose.
     files: Mapping[str, str] = field(default_factory=dict)
-    marks: tuple[str, ...] = ()  # what `Item.of` may ask for
-    # Result files, as patterns below its folder, which others of the area have and it does without, each with
-    # the reason: no item is made of them.
+    marks: tuple[str, ...] = ()  # values for `Item.of`
+    # Result files, as patterns below its folder, that only other units of the area have, with the reason. No
+    # item reads them.
     lacks: Mapping[str, str] = field(default_factory=dict)
-    embedding: str = ""  # the file with its first word embedding, where it has one that other areas may take
-    is_made_up: bool = False  # whether its data are made up: the audit measures nothing of a paper on them
+    embedding: str = ""  # file of its first word embedding, if other areas may use it
+    is_made_up: bool = False  # whether its data are made up: the audit measures no claim of a paper on them
 
     def has(self, file: str, test: str = "") -> bool:
-        """Tell whether it has a result file, below its folder; ``{test}`` is the test, or each of them."""
+        """Return whether it has a result file below its folder; ``{test}`` is `test` or each test."""
         return self.why_without(file, test) is None
 
     def why_without(self, file: str, test: str = "") -> str | None:
-        """Return why it has no such result file; None where it has it."""
-        names = {file.format(test=one) for one in ([test] if test else self.tests or ["*"])}
-        found = (why for pattern, why in self.lacks.items() if any(fnmatch(name, pattern) for name in names))
-        return next(found, None)
+        """Return the reason why the unit lacks a result file; None if it has the file."""
+        names = {file.format(test=value) for value in ([test] if test else self.tests or ["*"])}
+        causes = (why for pattern, why in self.lacks.items() if any(fnmatch(name, pattern) for name in names))
+        return next(causes, None)
 
 
 @dataclass(frozen=True)
 class Units:
-    """What a run of an area works on."""
+    """The units of an area in a run."""
 
     chosen: tuple[Unit, ...]  # in the order in which tables show them
-    # What the configuration names and the run lacks, each with the reason.
+    # Units of the configuration that are missing in the run, with the reason.
     left_out: Mapping[str, str] = field(default_factory=dict)
     # The input files of the run, by name, for the manifest.
     files: Mapping[str, str] = field(default_factory=dict)
-    # What of the configuration decides the area's results.
+    # The part of the configuration that determines the area's results.
     record: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
-        """Names of the units that are run."""
+        """Names of the units in the run."""
         return [unit.name for unit in self.chosen]
 
 
 @dataclass(frozen=True)
 class Given:
-    """What an area checks its section of the configuration against, and chooses its units from."""
+    """The context in which an area checks its section of the configuration and chooses its units."""
 
     config: Mapping[str, Any]  # the configuration, complete with defaults
-    written: Mapping[str, Any]  # the same as the user wrote it
+    written: Mapping[str, Any]  # the configuration as written by the user
     registry: Mapping[str, Any]  # the registered datasets
     root: Path  # the repository
-    # Wanted datasets that cannot be had, each with the reason.
+    # Required datasets that are not available, with the reason.
     absent: Mapping[str, str] = field(default_factory=dict)
     # The units of the areas before this one, by name.
     others: Mapping[str, Unit] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class Given:
 
 
 def claims_of(area: str, root: Path) -> dict[str, str]:
-    """Return the file (`Unit.files`) for tables that show printed numbers beside the measured ones."""
+    """Return the file (`Unit.files`) for tables that compare printed with measured numbers."""
     return {CLAIMS: str(root / f"workflow/resources/claims/{area}.tsv")}
 
 
@@ -137,63 +137,63 @@ def claims_of(area: str, root: Path) -> dict[str, str]:
 class Area:
     """A paper that plugs into the workflow."""
 
-    name: str  # its folder, its key in the configuration and its folder of results
-    paper: str  # its heading in the report
+    name: str  # name of its package, its key in the configuration, and its results folder
+    paper: str  # heading in the report
     settings: type  # its section of the configuration, a dataclass; see `biaslab.core.settings`
-    # Yields what is wrong in its section and no schema can say, each as ``"key: problem; remedy"``.
+    # Yields problems of its section that a schema cannot express, each as ``"key: problem; remedy"``.
     check: Callable[[Given], Iterable[str]]
-    # Takes the configuration; returns the registered datasets that a run would use.
+    # Returns the registered datasets that a run with this configuration would use.
     wanted: Callable[[Mapping[str, Any]], set[str]]
-    choose: Callable[[Given], Units]  # says what a run works on
-    # Takes the configuration; says, a line each, what the experiments will do.
+    choose: Callable[[Given], Units]  # returns the units of a run
+    # Describes the experiments of a configuration, one line each.
     summaries: Callable[[Mapping[str, Any]], Sequence[str]]
     items: Sequence[Item]  # its tables and figures
-    labels: tuple[str, str] = ("unit", "test")  # what a report calls a unit and a test
+    labels: tuple[str, str] = ("unit", "test")  # names of a unit and a test in a report
     # The class, ``"MODULE:CLASS"``, that opens a unit for `Item.make`; see `biaslab.run.reports.Results`.
     reader: str = "biaslab.run.reports:Results"
-    extra: str = ""  # the optional dependencies that it needs, for example ``"neural"``
-    shared: type | None = None  # keys beside the sections, a dataclass, which areas may share
-    # Keys of earlier versions, with where they are now; NAME stands for any.
+    extra: str = ""  # required optional dependencies, for example ``"neural"``
+    shared: type | None = None  # a dataclass of keys outside the sections, which areas may share
+    # Keys of earlier versions, with their new place; NAME stands for any name.
     moved: Mapping[str, str] = field(default_factory=dict)
-    # Keys of earlier versions that are gone, in the same way: an archived run may still have them.
+    # Removed keys of earlier versions, written like `moved`: an archived run may still have them.
     removed: Sequence[str] = ()
-    # Its tables that hold sentences of a corpus, as patterns below its folder: no crate gets them.
+    # Tables with sentences of a corpus, as patterns below its folder: no crate contains them.
     texts: tuple[str, ...] = ()
-    # Large tables of what single trainings say, in the same way: a crate has them with the embeddings.
+    # Large tables of single trainings, also as patterns: a crate contains them together with the embeddings.
     by_training: tuple[str, ...] = ()
-    # The functions of its steps, ``"MODULE:FUNCTION"``, by the names that its rules call them.
+    # The functions of its steps, ``"MODULE:FUNCTION"``, by the names in its rules.
     steps: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def command(self) -> str:
-        """Its name as a sub-command of ``biaslab``."""
+        """Name of its sub-command of ``biaslab``."""
         return self.name.replace("_", "-")
 
     def folder(self, unit: str, results: str = "results") -> str:
-        """Return the folder of a unit's results; the only experiment of an area has the area's own."""
+        """Return the results folder of a unit; for the only experiment of an area, the area's folder."""
         return f"{results}/{self.name}" if unit == self.name else f"{results}/{self.name}/{unit}"
 
     def holds_texts(self, file: str) -> bool:
-        """Tell whether one of its results (`folder`) holds sentences of a corpus."""
+        """Return whether a result file of the area contains sentences of a corpus."""
         return any(fnmatch(file, f"results/{self.name}/{pattern}") for pattern in self.texts)
 
 
 @dataclass(frozen=True)
 class Made:
-    """An item of a run: what it is made of, where it lies, and what a report says of it."""
+    """An item of a run: its inputs, its files, and its entry in a report."""
 
     item: Item
-    units: tuple[Unit, ...]  # one, but of items for all units
-    test: str  # empty but of items for a test
+    units: tuple[Unit, ...]  # one unit, except for items of all units
+    test: str  # empty except for items of a test
     stem: str  # path without suffix, relative to the results of the area
 
     @property
     def files(self) -> list[str]:
-        """Its files, relative to the results of the area; the first is the one that a report shows."""
+        """Its files, relative to the results of the area; a report shows the first file."""
         return [f"{self.stem}{suffix}" for suffix in SUFFIXES[self.item.kind]]
 
     def inputs(self, area: Area) -> list[str]:
-        """Return the files that it is made of."""
+        """Return the input files of the item."""
         own = [
             f"{area.folder(unit.name)}/{file.format(test=test)}"
             for unit in self.units
@@ -204,7 +204,7 @@ class Made:
         return [*own, *(file for unit in self.units for file in unit.files.values())]
 
     def report(self, area: Area) -> dict[str, Any]:
-        """Return where a report shows it, with which caption and labels."""
+        """Return the subcategory, the caption and the labels of the item in a report."""
         labels = {"item": self.item.label}
         if any(item.per != ALL for item in area.items):
             labels[area.labels[0]] = ALL if self.item.per == ALL else self.units[0].name
@@ -218,17 +218,17 @@ class Made:
 
 
 def expand(items: Sequence[Item], units: Sequence[Unit]) -> list[Made]:
-    """Return the items that a run makes of its units: none where there are no units."""
+    """Return the items of a run from its units; without units, there are no items."""
     made = []
     for item in items:
         needed = [file for file in item.files if file not in item.optional]
         has_mark = [unit for unit in units if not item.of or item.of in unit.marks]
-        of = tuple(unit for unit in has_mark if all(map(unit.has, needed)))
+        complete = tuple(unit for unit in has_mark if all(map(unit.has, needed)))
         folder = f"{item.kind}s"
         if item.per == ALL:
-            made += [Made(item, of, "", f"{folder}/{item.stem}")] if of else []
+            made += [Made(item, complete, "", f"{folder}/{item.stem}")] if complete else []
         elif item.per == UNIT:
-            made += [Made(item, (unit,), "", f"{unit.name}/{folder}/{item.stem}") for unit in of]
+            made += [Made(item, (unit,), "", f"{unit.name}/{folder}/{item.stem}") for unit in complete]
         else:
             made += [
                 Made(item, (unit,), test, f"{unit.name}/{folder}/{item.stem}_{test}")

@@ -1,7 +1,7 @@
 """The list of areas."""
 
 AREAS = ("origins", "ranking", "debiasing", "fairness_testing", "hate_speech")
-"""Every area, in the order in which they choose, run and report: one line adds one."""
+"""All areas, in the order in which they choose units, run and report."""
 
 SETUPS = ("origins", "setups")
-"""Where the corpora stand, with their embeddings, that other areas take, too."""
+"""The area and key of the corpora with embeddings, which other areas also use."""

@@ -10,5 +10,5 @@ _LOOKS_ONLY = re.compile(
 
 
 def only_looks(arguments: Sequence[str]) -> bool:
-    """Tell whether arguments of Snakemake run no step: nothing is downloaded for them."""
+    """Return whether arguments of Snakemake run no step and need no downloads."""
     return any(map(_LOOKS_ONLY.fullmatch, arguments))

@@ -1,4 +1,4 @@
-"""Which code a result depends on, and a digest of it, without importing it."""
+"""Find the code that a result depends on, and compute its digest, without importing the code."""
 
 import ast
 import functools
@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1]
 
 _DIGITS = 16
 _DATA = re.compile(r"[\w-]+\.(?!py$)\w+")
-_REFERENCE = re.compile(r"(\w+):\w+")  # a function of a module in the same folder, as a registry names it
+_REFERENCE = re.compile(r"(\w+):\w+")  # a function of a module in the same folder, in a registry
 
 
 class _Source(NamedTuple):
@@ -26,10 +26,10 @@ class _Source(NamedTuple):
 
 
 def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE) -> str:
-    """Return a digest of 16 digits of the code that some modules, by their full names, run.
+    """Return a 16-digit digest of the code that modules (full names) run.
 
-    It covers all modules in their `closure`, without comments and docstrings, and the data files beside these
-    modules that they name.
+    The digest covers all modules in their `closure`, without comments and docstrings, and the data files that
+    these modules name in their own folder.
     """
     digest = hashlib.sha256()
     for name in sorted(closure(modules, package)):
@@ -44,7 +44,7 @@ def code_digest(*modules: str, more: Iterable[str] = (), package: Path = PACKAGE
 
 
 def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
-    """Return modules, all that they import from the package in turn, and the packages that contain these."""
+    """Return modules, all modules of the package that they import recursively, and their parent packages."""
     waiting, seen = list(modules), set()
     if unknown := [name for name in waiting if source_of(name, package) is None]:
         raise InputError(f"code digest: {package.name} has no module '{unknown[0]}'; check its name")
@@ -56,13 +56,13 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
             waiting += [name.rpartition(".")[0], *_read(path).imports]
             registry = path.with_name("registry.py")
             if "importlib" in _read(path).imports and registry.is_file():
-                named = filter(None, map(_REFERENCE.fullmatch, _read(registry).texts))
-                waiting += [f"{name.rpartition('.')[0]}.{one[1]}" for one in named]
+                references = filter(None, map(_REFERENCE.fullmatch, _read(registry).texts))
+                waiting += [f"{name.rpartition('.')[0]}.{reference[1]}" for reference in references]
     return seen
 
 
 def source_of(name: str, package: Path = PACKAGE) -> Path | None:
-    """Return the file of the module `name`, or None when the package has no such module."""
+    """Return the file of the module `name`, or None if the package has no such module."""
     top, *parts = name.split(".")
     folder = package.joinpath(*parts)
     candidates = [folder / "__init__.py"] + ([folder.with_name(f"{folder.name}.py")] if parts else [])

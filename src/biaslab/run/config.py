@@ -1,7 +1,7 @@
-"""The configuration: overlays merged, checked against the schema, completed with its defaults.
+"""Merge configuration files, check them against the schema, and fill in its defaults.
 
-The schema is made of dataclasses: `biaslab.run.settings` for the keys that no area owns, `Area.settings` for
-the others. What no schema can say, each area checks itself.
+The schema is built from dataclasses: `biaslab.run.settings` for the common keys, and `Area.settings` for the
+keys of areas. Each area checks rules that a schema cannot express.
 """
 
 import copy
@@ -23,23 +23,23 @@ from biaslab.run.settings import Settings
 PRESETS = Path("workflow/presets")
 ANY = "NAME"
 CONFIG = "config.yaml"
-"""The complete configuration in the repository, and in a folder the user's own."""
+"""The complete configuration of the repository, or the user's own in a working directory."""
 
 
 def make_schema() -> dict[str, Any]:
-    """Return the schema of the whole configuration: the common keys, and those of every area."""
+    """Return the schema of the complete configuration: common keys, and keys of every area."""
     schema = schema_of(Settings)
     common = schema["properties"]
     common["areas"]["items"]["enum"] = list(AREAS)
     areas = [load_area(area) for area in AREAS]
-    shared = {key: one for a in areas if a.shared for key, one in schema_of(a.shared)["properties"].items()}
+    shared = {key: part for a in areas if a.shared for key, part in schema_of(a.shared)["properties"].items()}
     own = shared | {area.name: schema_of(area.settings) | {"default": {}} for area in areas}
     first = {key: common.pop(key) for key in ("seed", "areas")}
     return schema | {"properties": first | own | common}
 
 
 def check_keys(raw: Mapping, schema: Mapping, name: str) -> None:
-    """Refuse keys that moved, with their new place, and then what else the schema refuses."""
+    """Refuse moved keys, with their new place in the message, and all other violations of the schema."""
     for area in AREAS:
         for old, new in load_area(area).moved.items():
             keys = old.split(".")
@@ -52,7 +52,7 @@ def check_keys(raw: Mapping, schema: Mapping, name: str) -> None:
 
 
 def drop_removed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of an archived run without the keys that areas no longer have."""
+    """Return the configuration of an archived run without removed keys of areas."""
     kept = copy.deepcopy(dict(config))
     for area in AREAS:
         for key in load_area(area).removed:
@@ -62,17 +62,17 @@ def drop_removed(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
-    """Lay YAML files over each other, the last on top, and `load` the whole."""
+    """Merge YAML files, with precedence for later files, and `load` the result."""
     return load(read_files(files), root)
 
 
 def read_files(files: Sequence[Path]) -> dict[str, Any]:
-    """Lay YAML files over each other, the last on top: what they say, without what is left to defaults."""
+    """Merge YAML files, with precedence for later files, without defaults."""
     schema = make_schema()
     config: dict[str, Any] = {}
     for file in files:
         overlay = read_written(file)
-        if not overlay:  # which Snakemake does not read
+        if not overlay:  # Snakemake cannot read an empty file
             raise InputError(f"{file}: says nothing; write lines of the form 'key: value', or remove it")
         check_keys(overlay, schema, str(file))
         config = merge(config, overlay)
@@ -80,9 +80,9 @@ def read_files(files: Sequence[Path]) -> dict[str, Any]:
 
 
 def read_written(file: Path) -> dict[str, Any]:
-    """Read a file with settings: YAML, or JSON as a run writes it, where 5e-05 is a number, and no text.
+    """Read a file with settings: YAML, or the JSON of a run, in which 5e-05 is a number and not a text.
 
-    A run of an earlier version may have written settings that are gone; they are dropped.
+    Removed settings in the JSON of an earlier version are dropped.
     """
     if file.suffix != ".json":
         return read_yaml(file)
@@ -98,7 +98,7 @@ def read_written(file: Path) -> dict[str, Any]:
 def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
     """Check a configuration, and return a deep copy with every key of the schema.
 
-    The root, the repository, has the schema, and files that are named and the working directory lacks.
+    `root` is the repository. Files that the working directory lacks are looked up there.
     """
     schema = make_schema()
     check_keys(raw, schema, name)
@@ -114,21 +114,21 @@ def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
 def preset_path(name: str, root: Path) -> Path:
     """Return the file of a preset."""
     path = root / PRESETS / f"{name}.yaml"
-    known = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
-    if name not in known:
+    presets = sorted(p.stem for p in (root / PRESETS).glob("*.yaml"))
+    if name not in presets:
         raise InputError(
-            f"there is no preset '{name}' (in {path.parent}: {', '.join(known)}){suggest(name, known)}"
+            f"there is no preset '{name}' (in {path.parent}: {', '.join(presets)}){suggest(name, presets)}"
         )
     return path
 
 
 def own_or_shipped(root: Path) -> Path:
-    """Return config.yaml of the current folder if it has one, else the repository's: the defaults."""
+    """Return config.yaml of the current folder if it exists, else the defaults of the repository."""
     return locate(CONFIG, root)
 
 
 def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> list[Path]:
-    """Return what is laid over config.yaml: the file of a preset, then the user's own files."""
+    """Return the files to merge into config.yaml: the file of a preset, then the user's files."""
     for file in files or []:
         if file.exists() and not file.is_file():
             raise InputError(
@@ -138,7 +138,7 @@ def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> li
 
 
 def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield where keys lie inside each other; `ANY` stands for every one."""
+    """Yield the paths in a nested mapping that match a sequence of keys; `ANY` matches every key."""
     if not keys:
         yield ()
     elif isinstance(value, Mapping):
@@ -147,7 +147,7 @@ def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset], schema: Mapping, name: str) -> None:
-    """Refuse own copies and mirrors that are not there; only the default mirror may be missing."""
+    """Refuse missing copies and mirrors of the user; only the default mirror may be missing."""
     for dataset, path in datasets["paths"].items():
         if problem := unregistered(dataset, registry):
             raise InputError(f"{name}: datasets.paths: {problem}")

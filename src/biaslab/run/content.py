@@ -1,7 +1,7 @@
-"""The content of a data file: what is left when it does not matter how a host or a mirror packed it.
+"""Extract the content of a data file, independent of how a host or mirror packed it.
 
-A registered checksum is that of the content, and a verified copy is the content: of a file compressed by gzip
-what it unpacks to, of an archive its files in the order of their names, without dates and owners.
+Registered checksums and verified copies refer to the content. The content of a gzip file is its unpacked
+data. The content of an archive is its files, sorted by name, without dates and owners.
 """
 
 from collections.abc import Iterator
@@ -11,16 +11,16 @@ from biaslab.core.archives import DAMAGED_GZIP, open_unpacked, tar_files, write_
 from biaslab.core.errors import InputError, one_line
 
 TAR, ZIP, PACKED = ".tar", (".npz", ".zip"), ".gz"
-"""How the registered names of archives end, and those of files that stay packed."""
+"""Suffixes of the registered names of archives, and of files that stay packed."""
 
 _CHUNK_BYTES = 2**20
 
 
 def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> None:
-    """Write the content of a file; its registered name tells whether it is an archive or stays packed.
+    """Write the content of a file; the registered `filename` determines how it is unpacked.
 
-    No packed file is unpacked to more than the registered `n_bytes`; an archive to twice as much, because
-    another one of the same files may have more headers.
+    A packed file may unpack to at most the registered `n_bytes`. An archive may unpack to twice as much,
+    because another archive of the same files may have more headers.
     """
     if filename.endswith(TAR):
         write_tar(target, tar_files(source, 2 * n_bytes))
@@ -32,11 +32,11 @@ def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> Non
         copy.writelines(_blocks(source, filename.endswith(PACKED), n_bytes))
 
 
-def _blocks(path: Path, as_it_is: bool, n_bytes: int) -> Iterator[bytes]:
-    """Yield what a file holds; what it unpacks to, unless it is wanted as it is."""
+def _blocks(path: Path, stays_packed: bool, n_bytes: int) -> Iterator[bytes]:
+    """Yield the bytes of a file, unpacked unless `stays_packed`."""
     try:
         left = max(n_bytes, path.stat().st_size)
-        with path.open("rb") if as_it_is else open_unpacked(path) as file:
+        with path.open("rb") if stays_packed else open_unpacked(path) as file:
             while data := file.read(_CHUNK_BYTES):
                 left -= len(data)
                 if left < 0:

@@ -1,4 +1,4 @@
-"""Labelled corpora that several areas read, by name under the key ``corpora``; each has needs of its own."""
+"""Labelled corpora under the configuration key ``corpora``, which areas use with their own settings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,31 +9,31 @@ from biaslab.run.area import Given
 from biaslab.run.sources import source_problem
 
 TEXTS = ("source", "validation", "test")
-"""The keys of a corpus that name files with its texts."""
+"""The keys of a corpus for files with its texts."""
 
 
 def corpora_of(config: Mapping[str, Any], section: Mapping[str, Any], own: type) -> dict[str, dict[str, Any]]:
-    """Return all corpora, each with what a section says of it; `own` has the defaults of the latter."""
+    """Return all corpora, each merged with its settings in a section, or with the defaults of `own`."""
     needs = section["corpora"]
     return {name: corpus | needs.get(name, plain(own())) for name, corpus in config["corpora"].items()}
 
 
 def named_in(section: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    """Return the corpora that a section names under some keys, each once."""
+    """Return the distinct corpora that a section names under the given keys."""
     return list(dict.fromkeys(name for key in keys for name in section[key]))
 
 
 def check_corpora(section: Mapping[str, Any], keys: Sequence[str], place: str, given: Given) -> Iterator[str]:
-    """Yield corpora that are nowhere defined, and texts of theirs that are not there."""
-    known = given.config["corpora"]
+    """Yield the problems of named corpora: undefined names and missing texts."""
+    corpora = given.config["corpora"]
     for key in (*keys, "corpora"):
         for name in section[key]:
-            if name not in known:
-                listed = f"(defined under corpora: {', '.join(known)}){suggest(name, known)}"
+            if name not in corpora:
+                listed = f"(defined under corpora: {', '.join(corpora)}){suggest(name, corpora)}"
                 yield f"{place}.{key}: there is no corpus '{name}' {listed}"
     for name in named_in(section, keys):
-        if name in known:
-            yield from _check_texts(name, known[name], given)
+        if name in corpora:
+            yield from _check_texts(name, corpora[name], given)
 
 
 def _check_texts(name: str, corpus: Mapping[str, Any], given: Given) -> Iterator[str]:
@@ -47,11 +47,11 @@ def _check_texts(name: str, corpus: Mapping[str, Any], given: Given) -> Iterator
 
 
 def part_of(config: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return those of the corpora that decide an area's results, for its record."""
+    """Return the corpora that determine an area's results, for its record."""
     return {"corpora": {name: config["corpora"][name] for name in names}}
 
 
 def moved_corpora(place: str) -> dict[str, str]:
-    """Return where the keys of a corpus are that stood in a section."""
+    """Return the moved keys of a corpus: old places in a section, and new places."""
     keys = ("format", *TEXTS, "positive")
     return {f"{place}.corpora.NAME.{key}": f"corpora.NAME.{key}" for key in keys}

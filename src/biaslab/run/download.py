@@ -1,7 +1,7 @@
-"""Files from the web: bounded, tried several times, resumed, and complete or absent.
+"""Download files from the web with size limits, retries and resumption; a file is complete or absent.
 
-What arrives lies next to its final name with the suffix ``.part`` until its size and its checksum are the
-expected ones. Proxies are those of the environment (``HTTPS_PROXY``, ``NO_PROXY``).
+Data are written next to the target with the suffix ``.part`` until size and checksum are correct. Proxies are
+taken from the environment (``HTTPS_PROXY``, ``NO_PROXY``).
 """
 
 import contextlib
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from requests import Response
 
 WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further attempt."""
+"""Seconds before each retry."""
 
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 30
 _CHUNK_BYTES = 2**18
 _NO_SUCH_RANGE = 416
-_OUT_OF_ORDER = frozenset({408, 425, 429, 500, 502, 503, 504})  # another attempt may succeed
+_OUT_OF_ORDER = frozenset({408, 425, 429, 500, 502, 503, 504})  # a retry may succeed
 
 
 class UnreachableError(InputError):
-    """The server cannot be reached at all, so that its other files need not be tried."""
+    """The server cannot be reached, so downloads of its other files are pointless."""
 
 
 class _BrokenError(Exception):
-    """Another attempt may succeed."""
+    """A retry may succeed."""
 
 
 class _RangeError(_BrokenError):
-    """What has arrived is not the beginning of the file."""
+    """The partial file is not the beginning of the file."""
 
 
 def download(
@@ -58,16 +58,16 @@ def download(
     say: Callable[[str], None] = lambda line: None,
     insecure: bool = False,
 ) -> None:
-    """Download a file if it is missing. Of several processes one downloads, and the others wait.
+    """Download a file if it is missing. If several processes need it, one downloads and the others wait.
 
-    No more than its `size` is ever read or written, or `max_bytes` if the size is not known. With a checksum
-    a download that another process began is resumed. `insecure` allows http as well, for servers on this
-    machine. `UnreachableError` means that there is no connection.
+    At most `size` bytes are read and written, or `max_bytes` if the size is unknown. With a checksum, the
+    download of an earlier process is resumed. `insecure` also allows http, for servers on this machine.
+    `UnreachableError` means that there is no connection.
     """
-    from rich.filesize import decimal  # planning a run needs the packages of Snakemake alone
+    from rich.filesize import decimal  # planning a run needs only the packages of Snakemake
 
     check_address(url, insecure)
-    if target.is_file():  # also where nothing can be written
+    if target.is_file():  # works also on a read-only disk
         return
     with locked_folder(target.parent):
         if target.is_file():
@@ -90,7 +90,7 @@ def download(
 
 
 def attempt(url: str, name: str, action: Callable[[], _T], say: Callable[[str], None]) -> _T:
-    """Return what an action on an address returns; try it again where that may help."""
+    """Call `action` and return its result; retry it after transient errors."""
     for wait in WAITS:
         try:
             return action()
@@ -105,22 +105,22 @@ def attempt(url: str, name: str, action: Callable[[], _T], say: Callable[[str], 
 
 
 def check_address(url: str, insecure: bool = False) -> None:
-    """Refuse an address that is not https, or http where `insecure` allows that."""
+    """Refuse an address that is not https (or http if `insecure`)."""
     if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
         raise InputError(f"{url}: is no https address; correct it")
 
 
 @contextlib.contextmanager
 def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
-    """Yield what a server answers, redirects followed, before its content is read; for `attempt`."""
+    """Yield the response of a server after redirects, before its content is read; for `attempt`."""
     import requests
     from urllib3.exceptions import MaxRetryError
 
     hooks = {"response": _check_redirect}
     headers = {"User-Agent": "biaslab", "Accept-Encoding": "identity", **headers}
     try:
-        given = {"headers": headers, "hooks": hooks, "timeout": _TIMEOUT_SECONDS, "verify": _authorities()}
-        with requests.get(url, stream=True, **given) as answer:
+        settings = {"headers": headers, "hooks": hooks, "timeout": _TIMEOUT_SECONDS, "verify": _authorities()}
+        with requests.get(url, stream=True, **settings) as answer:
             if answer.status_code == _NO_SUCH_RANGE:
                 raise _RangeError(f"the server answers {answer.status_code}")
             if answer.status_code in _OUT_OF_ORDER:
@@ -133,23 +133,23 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
         raise InputError(f"{url}: leads from address to address without end; refused") from error
     except requests.RequestException as error:
         cause = error.args[0] if error.args else error
-        if isinstance(cause, MaxRetryError):  # which is raised before any connection
+        if isinstance(cause, MaxRetryError):  # raised before any connection
             server, reason = urlsplit(url).netloc, str(cause.reason).rpartition(": ")[2]
-            reason = re.sub(r"['\"]\)+$", "", reason)  # of a proxy's error, which quotes another
+            reason = re.sub(r"['\"]\)+$", "", reason)  # quotes of a nested proxy error
             raise UnreachableError(f"{server}: no connection ({reason}); connect to the web") from error
         raise _BrokenError(f"no answer: {cause}") from error
 
 
 def _authorities() -> str | bool:
-    """Return where this machine keeps the certificates that it trusts; True for those of requests."""
-    paths = ssl.get_default_verify_paths()  # which SSL_CERT_FILE and SSL_CERT_DIR may name
+    """Return the path of this machine's trusted certificates; True for those of requests."""
+    paths = ssl.get_default_verify_paths()  # respects SSL_CERT_FILE and SSL_CERT_DIR
     has_folder = paths.capath is not None and bool(os.listdir(paths.capath))
     return paths.cafile or (paths.capath if has_folder else True)
 
 
 @dataclass
 class _Transfer:
-    """A file on its way."""
+    """The state of a download."""
 
     url: str
     part: Path
@@ -157,64 +157,64 @@ class _Transfer:
     size: int | None
     limit: int
     can_resume: bool
-    tag: str = ""  # what the server calls this version of the file
+    tag: str = ""  # the server's ETag of this version of the file
 
     def receive(self) -> None:
-        """Receive the file, or what is missing of it."""
-        there = self.part.stat().st_size if self.part.exists() else 0
+        """Receive the file, or its missing part."""
+        received = self.part.stat().st_size if self.part.exists() else 0
         if not (self.can_resume or self.tag):
-            there = 0
-        headers = {"Range": f"bytes={there}-"} if there else {}
-        if there and self.tag:
+            received = 0
+        headers = {"Range": f"bytes={received}-"} if received else {}
+        if received and self.tag:
             headers["If-Range"] = self.tag
         try:
             with answered(self.url, headers) as answer:
-                if not answer.headers.get("Content-Range", "").startswith(f"bytes {there}-"):
-                    there = 0
+                if not answer.headers.get("Content-Range", "").startswith(f"bytes {received}-"):
+                    received = 0
                 tag = answer.headers.get("ETag", "")
                 self.tag = "" if tag.startswith("W/") else tag
-                self._write(answer, there)
-        except _RangeError:  # the whole file, when a process was killed before it moved it, or another one
+                self._write(answer, received)
+        except _RangeError:  # the part is complete (killed before the rename) or of another file
             self.part.unlink(missing_ok=True)
             raise
 
-    def _write(self, answer: "Response", there: int) -> None:
+    def _write(self, answer: "Response", received: int) -> None:
         from tqdm import tqdm
 
         announced = answer.headers.get("Content-Length", "")
-        expected = there + int(announced) if announced.isdigit() else self.size
+        expected = received + int(announced) if announced.isdigit() else self.size
         if expected is not None and self.size not in (None, expected):
             raise self._refusal(f"{expected} bytes")
         with (
-            self.part.open("ab" if there else "wb") as file,
+            self.part.open("ab" if received else "wb") as file,
             tqdm(
-                total=expected, initial=there, unit="B", unit_scale=True, desc=self.name, disable=None
+                total=expected, initial=received, unit="B", unit_scale=True, desc=self.name, disable=None
             ) as bar,
         ):
             for block in _blocks(answer):
-                there += len(block)
-                if there > self.limit:
+                received += len(block)
+                if received > self.limit:
                     raise self._refusal("more bytes")
                 bar.update(file.write(block))
             _flush(file)
-        if expected is not None and there < expected:
-            raise _BrokenError(f"the connection ended after {there} of {expected} bytes")
+        if expected is not None and received < expected:
+            raise _BrokenError(f"the connection ended after {received} of {expected} bytes")
 
-    def _refusal(self, what: str) -> InputError:
+    def _refusal(self, content: str) -> InputError:
         self.part.unlink(missing_ok=True)
         expected = f"at most {self.limit}" if self.size is None else f"{self.size}"
         return InputError(
-            f"{self.url}: holds {what}, not the expected {expected} bytes; the file there is another one"
+            f"{self.url}: holds {content}, not the expected {expected} bytes; the file there is another one"
         )
 
 
 def _blocks(answer: "Response") -> Iterator[bytes]:
-    """Yield what arrives, as it is packed, until the connection ends."""
+    """Yield the raw bytes of a response until the connection ends."""
     from urllib3.exceptions import HTTPError
 
     try:
         yield from answer.raw.stream(_CHUNK_BYTES, decode_content=False)
-    except HTTPError:  # how much has arrived is counted
+    except HTTPError:  # the caller counts the received bytes
         return
 
 
@@ -241,7 +241,7 @@ def _check_redirect(answer: "Response", **_: object) -> None:
 def check_link(origin: str, target: str) -> None:
     """Refuse to follow a server's address to another scheme, or from a public address to a private one.
 
-    Otherwise a server outside could make this machine read its own files and ask its neighbours.
+    Otherwise an external server could make this machine read local files and query its own network.
     """
     scheme = urlsplit(origin).scheme
     if urlsplit(target).scheme != scheme:
@@ -251,7 +251,7 @@ def check_link(origin: str, target: str) -> None:
 
 
 def _is_private(url: str) -> bool:
-    """Tell whether a host is this machine or one of its network; False for a name that only a proxy knows."""
+    """Return whether a host is in a private network; False for a name that only a proxy resolves."""
     with contextlib.suppress(OSError, ValueError):
         addresses = {entry[4][0] for entry in socket.getaddrinfo(urlsplit(url).hostname or "", None)}
         return not all(_is_public(ipaddress.ip_address(address.partition("%")[0])) for address in addresses)

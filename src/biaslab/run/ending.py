@@ -1,10 +1,10 @@
-"""The end of a run: nothing that Snakemake still waits for keeps it."""
+"""End a run without waiting for timers of Snakemake."""
 
 import threading
 
 
 def cancel_timers() -> None:
-    """Cancel the timers by which Snakemake asks whether more jobs may start: it would wait for the last."""
+    """Cancel the timers of Snakemake's job rate limit, because the process would wait for the last timer."""
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.cancel()

@@ -1,4 +1,4 @@
-"""Optional dependencies: what an area needs beyond the package's own."""
+"""Check the optional dependencies of areas."""
 
 import importlib.metadata
 import re
@@ -9,26 +9,26 @@ from packaging.specifiers import SpecifierSet
 from biaslab.core.errors import InputError
 
 PACKAGE = "biaslab"
-WORKFLOW = "workflow"  # what runs a grid
+WORKFLOW = "workflow"  # runs the workflow
 
 
 def need(extra: str) -> None:
-    """Refuse to continue where an extra of the package is missing, or has a version that does not fit."""
+    """Raise an error if an extra of the package is missing or has an incompatible version."""
     if reason := missing_extra(extra) or _unfit_version(extra):
         raise InputError(reason)
 
 
 def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
-    """Return why an extra of the package is not usable, in one clause; "" where nothing is missing.
+    """Return why an extra of the package is not usable, in one clause; "" if no package is missing.
 
-    Those in `taken` count as usable: there are results of a run that had them.
+    Extras in `taken` count as usable, because results of a run that had them are available.
     """
     if not extra or extra in taken:
         return ""
     remedy = f"pip install '{PACKAGE}[{extra}]'"
     try:
         needed = requirements([extra])
-    except importlib.metadata.PackageNotFoundError:  # its source alone is here, to plan a run
+    except importlib.metadata.PackageNotFoundError:  # only the source is present, to plan a run
         return f"{PACKAGE} is not installed; {remedy}"
     for name in needed:
         try:
@@ -39,7 +39,7 @@ def missing_extra(extra: str, taken: Collection[str] = ()) -> str:
 
 
 def _unfit_version(extra: str) -> str:
-    """Return which package of an extra has a version that the package does not work with; "" for none."""
+    """Describe a package of an extra with an incompatible version; return "" for none."""
     for name, wanted in _required([extra]).items():
         version = importlib.metadata.version(name)
         if not SpecifierSet(wanted).contains(version, prereleases=True):
@@ -49,12 +49,12 @@ def _unfit_version(extra: str) -> str:
 
 
 def requirements(extras: Collection[str]) -> list[str]:
-    """Return the packages that some extras need; of "", those that the package always needs."""
+    """Return the packages that extras require; the extra "" stands for the core requirements."""
     return list(_required(extras))
 
 
 def _required(extras: Collection[str]) -> dict[str, str]:
-    """Return the versions that some extras need of each package."""
+    """Return the version specifiers of the packages that extras require."""
     lines = importlib.metadata.requires(PACKAGE) or []
     wanted = {}
     for line in lines:

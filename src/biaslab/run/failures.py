@@ -1,8 +1,8 @@
-"""Steps that failed: which results they cost, and what is said of them.
+"""Record failed steps and the results that depend on them.
 
-Snakemake runs on without them (``--keep-going``). At its end `note_failures` writes what is lost to `FILE`,
-which is a configuration with the one key `FAILED`: laid over that of the run, it makes the tables of what
-there is, and an audit that says what is missing and why.
+Snakemake continues without failed steps (``--keep-going``). At its end `note_failures` writes lost results to
+`FILE`, a configuration with the single key `FAILED`. A run with this overlay writes tables of the available
+results, and an audit that lists missing results with reasons.
 """
 
 import contextlib
@@ -18,42 +18,42 @@ from biaslab.run.manifest import STALE
 from biaslab.run.plan import Plan, listed
 
 FILE = Path("results/logs/failed.json")
-"""Where a run notes what it lost."""
+"""The file of the lost results of a run."""
 
 _STALE = Path("results") / STALE
 _AUDIT = "audit/claims.tsv"
-_TAIL = 1 << 16  # bytes of a log that are looked through for its last line
-_LENGTH = 300  # characters of that line
+_TAIL = 1 << 16  # bytes at the end of a log that contain its last line
+_LENGTH = 300  # maximum characters of this line
 
 
 def note_failures(workflow: Any, plan: Plan, results: str) -> list[str]:
-    """Note what was lost with the steps that failed; return a line for each of them.
+    """Record the results lost to failed steps; return a line for each failed step.
 
-    No file is deleted: results of an earlier run stay. They are not this run's, so that its tables, audit and
-    manifest leave them out. Where no audit was asked for, what is lost is only named.
+    No file is deleted: results of an earlier run stay. Tables, audit and manifest of this run omit them.
+    A run without audit only returns the lost results and does not record them.
     """
-    dag, said, asks_audit = workflow.dag, [], False
+    dag, lines, has_audit = workflow.dag, [], False
     stale: set[str] = set(_read_stale())
     lost = {reason: list(files) for reason, files in plan.config[FAILED].items()}
     for job in _failed(workflow):
-        behind = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
-        files = [str(file) for other in behind for file in other.output]
-        asks_audit |= f"{results}/{_AUDIT}" in files
+        dependents = [other for other in dag.bfs(dag.depending, job) if dag.needrun(other)]
+        files = [str(file) for other in dependents for file in other.output]
+        has_audit |= f"{results}/{_AUDIT}" in files
         reason = reason_of(job.rule.name, [Path(str(log)) for log in job.log])
-        missing = _lost_files(job, behind, plan, results)
-        said += describe({reason: missing})
+        missing = _lost_files(job, dependents, plan, results)
+        lines += describe({reason: missing})
         if missing:
             lost[reason] = missing
         stale |= {name for file in files if not is_shown(name := _below(file, results))}
-    with contextlib.suppress(OSError):  # a full disk: the lines are said all the same
-        if asks_audit:
+    with contextlib.suppress(OSError):  # a full disk: return the lines nevertheless
+        if has_audit:
             write_json(_STALE, sorted(stale))
             write_json(FILE, {FAILED: lost})
-    return said
+    return lines
 
 
 def forget() -> None:
-    """Delete what an earlier run noted."""
+    """Delete the records of an earlier run."""
     for file in (FILE, _STALE):
         file.unlink(missing_ok=True)
 
@@ -65,16 +65,16 @@ def _read_stale() -> list[str]:
         return []
 
 
-def _lost_files(job: Any, behind: Sequence[Any], plan: Plan, results: str) -> list[str]:
-    """Return the areas' results that cannot be made, relative to `results`, of those that are shown or kept.
+def _lost_files(job: Any, jobs: Sequence[Any], plan: Plan, results: str) -> list[str]:
+    """Return the lost results of areas that tables and figures read, relative to `results`.
 
-    Tables and figures are made of what there is, unless it was their own step that failed.
+    Tables and figures themselves are lost only if their own step failed; otherwise they omit missing results.
     """
-    made = {_below(file, results) for other in behind for file in other.output}
-    ends = {_below(file, results) for other in behind if _is_shown(other, results) for file in other.input}
+    outputs = {_below(file, results) for other in jobs for file in other.output}
+    ends = {_below(file, results) for other in jobs if _is_shown(other, results) for file in other.input}
     own = {_below(file, results) for file in job.output} if _is_shown(job, results) else set()
-    found = {file for file in made & ends if not is_shown(file)} | own
-    return sorted(file for file in found if file.partition("/")[0] in plan.units)
+    lost = {file for file in outputs & ends if not is_shown(file)} | own
+    return sorted(file for file in lost if file.partition("/")[0] in plan.units)
 
 
 def _is_shown(job: Any, results: str) -> bool:
@@ -86,7 +86,7 @@ def _below(file: Any, results: str) -> str:
 
 
 def reason_of(step: str, logs: Sequence[Path]) -> str:
-    """Return what happened to a step: the last line of its log, and where that lies."""
+    """Return the reason of a failure: the last line of the step's log, and the log's path."""
     log = next(iter(logs), None)
     if log is None:
         return f"step {step} failed"
@@ -94,7 +94,7 @@ def reason_of(step: str, logs: Sequence[Path]) -> str:
 
 
 def last_line(log: Path) -> str:
-    """Return the last line of a log, without what cannot be printed; "" where there is none."""
+    """Return the last non-empty line of a log without unprintable characters; "" if there is none."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL))
@@ -107,7 +107,7 @@ def last_line(log: Path) -> str:
 
 
 def describe(lost: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a line for each failed step, with what it cost."""
+    """Return a line for each failed step, with its lost results."""
     return [
         f"{reason}; without it there is no {listed(files)}" if files else reason
         for reason, files in lost.items()
@@ -115,7 +115,7 @@ def describe(lost: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def read_lost() -> dict[str, list[str]]:
-    """Return the results that the last run in this folder lost, by what failed; often none."""
+    """Return the results that the last run in this folder lost, by reason; often none."""
     try:
         return json.loads(FILE.read_text(encoding="utf-8"))[FAILED]
     except (OSError, ValueError):
@@ -123,7 +123,7 @@ def read_lost() -> dict[str, list[str]]:
 
 
 def _failed(workflow: Any) -> list[Any]:
-    """Return the jobs that failed, in an order that does not depend on when they did."""
-    jobs = [job for each in workflow.scheduler.failed for job in getattr(each, "jobs", [each])]
+    """Return the failed jobs, in an order independent of time."""
+    jobs = [job for entry in workflow.scheduler.failed for job in getattr(entry, "jobs", [entry])]
     unfinished = [job for job in jobs if not workflow.dag.finished(job)]
     return sorted(unfinished, key=lambda job: (job.rule.name, list(map(str, job.output))))

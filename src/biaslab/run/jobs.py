@@ -1,4 +1,4 @@
-"""The jobs of a run as Snakemake plans them, without running any."""
+"""List the jobs that Snakemake plans for a run, without running them."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from biaslab.run.notes import portable
 from biaslab.run.steps import STEP
 
 VARIABLE = "BIASLAB_JOBS"
-"""Names the file that the logger plugin writes the planned jobs to."""
+"""The environment variable with the file to which the logger plugin writes the planned jobs."""
 
 _PLUGIN = Path(__file__).with_name("planning")
 _UPDATED, _MISSING = "Input files updated by another job", "Missing output files"
@@ -33,32 +33,32 @@ class Job:
 
     @property
     def step(self) -> str:
-        """The name of the step that it calls; "" for none."""
-        found = STEP.search(self.command)
-        return found[1] if found else ""
+        """The name of the called step; "" for none."""
+        match = STEP.search(self.command)
+        return match[1] if match else ""
 
     @property
     def follows(self) -> bool:
-        """Whether it would make again what is there, for no other reason than that a job before it runs."""
+        """Whether the job reruns only because a preceding job runs, although its outputs exist."""
         return bool(self.outputs) and _UPDATED in self.reason and _MISSING not in self.reason
 
     def input_names(self) -> dict[str, str]:
-        """Return its inputs by the names that they have in records."""
+        """Return its inputs by their names in records."""
         return {portable(file): file for file in self.inputs}
 
 
 def planned_jobs(arguments: Sequence[str]) -> list[Job]:
-    """Return the jobs that Snakemake would run with some arguments, each after those that it waits for."""
+    """Return the jobs that Snakemake would run with the given arguments, each after its prerequisites."""
     with tempfile.TemporaryDirectory(prefix="biaslab-jobs-") as folder:
         out = Path(folder, "jobs")
         path = os.pathsep.join([str(_PLUGIN), *filter(None, [os.environ.get("PYTHONPATH")])])
         options = ["--dry-run", "--nolock", "--logger", "biaslab"]
         command = [sys.executable, "-m", "snakemake", *arguments, *options]
         environment = os.environ | {"PYTHONPATH": path, VARIABLE: str(out)}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode:
-            said = done.stderr.strip() or done.stdout.strip()  # the latter of a dry run
-            last = "".join(said.splitlines()[-1:]).removeprefix("biaslab: ")
+        process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if process.returncode:
+            message = process.stderr.strip() or process.stdout.strip()  # a dry run prints errors to stdout
+            last = "".join(message.splitlines()[-1:]).removeprefix("biaslab: ")
             raise InputError(f"the run cannot be planned: {last.partition(' (if you use ')[0]}")
         lines = out.read_text(encoding="utf-8").splitlines() if out.is_file() else []
     jobs = [json.loads(line) for line in lines]
@@ -75,6 +75,6 @@ def planned_jobs(arguments: Sequence[str]) -> list[Job]:
 
 
 def plain_command(command: str) -> str:
-    """Return a shell command without threads, log, and where the workflow lies: they decide no result."""
+    """Return a shell command without threads, log and location of the workflow, which affect no result."""
     command = re.sub(r" --threads \d+ > .* 2>&1$", "", command)
     return re.sub(r'(?<=")[^"]*?(?=workflow/(?:resources|schemas)/)', "", command)

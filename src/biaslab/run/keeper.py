@@ -1,7 +1,7 @@
-"""A program that does not outlive who started it: ``python -m biaslab.run.keeper SECONDS PROGRAM ...``.
+"""Run a program that does not outlive its caller: ``python -m biaslab.run.keeper SECONDS PROGRAM ...``.
 
-The keeper stands between the two. When its standard input is closed, which the system sees to however the
-process at the other end dies, it ends the program and all that it started. Locks are held until all are gone.
+The keeper runs between caller and program. The system closes its standard input however the caller dies. The
+keeper then ends the program and all its child processes. Locks are held until all these processes have ended.
 """
 
 import contextlib
@@ -20,13 +20,13 @@ _PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 def keep(command: Sequence[str], patience: float) -> int:
     """Run a program in a process group of its own until it or standard input ends; return its exit code.
 
-    It has the locks that this process holds. When standard input is closed, the group is interrupted,
-    terminated after `patience` (seconds), and killed a second later. Where a signal killed it, the code is
-    128 and the signal.
+    The program inherits the locks of this process. When standard input is closed, the group is interrupted,
+    terminated after `patience` (seconds), and killed a second later. If a signal killed the program, the code
+    is 128 plus the signal.
     """
     _adopt_orphans()
-    _stay_for(signal.SIGINT, signal.SIGTERM)
-    with _later(signal.SIGTSTP, signal.SIGCONT):
+    _ignore(signal.SIGINT, signal.SIGTERM)
+    with _blocked(signal.SIGTSTP, signal.SIGCONT):
         program = subprocess.Popen(command, stdin=subprocess.DEVNULL, close_fds=False, process_group=0)
         signal.signal(signal.SIGTSTP, lambda *_: _send(program.pid, signal.SIGSTOP))
         signal.signal(signal.SIGCONT, lambda *_: _send(program.pid, signal.SIGCONT))
@@ -39,20 +39,20 @@ def keep(command: Sequence[str], patience: float) -> int:
 
 
 def _adopt_orphans() -> None:
-    """Become the parent of processes whose own parent dies, so that they can be waited for."""
+    """Become the parent of orphaned descendants, to wait for them."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _stay_for(*numbers: int) -> None:
-    """Do nothing at some signals. A program that is started then heeds them, even if this process did not."""
+def _ignore(*numbers: int) -> None:
+    """Ignore signals by an empty handler; a child process gets their default action."""
     for number in numbers:
         signal.signal(number, lambda *_: None)
 
 
 @contextlib.contextmanager
-def _later(*numbers: int) -> Iterator[None]:
-    """Heed some signals afterwards. A program that is started meanwhile never does, but stops at SIGSTOP."""
+def _blocked(*numbers: int) -> Iterator[None]:
+    """Block signals inside the context, and in programs started there; SIGSTOP still stops these."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
@@ -61,10 +61,10 @@ def _later(*numbers: int) -> Iterator[None]:
 
 
 def _end_when_closed(group: int, patience: float, ended: threading.Event) -> None:
-    """Wait for the end of standard input, then end the group by ever stronger means."""
+    """Wait for the end of standard input, then end the group by increasingly strong signals."""
     while os.read(sys.stdin.fileno(), 1):
         pass
-    _send(group, signal.SIGCONT)  # one that is stopped would not heed the others
+    _send(group, signal.SIGCONT)  # a stopped process would not react to the other signals
     for number, seconds in ((signal.SIGINT, patience), (signal.SIGTERM, _TERMINATED_WITHIN)):
         _send(group, number)
         if ended.wait(seconds):
@@ -73,7 +73,7 @@ def _end_when_closed(group: int, patience: float, ended: threading.Event) -> Non
 
 
 def _remove(group: int) -> None:
-    """Kill what is left of the group, and wait until it is gone."""
+    """Kill the remaining processes of the group, and wait for their end."""
     _send(group, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:

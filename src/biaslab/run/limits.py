@@ -1,4 +1,4 @@
-"""What a step may ask for: threads, memory, run time."""
+"""Limit the resources of a step: threads, memory, run time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,30 +6,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What no step asks for more than; None for no limit."""
+    """Upper limits for each step; None for no limit."""
 
     max_threads: int | None
     max_memory: int | None  # megabytes
     max_runtime: int | None  # minutes
-    cores: int | None  # of this machine, which the steps share; None where a cluster runs them
+    cores: int | None  # of this machine, shared by the steps; None on a cluster
 
     def threads(self, wanted: int) -> int:
-        """Return the threads of a step that can use several: on this machine at most half of the cores.
+        """Return the threads of a parallel step: on this machine at most half of the cores.
 
-        A step that wanted all of them would wait until no other runs, which is never as long as there are
-        steps of one thread to start.
+        A step that needs all cores would wait until no other step runs. This never happens while steps of one
+        thread can start.
         """
         shared = wanted if self.cores is None else max(1, self.cores // 2)
-        return _least(wanted, shared, self.max_threads)
+        return _smallest(wanted, shared, self.max_threads)
 
     def memory(self, megabytes: int) -> Callable[[object, int], int]:
-        """Return how to say the memory that a step needs: twice as much at each retry."""
-        return lambda wildcards, attempt: _least(megabytes * 2 ** (attempt - 1), self.max_memory)
+        """Return the function for Snakemake that doubles the memory of a step at each retry."""
+        return lambda wildcards, attempt: _smallest(megabytes * 2 ** (attempt - 1), self.max_memory)
 
     def minutes(self, most: int) -> int:
-        """Return how long a step may run."""
-        return _least(most, self.max_runtime)
+        """Return the time limit of a step in minutes."""
+        return _smallest(most, self.max_runtime)
 
 
-def _least(*numbers: int | None) -> int:
+def _smallest(*numbers: int | None) -> int:
     return min(number for number in numbers if number is not None)

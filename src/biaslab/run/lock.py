@@ -1,4 +1,4 @@
-"""One run at a time in a working directory."""
+"""Allow one run at a time in a working directory."""
 
 import fcntl
 import os
@@ -8,12 +8,12 @@ from pathlib import Path
 from biaslab.core.errors import InputError
 
 LOCK = Path(".snakemake/biaslab.lock")
-"""The lock of a folder in which a run writes, by `biaslab run` or by Snakemake alone."""
-_HELD = "BIASLAB_LOCK"  # names the lock that the process which started this one holds
+"""The lock of a working directory, for `biaslab run` and for plain Snakemake."""
+_HELD = "BIASLAB_LOCK"  # the lock that the parent process holds
 
 
 def hold_folder() -> None:
-    """Hold the lock of this folder, unless the process that started this one holds it; wait for others."""
+    """Hold the lock of this folder, unless the parent process holds it; wait for other processes."""
     place = str(LOCK.absolute())
     if os.environ.get(_HELD) != place:
         hold(LOCK)
@@ -21,16 +21,15 @@ def hold_folder() -> None:
 
 
 def hold(path: Path) -> None:
-    """Hold a lock for the rest of this process, and wait for it while another process has it.
+    """Hold a lock until this process ends; wait while another process holds it.
 
-    The file names the process that holds the lock. The system gives it back however the process ends, so that
-    no stale lock is ever left behind. A child process has it, too, when it is started with
-    ``close_fds=False``.
+    The file contains the id of the process that holds the lock. The system releases the lock when the process
+    ends, for any reason. A child process started with ``close_fds=False`` also holds the lock.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        _take(handle, path)
+        _acquire(handle, path)
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     except OSError as error:
@@ -40,23 +39,23 @@ def hold(path: Path) -> None:
     os.set_inheritable(handle, True)
 
 
-def _take(handle: int, path: Path) -> None:
-    """Take a lock; say who has it where another does, and wait."""
+def _acquire(handle: int, path: Path) -> None:
+    """Acquire a lock; if another process holds it, report that process and wait."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.stderr.write(f"biaslab: {_who_holds(path)}; waiting for it to end\n")
+        sys.stderr.write(f"biaslab: {_describe_holder(path)}; waiting for it to end\n")
         sys.stderr.flush()
         fcntl.flock(handle, fcntl.LOCK_EX)
 
 
-def _who_holds(path: Path) -> str:
-    """Return who has a lock: a process, or what is left of a killed one."""
+def _describe_holder(path: Path) -> str:
+    """Describe the holder of a lock: a process, or the child processes of a killed process."""
     holder = path.read_text(encoding="ascii").strip()
     try:
         os.kill(int(holder), 0)
     except ProcessLookupError:
         return f"what process {holder} started is at work in this folder"
-    except (ValueError, PermissionError):  # it has not said who it is yet; it is another user's
+    except (ValueError, PermissionError):  # not written yet; or a process of another user
         pass
     return f"process {holder} is at work in this folder"

@@ -1,4 +1,4 @@
-"""A folder that one process at a time writes to."""
+"""Lock a folder, so that only one process at a time writes to it."""
 
 import contextlib
 import fcntl
@@ -10,7 +10,7 @@ from biaslab.core.errors import InputError
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made when it is missing; other processes wait."""
+    """Hold the lock of a folder, which is created if missing; other processes wait."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("w")

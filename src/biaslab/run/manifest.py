@@ -1,4 +1,4 @@
-"""The manifest of a run: what went in, what ran, what came out, and on which machine."""
+"""Write and read the manifest of a run: inputs, code, outputs and machine."""
 
 import hashlib
 import json
@@ -16,19 +16,19 @@ from biaslab.run.provenance import environment, sha256_file
 from biaslab.run.resources import write_resources
 
 MANIFEST = "audit/manifest.json"
-"""Where the manifest lies in a results folder."""
+"""Path of the manifest in a results folder."""
 
 VARIABLE_KEY = "environment"
-"""The key of what may differ between two runs of the same input."""
+"""The key of entries that may differ between two runs of the same input."""
 
 STARTED, ENDED = "started", "ended"
-"""The keys of the environment that tell when the first job of a run started, and when the run ended."""
+"""The keys of the environment for the start of the first job, and for the end of the run."""
 
 TAKEN = "logs/taken.json"
-"""Where it is noted what a run has taken from another one (`biaslab.run.taken`)."""
+"""Record of the results that a run has taken from another run (`biaslab.run.taken`)."""
 
 STALE = "logs/stale.json"
-"""Where it is noted which results of earlier runs depend on steps that failed (`biaslab.run.failures`)."""
+"""Record of earlier results that depend on failed steps (`biaslab.run.failures`)."""
 
 _NO_RESULTS = frozenset({"logs", "benchmarks"})
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -43,12 +43,12 @@ def write_manifest(
     known_inputs: Mapping[str, str] | None = None,
     lost: Sequence[str] = (),
 ) -> None:
-    """Record what went into the results of a finished run, what made them, and the sha256 of each.
+    """Record inputs and code of a finished run, and the sha256 of each result.
 
-    `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` are the
-    files or folders that it read, `known_inputs` the sha256 of those that are not here. What is `lost` with
-    steps that failed is left out: where it lies here, an earlier run made it. What the jobs took is written
-    beside the logs (`biaslab.run.resources`).
+    `config` is its complete configuration (.json), `code` the digest of each rule's code, `inputs` its input
+    files or folders, and `known_inputs` the sha256 of inputs that are not here. Results `lost` to failed
+    steps are left out: if such a file exists, an earlier run wrote it. The resources of the jobs are written
+    next to the logs (`biaslab.run.resources`).
     """
     earlier = {*lost, *(_stale(results) if lost else ())}
     names = [name for name in result_files(results) if name not in earlier]
@@ -73,7 +73,7 @@ def _stale(results: Path) -> list[str]:
 def make_manifest(
     config: Path, code: Mapping[str, str], inputs: Mapping[str, Path], outputs: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what is recorded of a run, as `write_manifest` has it; `outputs` are the digests of results."""
+    """Return the manifest of a run, as in `write_manifest`; `outputs` are the digests of results."""
     settings = parse_json(read_text(config, "configuration"))
     return {
         VARIABLE_KEY: environment(),
@@ -86,15 +86,15 @@ def make_manifest(
 
 
 def result_files(results: Path) -> list[str]:
-    """Return the files of a results folder, relative and sorted, but logs, benchmarks and hidden ones."""
+    """Return the sorted relative paths of a results folder, without logs, benchmarks and hidden files."""
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; name a folder of results")
-    found = []
+    paths = []
     for folder, subfolders, files in os.walk(results):
         subfolders[:] = [name for name in subfolders if name not in _NO_RESULTS and not name.startswith(".")]
         relative = Path(folder).relative_to(results)
-        found += [(relative / name).as_posix() for name in files if not name.startswith(".")]
-    return sorted(found)
+        paths += [(relative / name).as_posix() for name in files if not name.startswith(".")]
+    return sorted(paths)
 
 
 def _sha256_json(value: object) -> str:
@@ -104,14 +104,14 @@ def _sha256_json(value: object) -> str:
 
 
 def _sha256_input(path: Path) -> str:
-    """Return the sha256 of a file, or of the names and sha256 of a folder's files."""
+    """Return the sha256 of a file, or of the names and sha256 of the files in a folder."""
     if path.is_dir():
         return _sha256_json({name: sha256_file(path / name) for name in result_files(path)})
     return sha256_file(path)
 
 
 def read_manifest(results: Path) -> dict[str, Any]:
-    """Read and check the manifest of a results folder, which may come from elsewhere."""
+    """Read and check the manifest of a results folder, which may be untrusted."""
     file = results / MANIFEST
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
@@ -133,7 +133,7 @@ def read_manifest(results: Path) -> dict[str, Any]:
 
 
 def is_inside(name: str) -> bool:
-    """Tell whether a relative path, written with slashes, stays inside the folder it is seen from."""
+    """Return whether a relative path with slashes stays inside its base folder."""
     path = PurePosixPath(name)
     is_plain = path.as_posix() == name and not set(name) & {"\\", ":"} and name.isprintable()
     return is_plain and name != "." and not path.is_absolute() and ".." not in path.parts

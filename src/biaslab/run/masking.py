@@ -21,5 +21,5 @@ class Masking:
     unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
 
     def digests(self, project: str) -> Path | None:
-        """Return the file of the digests, by default the `project`'s; None where nothing is masked."""
+        """Return the file of the digests, by default `project`; None if no word is masked."""
         return None if self.unmask else self.masked_words or locate(project, repository())

@@ -1,4 +1,4 @@
-"""What Snakemake notes of every finished step, read from its notes: rule, inputs, outputs, times."""
+"""Read Snakemake's metadata of finished steps: rule, inputs, outputs, times."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 RESULTS = "results/"
 NOTES = ".snakemake/metadata"
-"""Where Snakemake notes it, beside the results."""
+"""Folder of Snakemake's metadata, next to the results."""
 
 _LOGS = f"{RESULTS}logs/"
 _NOTED = ("rule", "input", "log", "params", "shellcmd", "input_checksums")
@@ -18,13 +18,13 @@ _OURS = re.compile(r"(?:^|.*/)(workflow/resources/.+|workflow/schemas/.+)")
 
 
 def portable(path: str) -> str:
-    """Return a path that means the same in a checkout and where the package carries the workflow."""
-    found = _OURS.fullmatch(path)
-    return found[1] if found else path
+    """Return a path that is equal in a checkout and in an installed package with the workflow."""
+    match = _OURS.fullmatch(path)
+    return match[1] if match else path
 
 
 def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[str, Any]]:
-    """Return what Snakemake has noted of finished steps, by the path of each output."""
+    """Return Snakemake's metadata of finished steps, by the path of each output."""
     notes = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         coded = "".join(part.removeprefix("@") for part in file.relative_to(folder).parts)
@@ -33,13 +33,13 @@ def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[s
             note = json.loads(file.read_text(encoding="utf-8"))
             if not note.get("incomplete"):
                 notes[name] = {key: note[key] for key in keys}
-        except (ValueError, KeyError):  # one that is being written
+        except (ValueError, KeyError):  # a file that is being written
             continue
     return notes
 
 
 def noted_times(results: Path) -> tuple[str, str] | tuple[()]:
-    """Return when the first job of a run started and the last one ended; nothing where none is noted."""
+    """Return the start of the first and the end of the last job of a run; () without metadata."""
     notes = read_notes(results.parent / NOTES, ("log", "starttime", "endtime")).items()
     times = [(note["starttime"], note["endtime"]) for output, note in notes if _has_log(output, note)]
     if not times:
@@ -50,7 +50,7 @@ def noted_times(results: Path) -> tuple[str, str] | tuple[()]:
 def made_jobs(results: Path) -> dict[str, str]:
     """Return the rules of the jobs that were run here, by the paths of their logs.
 
-    These are without ``results/logs/`` and suffix.
+    The paths omit ``results/logs/`` and the suffix.
     """
     return {
         PurePosixPath(note["log"][0].removeprefix(_LOGS)).with_suffix("").as_posix(): note["rule"]
@@ -64,5 +64,5 @@ def _has_log(output: str, note: Mapping[str, Any]) -> bool:
 
 
 def in_utc(seconds: float) -> str:
-    """Return a time that Python tells in seconds as text, to the second."""
+    """Format a POSIX time in UTC, to the second."""
     return datetime.fromtimestamp(int(seconds), UTC).isoformat()

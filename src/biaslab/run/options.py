@@ -1,4 +1,4 @@
-"""Options that several commands share, and commands that take whole groups of options."""
+"""Define options that several commands share, and commands with groups of options."""
 
 import dataclasses
 import functools
@@ -27,25 +27,25 @@ CorpusSource = Annotated[
     Path, typer.Argument(help="The corpus: a file (perhaps .gz, .bz2 or .zst), or a folder of them.")
 ]
 
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY  # so that an option with a default may precede one without
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY  # allows an option with a default before an option without
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take groups of options: the parameters whose annotation is a dataclass.
+    """Expand groups of options of a command: parameters annotated with a dataclass.
 
-    Typer makes options from a signature. In the one it sees, such a parameter gives way to the fields of the
-    dataclass, each annotated as a parameter would be; the command itself gets an instance. Where the
-    parameter has a default, the options have what it holds.
+    Typer derives options from a signature. In the signature for Typer, the fields of the dataclass replace
+    such a parameter, with the values of the parameter's default as defaults. The command itself receives an
+    instance.
 
     Returns
     -------
     callable
-        The command with every option by itself, to be called with keywords.
+        The command with separate options, as keyword arguments.
 
     Raises
     ------
     ValueError
-        When two options have one name.
+        If two options have the same name.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters
@@ -60,11 +60,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**values: object) -> None:
-        made = {
+        instances = {
             name: hints[name](**{field.name: values.pop(field.name) for field in fields})
             for name, fields in groups.items()
         }
-        command(**values, **made)
+        command(**values, **instances)
 
     run.__signature__ = inspect.Signature(options)
     run.__annotations__ = {option.name: option.annotation for option in options}
@@ -72,27 +72,27 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def numbers(text: str, option: str, kind: type, example: str) -> list:
-    """Read numbers that an option separates by commas.
+    """Parse the comma-separated numbers of an option.
 
     Parameters
     ----------
     option, example : str
-        What messages call the option, and what they propose.
+        Name of the option, and an example value, for error messages.
     """
     try:
         return [kind(part) for part in text.split(",")] if text else []
     except ValueError as error:
-        what = "whole numbers" if kind is int else "numbers"
-        raise InputError(f"{option} {text}: not {what}; write for instance {example}") from error
+        expected = "whole numbers" if kind is int else "numbers"
+        raise InputError(f"{option} {text}: not {expected}; write for instance {example}") from error
 
 
 def option(group: type, name: str, flag: str = "") -> Any:
-    """Return the annotation for Typer of a field of a dataclass: what is said of a setting becomes an option.
+    """Return the Typer annotation for a field of a dataclass, from the description of the setting.
 
     Parameters
     ----------
     flag : str
-        What the option is called; by default as the field.
+        Name of the option; by default that of the field.
     """
     kind = fields_of(group)[name]
     if said_of(kind) is None:
@@ -113,7 +113,7 @@ def _option(kind: Any, flag: str) -> Any:
 
 
 def _plain(kind: Any) -> Any:
-    """Return the type that Typer knows: texts for choices, a list for any sequence."""
+    """Return a type that Typer supports: text for choices, a list for any sequence."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _plain(inner[0])
@@ -127,7 +127,7 @@ def _plain(kind: Any) -> Any:
 
 
 def _fields(group: type, default: Any) -> list[inspect.Parameter]:
-    """Return the fields of a dataclass as parameters; what an instance holds goes before their defaults."""
+    """Return the fields of a dataclass as parameters; values of an instance replace their defaults."""
     return [
         inspect.Parameter(
             field.name,

@@ -1,4 +1,4 @@
-"""Options that name what a command writes, and one check of all options before it begins to work."""
+"""Mark options for outputs of a command, and check all options before the command starts."""
 
 import enum
 import functools
@@ -13,22 +13,22 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import keep_files
 
 MAX_NUMBER, MAX_SEED = 2**31 - 1, 2**63 - 1
-"""The greatest whole numbers that a command takes: more would not fit into memory or into 64 bits."""
+"""Largest integers for options: greater numbers exceed the memory or 64 bits."""
 
 _SUFFIXES = (".svg", ".pdf", ".png", ".html", ".json", ".tsv", ".md", ".tex")
 
 
 class To(enum.Enum):
-    """What an option names that a command writes: part of its annotation."""
+    """The type of output that an option names; part of the option's annotation."""
 
     FILE = enum.auto()
     FOLDER = enum.auto()
     STEM = enum.auto()
-    """The beginning of the names of several files, which get suffixes."""
+    """The common beginning of several file names with different suffixes."""
 
 
 def guard_outputs(app: typer.Typer) -> None:
-    """Let all commands of an app refuse outputs that would overwrite what they read, and endless numbers."""
+    """Make all commands of an app refuse outputs that would overwrite inputs, and excessive numbers."""
     for command in app.registered_commands:
         command.callback = guarded(command.callback)
     for group in app.registered_groups:
@@ -36,7 +36,7 @@ def guard_outputs(app: typer.Typer) -> None:
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that checks its outputs and its numbers before it begins."""
+    """Wrap a command to check its outputs and numbers before it starts."""
     if hasattr(command, "guarded"):
         return command
     hints = get_type_hints(command, include_extras=True).items()
@@ -58,7 +58,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_numbers(values: Mapping[str, object]) -> None:
-    """Refuse whole numbers that no array and no loop of ours can take."""
+    """Refuse integers that are too large for arrays and loops."""
     for name, value in values.items():
         limit = MAX_SEED if name == "seed" else MAX_NUMBER
         for number in value if isinstance(value, list | tuple) else [value]:
@@ -69,7 +69,7 @@ def check_numbers(values: Mapping[str, object]) -> None:
 
 
 def check_outputs(values: Mapping[str, object], kinds: Mapping[str, To]) -> list[Path]:
-    """Refuse outputs that cannot be written, are inputs or have one name; return the files to leave alone."""
+    """Refuse outputs that are unwritable, inputs, or of equal name; return the files to protect."""
     inputs = [path for name, value in values.items() if name not in kinds for path in _files(value)]
     taken: dict[Path, str] = {}
     for name, kind in kinds.items():
@@ -99,14 +99,14 @@ def _check_place(option: str, path: Path, kind: To) -> None:
 
 
 def _written(path: Path, kind: To) -> list[Path]:
-    """Return the files that an option names."""
+    """Return the files that an output option names."""
     if kind is To.STEM:
         return [path.with_name(path.name + suffix) for suffix in _SUFFIXES]
     return [path] if kind is To.FILE else []
 
 
 def _files(value: Any) -> Iterator[Path]:
-    """Yield the files and folders that a value names: a path, a text like one, NAME=FILE, or several."""
+    """Yield the existing files in a value: a path, a text that is a path, NAME=FILE, or several of them."""
     if isinstance(value, list | tuple):
         for part in value:
             yield from _files(part)

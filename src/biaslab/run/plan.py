@@ -1,4 +1,4 @@
-"""What a run will do, decided from the configuration and the data that are there; nothing is fetched here."""
+"""Plan a run from the configuration and the available data."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,63 +16,63 @@ from biaslab.run.fetching import ABSENT, PENDING, Status, fetch_wanted, source_f
 from biaslab.run.taken import check_taken, read_taken
 
 CLAIMS = Path("workflow/resources/claims")
-_LISTED = 3  # results that a line names
+_LISTED = 3  # maximum number of results in a line
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do."""
+    """The plan of a run."""
 
     config: Mapping[str, Any]  # the complete configuration
     root: Path  # the repository
     registry: Mapping[str, Dataset]  # the registered datasets
-    areas: tuple[Area, ...]  # those that run, in their order
-    units: Mapping[str, Units]  # what each of them works on
-    # Registered datasets that a run would use and that cannot be had, each with the reason.
+    areas: tuple[Area, ...]  # the areas that run, in their order
+    units: Mapping[str, Units]  # the units of each area
+    # Registered datasets that the run would use but that are not available, with the reason.
     absent: Mapping[str, str]
-    # What the user must know: what is left out and why, what is yet to be downloaded.
+    # Messages for the user: omitted parts with reasons, and pending downloads.
     notices: tuple[str, ...]
-    # Of those that cannot be had, those whose results were taken from another run: nothing is read of them.
+    # Unavailable datasets with results taken from another run: no step reads these datasets.
     unreadable: frozenset[str] = frozenset()
 
     def has(self, area: Area) -> bool:
-        """Tell whether an area has something to work on."""
+        """Return whether an area has units in this run."""
         return bool(self.units[area.name].chosen)
 
     @property
     def lost(self) -> dict[str, str]:
-        """The result files that steps that failed cost, relative to the results, each with the reason."""
+        """The result files that are lost to failed steps, relative to the results, with the reason."""
         return {file: reason for reason, files in self.config[FAILED].items() for file in files}
 
     def not_made(self) -> list[str]:
-        """Return the result files that steps that failed cost, with the tables and figures behind them."""
+        """Return the result files lost to failed steps, including dependent tables and figures."""
         files = set(self.lost)
         for area in self.areas if files else ():
             units = [replace(unit, lacks={}) for unit in self.units[area.name].chosen]
-            files |= {f"{area.name}/{file}" for one in expand(area.items, units) for file in one.files}
+            files |= {f"{area.name}/{file}" for item in expand(area.items, units) for file in item.files}
             files -= {name.removeprefix("results/") for name in self.report_files(area.name)}
         return sorted(files)
 
     def area(self, name: str) -> Area:
-        """Return one of the areas that run."""
+        """Return an area of this run by its name."""
         return next(area for area in self.areas if area.name == name)
 
     def source(self, source: str) -> str:
-        """Return the file or folder that a source of the configuration is read from."""
+        """Return the file or folder of a source in the configuration."""
         return source_file(source, self.registry, self.config["datasets"])
 
     def checksum(self, source: str) -> str:
-        """Return the checksum of a source that is read from a verified copy; "" for others."""
+        """Return the checksum of a source with a verified copy; "" for other sources."""
         name = dataset_name(source)
         is_copy = bool(name) and self.source(source) == verified_copy(self.registry[name])
         return self.registry[name].sha256 if is_copy else ""
 
     def copy(self, dataset: str) -> str:
-        """Return the verified copy of a registered dataset."""
+        """Return the path of the verified copy of a registered dataset."""
         return verified_copy(self.registry[dataset])
 
     def dataset_places(self, wildcards: Any) -> dict[str, str | None]:
-        """Return where a dataset is looked for."""
+        """Return the places where a dataset is searched."""
         return places(wildcards.dataset, self.config["datasets"])
 
     def dataset_checksum(self, wildcards: Any) -> str:
@@ -80,54 +80,54 @@ class Plan:
         return self.registry[wildcards.dataset].sha256
 
     def described(self, area: Area, made: Sequence[Made]) -> list[dict[str, Any]]:
-        """Return what some tables and figures of an area depend on of units, for the step that makes them.
+        """Return the unit properties on which tables and figures of an area depend, for their step.
 
-        It names only what they are made of, so that what else a unit gains or loses makes none of them again.
+        Other changes of a unit are omitted, so that they rerun no table or figure.
         """
         keys = ("name", "tests", "options", "files", "marks")
-        read = {file for one in made for file in one.item.files}
-        units = [unit for unit in self.units[area.name].chosen if any(unit in one.units for one in made)]
+        files = {file for entry in made for file in entry.item.files}
+        units = [unit for unit in self.units[area.name].chosen if any(unit in entry.units for entry in made)]
         return [
-            {key: getattr(unit, key) for key in keys} | {"lacks": dict.fromkeys(_lacking_of(unit, read), "")}
+            {key: getattr(unit, key) for key in keys} | {"lacks": dict.fromkeys(_lacking_of(unit, files), "")}
             for unit in units
         ]
 
     def made(self, area: Area) -> list[Made]:
         """Return the tables and figures of an area in this run."""
-        found = expand(area.items, self.units[area.name].chosen)
-        return [one for one in found if not any(f"{area.name}/{file}" in self.lost for file in one.files)]
+        items = expand(area.items, self.units[area.name].chosen)
+        return [item for item in items if not any(f"{area.name}/{file}" in self.lost for file in item.files)]
 
     def reports(self, area: Area) -> dict[tuple[str, ...], list[Made]]:
-        """Return the tables and figures of an area, by the parts of the name of the job that makes them.
+        """Return the tables and figures of an area, by the parts of the name of their job.
 
-        Those of all units are one job, those of each unit another. What shows sentences of a corpus is apart,
-        since no crate has these.
+        Items of all units are one job, and items of each unit another. Items with sentences of a corpus are
+        separate jobs, because no crate contains them.
         """
-        found: dict[tuple[str, ...], list[Made]] = {}
+        jobs: dict[tuple[str, ...], list[Made]] = {}
         for made in self.made(area):
             unit = () if made.item.per == ALL else (made.units[0].name,)
             shows_texts = any(area.holds_texts(file) for file in made.inputs(area))
-            found.setdefault(unit + ("showing_texts",) * shows_texts, []).append(made)
-        return found
+            jobs.setdefault(unit + ("showing_texts",) * shows_texts, []).append(made)
+        return jobs
 
     def report_inputs(self, area: Area, made: Sequence[Made]) -> list[str]:
-        """Return the files that some tables and figures of an area are made of."""
-        return list(dict.fromkeys(file for one in made for file in one.inputs(area)))
+        """Return the distinct input files of tables and figures of an area."""
+        return list(dict.fromkeys(file for item in made for file in item.inputs(area)))
 
     def report_files(self, area: str) -> list[str]:
         """Return all files of the tables and figures of an area."""
         made = self.made(self.area(area))
-        return [f"results/{area}/{file}" for one in made for file in one.files]
+        return [f"results/{area}/{file}" for item in made for file in item.files]
 
     def record(self) -> dict[str, Any]:
-        """Return what decides the results: the configuration without where data lie and what is not run."""
+        """Return the part of the configuration that determines the results, without data locations."""
         record = {"seed": self.config["seed"], "areas": self.config["areas"]}
         for units in self.units.values():
             record = merge(record, units.record)
         return record | ({FAILED: self.config[FAILED]} if self.lost else {})
 
     def audited(self) -> dict[str, Any]:
-        """Return what was run, what was left out and what failed steps cost, for the audit."""
+        """Return the units that ran, omitted units and lost results, for the audit."""
         absent: dict[str, str] = {}
         for units in self.units.values():
             absent = dict(units.left_out) | absent
@@ -146,16 +146,16 @@ class Plan:
         }
 
     def _lacking(self, area: Area, unit: Unit) -> dict[str, list[str]]:
-        """Return the results that a unit does without, as patterns relative to the results, by the reason."""
+        """Return the missing results of a unit, as patterns relative to the results, by reason."""
         folder = area.folder(unit.name, "")[1:]
         reasons = {f"{folder}/{pattern}": reason for pattern, reason in unit.lacks.items()}
-        made = {one.stem for one in self.made(area) if unit in one.units}
-        for one in expand(area.items, [replace(unit, lacks={})]):
-            if one.stem not in made:
-                files = [f"{area.name}/{file}" for file in one.files]
+        stems = {entry.stem for entry in self.made(area) if unit in entry.units}
+        for entry in expand(area.items, [replace(unit, lacks={})]):
+            if entry.stem not in stems:
+                files = [f"{area.name}/{file}" for file in entry.files]
                 why = [self.lost.get(file) for file in files]
-                why += [unit.why_without(file, one.test) for file in one.item.files]
-                tables = (file for file in files if file.endswith(".tsv"))  # no claim reads a picture
+                why += [unit.why_without(file, entry.test) for file in entry.item.files]
+                tables = (file for file in files if file.endswith(".tsv"))  # no claim reads an image
                 reasons |= dict.fromkeys(tables, next(filter(None, why), ""))
         by_reason: dict[str, list[str]] = {}
         for file, reason in reasons.items():
@@ -163,7 +163,7 @@ class Plan:
         return by_reason
 
     def inputs(self) -> dict[str, str]:
-        """Return the input files of the run, for the manifest; a step that failed may have cost some."""
+        """Return the input files of the run for the manifest, except files lost to failed steps."""
         files: dict[str, str] = {}
         for units in self.units.values():
             files |= units.files
@@ -173,7 +173,7 @@ class Plan:
         return {name: file for name, file in files.items() if name not in known}
 
     def known_inputs(self) -> dict[str, str]:
-        """Return the sha256 of the input files that are verified copies, which need not be here."""
+        """Return the sha256 of the inputs that are verified copies, which may be absent."""
         digests = {verified_copy(dataset): dataset.sha256 for dataset in self.registry.values()}
         files = [pair for units in self.units.values() for pair in units.files.items()]
         return {name: digests[file] for name, file in files if file in digests}
@@ -182,11 +182,10 @@ class Plan:
 def make_plan(
     raw: Mapping, root: Path, deploys: bool = False, download: Callable[[str], None] | None = None
 ) -> Plan:
-    """Check a configuration and decide what a run will do.
+    """Check a configuration and plan a run.
 
-    `deploys`: steps run in environments of their own, which have the extras that areas need. `download`:
-    data are copied now, those that nobody has tried to download are downloaded, and this function is called
-    with progress.
+    With `deploys`, steps run in separate environments with the extras of the areas. With `download`, data are
+    copied, downloads without an earlier attempt are made, and `download` receives lines of progress.
     """
     config = configuration.load(raw, root)
     registry = load_registry(root / configuration.REGISTRY)
@@ -231,14 +230,14 @@ def make_plan(
 
 
 def _lacking_of(unit: Unit, files: Collection[str]) -> list[str]:
-    """Return the patterns of what a unit lacks that are of some files."""
-    return [one for one in unit.lacks if not all(map(replace(unit, lacks={one: ""}).has, files))]
+    """Return the patterns of missing results of a unit that match any of `files`."""
+    return [pattern for pattern in unit.lacks if not all(map(replace(unit, lacks={pattern: ""}).has, files))]
 
 
 def _without(area: Area, units: Units, failed: Mapping[str, Sequence[str]]) -> Units:
-    """Return the units of an area without the results that steps which failed cost."""
+    """Return the units of an area with the results of failed steps marked as missing."""
 
-    def whole(unit: Unit) -> Unit:
+    def mark_lost(unit: Unit) -> Unit:
         folder = area.folder(unit.name, "")[1:] + "/"
         lost = {
             file.removeprefix(folder): reason
@@ -248,28 +247,28 @@ def _without(area: Area, units: Units, failed: Mapping[str, Sequence[str]]) -> U
         }
         return replace(unit, lacks={**unit.lacks, **lost}) if lost else unit
 
-    return replace(units, chosen=tuple(map(whole, units.chosen)))
+    return replace(units, chosen=tuple(map(mark_lost, units.chosen)))
 
 
 def listed(files: Sequence[str]) -> str:
-    """Return the first of some files, and how many more there are."""
+    """List the first files, and the number of the remaining files."""
     more = f" and {len(files) - _LISTED} more results" if len(files) > _LISTED else ""
     return ", ".join(files[:_LISTED]) + more
 
 
 def wanted(config: Mapping, areas: Sequence[Area] | None = None) -> list[str]:
-    """Return the registered datasets that a run of some areas, by default all, would use, sorted."""
+    """Return the sorted registered datasets for a run of areas, by default all areas."""
     chosen = chosen_areas(config) if areas is None else areas
     return sorted(set().union(*(area.wanted(config) for area in chosen)))
 
 
 def chosen_areas(config: Mapping) -> list[Area]:
-    """Return the areas of a configuration in the order of the list of areas, however they are written."""
+    """Return the areas of a configuration, in the order of `AREAS`."""
     return [load_area(name) for name in AREAS if name in config["areas"]]
 
 
 def _to_download(states: Mapping[str, Status]) -> list[str]:
-    """Say which data are not here yet: of a run that only looks."""
+    """Return a line for each dataset that must be downloaded first."""
     return [
         f"{name} is to be downloaded first ({state.reason})"
         for name, state in states.items()

@@ -1,7 +1,7 @@
-"""Results in another folder: what the ``prefix`` of a module asks for, in a workflow that uses this one.
+"""Apply the ``prefix`` of a Snakemake module, in a workflow that uses this workflow, to the results.
 
-Snakemake puts the prefix before all relative paths of inputs and outputs, and before no parameter. Here it
-moves the results, in parameters, too, and leaves alone what users and this repository have.
+Snakemake adds the prefix to all relative paths of inputs and outputs, but to no parameter. This module adds
+the prefix only to results, also in parameters, and not to files of users and of this repository.
 """
 
 import functools
@@ -15,7 +15,7 @@ _NAMED = re.compile(r"(?<![\w./-])results/")
 
 
 def limit_prefix(workflow: Any) -> str:
-    """Let the prefix of a module, if any, apply to the results alone; return their folder, with a slash."""
+    """Restrict the prefix of a module, if any, to the results; return their folder with a slash."""
     modifier = workflow.modifier
     folder = modifier.path_modifier.replace_prefix(RESULTS)
     if folder != RESULTS:
@@ -24,26 +24,26 @@ def limit_prefix(workflow: Any) -> str:
 
 
 def move_results(rules: Iterable[Any], folder: str) -> None:
-    """Name the folder of the results, from `limit_prefix`, in the parameters of rules."""
+    """Replace the results folder in the parameters of rules by `folder`, from `limit_prefix`."""
     if folder == RESULTS:
         return
     for rule in rules:
         for name, value in list(rule.params.items()):
-            setattr(rule.params, name, _moved(value, folder))
+            setattr(rule.params, name, _replace_folder(value, folder))
 
 
-def _moved(value: Any, folder: str) -> Any:
-    """Return a parameter, or the function that makes it, with the other folder."""
-    if type(value) is str:  # not what Snakemake derives from outputs, which it has moved
+def _replace_folder(value: Any, folder: str) -> Any:
+    """Return a parameter, or the function that computes it, with the new folder."""
+    if type(value) is str:  # exclude subclasses from Snakemake, which have the prefix already
         return _NAMED.sub(folder, value)
     if isinstance(value, list):
-        return [_moved(part, folder) for part in value]
-    return _with_moved_value(value, folder) if callable(value) else value
+        return [_replace_folder(part, folder) for part in value]
+    return _wrap_function(value, folder) if callable(value) else value
 
 
-def _with_moved_value(function: Callable[..., Any], folder: str) -> Callable[..., Any]:
+def _wrap_function(function: Callable[..., Any], folder: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*arguments: Any, **keywords: Any) -> Any:
-        return _moved(function(*arguments, **keywords), folder)
+        return _replace_folder(function(*arguments, **keywords), folder)
 
     return run

@@ -1,4 +1,4 @@
-"""What made a result: digests of files, and the machine it was made on."""
+"""Describe the provenance of results: digests of files, software and machine."""
 
 import hashlib
 import importlib.metadata
@@ -21,7 +21,7 @@ THREAD_VARIABLES = (
 )
 
 NOT_INSTALLED = "not installed"
-"""What stands for the version of a package that is missing."""
+"""The version entry of a missing package."""
 
 _PACKAGE = Path(__file__).parents[1]
 _EXTRAS = ("neural", WORKFLOW)
@@ -38,14 +38,14 @@ def sha256_file(path: str | os.PathLike) -> str:
 
 
 def environment() -> dict[str, object]:
-    """Return what may differ between two runs of the same input: software, machine, threads, commit."""
+    """Return what may differ between runs of the same input: software, machine, threads, commit."""
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
         "gpus": gpu_models(),
-        "processor": processor.state(),  # what results are made for
+        "processor": processor.state(),  # target of the results
         "packages": _package_versions(),
         "threads": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
         "git": git_state(_PACKAGE),
@@ -57,19 +57,19 @@ def _cpu_model() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, flags=re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or platform.machine()
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, flags=re.MULTILINE)
+    return match[1].strip() if match else platform.processor() or platform.machine()
 
 
 def gpu_models(driver: Path = Path("/proc/driver/nvidia")) -> list[str]:
-    """Return the models of the GPUs that are here: networks trained on one have other bytes."""
+    """Return the models of the local GPUs: networks trained on a GPU have other bytes."""
     files = sorted(driver.glob("gpus/*/information"))
     texts = (file.read_text(encoding="utf-8", errors="replace") for file in files)
     return [model for text in texts for model in re.findall(r"^Model:\s*(.*\S)", text, flags=re.MULTILINE)]
 
 
 def _package_versions() -> dict[str, str]:
-    """Return the installed versions of this package and of what its steps import, extras included."""
+    """Return the installed versions of this package and its requirements, including extras of steps."""
     try:
         names = requirements(["", *_EXTRAS])
     except importlib.metadata.PackageNotFoundError:
@@ -95,7 +95,7 @@ def git_state(folder: Path) -> dict[str, object] | None:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True, timeout=60
     )
-    return done.stdout
+    return process.stdout

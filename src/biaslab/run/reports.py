@@ -1,4 +1,4 @@
-"""The one writer of all tables and figures, from the units of this run."""
+"""Write all tables and figures from the units of this run."""
 
 import importlib
 import time
@@ -29,11 +29,11 @@ class Results:
         return self.unit.name
 
     def has(self, file: str) -> bool:
-        """Tell whether this run makes a result file of the unit, which an item names as optional."""
+        """Return whether this run provides an optional result file of the unit."""
         return self.unit.has(file)
 
     def option(self, *keys: str) -> Any:
-        """Return one of the options that the report may show, e.g. ``option("glove", "window")``."""
+        """Return an option of the unit for the report, e.g. ``option("glove", "window")``."""
         value: Any = self.unit.options
         for key in keys:
             if not isinstance(value, Mapping) or key not in value:
@@ -42,7 +42,7 @@ class Results:
         return value
 
     def file(self, key: str) -> Path:
-        """Return a file that the report reads besides the results."""
+        """Return a further input file of the report by its key."""
         if key not in self.unit.files:
             near = suggest(key, self.unit.files)
             raise InputError(f"{self.name}: the file '{key}' is missing{near}; let the area name it")
@@ -57,7 +57,7 @@ class Results:
         return read_parquet(self.folder / f"{name}.parquet", columns)
 
     def printed(self) -> dict[str, str]:
-        """Return what the paper prints by the identifier of its claim, to show beside what was measured."""
+        """Return the printed values of the paper by claim identifier, for comparison with measured values."""
         rows = read_text_table(self.file(CLAIMS), ["claim_id", "published"])
         return {row["claim_id"]: row["published"] for _, row in rows}
 
@@ -69,7 +69,7 @@ def write_items(
     only: Sequence[str] = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Write the tables (.tsv, .md, .tex) and figures (.svg, .pdf, .png, .tsv) of what was run of an area."""
+    """Write the tables (.tsv, .md, .tex) and figures (.svg, .pdf, .png, .tsv) of the units of an area."""
     write_report(load_area(area), units, results, only, say)
 
 
@@ -88,10 +88,10 @@ def write_report(
     if not units:
         raise InputError(f"there is no unit to report on; name what was run of the area {area.name}")
     made = expand(area.items, units)
-    known = [item.stem for item in area.items]
+    stems = [item.stem for item in area.items]
     for stem in only:
-        if stem not in (*known, *(one.stem for one in made)):
-            raise InputError(f"there is no item '{stem}' (known: {', '.join(known)}){suggest(stem, known)}")
+        if stem not in (*stems, *(one.stem for one in made)):
+            raise InputError(f"there is no item '{stem}' (known: {', '.join(stems)}){suggest(stem, stems)}")
     opened = {unit.name: open_unit(area, unit, results) for unit in units}
     out = results / area.name
     made = [one for one in made if not only or {one.stem, one.item.stem} & set(only)]
@@ -103,17 +103,17 @@ def write_report(
 
 
 def open_unit(area: Area, unit: Unit, results: Path) -> Results:
-    """Return the results of a unit as the area's items read them."""
+    """Open the results of a unit by the reader of the area."""
     return find(area.reader)(unit, Path(area.folder(unit.name, str(results))))
 
 
 def find(reference: str) -> Any:
-    """Return what ``"MODULE:NAME"`` refers to."""
+    """Return the object of a reference ``"MODULE:NAME"``."""
     module, _, name = reference.partition(":")
-    found = getattr(importlib.import_module(module), name, None)
-    if found is None:
+    target = getattr(importlib.import_module(module), name, None)
+    if target is None:
         raise InputError(f"{module} has no '{name}', which an area names; correct one of them")
-    return found
+    return target
 
 
 def _write(made: Made, opened: Mapping[str, Results], out: Path) -> None:

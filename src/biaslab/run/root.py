@@ -1,26 +1,26 @@
-"""Where the workflow's own files are: ``Snakefile``, ``config.yaml``, ``workflow/`` and ``envs/``."""
+"""Locate the files of the workflow: ``Snakefile``, ``config.yaml``, ``workflow/`` and ``envs/``."""
 
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 CARRIED = "repository"
-"""The folder of the package into which its build copies them."""
+"""The folder of the package into which the build copies these files."""
 
 _MARKS = ("Snakefile", "workflow/schemas/claims.schema.yaml")
 
 
 def repository(folder: Path = Path(), package: Path = PACKAGE) -> Path:
-    """Return the current folder if it is a checkout, else what the package carries, else its checkout.
+    """Return the current folder if it is a checkout, else the package's copy, else the package's checkout.
 
-    Where there is none it is `folder` as well, so that what is missing is told by its plain name. A file that
-    a user names is looked for in the current folder first and then here, see `biaslab.core.files.locate`.
+    Without any of these, return `folder`, so that messages name missing files by their plain names. Files
+    of users are searched in the current folder first and then here, see `biaslab.core.files.locate`.
     """
-    places = (folder, package / CARRIED, package.parents[1])
-    return next((place for place in places if is_repository(place)), folder)
+    candidates = (folder, package / CARRIED, package.parents[1])
+    return next((candidate for candidate in candidates if is_repository(candidate)), folder)
 
 
 def is_repository(folder: Path) -> bool:
-    """Tell whether a folder holds the workflow."""
+    """Return whether a folder contains the workflow."""
     return all((folder / mark).is_file() for mark in _MARKS)
 
 
@@ -30,7 +30,7 @@ def resource(name: str) -> Path:
 
 
 def located(argument: str) -> str:
-    """Return an argument of a command, as the repository's path where it alone has what it names."""
+    """Return a command argument, below the repository if it names a file that exists only there."""
     if (
         argument.startswith("workflow/")
         and not Path(argument).exists()

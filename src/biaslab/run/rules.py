@@ -1,4 +1,4 @@
-"""What every rule has and none says: its log, and the environment that its step is deployed in."""
+"""Add the log and the deployment environment to every rule."""
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -8,14 +8,14 @@ from biaslab.run.prefix import RESULTS
 
 
 def complete_rules(rules: Iterable[Any], folder: str, environment: str) -> None:
-    """Give the rules that call something the log and the environment that they do not name themselves.
+    """Add the default log and environment to rules that have a shell command and define none.
 
     Parameters
     ----------
     folder : str
-        The results, from `biaslab.run.prefix.limit_prefix`.
+        The results folder, from `biaslab.run.prefix.limit_prefix`.
     environment : str
-        The file of the environment, relative to the files of the rules.
+        The environment file, relative to the files of the rules.
     """
     from snakemake.io import strip_wildcard_constraints
 
@@ -30,13 +30,13 @@ def complete_rules(rules: Iterable[Any], folder: str, environment: str) -> None:
 
 
 def log_of(rule: str, output: str) -> str:
-    """Return the log of a rule: AREA/[UNIT/]RULE[/...].log, below the logs.
+    """Return the log of a rule: AREA/[UNIT/]RULE[/...].log, below the log folder.
 
     Parameters
     ----------
     output : str
-        Its first output, relative to the results: AREA/[{UNIT}/]...; further parts with wildcards tell its
-        jobs apart.
+        First output of the rule, relative to the results: AREA/[{UNIT}/]... Further parts with wildcards
+        distinguish its jobs.
     """
     area, *parts = PurePosixPath(output).with_suffix("").parts
     unit = parts[:1] if "{" in parts[0] else []

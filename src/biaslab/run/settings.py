@@ -1,4 +1,4 @@
-"""Settings that no area owns."""
+"""Common settings, which belong to no area."""
 
 from dataclasses import dataclass, field
 from typing import Annotated

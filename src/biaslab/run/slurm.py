@@ -1,7 +1,7 @@
-"""What a Slurm cluster would never start is refused before anything is submitted.
+"""Refuse jobs that a Slurm cluster would never start, before any job is submitted.
 
-Snakemake's plugin waits for it silently: a job above the time limit of its partition stays in the queue for
-good.
+Snakemake's plugin waits for such jobs silently: a job above the time limit of its partition stays in the
+queue forever.
 """
 
 import re
@@ -14,21 +14,21 @@ from biaslab.core.errors import InputError
 
 _PLUGIN = "snakemake_executor_plugin_slurm"
 _RUN = re.compile(r"(\w[\w-]*_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""The name that the plugin gives to a run, and to each of its jobs."""
-_SHOWN = 5  # jobs that a message names
+"""The plugin's name of a run and of each of its jobs."""
+_SHOWN = 5  # maximum number of jobs in a message
 
 
 def check_slurm(workflow: Any) -> None:
-    """Refuse a run that Slurm could not finish; do nothing where another executor runs the jobs."""
+    """Refuse a run that Slurm could not finish; do nothing for other executors."""
     if type(workflow.executor_settings).__module__ != _PLUGIN:
         return
-    refuse_leftovers(_ask("squeue", "--me", "--noheader", "--format=%i|%j|%Z"), Path.cwd())
+    refuse_leftovers(_call("squeue", "--me", "--noheader", "--format=%i|%j|%Z"), Path.cwd())
     jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local and not job.is_norun]
-    refuse_impossible(jobs, time_limits(_ask("sinfo", "--noheader", "--format=%P|%l")))
+    refuse_impossible(jobs, time_limits(_call("sinfo", "--noheader", "--format=%P|%l")))
 
 
 def refuse_leftovers(queue: str, folder: Path) -> None:
-    """Refuse a run beside jobs that an earlier one left in the queue: they would make the same files.
+    """Refuse a run while jobs of an earlier run are queued, because they write the same files.
 
     `queue` has a line ``NUMBER|NAME|FOLDER`` for each job.
     """
@@ -44,8 +44,8 @@ def refuse_leftovers(queue: str, folder: Path) -> None:
 
 
 def refuse_impossible(jobs: Iterable[Any], limits: Mapping[str, float]) -> None:
-    """Refuse jobs that would never start; `limits` are a partition's minutes, "" the default one's."""
-    asked = set()
+    """Refuse jobs that would never start; `limits` are minutes by partition ("": default partition)."""
+    checked = set()
     for job in jobs:
         threads, memory, minutes = job.threads, job.resources["mem_mb"], job.resources["runtime"]
         partition = str(job.resources.get("slurm_partition") or "")
@@ -53,9 +53,9 @@ def refuse_impossible(jobs: Iterable[Any], limits: Mapping[str, float]) -> None:
         options += [f"--partition={partition}"] if partition else []
         if account := job.resources.get("slurm_account"):
             options.append(f"--account={account}")
-        if tuple(options) in asked:
+        if tuple(options) in checked:
             continue
-        asked.add(tuple(options))
+        checked.add(tuple(options))
         limit = limits.get(partition, float("inf"))
         if minutes > limit:
             place = f"partition {partition}" if partition else "the default partition"
@@ -64,20 +64,20 @@ def refuse_impossible(jobs: Iterable[Any], limits: Mapping[str, float]) -> None:
                 f" {limit:g}; name another (default-resources: slurm_partition), or set cluster.max_runtime"
                 f" to {limit:g}"
             )
-        done = subprocess.run(
+        process = subprocess.run(
             ["sbatch", "--test-only", *options, "--wrap=true"], capture_output=True, text=True, check=False
         )
-        if done.returncode:
-            said = "".join(done.stderr.strip().splitlines()[-1:]).removeprefix("sbatch: error: ")
+        if process.returncode:
+            line = "".join(process.stderr.strip().splitlines()[-1:]).removeprefix("sbatch: error: ")
             raise InputError(
                 f"Slurm would never start {job.rule.name}: it asks for {threads} threads, {memory} MB and"
-                f" {minutes} minutes, and sbatch says '{said}'; set cluster.max_threads or cluster.max_memory"
+                f" {minutes} minutes, and sbatch says '{line}'; set cluster.max_threads or cluster.max_memory"
                 " to what a node has, or correct partition, account and set-threads in the profile"
             )
 
 
 def time_limits(text: str) -> dict[str, float]:
-    """Return the minutes that each partition allows from ``NAME|LIMIT`` of ``sinfo``; "" is the default's.
+    """Parse ``NAME|LIMIT`` lines of ``sinfo``: minutes by partition, with "" for the default partition.
 
     A limit is ``[DAYS-]HOURS:MINUTES:SECONDS`` or a word such as ``infinite``.
     """
@@ -94,13 +94,13 @@ def time_limits(text: str) -> dict[str, float]:
     return limits
 
 
-def _ask(*command: str) -> str:
+def _call(*command: str) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise InputError(
             f"there is no command {command[0]}; start the run where Slurm's commands are"
         ) from error
-    if done.returncode:
-        raise InputError(f"{' '.join(command)}: {done.stderr.strip()}; start the run where Slurm answers")
-    return done.stdout
+    if process.returncode:
+        raise InputError(f"{' '.join(command)}: {process.stderr.strip()}; start the run where Slurm answers")
+    return process.stdout

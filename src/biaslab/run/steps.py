@@ -1,8 +1,8 @@
-"""The steps of the workflow: what they run, what they are given, and a digest of the code behind each.
+"""Steps of the workflow: their functions, their arguments, and digests of their code.
 
-A step is a function: ``biaslab step AREA.NAME --given JSON`` calls what `Area.steps` or `SHARED` names. Its
-digest is that of the function's module and of all that it imports, as `biaslab.run.code` says; of
-``AREA.report``, which every area has, also of the modules that make its tables and figures.
+A step is a function: ``biaslab step AREA.NAME --given JSON`` calls the function in `Area.steps` or `SHARED`.
+Its digest covers the function's module and all imported modules (see `biaslab.run.code`). Every area has a
+step ``AREA.report``; its digest also covers the modules of tables and figures.
 """
 
 import contextlib
@@ -42,10 +42,10 @@ SHARED = {
         "write-manifest": "biaslab.run.manifest:write_manifest",
     },
 }
-"""The steps of no area."""
+"""Steps that belong to no area."""
 
 STEP = re.compile(r"\bbiaslab step (\S+)")
-"""Where a shell command names the step that it calls."""
+"""Pattern of the called step in a shell command."""
 
 
 def step(name: str) -> str:
@@ -59,7 +59,7 @@ def function_of(name: str) -> str:
     steps = _steps_of(group)
     if short not in steps:
         groups = [*(area.replace("_", "-") for area in AREAS), *SHARED]
-        known = [f"{group}.{one}" for one in steps] or [f"{one}.NAME" for one in groups]
+        known = [f"{group}.{key}" for key in steps] or [f"{key}.NAME" for key in groups]
         raise InputError(f"there is no step '{name}'{suggest(name, known)}; known: {', '.join(known)}")
     return steps[short]
 
@@ -74,29 +74,30 @@ def _steps_of(group: str) -> Mapping[str, str]:
 def run_step(name: str, given: str, threads: int | None, say: Callable[[str], None]) -> None:
     """Call the function of a step.
 
-    It gets what is given as the types that its annotations ask for; besides, where it asks for them,
-    `threads`, and `say`, which takes a line of progress.
+    The arguments are converted to the types of the function's annotations. A function with the parameters
+    `threads` and `say` also receives the number of threads, and a function that prints a line of progress.
 
     Parameters
     ----------
     given : str
-        A mapping in JSON: values by the names of the function's parameters. A text that names a file which
-        only the repository has stands for its path there.
+        A mapping in JSON: values by parameter name. A text with the name of a file that exists only in the
+        repository is replaced by its path there.
     """
     module, _, function_name = function_of(name).partition(":")
     function = getattr(importlib.import_module(module), function_name)
     kinds = get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters
-    made = build_all({key: kinds[key] for key in parameters if key in kinds}, _located(_read_given(given)))
-    made |= {key: value for key, value in (("threads", threads), ("say", say)) if key in parameters and value}
-    missing = [k for k, p in parameters.items() if p.default is inspect.Parameter.empty and k not in made]
+    values = build_all({key: kinds[key] for key in parameters if key in kinds}, _locate(_read_given(given)))
+    optional = {"threads": threads, "say": say}
+    values |= {key: value for key, value in optional.items() if key in parameters and value}
+    missing = [k for k, p in parameters.items() if p.default is inspect.Parameter.empty and k not in values]
     if missing:
         raise InputError(f"--given: the step {name} needs {', '.join(missing)} as well")
-    function(**made)
+    function(**values)
 
 
 def part(section: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Return some keys of a section of the configuration; no other key reruns the step that gets them."""
+    """Return a part of a configuration section; other keys of the section do not rerun the step."""
     return {key: section[key] for key in keys}
 
 
@@ -111,16 +112,16 @@ def _read_given(text: str) -> dict[str, Any]:
 
 
 def given(*makers: Callable[[Any], Mapping[str, Any]] | str, **values: Any) -> Callable[..., str]:
-    """Return the parameter of a rule that tells its step what it is given: a function that writes JSON.
+    """Return the rule parameter with the arguments of a step: a function that returns JSON.
 
-    The step is told the rule's named inputs and outputs, too; an empty list of files is left out.
+    The arguments include the rule's named inputs and outputs, except empty lists of files.
 
     Parameters
     ----------
     *makers : callable or str
-        Functions of the wildcards that return further values by name; or names of wildcards to tell.
+        Functions of the wildcards that return further values by name, or names of wildcards to include.
     **values
-        Further values; in a text wildcards are filled in.
+        Further values; wildcards in texts are filled in.
     """
 
     def settings(wildcards: Any) -> dict[str, Any]:
@@ -130,48 +131,45 @@ def given(*makers: Callable[[Any], Mapping[str, Any]] | str, **values: Any) -> C
         fill = {name: str(value) for name, value in wildcards.items()}
         return chosen | {name: v.format(**fill) if isinstance(v, str) else v for name, v in values.items()}
 
-    def told(wildcards: Any, input: Any, output: Any) -> str:
-        files = {name: file if isinstance(file, str) else list(file) for name, file in _named(input, output)}
+    def as_json(wildcards: Any, input: Any, output: Any) -> str:
+        pairs = [*input.items(), *output.items()]
+        files = {name: file if isinstance(file, str) else list(file) for name, file in pairs}
         files = {name: file for name, file in files.items() if file != []}
         return json.dumps(files | settings(wildcards), sort_keys=True)
 
-    # Snakemake does not run a step again for a parameter that it makes of inputs or outputs.
-    told.settings = lambda wildcards: json.dumps(settings(wildcards), sort_keys=True)
-    return told
+    # Snakemake does not rerun a step for a parameter that depends on inputs or outputs.
+    as_json.settings = lambda wildcards: json.dumps(settings(wildcards), sort_keys=True)
+    return as_json
 
 
-def _named(*files: Any) -> list[tuple[str, Any]]:
-    return [pair for some in files for pair in some.items()]
-
-
-def _located(value: Any) -> Any:
+def _locate(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _located(inner) for key, inner in value.items()}
+        return {key: _locate(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_located(inner) for inner in value]
+        return [_locate(inner) for inner in value]
     return located(value) if isinstance(value, str) else value
 
 
 def step_digest(name: str, package: Path = code.PACKAGE) -> str:
-    """Return the digest of the code that a step runs."""
+    """Return the digest of the code of a step."""
     modules, texts = step_code(name)
     return code.code_digest(*modules, more=texts, package=package)
 
 
 def step_code(name: str) -> tuple[list[str], list[str]]:
-    """Return what a step runs: modules (without what they import in turn), and further texts that count."""
+    """Return the code of a step: its modules, without their imports, and further texts for the digest."""
     function = function_of(name)
     modules, texts = {function.partition(":")[0]}, [function]
     group, _, short = name.partition(".")
     if short == REPORT:
         area = load_area(group.replace("-", "_"))
-        modules |= {made.partition(":")[0] for made in (area.reader, *(item.make for item in area.items))}
+        modules |= {target.partition(":")[0] for target in (area.reader, *(item.make for item in area.items))}
         texts.append(json.dumps([astuple(item) for item in area.items]))
     return sorted(modules), texts
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
-    """Return the digests of steps, kept in the user's cache as long as no file of the package changes."""
+    """Return the digests of steps, cached for the user until a file of the package changes."""
     state = hashlib.sha256()
     for file in sorted(code.PACKAGE.rglob("*")):
         if file.is_file() and file.parent.name != "__pycache__":
@@ -183,40 +181,40 @@ def digests(names: Iterable[str]) -> dict[str, str]:
     if missing and kept is not None:
         with contextlib.suppress(InputError, OSError):  # the cache only saves time
             make_private(kept.parent)
-            kept.touch(mode=0o600)  # a file that others can write to is not read
+            kept.touch(mode=0o600)  # a file that others can write is not read
             write_text(kept, json.dumps(known | missing))
     return {name: (known | missing)[name] for name in names}
 
 
 def mark_rules(rules: Iterable[Any]) -> dict[str, str]:
-    """Give every rule that calls a step its digest as the parameter ``code``: an edit makes results anew.
+    """Add the digest of the step as parameter ``code`` to every rule, so that code edits rerun the step.
 
-    So do another kind of processor that they are made for, and other settings that `given` tells a step. A
-    copy of data has the registered checksum, whatever code copied it and from wherever.
+    Another target processor and other settings in `given` also rerun the step. Copies of data are excluded:
+    they have the registered checksum, independent of code and source.
     """
-    called = {rule: found[1] for rule in rules if (found := STEP.search(_command(rule)))}
-    found = digests(dict.fromkeys(called.values()))
+    called = {rule: match[1] for rule in rules if (match := STEP.search(_command(rule)))}
+    codes = digests(dict.fromkeys(called.values()))
     for rule, name in called.items():
         if rule.params.get("sha256"):
             continue
         settings = getattr(rule.params.get("given"), "settings", None)
         more = {"settings": settings} if settings else {}
-        rule.set_params(code=found[name], processor=processor.target(), **more)
-    return {rule.name: found[name] for rule, name in called.items()}
+        rule.set_params(code=codes[name], processor=processor.target(), **more)
+    return {rule.name: codes[name] for rule, name in called.items()}
 
 
 def _command(rule: Any) -> str:
-    """Return the shell command of a rule with those of its parameters filled in that are texts."""
+    """Return the shell command of a rule, with its text parameters filled in."""
 
-    def text(found: re.Match) -> str:
-        value = rule.params.get(found[1])
-        return value if isinstance(value, str) else found[0]
+    def text(match: re.Match) -> str:
+        value = rule.params.get(match[1])
+        return value if isinstance(value, str) else match[0]
 
     return re.sub(r"{params\.(\w+)}", text, rule.shellcmd or "")
 
 
 def _read(kept: Path | None) -> dict[str, str]:
-    """Return the digests that were kept; none where nothing was, or somebody else could have written it."""
+    """Return the cached digests; {} if the cache is empty or another user could have written it."""
     try:
         is_usable = kept is not None and is_only_ours(kept.stat())
         return json.loads(kept.read_text(encoding="utf-8")) if is_usable else {}

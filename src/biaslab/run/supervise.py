@@ -1,4 +1,4 @@
-"""A program in the foreground that ends with this process, and whose interruption is told in one line."""
+"""Run a program in the foreground that ends with this process; report an interruption in one line."""
 
 import contextlib
 import os
@@ -11,26 +11,26 @@ _ENDED_BY = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.
 
 
 def supervise(command: Sequence[str], patience: float) -> int:
-    """Run a program to its end, pass on what it says until it is interrupted, and return its exit code.
+    """Run a program to its end, forward its messages until an interruption, and return its exit code.
 
-    The program has the locks that this process holds. An interruption (Ctrl-C), a request to terminate or the
-    loss of the terminal ends it, within `patience` seconds, and all that it started; the code is then 128 and
-    the signal. So does the death of this process, whatever its cause: `biaslab.run.keeper` sees to it. With
-    Ctrl-Z all stop, until this process goes on.
+    The program inherits the locks of this process. An interruption (Ctrl-C), SIGTERM or the loss of the
+    terminal ends it and its children within `patience` seconds; the code is then 128 plus the signal.
+    The death of this process, for any cause, also ends them (`biaslab.run.keeper`). Ctrl-Z stops all of them
+    until this process continues.
     """
     ends: list[int] = []
     before = {number: signal.getsignal(number) for number in (*_ENDED_BY, signal.SIGTSTP)}
-    lifeline, end_of_it = os.pipe()
-    hold = os.fdopen(end_of_it, "wb", buffering=0)
+    lifeline, write_end = os.pipe()
+    hold = os.fdopen(write_end, "wb", buffering=0)
 
     def end(number: int, _: object) -> None:
-        ends.append(number)  # before all else: another signal may come in the midst of this
+        ends.append(number)  # first: another signal may interrupt this handler
         if len(ends) == 1:
             hold.close()
             _say(f"{_ENDED_BY[number]}; the same command goes on from here")
 
     def has_ended() -> bool:
-        return bool(ends)  # a call: Python runs a handler that is due before it enters a function
+        return bool(ends)  # a call, because Python runs pending handlers on function entry
 
     for number in _ENDED_BY:
         if number == signal.SIGINT or before[number] != signal.SIG_IGN:  # nohup ignores hang-ups
@@ -40,11 +40,11 @@ def supervise(command: Sequence[str], patience: float) -> int:
         stdin=lifeline,
         stderr=subprocess.PIPE,
         close_fds=False,
-        start_new_session=True,  # what a terminal sends to all reaches this process alone
+        start_new_session=True,  # signals of the terminal reach this process only
     )
     os.close(lifeline)
     signal.signal(signal.SIGTSTP, lambda *_: _stop_with(keeper))
-    with keeper, hold:  # which closes when what is said cannot be passed on, too
+    with keeper, hold:  # closes `hold` also if forwarding fails
         for line in keeper.stderr:
             if not has_ended():
                 sys.stderr.buffer.write(line)
@@ -59,13 +59,13 @@ def supervise(command: Sequence[str], patience: float) -> int:
 
 
 def _stop_with(keeper: subprocess.Popen) -> None:
-    """Stop until this process is continued, and let the keeper's program do the same."""
+    """Stop this process and the keeper's program until this process is continued."""
     keeper.send_signal(signal.SIGTSTP)
     os.kill(os.getpid(), signal.SIGSTOP)
     keeper.send_signal(signal.SIGCONT)
 
 
 def _say(line: str) -> None:
-    """Write a line of this command, past Python's buffers: they may be in use when a signal comes."""
-    with contextlib.suppress(OSError):  # a terminal that is gone
+    """Write a line without Python's buffers, which may be in use when a signal arrives."""
+    with contextlib.suppress(OSError):  # the terminal may be gone
         os.write(2, f"biaslab: {line}\n".encode())

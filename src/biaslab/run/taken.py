@@ -1,4 +1,4 @@
-"""What a run has taken from another one: noted in its folder for as long as its results are there."""
+"""Record which results a run has taken from another run, in its results folder."""
 
 import contextlib
 import hashlib
@@ -20,27 +20,27 @@ _INDECISIVE = {"datasets", "cluster", FAILED}
 
 @dataclass(frozen=True)
 class Taken:
-    """What was taken."""
+    """The results taken from another run."""
 
     source: str = ""  # the name of the crate or folder
     manifest: str = ""  # the sha256 of its manifest
-    steps: int = 0  # whose results were taken
-    extras: tuple[str, ...] = ()  # optional dependencies that it had
-    datasets: Mapping[str, str] = field(default_factory=dict)  # sha256 of the data that it had, by name
-    environment: Mapping[str, Any] = field(default_factory=dict)  # where it was made, as its manifest says
-    rewritten: tuple[str, ...] = ()  # rules whose code has changed since
-    recheck: Mapping[str, Any] = field(default_factory=dict)  # what was drawn and made again, and the seed
-    config: str = ""  # the `config_digest` of the run that took it
+    steps: int = 0  # number of steps with taken results
+    extras: tuple[str, ...] = ()  # optional dependencies of the other run
+    datasets: Mapping[str, str] = field(default_factory=dict)  # sha256 of the other run's data, by name
+    environment: Mapping[str, Any] = field(default_factory=dict)  # environment in its manifest
+    rewritten: tuple[str, ...] = ()  # rules with code that has changed since then
+    recheck: Mapping[str, Any] = field(default_factory=dict)  # steps drawn for recheck, and the seed
+    config: str = ""  # the `config_digest` of the run with the taken results
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
-    """Return the sha256 of a complete configuration, without where data lie, how jobs run and what failed."""
+    """Return the sha256 of a complete configuration, without data locations, cluster limits and failures."""
     decisive = {key: value for key, value in config.items() if key not in _INDECISIVE}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
 def check_taken(taken: Taken, config: Mapping[str, Any]) -> None:
-    """Refuse a run beside results that were taken for another configuration: Snakemake would keep them."""
+    """Refuse a run with results taken for another configuration, because Snakemake would keep them."""
     if taken.config and taken.config != config_digest(config):
         raise InputError(
             f"results/: was taken in part from {taken.source} for another configuration; name that run again"
@@ -49,7 +49,7 @@ def check_taken(taken: Taken, config: Mapping[str, Any]) -> None:
 
 
 def read_taken(results: Path) -> Taken:
-    """Return what the run in a results folder has taken; often nothing."""
+    """Return the record of taken results in a results folder; an empty record if there is none."""
     try:
         values = json.loads((results / TAKEN).read_text(encoding="utf-8"))
         return Taken(**{**values, "extras": tuple(values["extras"]), "rewritten": tuple(values["rewritten"])})
@@ -58,20 +58,20 @@ def read_taken(results: Path) -> Taken:
 
 
 def note_taken(results: Path, taken: Taken, records: Iterable[StepRecord]) -> None:
-    """Note what a run takes, and what its results were made by."""
+    """Write the record of taken results, and the records of their steps."""
     write_text(results / _RECORDS, records_text(records))
     write_json(results / TAKEN, asdict(taken))
 
 
 def forget_taken(results: Path) -> None:
-    """Remove the note."""
+    """Remove the record of taken results."""
     for file in _files(results):
         file.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def kept_note(results: Path) -> Iterator[None]:
-    """Put the note back as it was where the context ends with an error or an exit."""
+    """Restore the record of taken results if the context ends with an error or an exit."""
     before = {file: file.read_text(encoding="utf-8") for file in _files(results) if file.is_file()}
     try:
         yield
@@ -87,6 +87,6 @@ def _files(results: Path) -> list[Path]:
 
 
 def taken_records(results: Path) -> list[StepRecord]:
-    """Return what the results that a run has taken were made by."""
+    """Return the step records of taken results."""
     file = results / _RECORDS
     return parse_records(file.read_text(encoding="utf-8"), str(file)) if file.is_file() else []

@@ -1,4 +1,4 @@
-"""What commands print: tables on a terminal, plain text in a pipe or file."""
+"""Print tables on a terminal, and plain text in a pipe or file."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from rich.text import Text
 
 
 def plain_console(**options: Any) -> Console:
-    """Return a console that prints text as it is; options as those of `rich.console.Console`."""
+    """Return a console that prints text verbatim, with options of `rich.console.Console`."""
     return Console(markup=False, emoji=False, highlight=False, **options)
 
 
 def page_console(width: int = 110) -> Console:
-    """Return a console for pages: as wide as the terminal, and `width` where there is none."""
+    """Return a console for pages: as wide as the terminal, or `width` without a terminal."""
     console = plain_console()
     if not console.is_terminal:
         console.width = width
@@ -27,7 +27,7 @@ def plain_table(
     numbers: Sequence[int],
     style: Callable[[str], str] = lambda cell: "",
 ) -> Table:
-    """Return a table without lines; columns with `numbers` are set flush right, `style` is that of a cell."""
+    """Return a table without lines; columns in `numbers` are right-aligned, `style` is that of a cell."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for k, header in enumerate(headers):
         table.add_column(header, justify="right" if k in numbers else "left", overflow="fold")

@@ -1,9 +1,9 @@
-"""Going on from another run: which of its results are taken, and what is made here.
+"""Continue from another run: select the results to take, and run the remaining steps.
 
-A result is taken where this run would make it of the same files by the same command; in a run of the same
-configuration also where the command has changed. Code that has changed since is named. Snakemake then sees
-files that are there, and makes what is missing. What is shown (tables, figures, the audit) is made here in
-any case where that needs nothing else.
+A result is taken if this run would compute it from the same files by the same command. In a run of the same
+configuration, the command may differ. Changed code is reported. Snakemake then finds the taken files and runs
+the missing steps. Shown results (tables, figures, the audit) are always recomputed here if all their inputs
+are available.
 """
 
 import os
@@ -48,28 +48,28 @@ _NOTHING, _FILES, _SETTINGS, _AGAIN = (
 
 @dataclass(frozen=True)
 class Source:
-    """The run to go on from, and how far it is trusted."""
+    """The run to continue from, and the level of trust in it."""
 
     name: str
     run: Run
-    trusts: bool = True  # whether anything of it is taken
-    recheck: int = 0  # how many steps are made again
-    seed: int | None = None  # by which they are drawn
+    trusts: bool = True  # whether any result of it is taken
+    recheck: int = 0  # number of steps to recompute
+    seed: int | None = None  # seed of the draw of these steps
 
 
 class Choice:
-    """What is taken and what is to be made, of the jobs of a run, each after those that it waits for.
+    """The taken and the remaining results of a run; each job follows its prerequisites in `jobs`.
 
     Parameters
     ----------
     registered : mapping
-        The registered sha256 of copies of data, by path.
+        Registered sha256 of copies of data, by path.
     config : str
-        The digest of the configuration of this run.
+        Digest of the configuration of this run.
     is_same_run : bool
         Whether the crate has the configuration of this run.
     drawn : collection of str
-        First outputs of steps that are made again.
+        First outputs of recomputed steps.
     """
 
     def __init__(
@@ -89,31 +89,31 @@ class Choice:
         self.digests = {f"{RESULTS}{name}": d for name, d in source.run.manifest["outputs"].items()}
         self.digests |= {name: d for record in steps for name, d in record.outputs.items()}
         self._read = {name: digest for record in steps for name, digest in record.inputs.items()}
-        self.noted = read_notes(Path(NOTES), ()).keys()  # what Snakemake has made here
+        self.noted = read_notes(Path(NOTES), ()).keys()  # outputs of Snakemake in this folder
         self.before = {file for record in taken_records(HERE) for file in record.outputs} - self.noted
-        self._anew: dict[Job, bool] = {}
-        self.why: dict[Job, str] = {}  # "" for those that agree
+        self._recomputed: dict[Job, bool] = {}
+        self.why: dict[Job, str] = {}  # reason not to take the results of a job; "" if they agree
         for job in jobs:
-            self.why[job] = self._why_not(job)
+            self.why[job] = self._reason(job)
 
     def records_of(self, job: Job) -> list[StepRecord]:
-        """Return what the crate says of a job: in an older version several steps may have done its work."""
+        """Return the crate's records of a job: in older versions, several steps may correspond to one job."""
         return list({id(r): r for file in job.outputs if (r := self._records.get(file))}.values())
 
-    def _why_not(self, job: Job) -> str:
+    def _reason(self, job: Job) -> str:
         records = self.records_of(job)
         if not records:
             return _NOTHING
         if not self.is_same_run and {record.command for record in records} != {job.command}:
             return _SETTINGS
         for name, file in job.input_names().items():
-            if why := self._why_not_input(name, file):
+            if why := self._input_reason(name, file):
                 return why
         others = (file for file in job.outputs if self.is_unequal(file))
-        own = (file for file in others if file in self.noted or not self._is_held(file))
+        own = (file for file in others if file in self.noted or not self._is_in_crate(file))
         return next((f"{file} was made here with other bytes" for file in own), "")
 
-    def _why_not_input(self, name: str, file: str) -> str:
+    def _input_reason(self, name: str, file: str) -> str:
         maker = self.maker.get(file)
         if maker is not None and file not in self.registered:
             return _AGAIN if self.why[maker] else ""
@@ -123,24 +123,24 @@ class Choice:
         return "" if now in ("", self._read[name]) else f"{name} is another file now"
 
     def is_unequal(self, file: str) -> bool:
-        """Tell whether a file lies here with other bytes than the crate names."""
+        """Return whether a local file has other bytes than the file in the crate."""
         return file in self.digests and Path(file).exists() and _sha256(file) != self.digests[file]
 
-    def _is_held(self, file: str) -> bool:
+    def _is_in_crate(self, file: str) -> bool:
         return self.run.holds(file.removeprefix(RESULTS))
 
     def is_stale(self, file: str) -> bool:
-        """Tell whether a file was taken before, and would be another now."""
+        """Return whether a file was taken earlier, but is outdated now."""
         return file in self.before and file in self.maker and bool(self.why[self.maker[file]])
 
     def is_here(self, file: str) -> bool:
-        """Tell whether a file lies here that stays."""
+        """Return whether a file exists here and is kept."""
         job = self.maker.get(file)
         agrees = job is not None and not self.why[job]
         return Path(file).exists() and not (self.is_unequal(file) if agrees else self.is_stale(file))
 
     def record(self, job: Job) -> StepRecord:
-        """Return the record of a job that agrees, with the command and the inputs that it has now."""
+        """Return the record of an agreeing job, with its current command and inputs."""
         digests = self.digests | self.registered
         inputs = {
             name: digests.get(file) or self._read.get(name, "") for name, file in job.input_names().items()
@@ -151,78 +151,78 @@ class Choice:
 
     @cached_property
     def agreeing(self) -> list[Job]:
-        """The jobs whose results the crate knows as this run would make them."""
+        """The jobs with results in the crate that agree with this run."""
         return [job for job in self.jobs if not self.why[job]]
 
     @cached_property
     def rewritten(self) -> list[Job]:
-        """Those of them whose code has changed since."""
-        now = digests(sorted({job.step for job in self.agreeing if job.step}))
+        """The agreeing jobs with code that has changed."""
+        codes = digests(sorted({job.step for job in self.agreeing if job.step}))
         return [
             job
             for job in self.agreeing
-            if not is_shown_job(job) and {r.code for r in self.records_of(job)} != {now.get(job.step, "")}
+            if not is_shown_job(job) and {r.code for r in self.records_of(job)} != {codes.get(job.step, "")}
         ]
 
     def is_there(self, file: str) -> bool:
-        """Tell whether a file need not be made: it lies here, or is taken."""
+        """Return whether a file need not be computed, because it exists here or is taken."""
         job = self.maker.get(file)
         return job is None or (not self.is_drawn(job) and (self.is_here(file) or self._is_taken(job, file)))
 
     def _is_taken(self, job: Job, file: str) -> bool:
         return (
             not self.why[job]
-            and self._is_held(file)
+            and self._is_in_crate(file)
             and not self.is_drawn(job)
-            and not self._is_made_anew(job)
+            and not self._is_recomputed(job)
         )
 
     def is_drawn(self, job: Job) -> bool:
-        """Tell whether a job is made again for the spot check."""
+        """Return whether a job is recomputed for the spot check."""
         return bool(job.outputs) and job.outputs[0] in self.drawn
 
-    def _is_made_anew(self, job: Job) -> bool:
-        """Tell whether something that is shown is made here: where all that it is made of will be there."""
-        if job not in self._anew:
-            self._anew[job] = is_shown_job(job) and all(map(self._will_be, job.inputs))
-        return self._anew[job]
+    def _is_recomputed(self, job: Job) -> bool:
+        """Return whether a shown job is recomputed here, because all its inputs will be available."""
+        if job not in self._recomputed:
+            self._recomputed[job] = is_shown_job(job) and all(map(self._is_available, job.inputs))
+        return self._recomputed[job]
 
-    def _will_be(self, file: str) -> bool:
+    def _is_available(self, file: str) -> bool:
         job = self.maker.get(file)
-        return self.is_there(file) or self.is_drawn(job) or self._is_made_anew(job)
+        return self.is_there(file) or self.is_drawn(job) or self._is_recomputed(job)
 
     @cached_property
     def taken(self) -> dict[Job, list[str]]:
-        """The jobs some of whose results are taken, with these."""
-        found = {job: [f for f in job.outputs if self._is_taken(job, f)] for job in self.agreeing}
-        return {job: files for job, files in found.items() if files}
+        """The jobs with taken results, and these results."""
+        outputs = {job: [f for f in job.outputs if self._is_taken(job, f)] for job in self.agreeing}
+        return {job: files for job, files in outputs.items() if files}
 
     @cached_property
     def made(self) -> list[Job]:
-        """The jobs that run, as far as can be told from which files are missing."""
+        """The jobs that run, judging by missing files only."""
         read = {file for job in self.jobs for file in job.inputs}
         wanted = [job for job in self.jobs if not read & set(job.outputs) or self.is_drawn(job)]
-        found = set()
+        needed = set()
         while wanted:
             job = wanted.pop()
-            if job not in found and not (job.outputs and all(map(self.is_there, job.outputs))):
-                found.add(job)
+            if job not in needed and not (job.outputs and all(map(self.is_there, job.outputs))):
+                needed.add(job)
                 wanted += [self.maker[file] for file in job.inputs if not self.is_there(file)]
-        return [job for job in self.jobs if job in found]
+        return [job for job in self.jobs if job in needed]
 
 
 def is_shown_job(job: Job) -> bool:
-    """Tell whether a job makes nothing but tables, figures or the audit."""
+    """Return whether a job writes only tables, figures or the audit."""
     return bool(job.outputs) and all(is_shown(file.removeprefix(RESULTS)) for file in job.outputs)
 
 
 def announce(source: Source) -> Taken:
-    """Note what another run had, so that this one can be planned although its data may be elsewhere."""
+    """Record extras and data of another run, so that this run can be planned without these data."""
     made_in = source.run.manifest[VARIABLE_KEY]
     versions = made_in.get("packages", {})
-    had = {name for name, version in versions.items() if version != NOT_INSTALLED}
+    installed = {name for name, version in versions.items() if version != NOT_INSTALLED}
     known = sorted({load_area(area).extra for area in AREAS} - {""})
-    extras = tuple(extra for extra in known if had.issuperset(requirements([extra])))
+    extras = tuple(extra for extra in known if installed.issuperset(requirements([extra])))
     digest = sha256_file(source.run.folder / MANIFEST) if source.run.holds(MANIFEST) else ""
     taken = Taken(source.name, digest, 0, extras, known_data(source.run), made_in)
     before = read_taken(HERE)
@@ -233,7 +233,7 @@ def announce(source: Source) -> Taken:
 
 
 def known_data(run: Run) -> dict[str, str]:
-    """Return the sha256 of the data that another run had, or that its steps have read, by name."""
+    """Return the sha256 of the data that another run had or read, by name."""
     files = {name: digest for step in run.steps for name, digest in step.inputs.items()}
     files |= {f"{RESULTS}{name}": digest for name, digest in run.manifest["outputs"].items()}
     paths = {PurePosixPath(name): digest for name, digest in files.items()}
@@ -247,9 +247,9 @@ def choose(
     registry: Mapping[str, Dataset],
     root: Path,
 ) -> tuple[Choice, int]:
-    """Return what is taken of another run, and the seed by which steps to make again were drawn.
+    """Return the choice of results from another run, and the seed of the recheck.
 
-    `config` is as it was written, without defaults.
+    `config` is the configuration as written, without defaults.
     """
     copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
     registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
@@ -258,20 +258,20 @@ def choose(
     chosen, seed = Choice(jobs, source, *more), source.seed
     seed = secrets.randbelow(2**31) if seed is None else seed
     if source.recheck:
-        known = [job for job in chosen.agreeing if not is_shown_job(job)]
-        # Of code that has changed all results are taken or none, so that any of them may be drawn.
-        drawn = draw(chosen.rewritten or known, source.recheck, seed)
+        candidates = [job for job in chosen.agreeing if not is_shown_job(job)]
+        # All results of changed code are taken or none of them, so any of them may be drawn.
+        drawn = draw(chosen.rewritten or candidates, source.recheck, seed)
         chosen = Choice(jobs, source, *more, drawn={job.outputs[0] for job in drawn})
     return chosen, seed
 
 
 def draw(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
-    """Return some jobs at random."""
+    """Draw jobs at random without replacement."""
     return random.Random(seed).sample(sorted(jobs, key=lambda job: min(job.outputs)), min(count, len(jobs)))
 
 
 def _is_same(plan: Plan, run: Run) -> bool:
-    """Tell whether another run has the configuration of a plan, completed with the defaults of today."""
+    """Return whether another run has the configuration of a plan, with current defaults."""
     try:
         other = make_plan(read_written(run.folder / CONFIG), plan.root)
     except InputError:
@@ -280,7 +280,7 @@ def _is_same(plan: Plan, run: Run) -> bool:
 
 
 def describe(choice: Choice, source: Source) -> list[str]:
-    """Say what is taken, what is not and why, and what is made."""
+    """Describe taken results, results not taken with reasons, and remaining steps."""
     n_files = sum(map(len, choice.taken.values()))
     lines = [f"{source.name}: {n_files} results of {len(choice.taken)} steps are taken as done"]
     if rewritten := ", ".join(sorted({job.rule for job in choice.rewritten})):
@@ -296,15 +296,15 @@ def describe(choice: Choice, source: Source) -> list[str]:
             and job.outputs[0] not in choice.registered
         ):
             reasons.setdefault(choice.why[job], Counter())[job.rule] += 1
-    lines += [f"not taken, {why}: {_counted(rules)}" for why, rules in reasons.items()]
+    lines += [f"not taken, {why}: {_list_counts(rules)}" for why, rules in reasons.items()]
     shown = [job for job in choice.made if is_shown_job(job)]
     rules = Counter(job.rule for job in choice.made if job.outputs and job not in shown)
-    parts = [_counted(rules)] if rules else []
+    parts = [_list_counts(rules)] if rules else []
     parts += [f"{len(shown)} steps of tables, figures and the audit"] if shown else []
     return [*lines, f"to be made: {', '.join(parts) or 'nothing'}"]
 
 
-def _counted(rules: Counter) -> str:
+def _list_counts(rules: Counter) -> str:
     return ", ".join(f"{rule} ({n})" if n > 1 else rule for rule, n in rules.items())
 
 
@@ -317,11 +317,11 @@ def take(
     make: Callable[[Sequence[str]], int],
     say: Callable[[str], None],
 ) -> int:
-    """Copy what is taken, and make what must be there before the run; return an exit code.
+    """Copy the taken results, and compute results that are needed before the run; return an exit code.
 
-    `plan` returns the jobs that Snakemake would run for some targets, `make` runs them.
+    `plan` returns the jobs that Snakemake would run for given targets, and `make` runs them.
     """
-    known = [choice.record(job) for job in choice.agreeing]
+    records = [choice.record(job) for job in choice.agreeing]
     drawn = [job for job in choice.jobs if choice.is_drawn(job)]
     targets = [file for job in drawn for file in job.outputs]
     results = choice.maker.keys() - choice.registered.keys()
@@ -330,7 +330,7 @@ def take(
     rewritten = tuple(sorted({*taken.rewritten, *(job.rule for job in choice.rewritten)}))
     n_steps = max(taken.steps, len(choice.taken))
     taken = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
-    note_taken(HERE, taken, known)
+    note_taken(HERE, taken, records)
     moment = min((os.stat(f).st_mtime_ns for f in results if choice.is_here(f)), default=time.time_ns())
     for file in (file for files in choice.taken.values() for file in files):
         if not choice.is_here(file):
@@ -346,13 +346,13 @@ def take(
     if code := make_ahead(targets):
         return code
     unequal = [job for job in drawn if any(map(choice.is_unequal, job.outputs))]
-    found = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
+    share = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
     if unequal:
         _remove(choice.digests.keys() - here)
-        raise InputError(f"{source.name}: {found}; nothing of it is taken")
-    say(f"{found}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give others (95 % confidence)")
+        raise InputError(f"{source.name}: {share}; nothing of it is taken")
+    say(f"{share}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give others (95 % confidence)")
     report = {"seed": seed, "drawn": [min(job.outputs) for job in drawn], "equal": len(drawn)}
-    note_taken(HERE, replace(taken, recheck=report), known)
+    note_taken(HERE, replace(taken, recheck=report), records)
     return make_ahead([])
 
 
@@ -365,10 +365,10 @@ def _make_ahead(
     make: Callable[[Sequence[str]], int],
     say: Callable[[str], None],
 ) -> int:
-    """Make targets in rounds; without any, what is missing where Snakemake would run again what is done.
+    """Compute targets in rounds; without targets, compute missing files that would cause reruns.
 
-    It does so with what was made of a file that it makes in the same run. What is made before, with the bytes
-    that the other run names, is as old as what was taken. Returns an exit code.
+    Snakemake reruns all steps that depend on a file computed in the same run. Files computed in advance, with
+    the bytes of the other run, get the age of the taken files. Return an exit code.
     """
     needed = {file for job in choice.made for file in job.outputs}
     while True:
@@ -387,7 +387,7 @@ def _make_ahead(
 
 
 def describe_made(choice: Choice) -> list[str]:
-    """Say which of the results that were made here have the bytes that the other run names."""
+    """Describe how many results computed here have the bytes of the other run."""
     files = [file for job in choice.made for file in job.outputs if file in choice.digests]
     files = [file for file in files if Path(file).exists() and file != f"{RESULTS}{MANIFEST}"]
     other = [file for file in files if choice.is_unequal(file)]
@@ -403,7 +403,7 @@ def _remove(files: Iterable[str]) -> None:
 
 
 def _sha256(file: str) -> str:
-    """Return the sha256 of a file, once for each state of it."""
+    """Return the sha256 of a file, cached by modification time and size."""
     state = os.stat(file)
     return _sha256_at(file, state.st_mtime_ns, state.st_size)
 
@@ -414,7 +414,7 @@ def _sha256_at(file: str, *state: int) -> str:
 
 
 def _age(files: Iterable[str], moment: int) -> None:
-    """Let files be no newer than what was made of them."""
+    """Set the times of files to `moment`, so that they are not newer than their dependents."""
     for file in files:
         if Path(file).exists():
             os.utime(file, ns=(moment, moment))

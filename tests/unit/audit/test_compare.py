@@ -1,8 +1,8 @@
+import io
 import json
 import math
 import shutil
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaslab.audit.compare import DIFFERENT, ONLY_IN_A, compare_files, compare_runs, relative_difference
+from biaslab.audit.compare import DIFFERENT, ONLY_IN_A, compare_runs, relative_difference
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.core.io import write_npz, write_parquet, write_tsv
@@ -19,7 +19,6 @@ from biaslab.run.manifest import MANIFEST, result_files
 from biaslab.run.provenance import sha256_file
 from properties import examples
 
-ROOT = Path(__file__).parents[3]
 TABLE = pd.DataFrame(
     {"weat": ["a", "b", None], "x": [1.0, 2.0, np.nan], "n": [1, 2, 3], "ok": [True, False, True]}
 )
@@ -53,17 +52,27 @@ def only(comparison, path):
     return next(file for file in comparison.files if file.path == path)
 
 
-def test_a_copy_is_byte_equal(runs):
+def test_a_copy_is_byte_equal_and_logs_do_not_count(runs):
+    write_text(runs[1] / "logs/x.log", "2")
+    write_text(runs[1] / "benchmarks/y.tsv", "2")
     comparison = compare_runs(*runs)
     assert comparison.counts == {"byte_equal": 7}
     assert comparison.is_equal
     assert comparison.verdicts == []
 
 
-def test_logs_do_not_count(runs):
-    write_text(runs[1] / "logs/x.log", "2")
-    write_text(runs[1] / "benchmarks/y.tsv", "2")
-    assert compare_runs(*runs).is_equal
+def test_other_files_are_equal_byte_by_byte_or_of_one_run_alone(runs):
+    (runs[1] / "j.json").unlink()
+    write_text(runs[1] / "new.md", "x")
+    for folder, last in zip(runs, "12", strict=True):
+        write_text(folder / "f.svg", " " * (3 << 20) + last)
+    comparison = compare_runs(*runs)
+    found = only(comparison, "f.svg")
+    assert (found.status, found.where) == ("different", "this kind of file is compared by bytes alone")
+    assert only(comparison, "j.json").status == "only_in_a"
+    assert only(comparison, "new.md").status == "only_in_b"
+    assert not comparison.is_equal
+    assert len(comparison.table()) == 8
 
 
 def test_the_manifest_may_differ_in_environment_and_outputs_alone(runs):
@@ -111,11 +120,7 @@ def test_another_layout_of_the_same_table_is_numerically_equal(runs):
 @pytest.mark.parametrize(
     ("changes", "difference", "where"),
     [
-        (
-            {"W": np.array([[0, 1, 2], [3, 8, 5]], np.float32)},
-            0.5,
-            "W[1, 1]: 4.0 in A, 8.0 in B",
-        ),
+        ({"W": np.array([[0, 1, 2], [3, 8, 5]], np.float32)}, 0.5, "W[1, 1]: 4.0 in A, 8.0 in B"),
         ({"n": np.int64(6)}, 0.5, "n: 3 in A, 6 in B"),
         ({"s": np.array(["u", "w"])}, math.nan, "s[1]: 'v' in A, 'w' in B"),
         ({"W": np.zeros((3, 2), np.float32)}, math.nan, "W: shape 2 x 3 in A, 3 x 2 in B"),
@@ -149,22 +154,6 @@ def test_json_is_compared_by_content(runs, change, where):
     assert found.where.startswith(where)
 
 
-def test_other_files_are_equal_only_byte_by_byte(runs):
-    write_text(runs[1] / "f.svg", "<SVG/>")
-    found = only(compare_runs(*runs), "f.svg")
-    assert (found.status, found.where) == ("different", "this kind of file is compared by bytes alone")
-
-
-def test_files_of_one_run_alone_are_told(runs):
-    (runs[1] / "f.svg").unlink()
-    write_text(runs[1] / "new.md", "x")
-    comparison = compare_runs(*runs)
-    assert only(comparison, "f.svg").status == "only_in_a"
-    assert only(comparison, "new.md").status == "only_in_b"
-    assert not comparison.is_equal
-    assert len(comparison.table()) == 8
-
-
 def test_changed_verdicts_are_told(runs):
     changed = CLAIMS.assign(verdict=["reproduced", "direction_only", "reproduced"]).iloc[:2]
     write_tsv(runs[1] / "audit/claims.tsv", changed)
@@ -178,11 +167,16 @@ def test_a_wider_tolerance_makes_numbers_equal(runs):
     assert compare_runs(*runs, rtol=0.1).is_equal
 
 
+PICKLED = io.BytesIO()
+np.savez(PICKLED, W=np.array([{"a": 1}], dtype=object))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("p.parquet", b"no", r"p\.parquet: not a readable Parquet table"),
         ("z.npz", b"no", r"z\.npz: not a readable \.npz file"),
+        ("z.npz", PICKLED.getvalue(), r"z\.npz: not a readable"),
         ("j.json", b"{", r"j\.json: not readable JSON"),
         ("t.tsv", b"a\tb\n1\t2\t3\n1\n\xff\n", r"t\.tsv: not a tab-separated table"),
     ],
@@ -190,12 +184,6 @@ def test_a_wider_tolerance_makes_numbers_equal(runs):
 def test_damaged_files_are_refused(runs, name, content, message):
     (runs[1] / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
-        compare_runs(*runs)
-
-
-def test_nothing_is_unpickled(runs):
-    np.savez(runs[1] / "z.npz", W=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(InputError, match=r"z\.npz: not a readable"):
         compare_runs(*runs)
 
 
@@ -251,7 +239,7 @@ def test_missing_and_empty_folders_are_refused(runs, tmp_path):
         compare_runs(tmp_path / "c", tmp_path / "d")
 
 
-@examples(50)
+@examples(20)
 @given(st.lists(st.floats(allow_infinity=False), min_size=1, max_size=5), st.floats(1e-12, 0.5))
 def test_a_relative_difference_is_symmetric_and_known_for_scaled_numbers(xs, step):
     x = np.array(xs)
@@ -261,13 +249,6 @@ def test_a_relative_difference_is_symmetric_and_known_for_scaled_numbers(xs, ste
     np.testing.assert_array_equal(found, relative_difference(y, x))
     usual = np.abs(x) > 1e-290
     np.testing.assert_allclose(found[usual], step, rtol=1e-3, atol=1e-15)
-
-
-def test_large_files_are_compared_to_their_end(tmp_path):
-    for name, last in (("a", b"1"), ("b", b"2")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "f.bin").write_bytes(bytes(3 << 20) + last)
-    assert compare_files("f.bin", tmp_path / "a", tmp_path / "b", 0).status == "different"
 
 
 def write_record(path, *files):
@@ -298,10 +279,3 @@ def test_a_record_of_other_columns_or_rows_is_different(tmp_path):
         write_text(tmp_path / "run/ranking/a.tsv", text)
         (file,) = compare_runs(record, tmp_path / "run").files
         assert (file.status, file.where) == (DIFFERENT, where)
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "docs/records").glob("*.zip")), ids=lambda path: path.stem)
-def test_every_record_of_the_documentation_is_taken(path):
-    comparison = compare_runs(path, path)
-    assert comparison.is_equal
-    assert len(comparison.files) > 90

@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 from scipy.stats import false_discovery_control, norm
 
-from audit_data import claim
 from biaslab.audit.claims import EVIDENCE
-from biaslab.audit.measure import COLUMNS, measure_claims
+from biaslab.audit.measure import COLUMNS
 from biaslab.audit.summary import (
     NO_ROW,
     PAPERS,
@@ -17,32 +16,22 @@ from biaslab.audit.summary import (
     count_once,
     headline,
     multiplicity,
-    read_measured,
     read_papers,
     read_printed,
-    summary_table,
     weak_rows,
     worst,
 )
 from biaslab.audit.verdicts import VERDICTS
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
 
 
 def row(claim_id="c", **fields):
     """A measured row, with some fields changed."""
     texts = dict.fromkeys(COLUMNS, "") | {"claim_id": claim_id, "group": claim_id, "paper": "Doe 2020"}
-    texts |= {
-        "item": "Table 1",
-        "counts_as": "cell",
-        "kind": "value",
-        "data": "own",
-        "setup": "small",
-        "evidence": "result",
-    }
-    numbers = dict.fromkeys(
-        ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null"), math.nan
-    )
+    texts |= {"item": "Table 1", "counts_as": "cell", "kind": "value"}
+    texts |= {"data": "own", "setup": "small", "evidence": "result"}
+    names = ("value", "tolerance", "measured", "ci_low", "ci_high", "p_value", "null")
+    numbers = dict.fromkeys(names, math.nan)
     return texts | numbers | {"weak": "no", "verdict": "reproduced"} | fields
 
 
@@ -172,26 +161,16 @@ def test_the_accounting_says_what_does_not_add_up():
 
 def sign(name, p, measured=1.0, half=0.5, **fields):
     low, high = (math.nan, math.nan) if math.isnan(p) else (measured - half, measured + half)
-    numbers = {
-        "value": 1.0,
-        "tolerance": 0.0,
-        "measured": measured,
-        "ci_low": low,
-        "ci_high": high,
-        "p_value": p,
-    }
+    numbers = {"value": 1.0, "tolerance": 0.0, "measured": measured}
+    numbers |= {"ci_low": low, "ci_high": high, "p_value": p}
     return row(name, kind="sign", **numbers | fields)
 
 
 def test_multiplicity_counts_what_survives_the_number_of_tests():
     p_values = [0.001, 0.03, 0.04, 0.045, 0.6, 0.8]
     rows = [sign(f"c{n}", p, half=0.5 if p < 0.05 else 2) for n, p in enumerate(p_values)]
-    rows += [sign("wrong", 0.0001, measured=-1.0), sign("unknown", math.nan)]
-    rows += [
-        sign("unused", 0.0001, counts_as="none"),
-        sign("later", 0.0001, verdict="not_attempted"),
-        row("v"),
-    ]
+    rows += [sign("wrong", 0.0001, measured=-1.0), sign("unknown", math.nan), row("v")]
+    rows += [sign("unused", 0.0001, counts_as="none"), sign("later", 0.0001, verdict="not_attempted")]
     found = multiplicity(table(*rows))
     q = false_discovery_control([*p_values, 0.0001])
     assert (found.measured, found.tested, found.clear, found.untested) == (8, 7, 4, 1)
@@ -199,12 +178,9 @@ def test_multiplicity_counts_what_survives_the_number_of_tests():
     assert found.sentence.startswith("1 of 8 measured signs")
     none = multiplicity(table(row()))
     assert (none.measured, none.tested, none.clear, none.kept) == (0, 0, 0, 0)
-
-
-def test_a_negative_sign_is_clear_below_zero_only():
-    rows = [sign("below", 0.001, -1.0, value=-1.0), sign("across", 0.3, -1.0, half=2.0, value=-1.0)]
-    found = multiplicity(table(*rows))
-    assert (found.tested, found.clear, found.kept) == (2, 1, 1)
+    below, across = sign("below", 0.001, -1.0, value=-1.0), sign("across", 0.3, -1.0, half=2.0, value=-1.0)
+    negative = multiplicity(table(below, across))
+    assert (negative.tested, negative.clear, negative.kept) == (2, 1, 1)
 
 
 def test_noise_that_looks_clear_does_not_survive():
@@ -223,34 +199,6 @@ def test_weak_rows_say_why():
     assert found.to_dict() == {"b": "a null result would meet it, or come close", "c": tuned, "d": weaker}
 
 
-def test_a_measured_registry_can_be_read_back_and_counted(tmp_path):
-    write_tsv(tmp_path / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
-    claims = [claim(null="1.9"), claim(claim_id="s1", counts_as="statement", setup="nyt", reason="licensed")]
-    measured = measure_claims(claims, tmp_path, {"origins": ["small"]})
-    write_tsv(tmp_path / "claims.tsv", measured)
-    read = read_measured(tmp_path / "claims.tsv")
-    for found in (measured, read):
-        assert headline(found, NOTHING)[list(VERDICTS)].to_numpy().tolist() == [
-            [0, 0, 0, 0, 0, 0, 1],
-            [0, 0, 1, 0, 0, 0, 0],
-        ]
-        assert weak_rows(found)["claim_id"].tolist() == ["t1-mean"]
-
-
-def test_the_summary_names_what_was_not_at_hand_of_papers_that_are_described_once(tmp_path):
-    papers = lines(
-        tmp_path / "p.tsv",
-        PAPERS,
-        ("Doe 2020", "On x", "the text", "figures", ""),
-        ("Roe", "y", "all", "", ""),
-    )
-    shown = summary_table(table(row()), NOTHING, read_papers([papers]))
-    assert shown.note.endswith("Doe 2020: not at hand were figures.")
-    assert shown.shown["What it prints"].tolist() == ["statements", "cells"]
-    with pytest.raises(InputError, match="Doe 2020 has a row already"):
-        read_papers([papers, papers])
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -265,3 +213,6 @@ def test_the_summary_names_what_was_not_at_hand_of_papers_that_are_described_onc
 def test_a_wrong_account_of_what_is_printed_is_refused(tmp_path, rows, message):
     with pytest.raises(InputError, match=message):
         read_printed([lines(tmp_path / "x.tsv", PRINTED, *rows)])
+    papers = lines(tmp_path / "p.tsv", PAPERS, ("Doe 2020", "On x", "the text", "figures", ""))
+    with pytest.raises(InputError, match="Doe 2020 has a row already"):
+        read_papers([papers, papers])

@@ -88,47 +88,6 @@ def test_the_axis_is_that_of_the_differences(test):
     np.testing.assert_allclose(axis, bias_axis(vectors, weat), atol=1e-6)
 
 
-# By hand, in the plane: A on the first axis, B opposite, so that b, g and h point along (1, 0).
-PLANE = np.array([[3.0, 4], [0, 2], [-1, 0], [4, -3], [2, 0], [1, 0], [-2, 0], [-3, 0]])
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "expected"),
-    [
-        ("ripa", {}, (3 + 0) / 2 - (-1 + 4) / 2),  # components along b, lengths kept
-        ("same", {}, (0.6 + 0 + 1 + 0.8) / 4),  # sizes of cosines
-        ("direct_bias", {}, (0.6 + 0 + 1 + 0.8) / 4),
-        ("direct_bias", {"c": 2}, (0.36 + 0 + 1 + 0.64) / 4),
-        ("ect", {}, -1),  # cosines with opposite means
-    ],
-)
-def test_by_hand(name, parameters, expected):
-    weat = indices((0, 1), (2, 3), (4, 5), (6, 7), name, parameters)
-    assert measure_bias(PLANE, weat) == pytest.approx(expected, abs=1e-12)
-
-
-def test_one_pair_gives_the_relation_vector_of_the_pair():
-    """With one difference, b is (x - y) / |x - y|; two words of one vector each stand for one pair."""
-    rng = np.random.default_rng(3)
-    vectors = rng.normal(size=(8, 5))
-    vectors[5], vectors[7] = vectors[4], vectors[6]
-    b = (vectors[4] - vectors[6]) / np.linalg.norm(vectors[4] - vectors[6])
-    expected = (vectors[:2] @ b).mean() - (vectors[2:4] @ b).mean()
-    assert measure_bias(vectors, indices((0, 1), (2, 3), (4, 5), (6, 7), "ripa")) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("name", MEASURES)
-@given(test=cases(), seed=st.integers(0, 1000))
-def test_rotations_do_not_matter_and_lengths_only_where_they_are_kept(name, test, seed):
-    vectors, sets = test
-    weat = indices(*sets, name)
-    rotation, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(vectors.shape[1],) * 2))
-    before = measure_bias(vectors, weat)
-    assert measure_bias(vectors @ rotation, weat) == pytest.approx(before, rel=1e-6, abs=1e-8)
-    scaled = measure_bias(3 * vectors, weat)
-    assert scaled == pytest.approx(before * (3 if name == "ripa" else 1), rel=1e-6, abs=1e-8)
-
-
 @pytest.mark.parametrize("name", [name for name, measure in MEASURES.items() if measure.undefined])
 def test_attributes_of_one_vector_leave_every_measure_undefined(name):
     vectors = np.random.default_rng(0).normal(size=(8, 4))
@@ -167,32 +126,12 @@ def test_axis_is_the_first_principal_component_of_centred_pairs(seed, dimension)
     assert axis @ axis == pytest.approx(1)
 
 
-def test_swapping_the_attributes_turns_the_axis():
-    vectors = np.random.default_rng(0).normal(size=(12, 5))
-    turned = indices(WEAT.S, WEAT.T, WEAT.B, WEAT.A)
-    np.testing.assert_allclose(bias_axis(vectors, turned), -bias_axis(vectors, WEAT))
-
-
-def test_two_opposite_groups_give_the_axis_between_them():
-    vectors = np.zeros((12, 3))
-    vectors[:, 1] = 1.0
-    vectors[WEAT.A, 0], vectors[WEAT.B, 0] = 2.0, -2.0
-    vectors[WEAT.S, 0], vectors[WEAT.T, 0] = 1.0, -1.0
-    np.testing.assert_allclose(bias_axis(vectors, WEAT), [1, 0, 0], atol=1e-12)
-    half = 1 / np.sqrt(2)
-    np.testing.assert_allclose(project_targets(vectors, WEAT), [half, half, half, -half, -half])
-
-
 @given(st.integers(0, 10_000))
-def test_projections_are_cosines_that_neither_lengths_nor_rotations_change(seed):
-    rng = np.random.default_rng(seed)
-    vectors = rng.normal(size=(12, 4)) + 0.5
+def test_projections_are_cosines_with_the_axis(seed):
+    vectors = np.random.default_rng(seed).normal(size=(12, 4)) + 0.5
     found = project_targets(vectors, WEAT)
     axis = naive.bias_axis(vectors, WEAT.A, WEAT.B)
     np.testing.assert_allclose(found, [naive.cosine(vectors[i], axis) for i in range(5)], atol=1e-6)
-    rotation = np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    changed = vectors * rng.uniform(0.5, 2, (12, 1)) @ rotation
-    np.testing.assert_allclose(project_targets(changed, WEAT), found, atol=1e-6)
 
 
 def test_attributes_that_do_not_differ_have_no_axis():

@@ -1,7 +1,6 @@
 """Wrong input is answered with a hint at what is meant, in one line."""
 
 import csv
-import sys
 
 import numpy as np
 import pandas as pd
@@ -12,10 +11,9 @@ from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.classifiers.adapters import CallableModel
 from biaslab.classifiers.encoding import read_table
 from biaslab.classifiers.schema import load_schema
-from biaslab.cli import main
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import MAX_LINE_CHARACTERS
-from biaslab.core.io import read_npz, read_tsv
+from biaslab.core.io import read_tsv
 from biaslab.core.schema import check_schema
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.text.labelled import read_labelled
@@ -110,12 +108,6 @@ def test_long_texts_are_read(tmp_path):
     assert read_labelled(tmp_path / "a.csv")["text"].str.len().max() == len(texts[0])
 
 
-def test_objects_in_an_archive_give_no_advice_to_unpickle(tmp_path):
-    np.savez(tmp_path / "a.npz", W=np.array([{}], object))
-    hint = r"a\.npz: not a readable \.npz file \(it holds objects, or is none\); regenerate it"
-    assert_refused(hint, read_npz, tmp_path / "a.npz", ("W",))
-
-
 @pytest.mark.parametrize("value", [2**63, 1e300, -(2**63)])
 def test_whole_numbers_beyond_64_bits_in_a_configuration(value):
     schema = {"type": "object", "properties": {"seed": {"type": "integer"}}}
@@ -133,24 +125,6 @@ def test_a_model_that_ends_the_program_is_told(stop):
         CallableModel(ends, 2, 2).probabilities,
         np.ones((2, 2)),
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (["ranking", "rerank"], r"(see biaslab ranking rerank --help)"),
-        (["ranking", "rerun"], "No such command 'rerun'"),
-        (["embeddings", "train", "--no-such"], "No such option: --no-such"),
-    ],
-)
-def test_wrong_arguments_are_one_line(monkeypatch, capsys, arguments, hint):
-    monkeypatch.setattr(sys, "argv", ["biaslab", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    error = capsys.readouterr().err
-    assert stop.value.code == 2
-    assert hint in error
-    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Commands whose output nobody reads to the end, or that has no room."""
 
 import errno
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from biaslab import cli
-from biaslab.cli.output import _patient
 
 needs_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
 PROGRAM = """
@@ -36,13 +34,6 @@ def test_a_program_whose_output_is_cut_off_does_its_work(tmp_path, stream):
         assert other.read() == b""
         assert process.wait(600) == 0
     assert (tmp_path / "out").read_text() == "done"
-
-
-def test_whole_output_is_as_ever():
-    command = [sys.executable, "-m", "biaslab", "datasets", "--help"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "Print what is here" in run.stdout
-    assert run.stderr == ""
 
 
 def test_a_command_without_any_output_ends_as_usual():
@@ -78,16 +69,6 @@ def test_output_without_room_costs_one_line_at_most(arguments, full, line):
     assert run.returncode == 2
     assert (run.stderr or "").startswith(f"biaslab: {line}" if line else "")
     assert len((run.stderr or "").splitlines()) == bool(line)
-
-
-@needs_full_device
-def test_a_message_without_room_is_dropped_and_the_next_one_is_written(tmp_path):
-    with open("/dev/full", "w") as log, open(tmp_path / "log", "w") as with_room:
-        stream = _patient(log, drops=True)
-        print("dropped", file=stream, flush=True)
-        os.dup2(with_room.fileno(), log.fileno())
-        print("written", file=stream, flush=True)
-    assert (tmp_path / "log").read_text() == "written\n"
 
 
 def test_a_full_disk_is_told_in_one_line_wherever_it_is_met(monkeypatch, capsys):

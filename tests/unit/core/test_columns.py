@@ -28,10 +28,6 @@ def test_columns_are_those_that_every_table_has(tmp_path):
     assert columns.columns_of(path) == {"one": both, "other": both, "rows": ("row",), "part/two-B": ("f",)}
 
 
-def test_what_is_said_of_files_is_kept_as_written():
-    assert columns.said("hate_speech")["probes.npz"] == {"as `texts.npz`": "the texts of the other sets"}
-
-
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_column_of_an_area_has_a_meaning_and_stands_once_in_its_table(package):
     assert all(meaning for groups in columns.said(package).values() for meaning in groups.values())

@@ -37,7 +37,7 @@ def test_tied_candidates_have_shares_of_a_hit():
     assert found.p_values == pytest.approx(list(naive.p_values(lists).values()), abs=0.03)
 
 
-@pytest.mark.parametrize(("n_groups", "n_lists", "size"), [(2, 1, 15), (5, 1, 20), (12, 60, 4), (3, 8, 10)])
+@pytest.mark.parametrize(("n_groups", "n_lists", "size"), [(2, 1, 15), (12, 60, 4), (3, 8, 10)])
 def test_equal_groups_differ_in_5_of_100_files_at_most(n_groups, n_lists, size):
     rng, n = np.random.default_rng(4), np.full((n_lists, n_groups), size)
     places = n_groups * size // 4

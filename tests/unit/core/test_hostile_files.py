@@ -102,6 +102,10 @@ def write_endless_header(path, text=b"{'descr': ("):
         archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
 
 
+def write_objects(path):
+    np.savez(path, x=np.array([{}], object))
+
+
 FLOATS = {"descr": "<f8", "fortran_order": False}
 
 
@@ -112,6 +116,7 @@ FLOATS = {"descr": "<f8", "fortran_order": False}
         lambda path: write_member(path, FLOATS | {"shape": (10,)}, bytes(8)),  # more than there is
         damage,
         write_endless_header,
+        write_objects,
     ],
 )
 def test_arrays_that_are_not_what_they_announce_are_refused(tmp_path, write):
@@ -126,15 +131,3 @@ def test_an_array_that_is_packed_a_hundred_to_one_is_bounded(tmp_path, monkeypat
     assert f"{path}: x.npy unpacks to 8000128 bytes; refused" in refusal(read_npz, path)
     np.savez_compressed(path, x=np.random.default_rng(0).random(10**6))
     assert read_npz(path)["x"].size == 10**6
-
-
-@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/../../x"])
-def test_names_of_arrays_do_not_become_paths(tmp_path, name):
-    path = tmp_path / "in/a.npz"
-    path.parent.mkdir()
-    array = io.BytesIO()
-    np.save(array, np.arange(3))
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{name}.npy", array.getvalue())
-    assert read_npz(path)[name].tolist() == [0, 1, 2]
-    assert [p for p in tmp_path.rglob("*") if p.is_file()] == [path]

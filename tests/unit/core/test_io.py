@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core import files, io
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError
 
 TABLE = pd.DataFrame({"word": ["NA", "the", ""], "count": [3, 1, 2], "value": [0.1, float("nan"), 1e-300]})
 WRITERS = {
@@ -87,37 +87,19 @@ def test_missing_and_damaged_files(tmp_path, read):
         read(tmp_path / "damaged", *([("x",)] if read is io.read_tsv else []))
 
 
-def test_missing_columns_and_arrays_truncated_archives_and_objects_are_refused(tmp_path):
+def test_missing_columns_and_arrays_are_refused(tmp_path):
     io.write_tsv(tmp_path / "t.tsv", TABLE)
     with pytest.raises(InputError, match="column 'wrod' is missing"):
         io.read_tsv(tmp_path / "t.tsv", ("wrod",))
-    path = tmp_path / "a.npz"
-    io.write_npz(path, a=np.arange(10_000))
+    io.write_npz(tmp_path / "a.npz", a=np.arange(3))
     with pytest.raises(InputError, match="array 'W' is missing"):
-        io.read_npz(path, ("W",))
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"a.npz: not a readable .npz file"):
-        io.read_npz(path)
-    np.savez(path, a=np.array([{}], dtype=object))
-    with pytest.raises(InputError, match="not a readable"):
-        io.read_npz(path)
+        io.read_npz(tmp_path / "a.npz", ("W",))
 
 
-def test_suggestions():
-    assert suggest("simplwiki", ["simplewiki", "nyt"]) == "; did you mean 'simplewiki'?"
-    assert suggest("zzz", ["simplewiki"]) == ""
-
-
-@pytest.mark.parametrize("interrupted", [False, True])
-def test_the_command_ends_with_one_line(tmp_path, interrupted):
-    """Bad input ends with one line and exit code 2, an interrupt with 130; neither shows a traceback."""
-    code = "import biaslab.cli as c\n"
-    if interrupted:
-        code += "def f(*_, **__): raise KeyboardInterrupt\nc.app = f\n"
-    arguments = f"biaslab embeddings convert --format=glove {tmp_path}/x/b.npz --out {tmp_path}/o"
-    code += f"import sys; sys.argv = {arguments.split()!r}; c.main()"
+def test_an_interrupted_command_ends_with_one_line():
+    code = "import biaslab.cli as c\ndef f(*_, **__): raise KeyboardInterrupt\nc.app = f\n"
+    code += "import sys; sys.argv = ['biaslab', 'cache']; c.main()"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.returncode == (130 if interrupted else 2)
+    assert run.returncode == 130
     assert len(run.stderr.splitlines()) == 1
     assert run.stderr.startswith("biaslab: ")

@@ -155,9 +155,9 @@ def files(place):
     return sorted((place / "cache").rglob("*.kernel"))
 
 
-def test_warm_process_compiles_nothing_and_computes_the_same_bytes(place, cold):
+def test_warm_process_of_other_threads_elsewhere_compiles_nothing_and_computes_the_same_bytes(place, cold):
     assert (cold.hits, cold.misses) == (0, N_OVERLOADS)
-    warm = run(place)
+    warm = run(place, NUMBA_NUM_THREADS="1")
     assert (warm.hits, warm.misses) == (N_OVERLOADS - 1, 0)  # the callee is part of its callers
     assert warm.bytes == cold.bytes
 
@@ -189,19 +189,15 @@ path.write_text(path.read_text().replace("3.0", "5.0"))
     assert after.totals != cold.totals
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"NUMBA_OPT": "2"}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}],
-    ids=["optimisation", "processor"],
-)
-def test_other_settings_and_processors_have_code_of_their_own(place, change):
-    assert run(place, **change).hits == 0
-    assert len(files(place)) == 2 * N_OVERLOADS
+def test_other_settings_and_processors_have_code_of_their_own(place):
+    assert run(place, NUMBA_OPT="2").hits == 0
+    assert run(place, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").hits == 0
+    assert len(files(place)) == 3 * N_OVERLOADS
 
 
 def test_other_versions_have_code_of_their_own(place, fork):
-    assert fork(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{RUN}").hits == 0
-    assert fork(place, f"import numba; numba.__version__ = '0'\n{RUN}").hits == 0
+    assert fork(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{SERIAL}").hits == 0
+    assert fork(place, f"import numba; numba.__version__ = '0'\n{SERIAL}").hits == 0
 
 
 @pytest.mark.parametrize(("argument", "pair"), [("Pair(1.0, 2.0)", "x"), ("(Pair(1.0, 2.0), 0)", "x[0]")])
@@ -219,29 +215,20 @@ from biaslab.area.pair import Pair
 found = difference({argument})
 print(json.dumps([found, [], sum(difference.stats.cache_hits.values()), 0]))
 """
-    assert [fork(place, script).bytes, fork(place, script).hits] == [-1.0, 1]
+    assert fork(place, script).bytes == -1.0
+    assert fork(place, script).hits == 1
     edit(path, "[('a', float), ('b', float)]", "[('b', float), ('a', float)]")
     assert fork(place, script).bytes == 1.0
 
 
-def test_number_of_threads_is_no_part_of_the_key(place, cold):
-    warm = run(place, NUMBA_NUM_THREADS="1")
-    assert (warm.misses, warm.bytes) == (0, cold.bytes)
-
-
-def test_another_place_with_the_same_code_shares_the_kernels(place, template, cold, fork):
-    warm = fork(place, cache=template[0] / "cache")
-    assert (warm.misses, warm.bytes) == (0, cold.bytes)
-
-
-def test_processes_that_start_at_once_leave_a_whole_cache(place, cold):
+def test_processes_that_start_at_once_leave_a_whole_cache(place, cold, fork):
     shutil.rmtree(place / "cache")
-    with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(run, [place] * 4))
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(run, [place] * 2))
     assert {result.bytes for result in results} == {cold.bytes}
     assert len(files(place)) == N_OVERLOADS
     assert [path for path in (place / "cache").rglob("*") if path.name.startswith(".")] == []
-    assert run(place).misses == 0
+    assert fork(place).misses == 0
 
 
 def _damage(place):
@@ -250,12 +237,6 @@ def _damage(place):
     truncated.write_bytes(truncated.read_bytes()[:1000])
     head.write_bytes(b"?" + head.read_bytes()[1:])
     tail.write_bytes(tail.read_bytes()[:-1] + b"?")
-
-
-def _replace_by_folders(place):
-    for path in files(place):
-        path.unlink()
-        path.mkdir()
 
 
 def _open_files(place):
@@ -274,17 +255,14 @@ def _nothing(place):
 
 UNUSABLE = {
     "damaged": (_damage, ""),
-    "folders": (_replace_by_folders, ""),
     "files that others can write": (_open_files, ""),
     "a folder that others can write": (lambda place: (place / "cache/kernels").chmod(0o770), ""),
-    "a key that others can write": (lambda place: files(place)[0].parent.chmod(0o720), ""),
     "a link": (_link, ""),
     "somebody else's": (_nothing, "import os; uid = os.geteuid() + 1; os.geteuid = lambda: uid"),
     "of another numba": (
         _nothing,
         "from numba.core.compiler import CompileResult; del CompileResult._rebuild",
     ),
-    "no folder": (_nothing, "import os; os.environ['BIASLAB_CACHE'] = 'a file'"),
     "no home": (_nothing, "import os; os.environ |= dict(HOME='none', BIASLAB_CACHE='', XDG_CACHE_HOME='')"),
     "no space": (
         lambda place: shutil.rmtree(place / "cache"),
@@ -303,13 +281,8 @@ def test_without_a_usable_cache_kernels_are_compiled_to_the_same_code(place, col
     assert found.bytes == cold.bytes or why != "damaged"
     assert found.totals[0] != found.totals[1], "sums in another order are expected to differ in the last bits"
     assert not (place / "none").exists()
-
-
-@pytest.mark.parametrize("harm", [_damage, _open_files])
-def test_files_that_cannot_be_used_are_written_anew(place, harm, fork):
-    harm(place)
-    assert fork(place).misses == N_OVERLOADS
-    assert fork(place).misses == 0
+    if harm in (_damage, _open_files):
+        assert fork(place, SERIAL).misses == 0, "the files are written again"
 
 
 def test_folder_that_cannot_be_written_is_read(place, cold, fork):
@@ -319,7 +292,7 @@ def test_folder_that_cannot_be_written_is_read(place, cold, fork):
     edit(place / "src/biaslab/area/_scale_kernels.py", "3.0", "5.0")
     (place / "cache/kernels").chmod(0o500)
     try:
-        assert fork(place).misses == N_OVERLOADS
+        assert fork(place, SERIAL).misses == N_OVERLOADS - 1
     finally:
         (place / "cache/kernels").chmod(0o700)
         folder.chmod(0o700)
@@ -328,22 +301,14 @@ def test_folder_that_cannot_be_written_is_read(place, cold, fork):
 def test_kernels_lie_in_the_cache_of_the_user(place, fork):
     home = place / "home"
     home.mkdir()
-    for _ in range(2):
-        found = fork(place, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME=str(home / "c"))
-    assert found.misses == 0
-    assert len(list((home / "c/biaslab/kernels").rglob("*.kernel"))) == N_OVERLOADS
+    fork(place, SERIAL, HOME=str(home), BIASLAB_CACHE="", XDG_CACHE_HOME=str(home / "c"))
+    assert len(list((home / "c/biaslab/kernels").rglob("*.kernel"))) == N_OVERLOADS - 1
 
 
 def test_nobody_else_can_read_or_write_the_kernels(template):
     for path in (template[0] / "cache/kernels").rglob("*"):
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)
     assert (template[0] / "cache/kernels").stat().st_mode & 0o777 == 0o700
-
-
-def test_without_compiling_kernels_are_plain_functions(place, cold):
-    plain = run(place, NUMBA_DISABLE_JIT="1")
-    assert plain.hits == plain.misses == 0
-    assert plain.totals[0] == plain.totals[1] == cold.totals[0]
 
 
 def test_kernel_outside_the_modules_of_kernels_is_not_kept(place, fork):
@@ -362,28 +327,13 @@ print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.val
     assert len(files(place)) == N_OVERLOADS
 
 
-KEPT = """
-import json, re
-from numba.core import serialize
-from biaslab.area import _total_kernels
-from biaslab.core import kernel_cache
-kept = {}
-for path in kernel_cache.kernel_folder().rglob("*.kernel"):
-    called, _ = serialize.loads(kernel_cache._read_checked(path))
-    kept[path.name] = sorted(re.sub("0x[0-9a-f]+", "", name) for name, *_ in called)
-print(json.dumps([kept, [], 0, 0]))
-"""
-
-
-def test_kernel_is_kept_with_all_that_it_calls_wherever_that_came_from(place, cold, fork):
-    kept = fork(place, KEPT).bytes
-    assert sum("scaled" in called for called in kept.values()) == N_OVERLOADS - 1
-    assert any("parallelgufuncwrapper" in called for called in kept.values()), "numba compiles it on the side"
+def test_callers_are_compiled_alike_where_their_callee_was_loaded(place, cold, fork):
     shutil.rmtree(place / "cache")
     fork(place, "from biaslab.area._scale_kernels import scaled; scaled(1.0); print('[0, [], 0, 0]')")
     found = fork(place)
     assert (found.bytes, found.hits, found.misses) == (cold.bytes, 1, N_OVERLOADS - 1)
-    assert fork(place, KEPT).bytes == kept
+    warm = fork(place)
+    assert (warm.bytes, warm.misses) == (cold.bytes, 0)
 
 
 def test_kernels_that_need_threads_are_loaded_before_any_is_started(place, fork):
@@ -474,27 +424,6 @@ def test_kernels_are_made_of_what_the_key_covers(path):
     assert others <= {"biaslab.core.jit", "math", "numpy", "typing"}
 
 
-SIMULATE = """
-import json, hashlib
-import numpy as np
-from biaslab.ranking import _kernels, batches
-rng = np.random.default_rng(1)
-scores = -np.sort(-rng.random((5, 2, 12)), axis=-1)
-out = batches.measure_batch(scores, rng.dirichlet(np.ones(2), 5), 10)
-kernels = _kernels.MEASURE_LISTS[False].stats
-counts = [sum(kernels.cache_hits.values()), sum(kernels.cache_misses.values())]
-print(json.dumps([out.tobytes().hex(), [], *counts]))
-"""
-
-
-@pytest.mark.slow
-def test_kernels_of_this_package_are_kept(tmp_path):
-    (tmp_path / "src").symlink_to(PACKAGE.parent)
-    cold, warm = run(tmp_path, SIMULATE), run(tmp_path, SIMULATE)
-    assert (cold.hits, cold.misses, warm.hits, warm.misses) == (0, 1, 1, 0)
-    assert warm.bytes == cold.bytes
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv(kernel_cache.VARIABLE, str(tmp_path))
@@ -519,17 +448,12 @@ def test_command_tells_and_clears(place, monkeypatch):
     assert command() == f"{place / 'cache/kernels'}\t0 kernels\t0.0 MB\n"
 
 
-def test_cache_that_was_never_written_is_empty(folder):
-    assert kernel_cache.kernel_folder() == folder
-    assert kernel_cache.usage(folder) == (0, 0)
-    kernel_cache.clear(folder)
+def test_a_cache_that_was_never_written_is_empty_and_without_a_home_there_is_none(folder, monkeypatch):
+    assert command() == f"{folder}\t0 kernels\t0.0 MB\n"
+    assert command("clear") == ""
     assert not folder.exists()
-
-
-def test_command_without_a_home(tmp_path, monkeypatch):
-    monkeypatch.setenv(kernel_cache.VARIABLE, "")
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setenv("HOME", str(tmp_path / "none"))
+    for name, place in ((kernel_cache.VARIABLE, ""), ("XDG_CACHE_HOME", ""), ("HOME", str(folder))):
+        monkeypatch.setenv(name, place)
     assert command() == "no cache: there is no home folder, and BIASLAB_CACHE names no other\n"
     assert command("clear") == ""
 

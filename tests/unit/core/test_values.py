@@ -24,14 +24,12 @@ def test_doubtful_values(values, similar, missing):
     assert len(doubtful.sentences()) == bool(similar) + bool(missing)
 
 
-def test_the_message_names_values_and_options():
+def test_doubtful_values_are_refused_with_the_options_that_settle_them():
     check_values("t.csv: job", ["baker", "cyclist"])
-    with pytest.raises(InputError) as error:
-        check_values("t.csv: job", ["baker", "Baker ", "cyclist", "?"], "--unknown")
-    assert str(error.value) == (
-        "t.csv: job: 'Baker ' and 'baker' differ by case, blanks or a final stop alone; '?' probably stands"
-        " for a missing value; write each value in one way in the file and name missing values (--unknown"
-        " '?'), or keep all values as they are (--exact-values)"
+    message = (
+        r"^t\.csv: job: 'Baker ' and 'baker' differ by case, .* \(--unknown '\?'\), .* \(--exact-values\)$"
     )
+    with pytest.raises(InputError, match=message):
+        check_values("t.csv: job", ["baker", "Baker ", "cyclist", "?"], "--unknown")
     with pytest.raises(InputError, match="leave missing values empty, or keep"):
         check_values("t.csv: job", ["baker", "NA"])

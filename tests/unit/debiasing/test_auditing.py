@@ -1,6 +1,5 @@
 """The audit of embeddings: what stands out against random directions, what is left, what is refused."""
 
-import bz2
 import dataclasses
 import json
 import sys
@@ -81,7 +80,6 @@ def test_a_planted_bias_stands_out_and_none_does_not(both):
     assert plain.share_below < 0.9
     assert biased.after.values["direct_bias_neutral"] == pytest.approx(0, abs=1e-6)
     lines = " ".join(answer([biased, plain], "hard").lines)
-    assert lines.count("(exact, all 20 partitions)") == 2
     assert "so that this one stands out" in lines
     assert "does not stand out, which is no proof that it is harmless" in lines
 
@@ -133,65 +131,11 @@ def test_words_are_found_whatever_their_case(both):
     assert both[0].tests["lost"].item() == ""
 
 
-def test_an_embedding_of_another_case_has_the_same_numbers_and_says_so(files, both):
-    lower = both[0]
-    write_embedding(files[0].parent / "upper.txt", [word.upper() for word in WORDS], vectors(1.5), "word2vec")
-    upper = audited(files, "upper")
-    assert upper.bias == lower.bias
-    assert upper.tests["before"].item() == lower.tests["before"].item()
-    assert upper.lost == lower.lost == dict.fromkeys(lower.lost, ())
-    assert upper.recased["she"] == "SHE"
-    assert upper.recased["She"] == "SHE"
-    assert len(lower.recased) == 3
-    said = answer([upper], "hard")
-    assert "of the words asked about are there in another case of letters alone (she as SHE)" in said.lines[1]
-    assert "it has 22 in another case of letters alone (she as SHE, he as HE," in said.data["upper.txt"]
-
-
-def test_the_answer_states_the_bound_the_p_value_and_what_was_not_read_as_it_is(files):
-    path = files[0].parent / "biased.txt"
-    lines = path.read_text().splitlines()
-    lines[0] = f"{len(WORDS) + 1} 30"
-    path.write_text("\n".join([*lines, lines[1]]) + "\n")
-    said = answer(auditing.compare([audited(files, "biased", permutations=15)]), "hard")
-    assert " of at most 1.83 for sets of these sizes, one-sided p = " in said.lines[2]
-    assert "(random, 15 partitions), corrected" in said.lines[2]
-    note = f"{path}: 1 row repeats a word of an earlier row ('she'); the first row of a word counts"
-    assert said.lines[-1] == note
-    assert said.numbers[str(path)]["notes"] == (note,)
-
-
 def test_corrected_p_values_are_of_all_embeddings(both):
     found = auditing.compare(both)
     p = [one.tests["p_value"].item() for one in found]
     least = min(range(2), key=p.__getitem__)
     assert found[least].tests["p_corrected"].item() == pytest.approx(min(1, 2 * p[least]))
-
-
-def test_embeddings_of_one_name_are_told_apart(both):
-    files = [Path("some/biased.txt"), Path("other/biased.txt")]
-    found = [dataclasses.replace(one, file=file) for one, file in zip(both, files, strict=True)]
-    of = answer(auditing.compare(found), "hard")
-    assert list(of.data)[:2] == ["some/biased.txt", "other/biased.txt"]
-    assert [line[:4] for line in of.lines] == ["In s"] * 4 + ["In o"] * 4
-    assert of.files == files
-
-
-@pytest.mark.parametrize("name", ["v.bin", "v.vec", "v.tsv", "v.txt.bz2"])
-def test_formats_of_other_tools_have_the_same_vectors(tmp_path, both, name):
-    path, rows = tmp_path / name, vectors(1.5)
-    if name == "v.bin":
-        write_embedding(path, WORDS, rows, "word2vec-binary")
-    else:
-        gap = "\t" if name == "v.tsv" else " "
-        lines = [gap.join([word, *map(repr, row.tolist())]) for word, row in zip(WORDS, rows, strict=True)]
-        if name == "v.vec":  # fastText's: a header, and a space before each end of a line
-            lines = [f"{len(WORDS)} 30", *(f"{line} " for line in lines)]
-        with (bz2.open if path.suffix == ".bz2" else open)(path, "wt") as file:
-            file.write("\n".join(lines) + "\n")
-    unit, expected = read_unit_embedding(path), read_unit_embedding(both[0].file)
-    assert unit.words == expected.words
-    np.testing.assert_array_equal(unit.vectors, expected.vectors)
 
 
 def test_too_few_occupations_are_refused(files):
@@ -237,13 +181,8 @@ def test_what_hard_debiasing_wrote_has_no_effect_size(files, decimals):
 
 def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    test = {
-        "name": "jobs",
-        "title": "t",
-        "source": "s",
-        "targets": TEST.targets,
-        "attributes": TEST.attributes,
-    }
+    head = {"name": "jobs", "title": "t", "source": "s"}
+    test = head | {"targets": TEST.targets, "attributes": TEST.attributes}
     Path("w.yaml").write_text(yaml.safe_dump(test))
     Path("same.yaml").write_text(yaml.safe_dump(test | {"name": "jobs_same", "measure": "same"}))
     lists = [part for file in files for part in (f"--{file.stem}", str(file))]

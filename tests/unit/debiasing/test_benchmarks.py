@@ -17,6 +17,7 @@ from biaslab.debiasing.benchmarks import (
     score_pairs,
     score_questions,
 )
+from refusals import assert_file_refused
 
 WORDS = ["good", "better", "dollar", "dollars", "cat", "cats", "dog", "dogs", "sun", "moon"]
 INDEX = {word: row for row, word in enumerate(WORDS)}
@@ -65,16 +66,7 @@ def test_pairs_are_scored_under_every_convention():
     assert table[["answerable", "total", "lost_words"]].drop_duplicates().values.tolist() == [
         [4, 6, "planet,star"]
     ]
-
-
-def test_conventions_agree_when_all_words_are_known():
-    table = score_pairs(embedding(), INDEX, PAIRS.iloc[[0, 1, 2, 5]])
-    np.testing.assert_allclose(table["score"], table["score"][0])
-
-
-def test_correlation_of_too_few_known_pairs_is_undefined():
-    table = score_pairs(embedding(), INDEX, PAIRS.iloc[[0, 3, 4]])
-    assert np.isnan(table["score"][0])
+    assert np.isnan(score_pairs(vectors, INDEX, PAIRS.iloc[[0, 3, 4]])["score"][0])  # of too few
 
 
 def right_known(vectors, questions):
@@ -131,7 +123,7 @@ def test_no_answerable_question_has_no_accuracy():
     assert set(table[table["convention"] != "answerable"]["score"]) == {0.0}
 
 
-def test_pairs_are_read_in_lower_case(tmp_path):
+def test_pairs_and_questions_are_read_in_lower_case(tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text("# a comment\nMars\t\tscientist\t5.63\ncat\tdog\t2\n\nsun moon 3\n")
     assert read_pairs(file).values.tolist() == [
@@ -139,6 +131,10 @@ def test_pairs_are_read_in_lower_case(tmp_path):
         ["cat", "dog", 2.0],
         ["sun", "moon", 3.0],
     ]
+    file.write_text(": one\nAthens Greece Oslo Norway\n\n: two\na b c d\n")
+    assert read_questions(file) == [["athens", "greece", "oslo", "norway"], ["a", "b", "c", "d"]]
+    with pytest.raises(InputError, match="no such file of analogy questions"):
+        read_questions(tmp_path / "none.txt")
 
 
 def test_our_copy_of_rg65_is_whole():
@@ -150,33 +146,17 @@ def test_our_copy_of_rg65_is_whole():
     assert not pairs[["first", "second"]].apply(frozenset, axis=1).duplicated().any()
 
 
-def test_questions_are_read_in_lower_case(tmp_path):
-    file = tmp_path / "questions.txt"
-    file.write_text(": one\nAthens Greece Oslo Norway\n\n: two\na b c d\n")
-    assert read_questions(file) == [["athens", "greece", "oslo", "norway"], ["a", "b", "c", "d"]]
-
-
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("content", "message"),
     [
-        ("cat dog 1\ncat 2\n", r"line 2: 2 fields; give two words and their rating"),
-        ("cat dog high\n", r"line 1: the rating 'high' is not a number"),
-        ("cat dog 1\nsun moon 2\n", r"2 rated word pairs are too few"),
-        ("cat dog nan\nsun moon 2\ncat sun 1\n", r"line 1: the rating 'nan' is not a finite number"),
+        (b"cat dog 1\ncat 2\n", r"line 2: 2 fields; give two words and their rating"),
+        (b"cat dog high\n", r"line 1: the rating 'high' is not a number"),
+        (b"cat dog 1\nsun moon 2\n", r"2 rated word pairs are too few"),
+        (b"cat dog nan\nsun moon 2\ncat sun 1\n", r"line 1: the rating 'nan' is not a finite number"),
+        (b"\xff\xfe\x00", "not a readable text file"),
     ],
 )
-def test_bad_pairs_are_refused(tmp_path, text, message):
-    file = tmp_path / "pairs.tsv"
-    file.write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_pairs(file)
-
-
-def test_missing_and_unreadable_files_are_refused(tmp_path):
+def test_bad_pairs_are_refused(tmp_path, content, message):
+    assert_file_refused(tmp_path / "pairs.tsv", content, message, read_pairs)
     with pytest.raises(InputError, match="no such file of rated word pairs"):
         read_pairs(tmp_path / "none.tsv")
-    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="not a readable text file"):
-        read_pairs(tmp_path / "binary")
-    with pytest.raises(InputError, match="no such file of analogy questions"):
-        read_questions(tmp_path / "none.txt")

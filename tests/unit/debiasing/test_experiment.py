@@ -23,14 +23,8 @@ from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
 from debiasing_data import JOBS, write_lists
 
-PAIRS = [
-    ("she", "he"),
-    ("her", "his"),
-    ("woman", "man"),
-    ("mother", "father"),
-    ("queen", "king"),
-    ("aunt", "uncle"),
-]
+PAIRS = [("she", "he"), ("her", "his"), ("woman", "man"), ("mother", "father")]
+PAIRS += [("queen", "king"), ("aunt", "uncle")]
 OCCUPATIONS = ["nurse", "doctor", "pilot", "cook", "judge", "poet"]
 OTHERS = ["softball", "football", *(f"word{i}" for i in range(60))]
 WORDS = [*(word for pair in PAIRS for word in pair), *OCCUPATIONS, *OTHERS]
@@ -92,6 +86,12 @@ def test_hard_debiasing_takes_the_bias_of_neutral_words_and_soft_debiasing_a_par
     assert [value(bias, "hard", measure) for measure in measures] == [0] * len(measures)
     assert all(value(bias, "before", measure) > 0.01 for measure in measures)
     assert (value(bias, "before", "vocabulary"), value(bias, "before", "dimension")) == (len(WORDS), 8)
+    assert set(tables["weat"]["missing_words"]) == {"lawyer"}
+    assert tables["weat"]["effect_size"][0] > 1
+    first = tables["occupations"].query("stage == 'before'")
+    assert first["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert first["word"].iloc[0] == "nurse"
+    assert first["projection"].is_monotonic_decreasing
 
 
 def test_largest_differences_are_those_of_all_neutral_words_and_pairs(experiment):
@@ -104,23 +104,6 @@ def test_largest_differences_are_those_of_all_neutral_words_and_pairs(experiment
     bias = stages.measure_stages(experiment, [])["bias"]
     assert value(bias, "before", "pair_bias_max") == pytest.approx(similarity, abs=1e-6)
     assert value(bias, "before", "equidistance_max") == pytest.approx(distance, abs=1e-6)
-
-
-def test_tests_of_every_stage_name_their_missing_words(experiment, jobs):
-    weat = stages.measure_stages(experiment, [jobs])["weat"]
-    assert weat["stage"].tolist() == ["before", "hard", "soft"]
-    assert set(weat["missing_words"]) == {"lawyer"}
-    assert set(weat["n_missing_words"]) == {1}
-    assert weat["effect_size"][0] > 1
-
-
-def test_occupations_are_ranked_in_every_stage(experiment):
-    occupations = stages.measure_stages(experiment, [])["occupations"]
-    first = occupations[occupations["stage"] == "before"]
-    assert first["rank"].tolist() == [1, 2, 3, 4, 5, 6]
-    assert first["word"].iloc[0] == "nurse"
-    assert first["projection"].is_monotonic_decreasing
-    assert (occupations.loc[occupations["stage"] == "hard", "projection"] == 0).all()
 
 
 def test_components_are_compared_with_those_of_random_pairs(experiment):
@@ -169,10 +152,9 @@ def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
     for stage, of_stage in experiment.stages().items():
         ids = experiment.ids
         target = of_stage[ids["king"]] - of_stage[ids["he"]] + of_stage[ids["she"]]
-        order = [
-            WORDS[row] for row in np.argsort(-(of_stage @ target)) if WORDS[row] not in ("he", "king", "she")
-        ]
-        assert table.set_index("stage").loc[stage, "answer"] == order[0]
+        order = [WORDS[row] for row in np.argsort(-(of_stage @ target))]
+        nearest = next(word for word in order if word not in ("he", "king", "she"))
+        assert table.set_index("stage").loc[stage, "answer"] == nearest
     none = stages.solve_puzzles(experiment, [("he", "lawyer", "she")])
     assert none.empty
     assert none.columns.tolist() == table.columns.tolist()
@@ -307,14 +289,6 @@ def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
     assert "she" in exact.lists.lost["defining"]
     assert "she" not in any_case.lists.lost["defining"]
     assert any_case.words[any_case.ids["she"]] == "SHE"
-
-
-def test_steps_of_the_workflow_say_what_of_a_file_is_not_as_it_was(folder):
-    text = (folder / "vectors.txt").read_text()
-    repeated = next(line for line in text.splitlines() if line.startswith("she "))
-    (folder / "repeated.txt").write_text(f"{text}{repeated}\n")
-    with pytest.warns(UserWarning, match="she"):
-        read_experiment(folder / "repeated.txt", [folder / f"{name}.yaml" for name in LISTS], Settings())
 
 
 # --- the classifier of specific words

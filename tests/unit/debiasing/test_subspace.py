@@ -37,20 +37,6 @@ def test_subspace_points_to_the_first_words():
     assert (vectors[[0, 5]] - vectors[[1, 6]]).sum(axis=0) @ forward[0] > 0
 
 
-def test_pairs_have_as_many_components_as_pairs():
-    subspace = find_subspace(unit_vectors(2), [[0, 1], [2, 3], [4, 5]])
-    assert subspace.shares.shape == (3,)
-    assert subspace.shares.sum() == pytest.approx(1)
-    assert (np.diff(subspace.shares) <= 0).all()
-
-
-def test_32_bit_vectors_give_the_subspace_of_64_bit_ones():
-    vectors = unit_vectors(3)
-    single = find_subspace(vectors.astype(np.float32), SETS, 2)
-    np.testing.assert_allclose(single.basis, find_subspace(vectors, SETS, 2).basis, atol=1e-5)
-    assert single.basis.dtype == np.float64
-
-
 @given(st.integers(0, 10_000))
 def test_projection_is_the_sum_over_the_basis(seed):
     vectors = unit_vectors(seed)

@@ -63,12 +63,6 @@ def test_every_word_is_a_candidate(questions):
     assert evaluate(WORDS, vectors, questions).correct == 2
 
 
-def test_no_answerable_question(questions):
-    score = evaluate([f"x{i}" for i in range(9)], VECTORS, questions)
-    assert (score.correct, score.total, score.coverage) == (0, 0, 0)
-    assert math.isnan(score.accuracy)
-
-
 def test_the_default_questions_come_with_gensim(tmp_path):
     assert count_questions(default_questions()) == 19544
     with pytest.raises(InputError, match="no such file of analogy questions"):

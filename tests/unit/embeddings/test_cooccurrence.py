@@ -111,11 +111,8 @@ def test_texts_that_cannot_be_counted_are_refused(texts, problem):
 
 
 def test_a_sparse_matrix_becomes_counts():
-    entries = (
-        [2.0, 1.0, 0.0, 3.0, 1.0],
-        ([0, 0, 1, 2, 2], [2, 1, 1, 1, 1]),
-    )  # out of order, a zero, one twice
-    matrix = scipy.sparse.coo_matrix(entries, shape=(3, 3))
+    places = [0, 0, 1, 2, 2], [2, 1, 1, 1, 1]  # out of order, a zero, one twice
+    matrix = scipy.sparse.coo_matrix(([2.0, 1.0, 0.0, 3.0, 1.0], places), shape=(3, 3))
     x = cooccurrence.from_sparse(matrix)
     assert as_dict(x) == {(0, 1): 1, (0, 2): 2, (2, 1): 4}
     assert (x.counts.dtype, x.indices.dtype, x.indptr.dtype) == (np.int64, np.int32, np.int64)

@@ -80,11 +80,6 @@ def test_no_block_of_a_round_shares_a_row_or_a_column():
     assert sorted(records.schedule.ravel()) == list(range(16 * 16))
 
 
-def test_threads_do_not_change_a_bit():
-    x = small_x()
-    assert equal(train(x, PARAMETERS, stream(1), threads=1), train(x, PARAMETERS, stream(1), threads=2))
-
-
 def test_seeds_differ_and_the_loss_falls():
     x = small_x()
     a, b = train(x, PARAMETERS, stream(1)), train(x, PARAMETERS, stream(2))
@@ -183,8 +178,8 @@ def test_paired_training_differs_from_the_baseline_by_the_removal_alone(tmp_path
 
 
 def test_a_sparse_matrix_is_trained_on_to_the_same_bytes_at_any_number_of_threads():
-    x = small_x(n_words=400, n_tokens=20000)
-    matrix = scipy.sparse.csr_array((x.counts / x.unit, x.indices, x.indptr), shape=(400, 400))
+    x = small_x(n_words=100, n_tokens=5000)
+    matrix = scipy.sparse.csr_array((x.counts / x.unit, x.indices, x.indptr), shape=(100, 100))
     one, two = (
         train(cooccurrence.from_sparse(matrix), PARAMETERS, stream(3), threads=threads) for threads in (1, 2)
     )

@@ -121,7 +121,6 @@ def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, capsys, sou
     [
         ([], "0 bytes are no records of 16 bytes"),
         ([(1, 2, 0.5), (0, 1, 1)], "record 2 names a word outside 1 to 3"),
-        ([(1, 4, 0.5)], "record 1 names a word outside 1 to 3"),
         ([(1, 2, 0)], "record 1 has a count that is not a positive number"),
         ([(1, 2, np.nan)], "record 1 has a count that is not a positive number"),
     ],
@@ -135,10 +134,7 @@ def test_malformed_records_are_refused(tmp_path, records, problem):
     ("content", "problem"),
     [
         (b"", "the vocabulary is empty"),
-        (b"the 5\nof\n", "line 2: the word is missing"),
         (b"the 5\nof x\n", "line 2: the count is not a positive whole number"),
-        (b"the 5\nthe 4\n", "line 2: the word stands there for the second time"),
-        (b"the 5\nof 6\n", "line 2: the count is larger than the one above it"),
         (b"th\xff 5\n", "not UTF-8 text"),
     ],
 )

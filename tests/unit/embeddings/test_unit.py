@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz
@@ -83,17 +80,3 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path, batch):
     path.write_text("a 0 0\nb 0 -0\n")
     with pytest.raises(InputError, match=r"vectors.txt: all vectors are zero; give"):
         read_unit_embedding(path)
-
-
-@given(
-    hnp.arrays(np.float32, (3, 4), elements=st.floats(-(2.0**99), 2.0**99, width=32)).filter(
-        lambda v: v.any(1).all()
-    )
-)
-def test_lengths_are_one(tmp_path_factory, vectors):
-    path = tmp_path_factory.getbasetemp() / "vectors"
-    write_embedding(path, WORDS, vectors, "word2vec")
-    unit = read_unit_embedding(path).vectors.astype(np.float64)
-    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1, rtol=1e-6)
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    np.testing.assert_allclose(np.sum(unit * vectors, axis=1), lengths, rtol=1e-6)

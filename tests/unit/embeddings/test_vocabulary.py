@@ -33,16 +33,13 @@ def test_words_get_their_rows_as_ids(tmp_path):
         ("word\tcount\na\t2\n\t1\n", "line 3: the word is missing"),
         ("word\tcount\na\t2\nb\t1\na\t1\n", "line 4: the word stands there for the second time"),
         ("word\tcount\na\ttwo\n", "line 2: the count is not a positive whole number"),
-        ("word\tcount\na\t\n", "line 2: the count is not a positive whole number"),
         ("word\tcount\na\t2.5\n", "line 2: the count is not a positive whole number"),
         ("word\tcount\na\t0\n", "line 2: the count is not a positive whole number"),
         ("word\tcount\na\t2\nb\t3\n", "line 3: the count is larger than the one above it"),
+        ("word\tcount\na\t2", "the last line has no end"),
     ],
 )
 def test_malformed_tables_are_refused(tmp_path, text, problem):
     assert_file_refused(tmp_path / "vocabulary.tsv", text.encode(), problem, read_vocabulary)
-
-
-def test_a_missing_table_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
-        read_vocabulary(tmp_path / "vocabulary.tsv")
+        read_vocabulary(tmp_path / "absent.tsv")

@@ -15,7 +15,7 @@ import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import auditing
-from biaslab.hate_speech.auditing import _compare_changes, _identifiers, audit, mask_words, swap
+from biaslab.hate_speech.auditing import _identifiers, audit, mask_words, swap
 from biaslab.hate_speech.metrics import auc, auc_interval
 from biaslab.hate_speech.own_bias import NONE, TEMPLATES
 from biaslab.hate_speech.report.audited import _differs, answer
@@ -81,8 +81,18 @@ def fair(some, what):
     return np.array([3.0 * ("broke" in t) - 1.5 for t in some])
 
 
-def test_who_is_named_in_false_alarms_is_found():
-    found = audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+@pytest.fixture(scope="module")
+def of_biased():
+    return audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+
+
+@pytest.fixture(scope="module")
+def of_fair():
+    return audit(fair, TERMS, texts(), None, TEMPLATES, 1)
+
+
+def test_who_is_named_in_false_alarms_is_found(of_biased):
+    found = of_biased
     table = found.identifiers.set_index("identifier")
     assert table.loc["cyclists", "false_positive_rate"] == 1
     assert table.loc["cyclists", "difference"] == 1
@@ -99,12 +109,13 @@ def test_who_is_named_in_false_alarms_is_found():
     assert found.swapped["share"] == pytest.approx(2 / 3, abs=0.05)  # harmless ones
     assert found.templates.iloc[0]["word"] == "cyclists"
     assert found.templates.iloc[0]["difference_low"] > 0
-    lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
-    assert "Harmless texts that name cyclists are false alarms in 100.0%" in lines
+    lines = answer(found, "m:f", Path("t.csv"), None, "1").lines
+    assert lines[0].startswith("Of 90 texts 83.3% are answered as labelled")
+    assert "Harmless texts that name cyclists are false alarms in 100.0%" in " ".join(lines)
 
 
-def test_words_of_false_alarms_are_explained_by_leaving_them_out():
-    found = audit(biased, TERMS, texts(), None, TEMPLATES, 1)
+def test_words_of_false_alarms_are_explained_by_leaving_them_out(of_biased, of_fair):
+    found = of_biased
     words = found.words.set_index("word")
     alarms = [t for t, y in texts().itertuples(index=False) if not y and "cyclists" in t]
     assert found.n_explained == len(alarms)
@@ -112,15 +123,12 @@ def test_words_of_false_alarms_are_explained_by_leaving_them_out():
     assert words.loc["cyclists", ["n", "is_identifier"]].tolist() == [len(alarms), True]
     assert words.loc["cyclists", "change"] == pytest.approx(expit(0.5) - expit(-1.5))
     assert (words["change"].drop("cyclists") == 0).all()  # a null: no other word is heard
-    of = answer(found, "m:f", Path("t.csv"), None, "1")
-    assert any("falls most where 'cyclists' is left out, by 0.440" in line for line in of.lines)
-    assert "What makes false alarms" in [section.title for section in of.sections]
     assert mask_words(found, lambda word: "*").words["word"].unique().tolist() == ["*"]
-    assert audit(fair, TERMS, texts(), None, TEMPLATES, 1).words is None  # no false alarm
+    assert of_fair.words is None  # no false alarm
 
 
-def test_a_classifier_that_hears_no_names_gives_no_difference():
-    found = audit(fair, TERMS, texts(), None, TEMPLATES, 1)
+def test_a_classifier_that_hears_no_names_gives_no_difference(of_fair):
+    found = of_fair
     assert found.swapped["n_changed"] == 0
     assert found.swaps["change"].tolist() == [0, 0, 0]
     assert (found.identifiers["difference"].dropna() == 0).all()
@@ -151,20 +159,6 @@ def test_a_cased_classifier_that_hears_no_names_gives_no_difference():
     assert without("the Bakers sang", words_of("the Bakers sang"), 1, 2) == "the sang"
 
 
-def test_the_accuracy_is_beside_that_of_the_more_frequent_label():
-    (first, *_) = answer(audit(biased, TERMS, texts(), None, TEMPLATES, 1), "m:f", Path("t"), None, "1").lines
-    assert first.startswith("Of 90 texts 83.3% are answered as labelled")
-    assert first.endswith("66.7% have the more frequent label.")
-
-    def turned(some, what):
-        return -fair(some, what)
-
-    (first, *_) = answer(audit(turned, TERMS, texts(), None, TEMPLATES, 1), "m:f", Path("t"), None, "1").lines
-    assert first.endswith("No better than that: check --positive and the reading below.")
-    (first, *_) = answer(audit(biased, TERMS, None, None, TEMPLATES, 1), "m:f", None, None, "1").lines
-    assert first == "No labelled texts are given: how often the classifier is right is not known."
-
-
 def test_groups_of_few_texts_keep_a_line():
     some = texts()
     some.loc[len(some)] = ["The gardeners sang.", 0]
@@ -176,15 +170,7 @@ def test_groups_of_few_texts_keep_a_line():
     assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
 
 
-def test_changes_of_probabilities_stay_within_their_bounds():
-    """Two texts that differ much tell nothing, and no interval goes beyond 1."""
-    assert _compare_changes(np.array([0.9, 0.1]), 0.9995) == (-1, 1, pytest.approx(np.nan, nan_ok=True))
-    low, high, least = _compare_changes(np.full(20, 0.2) + np.tile([0.1, -0.1], 10), 0.95)
-    assert 0 < low < 0.2 < high < 0.3
-    assert 0 < least < 0.1
-
-
-@pytest.mark.parametrize("k", [2, 10])
+@pytest.mark.parametrize("k", [2, 6])
 def test_equal_groups_are_called_different_in_at_most_one_of_twenty(k, monkeypatch):
     """40 audits of a classifier whose errors have nothing to do with names; at 5% more than 5 are rare."""
     monkeypatch.setattr(auditing, "find_least_rate", lambda *_: np.nan)  # takes long, and decides nothing
@@ -219,10 +205,6 @@ def test_a_long_text_costs_time_and_memory_by_its_words(monkeypatch):
     assert found.n_shortened == 1
     assert most <= 4_000_000
     assert asked < 250 * 100_000
-    lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
-    assert (
-        "1 of these texts are longer than 200 words, of which the first 200 and the identity terms" in lines
-    )
 
 
 @pytest.mark.parametrize(
@@ -261,19 +243,14 @@ def test_the_command_takes_a_pipeline_and_writes_a_page(tmp_path, monkeypatch, c
         "    return np.array([.05 + .8 * ('broke' in t) + .1 * ('cyclists' in t) for t in texts])\n"
     )
     command = ["biaslab", "hate-speech", "audit", "audited_texts:f", "t.csv", "--identifiers", "terms.txt"]
-    for extra, code in (([], 0), (["--out", "t.csv/x"], 2)):
-        monkeypatch.setattr(sys, "argv", [*command, *extra])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == code
-        said = capsys.readouterr()
-        if not code:
-            assert said.out.splitlines()[-1].startswith("The page: hate-speech-audit.html; all numbers:")
-    assert said.err.count("\n") == 1
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert (
+        capsys.readouterr().out.splitlines()[-1].startswith("The page: hate-speech-audit.html; all numbers:")
+    )
     page = pages.Page(Path("hate-speech-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
-    assert set(json.loads(Path("hate-speech-audit.json").read_text())) >= {
-        "identifiers",
-        "swaps",
-        "templates",
-    }
+    numbers = json.loads(Path("hate-speech-audit.json").read_text())
+    assert {"identifiers", "swaps", "templates"} <= set(numbers)

@@ -45,14 +45,10 @@ def test_what_does_not_vary_is_not_tested():
     shifted = paired_difference(values + 0.1, values)  # equal but for rounding
     assert (shifted.n_seeds, shifted.n_higher) == (3, 3)
     assert_allclose(shifted.mean_difference, 0.1)
-    for found in (same, shifted, paired_difference([0.3], [0.2])):
+    none = paired_difference([math.nan, 0.2], [0.1, math.nan])
+    assert (none.n_seeds, none.n_higher) == (0, 0)
+    for found in (same, shifted, none, paired_difference([0.3], [0.2])):
         assert np.isnan([found.ci_low, found.ci_high, found.p_value]).all()
-
-
-def test_no_pair():
-    found = paired_difference([math.nan, 0.2], [0.1, math.nan])
-    assert (found.n_seeds, found.n_higher) == (0, 0)
-    assert math.isnan(found.mean_difference)
 
 
 def test_table_has_every_method_set_and_measure():
@@ -67,8 +63,6 @@ def test_table_has_every_method_set_and_measure():
     ).sample(frac=1, random_state=3)
     table = table.sort_values("method", kind="stable")  # oc-0.1, vanilla, wr
     found = paired_differences(table, "vanilla", ("f1", "accuracy"))
-    names = "method, baseline, set, measure, n_seeds, mean_difference, ci_low, ci_high, p_value, n_higher"
-    assert ", ".join(found.columns) == names
     assert (found["baseline"] == "vanilla").all()
     keys = set(found[["method", "set", "measure"]].itertuples(index=False, name=None))
     oc = {("oc-0.1", texts, name) for texts in ("test", "news") for name in ("f1", "accuracy")}
@@ -92,18 +86,9 @@ def test_the_null_is_every_second_seed_of_the_baseline_against_the_one_before():
     assert rows.loc["wr", "mean_difference"] == 0
 
 
-def test_measures_without_values_are_left_out():
-    table = metrics_table({("vanilla", "news"): [0.9, 0.8], ("wr", "news"): [0.7, 0.8]})
-    table["f1"] = math.nan
-    found = paired_differences(table, "vanilla", ("f1", "accuracy"))
-    assert found["measure"].tolist() == ["accuracy"] * 2  # of wr, and the null
-
-
-def test_bad_input():
+def test_an_unknown_baseline_and_a_repeated_row_are_refused():
     table = metrics_table({("vanilla", "test"): [0.5, 0.6], ("wr", "test"): [0.4, 0.5]})
-    with pytest.raises(
-        InputError, match="baseline 'vanila' has no results; run it as well; did you mean 'vanilla'"
-    ):
+    with pytest.raises(InputError, match=r"baseline 'vanila' has no results; .* did you mean 'vanilla'"):
         paired_differences(table, "vanila", ("f1",))
     with pytest.raises(InputError, match="two rows of metrics for method wr, set test, seed 1"):
         paired_differences(pd.concat([table, table.tail(1)]), "vanilla", ("f1",))

@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import contexts
-from biaslab.hate_speech.contexts import ContextSettings, Occurrences, fill_contexts
+from biaslab.hate_speech.contexts import ContextSettings, fill_contexts
 from biaslab.hate_speech.explanations import find_occurrences
 from biaslab.text.devices import generator
 from biaslab.text.language_model import BiGRU
@@ -68,9 +68,9 @@ def script(monkeypatch):
     monkeypatch.setattr(contexts, "sample_left", draw("left"))
 
 
-@pytest.mark.parametrize("radius", [0, 1, 3, 20])
+@pytest.mark.parametrize("radius", [0, 1, 20])
 @pytest.mark.parametrize("add_itself", [False, True])
-@pytest.mark.parametrize("quirks", [(), ("independent",), ("pad",), ("independent", "pad")])
+@pytest.mark.parametrize("quirks", [(), ("independent",), ("pad",)])
 def test_contexts_are_those_of_the_published_loop(monkeypatch, batch, radius, add_itself, quirks):
     script(monkeypatch)
     ids, mask, occurrences = batch
@@ -110,30 +110,6 @@ def test_no_special_token_is_drawn_unless_asked_for(batch, language_model):
     new = drawn[drawn != base]
     assert (new == TOKENIZER.pad).any()
     assert not ((new == TOKENIZER.cls) | (new == TOKENIZER.sep)).any()
-
-
-def test_left_neighbours_follow_from_the_right_ones_only_when_chained(batch, language_model):
-    """A language model that copies: the token to the left is the one two places to the right."""
-    ids, mask, _ = batch
-    phrase = Occurrences(np.array([4]), np.array([4]), np.array([5]))
-
-    def dependence(chained):
-        settings = ContextSettings(1, 4000, chained=chained)
-        model = language_model.initialize(3)
-        with torch.no_grad():
-            for parameter in model.backwards.parameters():
-                parameter.mul_(4)  # what is read last matters
-        (filled,) = fill_contexts(ids, mask, phrase, settings, model, TOKENIZER, generator(2, "draw"))
-        table = np.zeros((len(TOKENIZER.vocabulary),) * 2)
-        np.add.at(table, (filled[:, 3].numpy(), filled[:, 5].numpy()), 1)
-        table = table[table.sum(1) > 0][:, table.sum(0) > 0]
-        expected = np.outer(table.sum(1), table.sum(0)) / table.sum()
-        return float(((table - expected) ** 2 / expected).sum()) / (
-            (table.shape[0] - 1) * (table.shape[1] - 1)
-        )
-
-    assert dependence(chained=False) < 1.5  # chi-squared over its degrees of freedom
-    assert dependence(chained=True) > 3
 
 
 def test_equal_seeds_draw_equal_contexts(batch, language_model):

@@ -16,7 +16,6 @@ import torch
 
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.hate_speech import experiment
-from biaslab.hate_speech.adapters import FolderClassifier
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.experiment import (
     drawn_rows,
@@ -26,9 +25,8 @@ from biaslab.hate_speech.experiment import (
     train_method,
     word_importance,
 )
-from biaslab.hate_speech.explanations import explain_words, identifier_importance, summarize
+from biaslab.hate_speech.explanations import identifier_importance, summarize
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.own_explanation import explain_sentences
 from biaslab.hate_speech.training import TrainingSettings
 from biaslab.text.encoder import load_classifier, predict
 from biaslab.text.language_model import BiGRU, LanguageModelSettings
@@ -47,7 +45,7 @@ FILES = ("config.json", "vocab.txt", "model.safetensors", "history.tsv")
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A prepared corpus with a language model, and what was said."""
+    """Return a prepared corpus with a language model, and what was said."""
     path = tmp_path_factory.mktemp("experiment")
     encoder = example_encoder(path / "encoder")
     folder = example_folder(path, encoder, probes=("news",), limits=(40, 16, 24, 12))
@@ -94,7 +92,7 @@ def test_methods_share_their_random_streams_at_equal_numbers(folder):
 
 
 def test_a_training_that_was_killed_ends_as_if_it_had_not_been(folder):
-    whole = train(folder, "soc-0.1")
+    whole = train(folder, "oc-0.1")
     expected = [(whole / name).read_bytes() for name in FILES]
     shutil.rmtree(whole)
 
@@ -103,10 +101,10 @@ def test_a_training_that_was_killed_ends_as_if_it_had_not_been(folder):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(folder, "soc-0.1", progress=kill)
+        train(folder, "oc-0.1", progress=kill)
     assert not (whole / "model.safetensors").exists()
     steps = []
-    train(folder, "soc-0.1", progress=lambda step, _: steps.append(step))
+    train(folder, "oc-0.1", progress=lambda step, _: steps.append(step))
     assert steps == [3, 4, 5, 6]  # from the validation after step 2
     assert [(whole / name).read_bytes() for name in FILES] == expected
 
@@ -115,8 +113,6 @@ def test_a_training_that_was_killed_ends_as_if_it_had_not_been(folder):
     ("name", "contexts"),
     [
         ("soc-0.1", CONTEXTS),
-        ("soc-0.1@independent", ContextSettings(2, 2, True, chained=False)),
-        ("soc-0.1@pad", ContextSettings(2, 2, True, exclude_specials=False)),
         ("soc-0.1@published", ContextSettings(2, 2, True, chained=False, exclude_specials=False)),
         ("oc-0.1", OC),
         ("wr", None),
@@ -154,7 +150,7 @@ def evaluated(folder):
     return folder, said
 
 
-@pytest.mark.parametrize(("method", "number"), [("vanilla", 4), ("vanilla", 7), ("wr", 4)])
+@pytest.mark.parametrize(("method", "number"), [("vanilla", 7), ("wr", 4)])
 def test_predictions_are_in_the_order_of_the_texts_and_removal_holds_in_test(evaluated, method, number):
     folder, _ = evaluated
     table = read_parquet(folder.path / f"predictions/{method}.parquet")
@@ -192,24 +188,9 @@ def test_attributions_are_those_of_the_test_set_by_occlusion_and_sampling(evalua
             assert written["n"].tolist() == expected["n"].tolist()
             np.testing.assert_allclose(written["mean_abs_phi"], expected["mean_abs_phi"], rtol=1e-8)
     assert table["n"].max() > 0
-
-
-def test_identifiers_that_are_removed_have_no_importance(evaluated):
-    folder, _ = evaluated
-    table = read_tsv(folder.path / "attributions/wr.tsv")
-    assert table.empty
-    assert list(table) == list(read_tsv(folder.path / "attributions/vanilla.tsv"))
-
-
-def test_a_test_set_without_identifiers_has_attributions_without_values(folder, monkeypatch):
-    tokens = folder.tokenizer.encode(["the lamp near the station was broken", "a cake"])
-    bare = folder.splits["test"].take(np.arange(2))
-    monkeypatch.setitem(folder.splits, "test", type(bare)(tokens, bare.labels, bare.rows))
-    example_encoder(folder.path / "models/oc-0.1/0")
-    evaluate_method(folder, parse_method("oc-0.1"), [0], CONTEXTS, 3, CPU)
-    table = read_tsv(folder.path / "attributions/oc-0.1.tsv")
-    assert table["n"].tolist() == [0] * 8
-    assert table["mean_phi"].isna().all()
+    removed = read_tsv(folder.path / "attributions/wr.tsv")
+    assert removed.empty
+    assert list(removed) == list(table)
 
 
 def test_sentences_that_are_explained_have_two_words_or_more(tmp_path):
@@ -224,8 +205,7 @@ def test_sentences_that_are_explained_have_two_words_or_more(tmp_path):
     long = [6 * k + i for k in range(3) for i in (1, 4, 5)]
     assert drawn_rows(folder, 50, 1).tolist() == long
     some = drawn_rows(folder, 4, 1)
-    assert set(some) < set(long)
-    assert len(some) == 4
+    assert len(set(some) & set(long)) == len(some) == 4
     assert (np.diff(some) > 0).all()
     assert some.tolist() == drawn_rows(folder, 4, 1).tolist()
     assert any(drawn_rows(folder, 4, seed).tolist() != some.tolist() for seed in (2, 3, 4))
@@ -286,31 +266,3 @@ def test_hierarchies_are_of_every_sentence_by_every_method(folder, explained):
         model = load_classifier(folder.path / f"models/{method}/0")
         scores = predict(model, tokens, folder.tokenizer.pad)
         np.testing.assert_allclose([found["score"] for found in some], scores, rtol=0, atol=1e-6)
-
-
-def test_the_lowest_level_has_every_word_and_its_importance(folder, explained):
-    model = load_classifier(folder.path / "models/oc-1/0")
-    tokenizer = folder.tokenizer
-    found = explain_sentences(FolderClassifier(model, tokenizer, 128), SENTENCES, OC, None, 3)
-    words = explain_words(model, tokenizer.encode(SENTENCES), range(len(SENTENCES)), OC, tokenizer)
-    for row, one in enumerate(found):
-        expected = words[words["row"] == row]
-        assert one.words == expected["word"].tolist()
-        starts, ends, phi = zip(*one.levels[0], strict=True)
-        assert list(starts) == list(range(len(expected)))
-        assert [end - start for start, end in zip(starts, ends, strict=True)] == [1] * len(expected)
-        np.testing.assert_allclose(phi, expected["phi"], rtol=0, atol=2e-6)
-        assert len(one.levels) > 1
-        # a phrase of words has the importance of the phrase, not the sum of those of its words
-        start, end, value = max(one.levels[-1], key=lambda phrase: phrase[1] - phrase[0])
-        assert value == pytest.approx(occluded(model, tokenizer, SENTENCES[row], start, end), abs=2e-6)
-
-
-def occluded(model, tokenizer, sentence, start, end):
-    """The score of a sentence, less that without some words, each of which is one piece."""
-    ids = torch.from_numpy(tokenizer.encode([sentence]).row(0).astype(np.int64))[None]
-    attended = torch.ones_like(ids, dtype=torch.bool)
-    hidden, rest = ids.clone(), attended.clone()
-    hidden[0, start + 1 : end + 1], rest[0, start + 1 : end + 1] = tokenizer.pad, False
-    with torch.no_grad():
-        return (score(model, ids, attended) - score(model, hidden, rest)).item()

@@ -25,9 +25,9 @@ from biaslab.hate_speech.explanations import (
 )
 from biaslab.text.devices import generator
 from biaslab.text.encoder import load_classifier
-from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
+from biaslab.text.language_model import BiGRU
 from biaslab.text.tokens import Tokenizer
-from hate_speech_training_data import GROUPS, sentences, tiny_model
+from hate_speech_training_data import GROUPS, sentences, tiny_language_model, tiny_model
 from naive import hate_speech_explanations as naive
 from naive.text import score
 from text_data import tiny_classifier
@@ -97,9 +97,10 @@ def one_by_one(score, ids, mask):
     return score(torch.tensor([ids]), torch.tensor([mask]).bool())[0]
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance", "share"), [(torch.float32, 1e-5, True), (torch.float64, 1e-10, False)]
+)
 @pytest.mark.parametrize("settings", [OC, SOC], ids=["oc", "soc"])
-@pytest.mark.parametrize("share", [True, False])
 def test_batched_equals_the_published_loop(
     model, explain, batch, tokenizer, dtype, tolerance, settings, share
 ):
@@ -125,68 +126,7 @@ def test_batched_equals_the_published_loop(
     assert (phi - expected).abs().max() <= tolerance * scale
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)])
-@pytest.mark.parametrize("settings", [OC, SOC], ids=["oc", "soc"])
-@pytest.mark.parametrize("reduction", ["sum", "mean"])
-def test_the_loss_and_its_gradient_equal_the_published_loop(
-    model, explain, batch, tokenizer, dtype, tolerance, settings, reduction
-):
-    ids, mask, _ = batch
-    model.to(dtype)
-    score_of = partial(score, model)
-    phi, filled = explain(score_of, settings)
-    loss = 0.3 * regularizer(phi, len(ids), reduction)
-    loss.backward()
-    batched = [p.grad.clone() for p in model.parameters() if p.grad is not None]
-    model.zero_grad()
-    fillings = iter(filled.tolist())
-    expected = naive.explanation_loss(
-        partial(one_by_one, score_of),
-        ids.tolist(),
-        mask.tolist(),
-        [tokenizer.vocabulary.index(name) for name in NAMES],
-        0.3,
-        lambda *_: next(fillings),
-        tokenizer.pad,
-        summed=reduction == "sum",
-    )
-    expected.backward()
-    looped = [p.grad for p in model.parameters() if p.grad is not None]
-    assert next(fillings, None) is None
-    assert float((loss - expected).detach().abs()) <= tolerance * float(expected.detach())
-    scale = max(g.abs().max() for g in looped)
-    assert max((a - b).abs().max() for a, b in zip(batched, looped, strict=True)) <= tolerance * scale
-
-
-@pytest.mark.parametrize("settings", [OC, SOC], ids=["oc", "soc"])
-def test_the_gradient_agrees_with_finite_differences(model, explain, batch, settings):
-    model.double()
-
-    def loss():
-        return 100 * regularizer(explain(partial(score, model), settings)[0], len(batch[0]))
-
-    loss().backward()
-    rng, step = np.random.default_rng(5), 1e-5
-    checked = []
-    for parameter in model.parameters():
-        gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-        flat, steepest = parameter.data.view(-1), int(gradient.abs().argmax())
-        for place in {steepest, int(rng.integers(flat.numel()))}:
-            value = flat[place].item()
-            with torch.no_grad():
-                flat[place] = value + step
-                above = loss().item()
-                flat[place] = value - step
-                below = loss().item()
-                flat[place] = value
-            numeric, exact = (above - below) / (2 * step), gradient.view(-1)[place].item()
-            checked.append((exact, numeric))
-    exact, numeric = np.array(checked).T
-    assert np.abs(exact).max() > 0.01
-    np.testing.assert_allclose(numeric, exact, rtol=1e-5, atol=1e-8 * np.abs(exact).max())
-
-
-@pytest.mark.parametrize(("samples", "add_itself"), [(1, False), (1, True), (5, True), (7, False)])
+@pytest.mark.parametrize(("samples", "add_itself"), [(1, False), (5, True)])
 def test_soc_without_neighbours_is_oc_exactly(model, explain, samples, add_itself):
     with torch.no_grad():
         oc, _ = explain(partial(score, model), OC)
@@ -194,7 +134,7 @@ def test_soc_without_neighbours_is_oc_exactly(model, explain, samples, add_itsel
     assert torch.equal(oc, soc)
 
 
-@pytest.mark.parametrize("n_contexts", range(2, 10))
+@pytest.mark.parametrize("n_contexts", [3, 7, 9])
 def test_the_mean_of_equal_falls_is_that_fall(tokenizer, n_contexts):
     """Also where the sum of n equal numbers, divided by n, is another number."""
     n = 500
@@ -209,21 +149,6 @@ def test_the_mean_of_equal_falls_is_that_fall(tokenizer, n_contexts):
         )
 
     assert torch.equal(phi(n_contexts), phi(1))
-
-
-def test_the_whole_sentence_falls_to_that_of_padding(model, batch, tokenizer):
-    ids, mask, _ = batch
-    lengths = mask.sum(1).numpy()
-    whole = Occurrences(np.arange(len(ids)), np.ones(len(ids), np.int64), lengths - 1)
-    filled = fill_contexts(ids, mask, whole, OC, None, tokenizer, None)
-    inner = torch.zeros_like(mask)
-    for row, length in enumerate(lengths):
-        inner[row, 1 : length - 1] = True
-    with torch.no_grad():
-        phi = importance(partial(score, model), ids, mask, whole, filled, tokenizer.pad)
-        fall = score(model, ids, mask) - score(model, torch.where(inner, tokenizer.pad, ids), mask & ~inner)
-    assert phi.abs().max() > 0.05
-    torch.testing.assert_close(phi, fall, rtol=1e-5, atol=1e-6)
 
 
 def test_importance_depends_neither_on_padding_nor_on_the_batch(model, batch, tokenizer, explain):
@@ -243,26 +168,7 @@ def test_importance_depends_neither_on_padding_nor_on_the_batch(model, batch, to
     torch.testing.assert_close(torch.cat(alone), phi, rtol=1e-10, atol=1e-12)
 
 
-def test_all_phrases_and_contexts_are_one_forward_pass(model, explain, batch):
-    shapes = []
-
-    def counted(ids, mask):
-        shapes.append(tuple(ids.shape))
-        return score(model, ids, mask)
-
-    _, mask, found = batch
-    with torch.no_grad():
-        explain(counted, SOC, share=False)
-        explain(counted, OC)
-    length = int(mask[found.row].sum(1).max())
-    n_sentences = len(set(found.row))
-    # OC: s(x) once for each sentence, and one row for each phrase.
-    assert shapes == [(len(found) * SOC.n_contexts * 2, length), (n_sentences + len(found), length)]
-
-
-def test_a_model_that_ignores_the_word_gives_it_no_importance_but_with_dropout_it_seems_to(
-    batch, explain, tokenizer
-):
+def test_a_word_that_the_model_ignores_has_no_importance_except_under_dropout(batch, explain, tokenizer):
     weights = torch.randn(len(tokenizer.vocabulary), 8, generator=torch.Generator().manual_seed(1))
     weights[[tokenizer.pad, *(tokenizer.vocabulary.index(name) for name in NAMES)]] = 0
     dropout = torch.nn.Dropout(0.1)
@@ -277,24 +183,6 @@ def test_a_model_that_ignores_the_word_gives_it_no_importance_but_with_dropout_i
         phi, _ = explain(ignoring, settings)
         assert (phi == 0).all()
         dropout.train()
-
-
-def test_equal_rows_share_a_dropout_mask_unless_asked_not_to(model, explain, batch):
-    *_, found = batch
-    model.train()
-    scores = []
-
-    def kept(ids, mask):
-        scores.append(score(model, ids, mask).detach())
-        return scores[-1]
-
-    five_times = ContextSettings(0, 5)
-    explain(kept, five_times, share=True)
-    explain(kept, five_times, share=False)
-    shared, apart = scores
-    assert len(shared) == len(set(found.row)) + len(found)
-    assert len(apart) == 2 * 5 * len(found)
-    assert apart[:5].std() > 0  # five times one sentence
 
 
 def test_no_identifier_in_the_batch_is_no_regularizer(model, batch, tokenizer):
@@ -340,7 +228,7 @@ def words_by_loop(model, tokens, row, tokenizer):
     ]
 
 
-@pytest.mark.parametrize("max_tokens", [1, 100, 100_000])
+@pytest.mark.parametrize("max_tokens", [1, 100_000])
 def test_words_are_explained_in_any_chunks(model, tokens, tokenizer, max_tokens):
     model.double().train()
     rows = [4, 0, 2, 3]
@@ -417,13 +305,6 @@ def tiny(tmp_path_factory):
     return model, tokenizer, tokenizer.encode(texts), ids
 
 
-@pytest.fixture(scope="module")
-def trained_model(tiny):
-    _, tokenizer, tokens, _ = tiny
-    settings = LanguageModelSettings(epochs=1, width=6)
-    return train_language_model(tokens, tokens, tokenizer, settings, seed=1)[0]
-
-
 def occlusion_by_loop(tiny):
     """OC as it is defined: the score of a text, less that without a token."""
     model, tokenizer, tokens, ids = tiny
@@ -442,56 +323,23 @@ def occlusion_by_loop(tiny):
     return pd.DataFrame(rows, columns=["row", "identifier", "phi"])
 
 
-def assert_equal_importance(found, expected):
-    assert found["row"].tolist() == expected["row"].tolist()
-    assert found["identifier"].tolist() == expected["identifier"].tolist()
-    np.testing.assert_allclose(found["phi"], expected["phi"], rtol=0, atol=2e-6)
-
-
-@pytest.mark.parametrize("max_tokens", [1, 60, 16_384])
+@pytest.mark.parametrize("max_tokens", [60, 16_384])
 def test_occlusion_is_that_of_a_loop_over_occurrences(tiny, max_tokens):
     model, tokenizer, tokens, ids = tiny
     expected = occlusion_by_loop(tiny)
     assert expected.groupby("row").size().max() == 3
     assert expected["phi"].abs().min() > 1e-4
     found = identifier_importance(model, tokens, ids, OC, tokenizer, None, 1, max_tokens)
-    assert_equal_importance(found, expected)
-    assert found["phi"].dtype == np.float64
+    assert found[["row", "identifier"]].equals(expected[["row", "identifier"]])
+    np.testing.assert_allclose(found["phi"], expected["phi"], rtol=0, atol=2e-6)
 
 
-def test_sampled_contexts_give_what_a_loop_over_occurrences_gives(tiny, trained_model):
+def test_equal_seeds_draw_equal_contexts_and_dropout_is_off(tiny):
     model, tokenizer, tokens, ids = tiny
-    found = identifier_importance(model, tokens, ids, SAMPLED, tokenizer, trained_model, 7)
-    # All texts with an identifier are one batch, the longest first.
-    holding = [row for row in range(len(tokens)) if set(tokens.row(row)) & set(ids.values())]
-    rows = np.array(sorted(holding, key=lambda row: -tokens.lengths[row]))
-    batch, mask = map(torch.from_numpy, tokens.padded(rows, tokenizer.pad))
-    occurrences = find_occurrences(batch.numpy(), list(ids.values()))
-    random = generator(7, "identifiers", 0)
-    filled = fill_contexts(batch, mask, occurrences, SAMPLED, trained_model, tokenizer, random)
-    phi = []
-    for i in range(len(occurrences)):
-        row, start, end = (getattr(occurrences, part)[i] for part in ("row", "start", "end"))
-        one = Occurrences(np.array([0]), np.array([start]), np.array([end]))
-        with torch.no_grad():
-            values = importance(
-                lambda i, m: score(model, i, m),
-                batch[[row]],
-                mask[[row]],
-                one,
-                filled[[i]],
-                tokenizer.pad,
-            )
-        phi.append((rows[row], start, values.item()))
-    expected = [value for _, _, value in sorted(phi)]
-    np.testing.assert_allclose(found["phi"], expected, rtol=0, atol=2e-6)
-
-
-def test_equal_seeds_draw_equal_contexts_and_dropout_is_off(tiny, trained_model):
-    model, tokenizer, tokens, ids = tiny
+    untrained = tiny_language_model(tokenizer, tokens)
 
     def phi(seed):
-        return identifier_importance(model, tokens, ids, SAMPLED, tokenizer, trained_model, seed)["phi"]
+        return identifier_importance(model, tokens, ids, SAMPLED, tokenizer, untrained, seed)["phi"]
 
     first = phi(1)
     model.train()
@@ -503,20 +351,18 @@ def test_equal_seeds_draw_equal_contexts_and_dropout_is_off(tiny, trained_model)
     assert phi(2).tolist() != first.tolist()
 
 
-@pytest.mark.parametrize("max_tokens", [40, 200])
-def test_no_pass_reads_more_tokens_than_it_may(tiny, trained_model, monkeypatch, max_tokens):
+def test_no_pass_reads_more_tokens_than_it_may(tiny, monkeypatch):
     model, tokenizer, tokens, ids = tiny
-    read = []
+    untrained, read = tiny_language_model(tokenizer, tokens), []
 
     def counting(model, ids, mask):
         read.append(ids.numel())
         return score(model, ids, mask)
 
     monkeypatch.setattr("biaslab.text.packing.score", counting)
-    settings = ContextSettings(radius=3, samples=2)
-    identifier_importance(model, tokens, ids, settings, tokenizer, trained_model, 1, max_tokens)
-    alone = 2 * settings.n_contexts * int(tokens.lengths.max())  # one occurrence in the longest text
-    assert max(read) <= max(max_tokens, alone)
+    identifier_importance(model, tokens, ids, SAMPLED, tokenizer, untrained, 1, 200)
+    alone = 2 * SAMPLED.n_contexts * int(tokens.lengths.max())  # one occurrence in the longest text
+    assert max(read) <= max(200, alone)
     assert len(read) > 1
 
 
@@ -527,10 +373,7 @@ def test_texts_without_identifiers_have_none(tiny):
     )
     assert found.empty
     assert list(found) == ["row", "identifier", "phi"]
-    table = summarize(found, ids)
-    assert table["identifier"].tolist() == list(GROUPS)
-    assert table["n"].tolist() == [0, 0, 0, 0]
-    assert table[["mean_phi", "mean_abs_phi"]].isna().all(axis=None)
+    assert summarize(found, ids)["n"].tolist() == [0, 0, 0, 0]
 
 
 def test_means_are_over_occurrences_in_the_order_of_the_identifiers():

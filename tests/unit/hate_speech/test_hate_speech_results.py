@@ -55,28 +55,16 @@ def unit(tmp_path):
     return make
 
 
-def test_methods_come_in_the_order_of_the_paper():
-    shuffled = ["ear-0.01", "soc-1", "wr", "soc-0.1", "bow-wr", "vanilla", "oc-0.1", "soc-0.1@sum", "bow"]
-    assert names.in_order(shuffled) == [
-        "bow", "vanilla", "bow-wr", "wr", "oc-0.1", "soc-0.1", "soc-0.1@sum", "soc-1", "ear-0.01"
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("method", "title", "quirk", "other"),
-    [
-        ("bow", "BoW", "none", ""),
-        ("bow-wr", "BoW + WR", "none", "bow"),
-        ("vanilla", "Encoder", "none", ""),
-        ("wr", "Encoder + WR", "none", "vanilla"),
-        ("ear-0.01", "Encoder + EAR (α = 0.01)", "none", "vanilla"),
-        ("soc-1@sum", "Encoder + SOC (α = 1)", names.QUIRKS["sum"], "vanilla"),
-    ],
-)
-def test_what_a_method_is_called(method, title, quirk, other):
-    assert names.title(method) == title
-    assert names.quirk_title(method) == quirk
-    assert names.baseline(method) == other
+def test_a_method_is_compared_with_the_plain_model_of_its_kind():
+    plain = {
+        "bow": "",
+        "bow-wr": "bow",
+        "vanilla": "",
+        "wr": "vanilla",
+        "ear-0.01": "vanilla",
+        "soc-1@sum": "vanilla",
+    }
+    assert {method: names.baseline(method) for method in plain} == plain
 
 
 @pytest.mark.parametrize(
@@ -217,7 +205,6 @@ def test_importance_is_a_mean_over_occurrences_and_paired_with_the_encoder(unit)
     assert row["mean_abs_phi_difference"] == pytest.approx(((0.5 - 1.75) + (0.75 - 1.0)) / 2)
     ends = row[["mean_abs_phi_ci_low", "mean_abs_phi_ci_high"]].tolist()
     assert ends == pytest.approx(mean_interval([-1.25, -0.25]))
-    assert table.shown["Change of |φ|"].tolist() == ["–", "-0.750 ({:+.3f} to {:+.3f})".format(*ends)] * 2
     assert row["n_lower"] == 2
 
 
@@ -247,12 +234,7 @@ def functionalities():
 def test_pass_rates_are_means_over_seeds_and_those_of_all_cases_pooled(unit):
     table = hatecheck.hatecheck([unit(functionalities=functionalities())])
     rates = table.data.set_index(["method", "functionality"])
-    for name, k, n in (
-        ("slur_h", 1, 4),
-        ("(all hateful)", 1, 4),
-        ("(all non-hateful)", 9, 10),
-        ("(all)", 10, 14),
-    ):
+    for name, k, n in (("(all hateful)", 1, 4), ("(all non-hateful)", 9, 10), ("(all)", 10, 14)):
         row = rates.loc[("bow", name)]
         assert row[["n", "n_seeds", "interval"]].tolist() == [n, 1, "texts"]
         assert row[["rate", "ci_low", "ci_high"]].tolist() == pytest.approx([k / n, *share_interval(k, n)])
@@ -261,18 +243,6 @@ def test_pass_rates_are_means_over_seeds_and_those_of_all_cases_pooled(unit):
     assert (row["ci_low"], row["ci_high"]) == (0, 1)  # cut
     row = rates.loc[("vanilla", "own_nh")]
     assert row["ci_low"] == pytest.approx(max(0, mean_interval([0.6, 0.8])[0]))
-    assert table.shown[["Functionality", "Hateful", "Cases"]].to_numpy().tolist() == [
-        ["own nh", "no", "10"], ["Slur", "yes", "4"], ["All hateful cases", "yes", "4"],
-        ["All other cases", "no", "10"], ["All cases", "–", "14"],
-    ]  # fmt: skip
-    assert list(table.shown)[-2:] == ["BoW", "Encoder"]
-
-
-def test_hateful_cases_come_first(unit, tmp_path):
-    hatecheck.draw_hatecheck(unit(functionalities=functionalities()), tmp_path / "figure")
-    data = read_tsv(tmp_path / "figure.tsv").query("method == 'vanilla'")
-    assert data["functionality"].tolist() == ["slur_h", "own_nh"]
-    assert data["value"].tolist() == pytest.approx([0.75, 0.7])
 
 
 def test_removal_has_mean_and_range_over_the_subsets(unit, tmp_path):
@@ -284,13 +254,6 @@ def test_removal_has_mean_and_range_over_the_subsets(unit, tmp_path):
     assert data["n_removed"].tolist() == [0, 1]
     assert data["n_subsets"].tolist() == [1, 3]
     assert data.loc[1, ["f1", "f1_low", "f1_high"]].tolist() == pytest.approx([0.4, 0.3, 0.5])
-
-
-def test_points_of_the_performance_figure_are_trainings(unit, tmp_path):
-    figures.draw_performance([unit(metrics=metrics())], tmp_path / "figure")
-    data = read_tsv(tmp_path / "figure.tsv").set_index(["method", "seed"])
-    assert data["f1"].to_dict() == pytest.approx(F1)
-    assert data["news"].to_dict() == pytest.approx({training: f1 + 0.3 for training, f1 in F1.items()})
 
 
 @pytest.mark.filterwarnings("error")

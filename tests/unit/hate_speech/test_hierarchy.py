@@ -10,7 +10,7 @@ from rich.console import Console
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.hate_speech.hierarchy import Explained, agglomerate, collapse, colours, scale_of
+from biaslab.hate_speech.hierarchy import Explained, agglomerate, collapse, colours
 from biaslab.hate_speech.pages import to_html, to_terminal
 from biaslab.hate_speech.report.hierarchies import draw_hierarchies
 from biaslab.run.area import FIGURE, SUFFIXES, Unit
@@ -31,16 +31,11 @@ def scorer(seed, n_words):
     return phi
 
 
-def batched(phi, asked=None):
-    def score(spans):
-        if asked is not None:
-            asked.append(list(spans))
-        return np.array([phi(*span) for span in spans])
-
-    return score
+def batched(phi):
+    return lambda spans: np.array([phi(*span) for span in spans])
 
 
-CASES = [(n_words, seed) for n_words in (1, 2, 3, 7, 20, 41) for seed in range(10)]
+CASES = [(n_words, seed) for n_words in (1, 2, 3, 20, 41) for seed in range(10)]
 
 
 @pytest.mark.parametrize(("n_words", "seed"), CASES)
@@ -53,56 +48,12 @@ def test_phrases_are_those_of_the_published_code(n_words, seed):
     assert 2 <= len(found) <= 6
 
 
-def test_a_tree_shows_every_phrase_once_above_what_it_was_made_from():
-    n_collapsed = n_hidden = 0
-    for seed in range(40):
-        phi = scorer(seed, 20)
-        levels = agglomerate(batched(phi), 20)
-        tree = collapse(levels)
-        shown = [span[:2] for level in tree[1:] for span in level]
-        phrases = {span[:2] for level in levels for span in level if span[1] - span[0] > 1}
-        assert sorted(shown) == sorted(phrases)
-        for height, level in enumerate(tree[2:], start=2):
-            for start, end, _ in level:
-                assert any(start <= a and b <= end for a, b, _ in tree[height - 1])
-        n_collapsed += sum(map(len, levels[1:])) > len(shown)
-        lists = naive.agglomerate(lambda first, last, phi=phi: phi(first, last + 1), 20)
-        n_hidden += sum(map(len, naive.collapse_tree(*lists)[1:])) < len(shown)
-    assert n_collapsed
-    assert n_hidden  # the quirk of the published code: a phrase of new words alone is shown nowhere
-
-
-def test_a_phrase_is_scored_once_and_a_step_is_one_call():
-    asked = []
-    hierarchy = agglomerate(batched(scorer(3, 20), asked), 20)
-    spans = [span for call in asked for span in call]
-    assert len(spans) == len(set(spans))
-    assert len(asked) <= len(hierarchy)
-    assert asked[0] == [(i, i + 1) for i in range(20)]
-
-
-def test_a_negation_joins_its_verb():
-    """Two words that only matter together: the strong word takes its neighbour before another strong one."""
-    weights = [0.0, 0.1, 2.0, 0.0, 0.5, 0.0]
-
-    def phi(start, end):
-        return sum(weights[start:end]) - 3 * (start <= 1 and end >= 3) + 3 * (start <= 2 and end >= 4)
-
-    levels = agglomerate(batched(phi), 6)
-    assert [span[:2] for span in levels[1]] == [(2, 3)]
-    assert [span[:2] for span in levels[2]] == [(2, 4)]
-    assert levels[2][0][2] == 5.0
-
-
-def test_a_sentence_without_words_is_refused():
-    with pytest.raises(InputError, match="no words"):
-        agglomerate(batched(scorer(1, 1)), 0)
-
-
 def test_levels_read_from_json_collapse_alike():
     levels = agglomerate(batched(scorer(2, 20)), 20)
     assert collapse([[list(span) for span in level] for level in levels]) == collapse(levels)
     assert collapse([]) == []
+    with pytest.raises(InputError, match="no words"):
+        agglomerate(batched(scorer(1, 1)), 0)
 
 
 WORDS = ["the", "baker", "never", "pays"]
@@ -137,26 +88,6 @@ def test_blue_is_negative_grey_zero_red_positive_and_ends_are_kept():
     assert colours(9.0, 2.0) == colours(2.0, 2.0)
 
 
-def test_text_can_be_read_on_its_background():
-    def luminance(colour):
-        parts = [c / 255 for c in rgb(colour)]
-        return sum(
-            weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
-            for weight, c in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
-        )
-
-    for step in range(-10, 11):
-        low, high = sorted(map(luminance, colours(step / 10, 1.0)))
-        assert (high + 0.05) / (low + 0.05) > 4.5  # WCAG 2, AA
-
-
-def test_the_scale_is_the_greatest_importance_of_a_phrase():
-    assert scale_of([explained()]) == 4.0
-    zero = Explained(["a"], [[(0, 1, 0.0)]], 3.0)
-    assert scale_of([zero]) == 1.0
-    assert scale_of([zero, explained()]) == 4.0
-
-
 def test_the_terminal_shows_a_line_a_level_with_words_below_themselves():
     lines = shown(to_terminal(explained())).splitlines()
     assert [line.split() for line in lines] == [
@@ -166,18 +97,6 @@ def test_the_terminal_shows_a_line_a_level_with_words_below_themselves():
         ["s(x)", "=", "-1.25"],
     ]
     assert len({line.index("baker") for line in lines[:3]}) == 1
-
-
-def test_the_terminal_shows_each_phrase_in_its_colour():
-    text = to_terminal(explained())
-    found = {text.plain[s.start : s.end].strip(): str(s.style) for s in text.spans}
-    assert set(WORDS) | {"baker   never", "the   baker   never", "s(x) = -1.25"} <= set(found)
-    assert found["baker   never"] == "{1} on {0}".format(*colours(-4.0, 4.0))
-    assert found["pays"] == "{1} on {0}".format(*colours(0.0, 4.0))
-    wider = to_terminal(explained(), scale=8.0)
-    again = {wider.plain[s.start : s.end].strip(): str(s.style) for s in wider.spans}
-    assert again["baker   never"] == "{1} on {0}".format(*colours(-4.0, 8.0))
-    assert "\x1b[" in shown(text, colour="truecolor")
 
 
 def test_a_sentence_wider_than_the_terminal_goes_on_below():
@@ -192,8 +111,6 @@ def test_a_sentence_wider_than_the_terminal_goes_on_below():
         ["never"],
         ["s(x)", "=", "-1.25"],
     ]
-    narrow = shown(to_terminal(explained(), width=1)).splitlines()
-    assert [line.split() for line in narrow[:-1:3]] == [[word] for word in WORDS]
 
 
 def test_words_are_masked_before_they_are_shown():
@@ -269,9 +186,10 @@ def make(tmp_path):
 def test_the_figure_shows_every_phrase_of_the_results(make, tmp_path):
     rows = explanations()
     stem = tmp_path / "figure"
-    draw_hierarchies([make(rows)], stem)
-    data = read_tsv(f"{stem}.tsv")
-    assert " ".join(data.columns) == "corpus sentence method level start end words phi"
+    draw_hierarchies([make(rows), make(rows, "ghc")], stem)
+    data = read_tsv(f"{stem}.tsv").groupby("corpus")
+    assert data["sentence"].unique().map(list).to_dict() == {"ghc": [1, 2], "stormfront": [1, 2]}
+    data = data.get_group("stormfront")
     for i, row in enumerate(rows):
         part = data[(data["sentence"] == 1 + i // 2) & (data["method"] == row["method"])]
         tree = collapse(row["levels"])
@@ -281,25 +199,6 @@ def test_the_figure_shows_every_phrase_of_the_results(make, tmp_path):
         np.testing.assert_allclose(found, np.array(expected, float), rtol=1e-9)
         assert part["words"].iloc[-1] == " ".join(row["sentence"])
     assert all((tmp_path / f"figure{suffix}").stat().st_size for suffix in SUFFIXES[FIGURE])
-
-
-def test_sentences_of_two_corpora_are_told_apart(make, tmp_path):
-    units = [make(explanations(), name) for name in ("ghc", "stormfront")]
-    draw_hierarchies(units, tmp_path / "figure")
-    data = read_tsv(tmp_path / "figure.tsv")
-    assert data.groupby("corpus")["sentence"].unique().map(list).to_dict() == {
-        "ghc": [1, 2],
-        "stormfront": [1, 2],
-    }
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_long_sentence_is_still_drawn(make, tmp_path):
-    words = ["gardener"] * 60
-    levels = [[[i, i + 1, 0.0] for i in range(60)]]
-    row = {"sentence": words, "method": "oc-0.1", "score": 0.0, "levels": levels}
-    draw_hierarchies([make([row])], tmp_path / "figure")
-    assert len(read_tsv(tmp_path / "figure.tsv")) == 61
 
 
 def test_listed_words_are_masked_unless_asked_for(make, tmp_path):

@@ -44,12 +44,8 @@ def test_methods_are_those_compared_and_ablations(inputs):
     assert found.encoders == found.methods[1:]
     assert [parse_method(name).name for name in found.methods] == found.methods
     assert found.explained == ["vanilla", "soc-0.1"]
-
-
-@pytest.mark.parametrize("section", ["ablation: [sum, published], ablation_seeds: 0", "ablation: []"])
-def test_what_has_no_training_is_no_method(inputs, section):
-    found = inputs(f"{{methods: [vanilla, soc-0.1], {section}}}")
-    assert found.methods == ["vanilla", "soc-0.1"]
+    untrained = inputs("{methods: [vanilla, soc-0.1], ablation: [sum, published], ablation_seeds: 0}")
+    assert untrained.methods == ["vanilla", "soc-0.1"]
 
 
 def test_a_corpus_may_have_linear_models_alone(inputs):
@@ -72,27 +68,13 @@ def test_every_kind_of_method_has_its_number_of_trainings(inputs):
     assert found.first_models(EXAMPLE) == first
 
 
-def test_files_of_a_corpus(inputs):
-    found = inputs("run: [stormfront, example]")
-    copy = "results/datasets/stormfront"
-    assert found.corpora == ["stormfront", "example"]
-    assert [Path(file).parent.as_posix() for file in found.source_files(STORMFRONT)] == [copy]
-    assert found.source_files(EXAMPLE) == [str(RESOURCES / "example.csv")]
-    assert found.file("identifiers")(EXAMPLE) == str(RESOURCES / "identifiers_example.yaml")
-    assert found.file("validation")(EXAMPLE) == []
-    lost = inputs("", {"news-identity": "gone"})
-    assert lost.file("news")(STORMFRONT) == []
-    assert found.file("news")(STORMFRONT).startswith("results/datasets/news-identity/")
-
-
 def test_an_encoder_of_drawn_weights_has_no_file_with_weights(inputs):
     drawn = inputs("encoder: {weights: random, layers: null}")
     assert len(drawn.encoder_files()) == 2
     found = drawn.encoder(None)
     assert (found["files"]["weights"], found["weights"], found["layers"]) == (None, "random", None)
-    three = inputs("encoder: {layers: 3}")
-    assert three.encoder_files() == list(three.encoder(None)["files"].values())
-    assert (three.encoder(None)["weights"], three.encoder(None)["layers"]) == ("pretrained", 3)
+    three = inputs("encoder: {layers: 3}").encoder(None)
+    assert (three["weights"], three["layers"]) == ("pretrained", 3)
 
 
 def test_further_test_sets_that_are_absent_are_left_out(inputs):
@@ -100,14 +82,10 @@ def test_further_test_sets_that_are_absent_are_left_out(inputs):
     assert list(whole.probes(STORMFRONT)["probes"]) == ["hatecheck", "news"]
     assert list(whole.probes(STORMFRONT)["others"]) == ["ghc"]
     assert len(whole.probe_files(STORMFRONT)) == 2 + 3  # the three files of the other corpus
+    assert sorted(inputs("run: [example]").probes(EXAMPLE)["others"]) == ["ghc", "stormfront"]
     rest = inputs("", dict.fromkeys(("hatecheck", "news-identity", "ghc-dev"), "gone"))
     assert rest.probe_files(STORMFRONT) == []
     assert rest.probes(STORMFRONT)["probes"] == rest.probes(STORMFRONT)["others"] == {}
-
-
-def test_a_corpus_is_no_further_test_set_of_its_own(inputs):
-    assert list(inputs("run: [stormfront, ghc, example]").probes(STORMFRONT)["others"]) == ["ghc"]
-    assert sorted(inputs("run: [example]").probes(EXAMPLE)["others"]) == ["ghc", "stormfront"]
 
 
 def test_the_step_of_texts_gets_corpus_probes_and_limits(inputs):

@@ -68,27 +68,9 @@ def test_weights_are_at_the_optimum():
         assert min(loss(at + 100 * shift), loss(at - 100 * shift)) > loss(at)
 
 
-def test_weight_of_negative_texts_counts_them_several_times():
-    weighted = fit_linear(DOCUMENTS, LABELS, negative_weight=2)
-    repeated = fit_linear(
-        DOCUMENTS + [d for d, y in zip(DOCUMENTS, LABELS, strict=True) if not y],
-        np.append(LABELS, np.zeros((LABELS == 0).sum(), int)),
-    )
-    assert_allclose(weighted.weights, repeated.weights, atol=1e-6)
-    unweighted = fit_linear(DOCUMENTS, LABELS)
-    assert (weighted.scores(DOCUMENTS) < unweighted.scores(DOCUMENTS)).all()
-
-
-def test_word_removal_by_exact_match():
-    tokens = TOKENIZER.encode([*TEXTS, "a kindlate gardener"]).without([TOKENIZER.vocabulary.index("late")])
-    left = documents(tokens, TOKENIZER.vocabulary)
-    assert left[1] == "[CLS] a gardener [UNK] [SEP]"
-    assert left[-1] == "[CLS] a kind ##late gardener [SEP]"  # a piece of another word is another token
-
-
 def test_same_bytes_with_more_threads():
     rng = np.random.default_rng(0)
-    texts = [" ".join(f"word{i}" for i in rng.integers(0, 40_000, 100)) for _ in range(500)]
+    texts = [" ".join(f"word{i}" for i in rng.integers(0, 200_000, 100)) for _ in range(250)]
     labels = rng.integers(0, 2, len(texts))
     fits = []
     for threads in (1, 2):
@@ -104,23 +86,18 @@ def table_of(weights, identifiers, n_top=None):
     return weights_table(Linear(linear.vectorizer, linear.model), identifiers, n_top)
 
 
-def test_weights_table_by_hand():
+def test_the_table_of_weights_keeps_all_identifiers():
     weights = [0, 3, -1, 2, 3, 0, 9, 0, 0, 0, 0]  # are baker cls cyclist gardener kind late ness sep slow unk
     table = table_of(weights, ["cyclist", "baker", "potter"])
-    assert table.columns.tolist() == ["term", "is_identifier", "weight", "rank", "n_features"]
     assert table["term"].tolist()[:4] == ["late", "baker", "gardener", "cyclist"]
     assert table["term"].tolist()[-2:] == ["cls", "potter"]
     assert table["rank"].tolist()[:-1] == list(range(1, 12))
     assert table["rank"].isna().tolist() == table["weight"].isna().tolist() == [False] * 11 + [True]
     assert table.loc[table["is_identifier"], "term"].tolist() == ["baker", "cyclist", "potter"]
     assert (table["n_features"] == 11).all()
-
-
-def test_weights_table_of_the_top_keeps_all_identifiers():
-    weights = [0, 3, -1, 2, 3, 0, 9, 0, 0, 0, 0]
-    table = table_of(weights, ["cyclist", "baker", "potter"], n_top=2)
-    assert table["term"].tolist() == ["late", "baker", "cyclist", "potter"]
-    assert table["rank"].tolist()[:3] == [1, 2, 4]
+    top = table_of(weights, ["cyclist", "baker", "potter"], n_top=2)
+    assert top["term"].tolist() == ["late", "baker", "cyclist", "potter"]
+    assert top["rank"].tolist()[:3] == [1, 2, 4]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +108,7 @@ def test_weights_table_of_the_top_keeps_all_identifiers():
         (["a", "i"], [0, 1], "no training text has a word"),
     ],
 )
-def test_bad_input(texts, labels, problem):
+def test_texts_that_teach_nothing_are_refused(texts, labels, problem):
     with pytest.raises(InputError, match=problem) as error:
         fit_linear(texts, labels)
     assert "\n" not in str(error.value)
@@ -194,22 +171,6 @@ def test_curve_equals_refits_on_texts_without_the_identifiers():
             rows[np.lexsort(rows.T.round(9))], expected[np.lexsort(expected.T.round(9))], rtol=1e-12
         )
     assert len(found.iloc[:, 2:].round(9).drop_duplicates()) > 8  # the subsets matter
-
-
-def test_features_without_a_subset_are_those_of_its_texts():
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    from biaslab.hate_speech.linear import _bag, _columns
-
-    train = parts()[0]
-    vectorizer = CountVectorizer(binary=True).fit(documents(train.tokens, READER.vocabulary))
-    bag = _bag(train, vectorizer, READER.vocabulary, np.array(list(IDS.values())))
-    columns = _columns(vectorizer, READER.vocabulary, IDS)
-    for removed in ([], [0], [0, 3], [0, 1, 2, 3]):
-        left = train.tokens.without([IDS[GROUPS[i]] for i in removed])
-        expected = vectorizer.transform(documents(left, READER.vocabulary)).toarray()
-        assert (bag.without([columns[i] for i in removed]).toarray() == expected).all()
-    assert expected[:, columns[0]].any()  # the piece ##bakers of minibakers is the same feature, and stays
 
 
 def test_so_many_subsets_of_each_size_follow_the_seed():

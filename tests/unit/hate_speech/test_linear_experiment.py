@@ -56,15 +56,10 @@ def test_predictions_are_in_the_order_of_the_texts_and_removal_holds_in_test(ran
         assert np.ptp(expected) > 0.5
 
 
-def test_weights_list_all_identifiers(ran):
+def test_removal_begins_with_all_identifiers_and_ends_with_none(ran):
     folder, _ = ran
     weights = read_tsv(folder.path / "linear_weights.tsv")
     assert set(weights.loc[weights["is_identifier"], "term"]) == set(TERMS)
-    assert weights["rank"].is_monotonic_increasing
-
-
-def test_removal_begins_with_all_identifiers_and_ends_with_none(ran):
-    folder, _ = ran
     curve = read_tsv(folder.path / "removal.tsv")
     assert curve.groupby("n_removed").size().tolist() == [1, 2, 2, 2, 1]
     names = folder.column("identifier", "news")

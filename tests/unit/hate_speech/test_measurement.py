@@ -165,15 +165,6 @@ def test_costs_are_those_of_the_sentences_in_use_compared_with_the_plain_encoder
     assert cost.loc["soc-0.1", "ratio"] == cost.loc["soc-0.1@sum", "ratio"] > 1
 
 
-def test_without_news_and_linear_models_the_test_set_is_measured_against_the_encoder(tmp_path):
-    folder = example_folder(tmp_path)
-    write_predictions(folder)
-    measure(folder, ["vanilla", "soc-0.1"])
-    assert set(read_tsv(folder.path / "metrics.tsv")["set"]) == {"test"}
-    assert set(read_tsv(folder.path / "differences.tsv")["baseline"]) == {"vanilla"}
-    assert read_tsv(folder.path / "functionalities.tsv").empty
-
-
 def test_linear_models_alone_are_measured_without_encoders(tmp_path, measured):
     folder = example_folder(tmp_path, probes=("news", "hatecheck"), limits=(50, 12))
     write_predictions(folder)

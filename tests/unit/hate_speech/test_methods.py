@@ -7,12 +7,10 @@ from biaslab.hate_speech.methods import QUIRKS, Method, parse_method
 @pytest.mark.parametrize(
     ("name", "kind", "alpha", "removes", "quirks"),
     [
-        ("bow", "bow", 0, False, ()),
         ("bow-wr", "bow-wr", 0, True, ()),
         ("vanilla", "vanilla", 0, False, ()),
         ("wr", "wr", 0, True, ()),
         ("oc-0.1", "oc", 0.1, False, ()),
-        ("soc-1", "soc", 1, False, ()),
         ("soc-0", "soc", 0, False, ()),
         ("ear-0.01", "ear", 0.01, False, ()),
         ("soc-1e-30", "soc", 1e-30, False, ()),
@@ -29,24 +27,19 @@ def test_a_name_says_the_method(name, kind, alpha, removes, quirks):
     ("name", "problem"),
     [
         ("vanila", "no method is called 'vanila'; did you mean 'vanilla'"),
-        ("lime-0.1", "no method is called 'lime-0.1'"),
         ("", "no method is called ''"),
         ("soc", "soc needs its strength; write for instance 'soc-0.1'"),
-        ("soc-", "needs its strength"),
         ("soc-x", "needs its strength"),
         ("soc--1", "needs its strength"),
         ("soc-nan", "needs its strength"),
         ("vanilla-0.1", "no method is called 'vanilla-0.1'"),
-        ("soc-.1", "is written 'soc-0.1'"),
         ("soc-1.0", "is written 'soc-1'"),
         ("soc-0.1@sum+dropout", "is written 'soc-0.1@dropout\\+sum'"),
         ("soc-0.1@sum+sum", "is written 'soc-0.1@sum'"),
         ("soc-0.1@dropout+independent+pad+sum", "is written 'soc-0.1@published'"),
-        ("soc-0.1@", "no quirk ''"),
         ("soc-0.1@drop", "no quirk 'drop'; did you mean 'dropout'"),
         ("oc-0.1@pad", "no quirk 'pad'"),
         ("vanilla@sum", "no quirk 'sum' \\(vanilla has none\\)"),
-        ("ear-0.1@sum", "no quirk 'sum' \\(ear has none\\)"),
     ],
 )
 def test_other_names_are_refused_in_one_line(name, problem):

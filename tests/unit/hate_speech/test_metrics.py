@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.metrics import MEASURES, auc, functionality_table, holding, identity_table, measure
+from biaslab.hate_speech.metrics import auc, functionality_table, holding, identity_table, measure
 from naive import hate_speech_measures as naive
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_measures_equal_counting(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(-2, 3, 60) / 2  # many are exactly 0
@@ -23,13 +23,6 @@ def test_measures_equal_counting(seed):
     macro = naive.macro_accuracy(scores, labels, identifiers)
     assert_allclose(found.macro_accuracy, macro, rtol=1e-14)
     assert found.macro_accuracy != found.accuracy
-
-
-def test_measures_by_hand():
-    found = measure([2.0, 1.0, 0.5, -1.0, -2.0], [1, 1, 0, 1, 0])
-    assert_allclose(found[2:6], [2 / 3, 2 / 3, 2 / 3, 3 / 5])
-    assert math.isnan(found.macro_accuracy)
-    assert MEASURES == ("precision", "recall", "f1", "accuracy", "macro_accuracy")
 
 
 def test_without_positive_texts_only_accuracies_are_defined():
@@ -48,7 +41,7 @@ def test_without_positive_texts_only_accuracies_are_defined():
         ([1.0, 1.0, 0.0], [1, 0, 2], "text 3: its label is neither 0 nor 1"),
     ],
 )
-def test_bad_input(scores, labels, problem):
+def test_scores_that_cannot_be_measured_are_refused(scores, labels, problem):
     with pytest.raises(InputError, match=problem) as error:
         measure(scores, labels)
     assert "\n" not in str(error.value)
@@ -75,16 +68,6 @@ def test_identity_table_equals_counting_pairs(levels):
         assert_allclose(interval, naive.clopper_pearson(hits, n_negative), atol=1e-9)
 
 
-def test_classifier_of_identifiers_and_classifier_of_labels():
-    labels, holds = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1], bool)
-    by_identifier = identity_table(np.where(holds, 1.0, -1.0), labels, holds[:, None], ["bakers"]).iloc[0]
-    assert by_identifier[AUCS].tolist() == [0.5, 0.0, 1.0]
-    assert by_identifier["false_positive_rate"] == 1.0
-    by_label = identity_table(np.where(labels, 1.0, -1.0), labels, holds[:, None], ["bakers"]).iloc[0]
-    assert by_label[AUCS].tolist() == [1.0, 1.0, 1.0]
-    assert by_label["false_positive_rate"] == 0.0
-
-
 def test_missing_kinds_of_text_are_missing_measures():
     table = identity_table([1.0, -1.0, 2.0], [1, 0, 1], np.array([[0, 1], [0, 0], [0, 1]], bool), ["a", "b"])
     unheld, positive_only = table.to_dict("records")
@@ -93,12 +76,6 @@ def test_missing_kinds_of_text_are_missing_measures():
     assert math.isnan(positive_only["false_positive_rate"])
     assert math.isnan(positive_only["subgroup_auc"])
     assert positive_only["bnsp_auc"] == 1.0
-
-
-def test_auc_with_ties_by_hand():
-    assert auc([1.0, 1.0, 2.0], [0, 1, 1]) == 0.75
-    assert auc([1.0, 1.0], [0, 1]) == 0.5
-    assert math.isnan(auc([1.0, 2.0], [1, 1]))
     assert auc([-math.inf, math.inf], [0, 1]) == 1.0
 
 
@@ -125,13 +102,8 @@ def test_holding_finds_whole_tokens():
 
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "baker", "##s", "bakers", "cyclist", "bake"]
     tokenizer = Tokenizer(vocabulary)
-    texts = ["bakers bakers", "baker", "", "cyclists", "Bakers cyclist baker"]
-    tokens = tokenizer.encode(texts)
-    ids = [vocabulary.index(word) for word in ("bakers", "cyclist", "bake")]
-    expected = [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 0]]
-    for held in (
-        holding(tokens, ids),
-        holding(tokens.without([tokenizer.cls, tokenizer.sep]), ids),  # first and last, beside an empty text
-    ):
-        assert held.dtype == bool
-        assert held.astype(int).tolist() == expected
+    tokens = tokenizer.encode(["bakers bakers", "baker", "", "cyclists", "Bakers cyclist baker"])
+    tokens = tokens.without([tokenizer.cls, tokenizer.sep])  # first and last, beside an empty text
+    held = holding(tokens, [vocabulary.index(word) for word in ("bakers", "cyclist", "bake")])
+    assert held.dtype == bool
+    assert held.astype(int).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 0]]

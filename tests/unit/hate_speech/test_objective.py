@@ -1,7 +1,5 @@
 """What a step differentiates: losses, explanations and attention against loops; batches, their contexts."""
 
-import dataclasses
-import math
 from dataclasses import asdict
 
 import numpy as np
@@ -13,7 +11,7 @@ pytest.importorskip("transformers")
 import torch
 
 from biaslab.hate_speech import objective as objective_module
-from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings
+from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.objective import (
     STEPS_AT_ONCE,
@@ -23,7 +21,6 @@ from biaslab.hate_speech.objective import (
     Regularization,
     contexts_of,
     logits_and_entropy,
-    token_entropies,
 )
 from hate_speech_training_data import group_ids, sentences, tiny_language_model, tiny_model
 from naive import hate_speech_explanations as naive_explanations
@@ -34,10 +31,10 @@ WEIGHT = 0.125
 STEP = 1
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["1 layer", "2 layers"])
-def world(request, tmp_path_factory):
-    """A model in float64 without dropout, and what an objective needs."""
-    model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"), dropout=False, layers=request.param)
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Return a model in float64 without dropout, and what an objective needs."""
+    model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"), dropout=False)
     return make_world(model.double(), tokenizer)
 
 
@@ -105,7 +102,7 @@ def literal_loss(world, name):
     return cross_entropy + method.alpha * penalty, cross_entropy, penalty
 
 
-@pytest.mark.parametrize("name", ["oc-0.1", "oc-3@sum", "soc-0.1", "soc-3@sum", "soc-3@independent+pad"])
+@pytest.mark.parametrize("name", ["oc-0.1", "soc-3@sum", "soc-3@independent+pad"])
 def test_loss_and_gradient_equal_those_of_the_loop_over_occurrences(world, name):
     model = world[0].eval()
     losses, found = gradients(world, name)
@@ -153,22 +150,14 @@ def test_the_classification_loss_is_a_weighted_mean(world):
     assert 0 < labels[rows].sum() < 12
 
 
-@pytest.mark.parametrize("name", ["oc-0", "soc-0", "ear-0"])
-def test_a_strength_of_zero_is_vanilla_bit_for_bit(world_with_dropout, name):
-    losses, found = gradients(world_with_dropout, name)
-    vanilla_losses, vanilla = gradients(world_with_dropout, "vanilla")
-    assert losses == vanilla_losses
-    for key, gradient in vanilla.items():
-        assert torch.equal(found[key], gradient), key
-
-
-@pytest.mark.parametrize("name", ["oc-0.1", "soc-0.1", "soc-0.1@published"])
+@pytest.mark.parametrize("name", ["soc-0", "ear-0", "soc-0.1", "soc-0.1@published"])
 def test_regularization_leaves_the_classification_loss_and_its_dropout_alone(world_with_dropout, name):
     losses, found = gradients(world_with_dropout, name)
     vanilla_losses, vanilla = gradients(world_with_dropout, "vanilla")
+    has_strength = parse_method(name).alpha > 0
     assert losses[0] == vanilla_losses[0]
-    assert losses[1] > 0
-    assert any(not torch.equal(found[key], gradient) for key, gradient in vanilla.items())
+    assert (losses[1] > 0) == has_strength
+    assert any(not torch.equal(found[key], gradient) for key, gradient in vanilla.items()) == has_strength
 
 
 def test_quirks_change_the_regularizer(world_with_dropout):
@@ -182,24 +171,15 @@ def test_quirks_change_the_regularizer(world_with_dropout):
     assert gradients(world_with_dropout, "soc-0.1@dropout", step=STEP + 7)[0][1] != of["@dropout"]
 
 
-def test_contexts_are_those_of_the_paper_and_its_code():
-    assert contexts_of(parse_method("oc-0.1@published")) == OC
-    assert contexts_of(parse_method("soc-0.1")) == SOC_REGULARIZATION
-    published = dataclasses.replace(SOC_REGULARIZATION, chained=False, exclude_specials=False)
-    assert contexts_of(parse_method("soc-0.1@published")) == published
-    assert ContextSettings(radius=5, samples=5, add_itself=True) == SOC_REGULARIZATION
-
-
-@pytest.mark.parametrize("name", ["soc-1", "soc-1@dropout"])
-def test_many_occurrences_are_differentiated_part_by_part(world, monkeypatch, name):
-    losses, found = gradients(world, name)
+def test_many_occurrences_are_differentiated_part_by_part(world, monkeypatch):
+    losses, found = gradients(world, "soc-1")
     calls = []
     importance = objective_module.importance
     monkeypatch.setattr(
         objective_module, "importance", lambda *a, **k: calls.append(len(a[3])) or importance(*a, **k)
     )
     monkeypatch.setattr(objective_module, "MAX_TOKENS", 300)
-    parts, in_parts = gradients(world, name)
+    parts, in_parts = gradients(world, "soc-1")
     assert len(calls) > 1
     assert parts == pytest.approx(losses, rel=1e-12)
     for key, gradient in found.items():
@@ -222,20 +202,13 @@ def model_and_batch(tmp_path_factory):
     return model.double(), tokenizer.encode(sentences(9, 2)[0]).padded(range(9), tokenizer.pad)
 
 
-@pytest.fixture(scope="module")
-def literal(model_and_batch):
-    """Return the same model as transformers has it, with weights of attention that can be looked at."""
+def test_the_entropy_equals_the_dense_loop(model_and_batch):
     from transformers import BertConfig, BertForSequenceClassification
 
-    model = model_and_batch[0]
-    config = BertConfig(**asdict(model.config), num_labels=2, attn_implementation="eager")
-    other = BertForSequenceClassification(config).double().eval()
-    other.load_state_dict(model.state_dict(), strict=True)
-    return other
-
-
-def test_the_entropy_equals_the_dense_loop(model_and_batch, literal):
     model, (ids, mask) = model_and_batch
+    config = BertConfig(**asdict(model.config), num_labels=2, attn_implementation="eager")
+    literal = BertForSequenceClassification(config).double().eval()
+    literal.load_state_dict(model.state_dict(), strict=True)
     with torch.no_grad():
         output = literal(
             input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask), output_attentions=True
@@ -244,14 +217,7 @@ def test_the_entropy_equals_the_dense_loop(model_and_batch, literal):
     logits, entropy = logits_and_entropy(model, ids, mask)
     assert entropy.item() == pytest.approx(expected, rel=1e-12)
     torch.testing.assert_close(logits, output.logits, rtol=0, atol=1e-12)
-    assert 0 < expected < 3 * math.log(mask.sum(axis=1).max())
-
-
-def test_attention_to_all_alike_has_the_largest_entropy():
-    alike = torch.full((1, 4, 5, 5), 1 / 5)
-    one = torch.eye(5).expand(1, 4, 5, 5)
-    assert token_entropies(alike)[0].tolist() == pytest.approx([math.log(5)] * 5)
-    assert (token_entropies(one) < token_entropies(alike) - 0.01).all()
+    assert expected > 0
 
 
 def test_in_training_the_weights_are_those_after_dropout(model_and_batch):

@@ -29,54 +29,30 @@ STEPS = 40
 RATES = [0.05 * warmup_linear(step, STEPS) for step in range(STEPS)]
 
 
-def draw(dtype=torch.float64, scale=1.0):
-    """Parameters and gradients; some of the gradients are longer than they may be."""
+def draw():
+    """Return parameters and gradients; some of the gradients are longer than they may be."""
     rng = stream(3, "optimizer")
     parameters = {name: rng.normal(size=shape) for name, shape in SHAPES.items()}
     gradients = [
-        {name: scale * rng.normal(size=s) * rng.choice([0.05, 3]) for name, s in SHAPES.items()}
-        for _ in range(STEPS)
+        {name: rng.normal(size=s) * rng.choice([0.05, 3]) for name, s in SHAPES.items()} for _ in RATES
     ]
-    return {name: torch.tensor(a, dtype=dtype) for name, a in parameters.items()}, gradients
-
-
-def arrays(parameters):
-    return {name: p.numpy() for name, p in parameters.items()}
-
-
-def run(make, parameters, gradients, rates, **options):
-    """Parameters after as many steps as there are rates."""
-    named = {name: torch.nn.Parameter(p.clone()) for name, p in parameters.items()}
-    optimizer = make(named.items(), **options)
-    take(optimizer, named, gradients, rates)
-    return named, optimizer
-
-
-def take(optimizer, named, gradients, rates):
-    for rate, step in zip(rates, gradients, strict=True):
-        for name, p in named.items():
-            p.grad = torch.tensor(step[name], dtype=p.dtype)
-        optimizer.step(rate)
+    return {name: torch.tensor(a) for name, a in parameters.items()}, gradients
 
 
 @pytest.mark.parametrize("name", ["bert_adam", "adamw"])
 @pytest.mark.parametrize("decay", [0.01, 0.0])
 def test_steps_equal_those_of_the_oracle(name, decay):
     parameters, gradients = draw()
-    trained, _ = run(getattr(optimizers, name), parameters, gradients, RATES, weight_decay=decay)
-    expected = getattr(naive, name)(arrays(parameters), gradients, RATES, decay)
+    trained = {key: torch.nn.Parameter(p.clone()) for key, p in parameters.items()}
+    optimizer = getattr(optimizers, name)(trained.items(), weight_decay=decay)
+    for rate, step in zip(RATES, gradients, strict=True):
+        for key, p in trained.items():
+            p.grad = torch.tensor(step[key])
+        optimizer.step(rate)
+    arrays = {key: p.numpy() for key, p in parameters.items()}
+    expected = getattr(naive, name)(arrays, gradients, RATES, decay)
     for key, p in trained.items():
         np.testing.assert_allclose(p.detach().numpy(), expected[key], rtol=1e-12, atol=1e-14)
-
-
-def test_norms_of_gradients_are_at_most_one():
-    long = [torch.full((3, 4), 2.0), torch.tensor([0.1, 0.2]), torch.full((2, 2, 2), 5.0)]
-    each, together = [g.clone() for g in long], [g.clone() for g in long]
-    optimizers.clip_per_tensor(each)
-    assert [float(g.norm()) for g in each] == pytest.approx([1, 0.05**0.5, 1], abs=1e-5)
-    optimizers.clip_together(together)
-    assert sum(float(g.norm()) ** 2 for g in together) == pytest.approx(1, abs=1e-5)
-    assert float(together[1].norm()) < 0.05
 
 
 def test_what_has_no_gradient_is_left_alone():
@@ -88,21 +64,6 @@ def test_what_has_no_gradient_is_left_alone():
     assert torch.equal(q, torch.ones(2, 2))
     assert not torch.equal(p, torch.ones(2, 2))
     assert p.grad is None
-
-
-@pytest.mark.parametrize("name", ["bert_adam", "adamw"])
-def test_training_goes_on_from_a_state_to_the_same_bytes(name):
-    parameters, gradients = draw(torch.float32)
-    make = getattr(optimizers, name)
-    whole, _ = run(make, parameters, gradients, RATES)
-    half, optimizer = run(make, parameters, gradients[:15], RATES[:15])
-    state = {key: tensor.clone() for key, tensor in optimizer.state().items()}
-    resumed = {key: torch.nn.Parameter(p.detach().clone()) for key, p in half.items()}
-    other = make(resumed.items())
-    other.load(state)
-    take(other, resumed, gradients[15:], RATES[15:])
-    for key, p in whole.items():
-        assert torch.equal(p, resumed[key])
 
 
 @pytest.mark.parametrize("budget", [1, 7, 100, 4940])
@@ -126,18 +87,12 @@ def validations(scores, halvings):
     return rates, i, best
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_halvings_equal_the_literal_loop(seed):
     rng = stream(seed, "scores")
     scores = rng.integers(0, 6, size=30) / 10
     halvings = int(rng.integers(1, 7))
     assert validations(scores, halvings) == naive.early_stop(scores, halvings)
-
-
-def test_an_f1_as_good_as_the_best_is_no_better():
-    assert Patience(0.5, 1).after(0.5) == Patience(0.5, 2)
-    assert Patience(0.5, 1).after(0.51) == Patience(0.51, 1)
-    assert Patience().after(0.0) == Patience(0.0, 0)
 
 
 TABLE = "bert.embeddings.word_embeddings.weight"
@@ -148,7 +103,7 @@ def model_and_tokenizer(tmp_path):
     return tiny_model(tmp_path)
 
 
-def steps(model, ids, mask, optimizer, n=6):
+def steps(model, ids, mask, optimizer, n=3):
     """Train; return the gradients of all steps."""
     gradients = []
     for _ in range(n):

@@ -9,7 +9,6 @@ import pytest
 from scipy.special import expit
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
 
-from biaslab.core.errors import InputError
 from biaslab.core.stats import share_interval
 from biaslab.hate_speech import own_bias
 from biaslab.hate_speech.own_bias import (
@@ -66,13 +65,9 @@ def test_metrics_are_those_of_scikit_learn():
         assert row.value == pytest.approx(row.hits / row.n)
         assert (row.ci_low, row.ci_high) == share_interval(int(row.hits), int(row.n))
     assert shares["n"].tolist() == [80, predicted.sum(), labels.sum(), 80 - labels.sum()]
-
-
-def test_metrics_when_nothing_is_classified_positive():
-    table = own_metrics(np.array([-1.0, -2, -3]), np.array([1, 0, 0])).set_index("measure")
-    assert table.loc["precision", "value"] == 0
-    assert table.loc["precision", "n"] == 0
-    assert math.isnan(table.loc["precision", "ci_low"])
+    none = own_metrics(np.array([-1.0, -2]), np.array([1, 0])).set_index("measure")
+    assert none.loc["precision", ["value", "n"]].tolist() == [0, 0]
+    assert math.isnan(none.loc["precision", "ci_low"])
 
 
 def test_rows_of_any_and_of_no_identifier():
@@ -108,12 +103,6 @@ def test_templates_are_neutral_sentences_with_one_place():
     assert len(set(TEMPLATES)) == len(TEMPLATES)
     assert not {word for template in TEMPLATES for word in re.findall(r"\w+", template.lower())} & set(words)
     assert mentions(texts, TERMS).sum() == len(TEMPLATES) * len(TERMS)
-
-
-@pytest.mark.parametrize("template", ["no place", "{} and {}"])
-def test_a_template_with_another_number_of_places(template):
-    with pytest.raises(InputError, match=r"template 2 has [02] places {}; write exactly one"):
-        fill_templates(["a {}", template], ["x"])
 
 
 @pytest.fixture

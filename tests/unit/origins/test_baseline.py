@@ -86,16 +86,6 @@ def test_estimated_p_values_belong_to_seed_and_replicate_alone(batches):
     assert (table["p_value"] == other["p_value"])[~of_large].all()  # these are exact
 
 
-def test_sets_are_measured_with_every_test(batches):
-    table = measure_sets(batches, VOCABULARY, [SMALL, LARGE])
-    assert table.columns.tolist() == ["set", "weat", "seed", "effect_size"]
-    assert table["set"].tolist() == ["baseline"] * 6 + ["random-5-0"] * 2
-    assert table["weat"].tolist() == ["large"] * 3 + ["small"] * 3 + ["large", "small"]
-    assert table["seed"].tolist() == [0, 1, 2, 0, 1, 2, 0, 0]
-    expected = naive.effect_size(vectors_of(batches[2], 0), *ids(LARGE))
-    assert table["effect_size"][6] == pytest.approx(expected)
-
-
 def test_bad_combinations_are_refused(batches):
     with pytest.raises(InputError, match=r"several sets \(baseline, random-5-0\)"):
         measure(batches, VOCABULARY, [SMALL], 100, 1)
@@ -125,7 +115,12 @@ def test_batches_measured_one_by_one_join_to_the_table_of_all(tmp_path, batches)
     measured = [tmp_path / f"{number}.tsv" for number in range(len(batches))]
     for batch, table in zip(batches, measured, strict=True):
         write_tsv(table, measure_sets([batch], VOCABULARY, [SMALL, LARGE]))
-    write_tsv(tmp_path / "whole.tsv", measure_sets(batches, VOCABULARY, [SMALL, LARGE]))
+    whole = measure_sets(batches, VOCABULARY, [SMALL, LARGE])
+    assert whole["set"].tolist() == ["baseline"] * 6 + ["random-5-0"] * 2
+    assert whole["weat"].tolist() == ["large"] * 3 + ["small"] * 3 + ["large", "small"]
+    assert whole["seed"].tolist() == [0, 1, 2, 0, 1, 2, 0, 0]
+    assert whole["effect_size"][6] == pytest.approx(naive.effect_size(vectors_of(batches[2], 0), *ids(LARGE)))
+    write_tsv(tmp_path / "whole.tsv", whole)
     keys = OBSERVED, OBSERVED[:3], ("set", "weat")
     join_tables(tmp_path / "joined.tsv", measured[::-1], *keys)
     assert (tmp_path / "joined.tsv").read_bytes() == (tmp_path / "whole.tsv").read_bytes()

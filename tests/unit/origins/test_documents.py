@@ -121,14 +121,6 @@ def test_only_its_own_training_is_gone_back(texts, baselines):
         attribute(texts, replace(baselines, seed=2), TEST, "unrolled")
 
 
-def test_pieces_hold_every_document_once(monkeypatch):
-    monkeypatch.setattr(unrolled, "_TOKENS_AT_A_TIME", 10)
-    offsets = np.array([0, 3, 3, 30, 31, 40, 45])
-    pieces = unrolled._pieces(offsets)
-    assert [d for a, b in pieces for d in range(a, b)] == list(range(6))
-    assert len(pieces) > 2
-
-
 @pytest.mark.parametrize(
     ("given", "match"),
     [
@@ -146,7 +138,3 @@ def test_what_makes_no_sense_is_refused(texts, baselines, given, match):
 def test_a_set_is_of_different_documents(texts, baselines, sets):
     with pytest.raises(InputError, match="set 0 is no list of different documents below 60"):
         attribute(texts, baselines, TEST).sets(sets)
-
-
-def test_texts_are_counted_as_by_the_library(texts):
-    assert count_texts([["a", "b", "a"], ["b"]], min_count=2).tokens.tolist() == [0, 1, 0, 1]

@@ -37,24 +37,6 @@ def test_the_age_of_an_own_corpus_counts_and_that_of_a_verified_copy_does_not(ch
     assert is_flagged(found, "ancient") != counts
 
 
-def test_settings_are_given_by_their_names_or_by_others():
-    given = inputs(word2vec={"trainings": 7}).keys("word2vec", count="trainings")
-    assert given(WILDCARDS) == {"count": 7}
-    assert inputs().keys("perturbations", "random_sets", "estimator")(WILDCARDS) == {
-        "random_sets": 1,
-        "estimator": "influence",
-    }
-
-
-def test_what_embeddings_are_trained_and_measured_with_is_of_this_setup():
-    glove = plain(Setup().glove) | {"epochs": 3, "x_max": 20.0}
-    made = inputs(glove=glove)
-    assert made.glove(WILDCARDS)["model"]["epochs"] == 3
-    assert made.influence(WILDCARDS) == {"influence": {"damping": 0.0, "x_max": 20.0, "alpha": 0.75}}
-    model = made.word2vec(SimpleNamespace(setup="mine", trained="baseline"))["model"]
-    assert model == {"dimension": 24, "window": 8, "epochs": 4, "learning_rate": 0.1}
-
-
 def test_a_job_leaves_out_its_share_of_the_sets_and_all_tables_are_read():
     made = inputs(lds={"subsets": 7, "shares": [0.5], "retrainings": 2}, trainings_per_job=5)
     assert made.retrained_batch("lds")(WILDCARDS) == {"first": 5, "count": 2, "trainings": 2}

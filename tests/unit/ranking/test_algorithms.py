@@ -68,25 +68,6 @@ def test_targets_where_float_products_are_wrong():
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_equal_scores_keep_the_order_of_the_input(algorithm):
-    attributes = np.array([1, 0, 1, 0, 0, 1, 1, 0])
-    order = rerank(np.ones(8), attributes, [0.5, 0.5], 8, algorithm)
-    for value in (0, 1):
-        assert_array_equal(order[attributes[order] == value], np.flatnonzero(attributes == value))
-    assert order[0] == 0  # of equal candidates the first, whatever its value
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS[1:])
-def test_value_that_runs_out_leaves_its_places_to_the_best_of_the_others(algorithm):
-    scores = np.array([0.1, 0.9, 0.8, 0.7, 0.6, 0.5])
-    attributes = np.array([0, 1, 1, 1, 2, 2])
-    ours = rerank_report(scores, attributes, [1, 0, 0], 6, algorithm)
-    assert ours.order.tolist()[:1] == [0] or algorithm == "det_const_sort"
-    assert sorted(ours.order.tolist()) == [0, 1, 2, 3, 4, 5]
-    assert ours.n_exhausted == 5
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_list_larger_than_any_table_of_counts_ends(algorithm):
     rng = np.random.default_rng(0)
     scores, attributes = rng.random(20_000), rng.integers(0, 3, 20_000)

@@ -1,6 +1,5 @@
 """The audit of ranked lists: rates, bounds, corrected tests, and what would be a false all-clear."""
 
-import dataclasses
 import json
 import sys
 from functools import partial
@@ -10,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from typer.testing import CliRunner
 
 import pages
-from biaslab.cli import app, main
+from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.ranking import geyik, registry
 from biaslab.ranking.auditing import audit_file, selection_rates
@@ -50,7 +48,7 @@ def lists_of(table, k):
 
 
 @pytest.mark.parametrize(("n_lists", "unknown"), [(1, 0.0), (1, 0.25), (5, 0.0), (2, 0.3)])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_rates_ratios_and_bounds_are_those_of_the_oracle(tmp_path, n_lists, unknown, seed):
     table = table_of(np.random.default_rng(seed), n_lists, unknown=unknown)
     found = audited(tmp_path, table)
@@ -142,30 +140,6 @@ def test_the_order_is_that_of_the_rank_then_of_the_score_then_of_the_file(tmp_pa
     assert set(found.values["ranking"]) == {"before"}
 
 
-def test_the_answer_says_what_is_unknown_and_what_chance_may_do(tmp_path):
-    table = table_of(np.random.default_rng(3), 1, size=12, unknown=0.25)
-    found = audited(tmp_path, table)
-    source = ListFile(tmp_path / "in.csv", COLUMNS)
-    text = " ".join(answer(found, source, "observed", 3, "det_greedy").lines)
-    assert "candidates have no known value" in text
-    assert "but the interval reaches them" in text or "but the interval reaches below" in text
-    assert "no proof that it has enough" in text
-
-
-def test_a_clear_case_is_said_plainly(tmp_path):
-    table = pd.DataFrame({"sex": ["m"] * 60 + ["f"] * 60, "score": np.arange(120, 0, -1)})
-    found = audited(tmp_path, table, 30, Columns("score", ("sex",)))
-    source = ListFile(tmp_path / "in.csv", Columns("score", ("sex",)))
-    lines = answer(found, source, "observed", 30, "det_greedy").lines
-    assert any(
-        line.startswith("f has 0.0% of the top") and line.endswith(": below four fifths.") for line in lines
-    )
-    assert any(line.startswith("By FA*IR's test f has too few places for chance") for line in lines)
-    assert any(
-        "f is selected less often and m is selected more often than all others" in line for line in lines
-    )
-
-
 def test_the_answer_counts_the_tests_before_and_after_they_are_corrected(tmp_path):
     rows = [(query, "m" if place < 6 else "f", -place) for query in range(6) for place in range(12)]
     found = audited(tmp_path, pd.DataFrame(rows, columns=["query", "sex", "score"]), 5)
@@ -226,23 +200,3 @@ def test_a_new_row_is_in_every_table(monkeypatch, small):
     compared = compare([2], 3, 4, 4, 1)
     assert (compared["algorithm"] == "by_score").sum() == len(registry.MEASURES)
     assert compared.query("measure == 'places'")["mean"].eq(4).all()
-
-
-def test_the_commands_name_every_algorithm():
-    text = "".join(
-        CliRunner().invoke(app, ["ranking", "rerank", "--help"], env={"COLUMNS": "200"}).output.split()
-    )
-    assert [name for name in registry.ALGORITHMS if name not in text] == []
-
-
-def test_titles_are_different():
-    for rows in (registry.MEASURES, registry.ALGORITHMS):
-        assert len({row.title for row in rows.values()}) == len(rows)
-        assert all(dataclasses.is_dataclass(row) for row in rows.values())
-
-
-def test_measures_of_the_paper_are_computed_together(monkeypatch, small):
-    measure, calls = geyik.measure, []
-    monkeypatch.setattr(geyik, "measure", lambda rankings: calls.append(rankings) or measure(rankings))
-    audit_file(small, "uniform", 2, "det_cons")
-    assert len(calls) == len({id(rankings) for rankings in calls}) == 2  # before and after

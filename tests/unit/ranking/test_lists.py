@@ -96,12 +96,6 @@ def test_any_text_survives(tmp_path_factory, texts, suffix):
     assert found == [[*row, "0", "0"] for row in rows]
 
 
-def test_only_what_needs_quotes_gets_them(tmp_path):
-    path = write(tmp_path / "c.csv", [["1", "x", "plain"], ["2", "y", 'a,"b"\nc']], ["score", "a", "t"])
-    text = copied(path, tmp_path / "out.csv").read_text()
-    assert text == 'score,a,t,rank,old_rank\n1,x,plain,0,0\n2,y,"a,""b""\nc",0,0\n'
-
-
 def test_parquet_keeps_types_and_text_keeps_text(tmp_path):
     table = pa.table({"score": [1, 2], "a": ["x", "y"], "n": pa.array([None, 2.5]), "l": [[1], [2]]})
     pq.write_table(table, tmp_path / "c.parquet")
@@ -115,13 +109,6 @@ def test_parquet_keeps_types_and_text_keeps_text(tmp_path):
     assert out.to_pylist() == [{"score": 1.5, "a": "x", "rank": 0, "old_rank": 0}]
 
 
-def test_column_that_is_no_text_is_refused_in_csv(tmp_path):
-    pq.write_table(pa.table({"score": [1], "a": ["x"], "l": [[1]]}), tmp_path / "c.parquet")
-    with pytest.raises(InputError, match="column 'l' cannot be written as text"):
-        copied(tmp_path / "c.parquet", tmp_path / "out.csv")
-    assert not (tmp_path / "out.csv").exists()
-
-
 def changed(row, column, value):
     rows = [list(r) for r in ROWS]
     rows[row][column] = value
@@ -132,16 +119,12 @@ BAD_ROWS = {
     r"c\.csv:3: the score 'high' is not a finite number": changed(1, 1, "high"),
     r"c\.csv:3: the score '1e308' is not a finite number of at most 1e\+100": changed(1, 1, "1e308"),
     r"c\.csv:4: the score 'nan' is not a finite": changed(2, 1, "nan"),
-    r"c\.csv:5: the score 'inf' is not a finite": changed(3, 1, "inf"),
-    r"c\.csv:6: the score '' is not a finite": changed(4, 1, ""),
     r"c\.csv:7: the sex is missing": changed(5, 2, ""),
-    r"c\.csv:2: the age is missing": changed(0, 3, ""),
     r"c\.csv:3: the query is missing": changed(1, 0, ""),
     r"c\.csv:3: the fit 'maybe' is neither yes nor no": changed(1, 4, "maybe"),
     r"c\.csv:7: the list 'a' goes on after another one began; sort the file by 'query'": changed(5, 0, "a"),
     r"c\.csv:6: the sex 'm\|f' contains '\|'": changed(4, 2, "m|f"),
     r"c\.csv:4: Expected 5 columns, got 2": [*ROWS[:2], ("a", "2"), *ROWS[3:]],
-    r"c\.csv: has no candidates": [],
 }
 
 
@@ -171,9 +154,7 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatc
     assert "\n" not in str(error.value)
     with monkeypatch.context() as patch:
         patch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 64)
-        with pytest.raises(
-            InputError, match=r"longer than 64 bytes; .* or close the quote that is left open"
-        ):
+        with pytest.raises(InputError, match=r"longer than 64 bytes; .* or close the quote"):
             read(path, Columns("score", ("sex",)))
     path.write_text('score,sex,note\n1,f,"two\n"\n')
     assert read(path, Columns("score", ("sex",))).values.tolist() == [0]
@@ -184,7 +165,6 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatc
     [
         ({"s": [1.0, 3.0, 2.0], "a": ["x", "y", None]}, ("s", "a"), "row 3: the a is missing"),
         ({"s": ["1", "x"], "a": ["x", "y"]}, ("s", "a"), "row 2: the s 'x' is not a finite number"),
-        ({"s": [1.0, None], "a": ["x", "y"]}, ("s", "a"), "row 2: the s 'None' is not a finite"),
         ({"l": [[1], [2]], "a": ["x", "y"]}, ("l", "a"), r"the column 'l' holds no numbers \(list"),
         ({"s": [1, 2], "l": [[1], [2]]}, ("s", "l"), r"the column 'l' cannot be read as text \(list"),
     ],
@@ -196,18 +176,20 @@ def test_bad_row_of_parquet_is_named(tmp_path, table, columns, message):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("name", "content", "message"),
     [
-        (None, "no such file"),
-        (b"", "the file is empty"),
-        (b"query,score,sex,age,fit\n", "has no candidates"),
-        (b"query,Score,sex,age,fit\n", r"no column 'score' .*did you mean 'Score'"),
-        (b"query,score,sex,sex,fit\n", "column 'sex' is there twice"),
-        (b"query,score,sex,age,fit\na,1,f,\xff,1\n", r"c\.csv:2: .*invalid UTF8"),
+        ("c.csv", None, "no such file"),
+        ("c.csv", b"", "the file is empty"),
+        ("c.csv", b"query,score,sex,age,fit\n", "has no candidates"),
+        ("c.csv", b"query,Score,sex,age,fit\n", r"no column 'score' .*did you mean 'Score'"),
+        ("c.csv", b"query,score,sex,sex,fit\n", "column 'sex' is there twice"),
+        ("c.csv", b"query,score,sex,age,fit\na,1,f,\xff,1\n", r"c\.csv:2: .*invalid UTF8"),
+        ("c.xlsx", b"", r"unknown kind of file; name a \.csv"),
+        ("c.parquet", b"no parquet", "not a readable table"),
     ],
 )
-def test_bad_file_is_named(tmp_path, content, message):
-    path = tmp_path / "c.csv"
+def test_bad_file_is_named(tmp_path, name, content, message):
+    path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=message) as error:
@@ -215,10 +197,28 @@ def test_bad_file_is_named(tmp_path, content, message):
     assert str(error.value).startswith(str(path))
 
 
-def test_new_columns_must_be_new(tmp_path):
-    path = write(tmp_path / "c.csv", [["1", "x", "1"]], ["score", "a", "old_rank"])
-    with pytest.raises(InputError, match=r"c\.csv: the column 'old_rank' would be written twice; rename it"):
-        copied(path, tmp_path / "out.csv")
+def test_attributes_have_different_names_and_not_too_many_values(tmp_path):
+    with pytest.raises(InputError, match="an attribute is named twice"):
+        ListFile(write(tmp_path / "c.csv"), Columns("score", ("sex", "sex")))
+    many = [("a", "1", f"value {i}", "old", "1") for i in range(1001)]
+    with pytest.raises(InputError, match="sex x age has more than 1000 values"):
+        read(write(tmp_path / "many.csv", many))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"score": [1], "a": ["x"], "l": [[1]]}, "column 'l' cannot be written as text"),
+        (
+            {"score": [1], "a": ["x"], "old_rank": [1]},
+            "the column 'old_rank' would be written twice",
+        ),
+    ],
+)
+def test_columns_that_cannot_be_written_are_refused(tmp_path, table, message):
+    pq.write_table(pa.table(table), tmp_path / "c.parquet")
+    with pytest.raises(InputError, match=message):
+        copied(tmp_path / "c.parquet", tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -245,7 +245,6 @@ def write_groups(path, groups):
         (["f", "m.", "F", "m"], r"'F' and 'f' \(likewise 'm' and 'm\.'\) differ by case"),
         (["f", "nan", "m", " ?"], r"' \?' and 'nan' probably stand .*\(--unknown ' \?' --unknown nan\)"),
         (["f", "f", "f", "NA"], r"'NA' probably stands for a missing value; .* \(--exact-values\)"),
-        (["f", "m", ""], r"c\.csv:4: the sex is missing; fill it in, or add --unknown ''"),
     ],
 )
 def test_doubtful_groups_are_refused(tmp_path, groups, message):
@@ -272,16 +271,3 @@ def test_ranks_are_read_and_scores_may_be_missing(tmp_path):
     lists = read(path, Columns(None, ("sex",), "query", rank="rank"))
     assert lists.scores is None
     assert lists.ranks.tolist() == [3.0, 1.0]
-
-
-def test_other_bad_files(tmp_path):
-    with pytest.raises(InputError, match=r"c\.xlsx: unknown kind of file; name a \.csv"):
-        read(tmp_path / "c.xlsx")
-    (tmp_path / "c.parquet").write_text("no parquet")
-    with pytest.raises(InputError, match="not a readable table"):
-        read(tmp_path / "c.parquet")
-    with pytest.raises(InputError, match="an attribute is named twice"):
-        ListFile(write(tmp_path / "c.csv"), Columns("score", ("sex", "sex")))
-    many = [("a", "1", f"value {i}", "old", "1") for i in range(1001)]
-    with pytest.raises(InputError, match="sex x age has more than 1000 values"):
-        read(write(tmp_path / "many.csv", many))

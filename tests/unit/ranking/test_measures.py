@@ -24,24 +24,6 @@ def test_skew_of_absent_and_of_unwanted_values():
     assert measures.skew([0, 0], [1.0, 0.0], 2).tolist() == [0.0, 0.0]
 
 
-def test_ndkl_by_hand():
-    first, second = math.log(2), 0.0  # divergences of the prefixes (0) and (0, 1) from (1/2, 1/2)
-    weights = 1.0, 1 / math.log2(3)
-    expected = (weights[0] * first + weights[1] * second) / sum(weights)
-    assert_allclose(measures.ndkl([0, 1], [0.5, 0.5], 2), expected, rtol=1e-14)
-    assert measures.ndkl([0, 1], [1.0, 0.0], 2) == math.inf
-
-
-def test_infeasible_prefixes_by_hand():
-    ranking = [0, 0, 0, 0, 1, 1]  # the prefixes of 2 and 3 need one 1, those of 4 and 5 two, of 6 three
-    assert measures.infeasible_index(ranking, [0.5, 0.5], 6) == 5
-    assert measures.infeasible_index(ranking, [0.5, 0.5], 3) == 2
-    thirds = [1 / 3, 1 / 3, 1 / 3]
-    assert measures.infeasible_index([0, 0, 0], thirds, 3) == 1
-    found = measures.measure(np.ones(3), np.zeros(3, int), thirds, np.arange(3), 3)
-    assert (found.infeasible_index, found.infeasible_count) == (1, 2)
-
-
 def test_ndcg_by_hand():
     gain, ideal = 1.0 + 2.0 / math.log2(3), 2.0 + 1.0 / math.log2(3)
     assert_allclose(measures.ndcg([1.0, 2.0], [1.0, 2.0], 2), gain / ideal, rtol=1e-14)

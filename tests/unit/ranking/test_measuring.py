@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose
 
 from biaslab.core.errors import InputError
 from biaslab.core.stats import mean_interval
-from biaslab.ranking import registry
 from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.measures import MEASURES
@@ -74,15 +73,6 @@ def test_every_list_is_measured_in_its_own_order(tmp_path):
             assert_allclose(found.lists[name][i], expected, rtol=1e-12, err_msg=name)
         expected = naive_ranking.ranking_measures(arguments[1], values, *arguments[2:])
         assert_allclose(found.lists[list(MEASURES)].iloc[i].astype(float), expected, rtol=1e-12, atol=1e-12)
-
-
-def test_without_a_column_of_places_the_order_of_the_file_counts(tmp_path):
-    table = random_table(np.random.default_rng(2))
-    by_place = measured(tmp_path, table)
-    in_order = table.sort_values(["query", "place"])
-    by_file = measured(tmp_path, in_order, Columns("score", ("sex",), "query"))
-    pd.testing.assert_frame_equal(by_place.lists, by_file.lists)
-    pd.testing.assert_frame_equal(by_place.tests, by_file.tests)
 
 
 def test_lists_whose_order_is_not_that_of_the_scores_are_counted(tmp_path):
@@ -152,13 +142,6 @@ def test_means_leave_out_what_is_not_finite_and_one_list_has_no_interval(tmp_pat
     one = summarize(measured(tmp_path, table, Columns("score", ("sex",))).lists)
     assert one["mean"].notna().all()
     assert one["ci_low"].isna().all()
-
-
-def test_without_scores_what_needs_them_is_left_out(tmp_path):
-    table = random_table(np.random.default_rng(6))
-    found = measured(tmp_path, table, Columns(None, ("sex",), "query", rank="place"))
-    names = [name for name, m in registry.MEASURES.items() if not (m.needs_scores or m.needs_protected)]
-    assert found.lists.columns.tolist()[4:] == names
 
 
 def test_a_place_that_is_there_twice_is_named(tmp_path):

@@ -1,6 +1,5 @@
 """Tables, figures and claims of the ranking, on a small simulation; the verbs that make its results."""
 
-import math
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.ranking.area import AREA as WHOLE
 from biaslab.ranking.report import tables
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results, open_unit, write_report
@@ -48,25 +46,6 @@ def test_simulation_table_has_a_row_for_each_algorithm(folder, units):
     assert shown["Lists at −∞"][6] == str(greedy.loc["min_skew", "n_infinite"])
 
 
-def test_figure_shows_means_and_shares(folder):
-    data = read_tsv(folder / "figures/simulation.tsv")
-    assert set(data["measure"]) == {"infeasible_index", "infeasible", "min_skew", "max_skew", "ndkl", "ndcg"}
-    share = data.query("measure == 'infeasible' and algorithm == 'det_greedy'")["mean"].tolist()
-    assert share == read_tsv(folder / "feasibility.tsv").query("algorithm == 'det_greedy'")["share"].tolist()
-
-
-def test_worked_example_has_both_logarithms():
-    rows = tables.worked_example().set_index("value")
-    for column, log in (("skew", math.log), ("skew_log10", math.log10)):
-        assert rows[column].to_dict() == pytest.approx({"male": log(0.5), "female": log(4 / 3)})
-
-
-def test_worked_example_shows_what_is_printed(units):
-    printed = units[0].printed()
-    shown = tables.example(units).shown.set_index("Value")["Printed on the slides"]
-    assert shown.to_dict() == {value: printed[f"slides-skew-{value}"] for value in ("male", "female")}
-
-
 def test_registry_without_the_printed_numbers_is_refused(tmp_path):
     (tmp_path / "other.tsv").write_text("claim_id\tpublished\nx\t1\n")
     unit = Unit("ranking", files={"claims": str(tmp_path / "other.tsv")})
@@ -93,13 +72,6 @@ def test_every_claim_is_measured_or_says_why_not(folder):
     lacking = {claim.claim_id for claim in claims if claim.min_rows > 1}
     assert set(table.index[table["verdict"] == "not_attempted"]) == unmeasured | lacking
     assert "needs" in table.loc["feasible-det-const-sort", "reason"]
-
-
-def test_summary_counts_the_lists():
-    sizes = {"distributions": 5000, "compared_lists": 70, "candidates": 9, "top": 8}
-    (line,) = WHOLE.summaries({"ranking": {"attribute_values": [2, 3], **sizes}})
-    assert "10,000 lists: 5,000 desired" in line
-    assert "140 lists" in line
 
 
 def test_missing_column_is_refused(tmp_path):

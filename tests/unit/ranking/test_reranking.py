@@ -15,7 +15,7 @@ from biaslab.core.io import read_parquet
 from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.desired import KINDS
 from biaslab.ranking.lists import Columns, ListFile
-from biaslab.ranking.reranking import describe_exhausted, rerank_file
+from biaslab.ranking.reranking import rerank_file
 from naive import ranking as naive
 from properties import examples
 
@@ -105,23 +105,10 @@ def test_lists_in_one_file_are_ranked_as_each_alone(tmp_path_factory, seed, k, a
     pd.testing.assert_frame_equal(together, pd.concat(alone, ignore_index=True))
 
 
-def test_values_that_run_out_are_counted_and_told(tmp_path):
-    table = pd.DataFrame({"query": list("aaab"), "score": [4, 3, 2, 1], "sex": list("mmmf"), "row": range(4)})
-    (tmp_path / "p.csv").write_text("value,share\nf,0.5\nm,0.5\n")
-    columns = Columns("score", ("sex",), "query")
-    result, n_exhausted = reranked(tmp_path, table, columns=columns, desired=str(tmp_path / "p.csv"), k=3)
-    assert result["row"].tolist() == [0, 1, 2, 3]
-    assert n_exhausted.tolist() == [2, 0]
-    line = "in 1 of 2 lists (first: 'a') a value ran out of candidates: 2 places went to the best remaining"
-    assert describe_exhausted(["a", "b"], n_exhausted).startswith(line)
-    assert describe_exhausted(["a", "b"], np.zeros(2)) == ""
-
-
 @pytest.mark.parametrize(
     ("how", "message"),
     [
         ({"k": 0}, "k is 0"),
-        ({"k": -1}, "k is -1"),
         ({"algorithm": "det_gredy"}, "did you mean 'det_greedy'"),
         ({"desired": "unifrom"}, "did you mean 'uniform'"),
     ],
@@ -175,11 +162,7 @@ def test_command_ends_with_one_line_for_bad_input(tmp_path, biaslab):
         2,
         f"biaslab: {tmp_path}/c.csv: there is no column 'scor' (it has score, sex); did you mean 'score'?\n",
     )
-    code, _, err = biaslab(tmp_path / "c.csv", "--score", "score", *arguments)
-    assert (code, err) == (
-        2,
-        f"biaslab: {tmp_path}/out.xls: unknown kind of file; name a .csv, .tsv or .parquet file\n",
-    )
+    assert "unknown kind of file" in biaslab(tmp_path / "c.csv", "--score", "score", *arguments)[2]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

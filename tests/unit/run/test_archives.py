@@ -147,9 +147,3 @@ def test_pages_without_one_archive_are_refused(tmp_path, resolver, answers, mess
         resolver(url)
         with pytest.raises(InputError, match=message):
             fetch(DOI, tmp_path)
-
-
-@pytest.mark.parametrize("place", ["10.1.2.3", "169.254.169.254", "localhost"])
-def test_a_page_outside_cannot_name_files_of_this_network(place):
-    with pytest.raises(InputError, match="an address that is not public; refused"):
-        download.check_link("https://203.0.114.1/record", f"https://{place}/run.zip")

@@ -11,17 +11,13 @@ from biaslab.core.errors import InputError
 from biaslab.debiasing.area import AUTHORS
 from biaslab.run import extras
 from biaslab.run import plan as planning
-from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, load_area
+from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.fetching import ABSENT, THERE, Status
 from biaslab.run.plan import make_plan, wanted
 from biaslab.run.taken import Taken
 
 ROOT = Path(__file__).parents[3]
-CLASSIFIERS = """
-mine: {schema: s.yaml, data: d.csv, network: n.npz}
-census: {}
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -60,10 +56,6 @@ def test_a_setup_without_its_corpus_is_left_out(plan):
     assert "origins goes without nyt: licensed" in found.notices
     assert found.record()["origins"]["run"] == ["sample"]
     assert list(found.record()["origins"]["setups"]) == ["sample"]
-
-
-def test_where_no_corpus_is_there_the_setups_stay_so_that_fetching_says_what_is_missing(plan):
-    assert plan(absent={"enwiki-sample": "gone"}).units["origins"].names == ["sample"]
 
 
 def test_what_decides_no_result_is_not_recorded(plan):
@@ -107,19 +99,6 @@ def test_a_table_whose_own_step_failed_is_left_out_alone(plan):
     assert set(lacking["it broke"]) == set(files)
 
 
-def test_where_everything_of_an_area_is_lost_no_table_is_left_and_the_audit_says_it(plan):
-    whole = plan(AUDITED)
-    area = whole.area("ranking")
-    read = {file for one in whole.made(area) for file in one.inputs(area)}
-    lost = [file.removeprefix("results/") for file in sorted(read) if file.startswith("results/")]
-    found = plan(f"{AUDITED}\nfailed: {json.dumps({'it broke': lost})}")
-    assert not any(
-        file in read for one in found.made(area) for file in one.inputs(area) if "results/" in file
-    )
-    assert found.audited()["setups"] == whole.audited()["setups"]
-    assert set(lost) < set(found.audited()["lacking"]["ranking/ranking"]["it broke"])
-
-
 def test_what_one_test_lacks_costs_the_items_of_that_test_and_of_all_tests():
     unit = Unit("one", tests=("a", "b"), lacks={"scores/a.tsv": "it broke"})
     items = [
@@ -146,46 +125,42 @@ def test_lists_and_benchmarks_are_wanted_for_registered_embeddings(plan):
     assert wanted(own) == []
 
 
-def test_embeddings_and_benchmarks_that_are_not_there_are_left_out(plan):
-    units = plan(absent={"w2vnews": "no network", "msr-syntax": "no wheel"}).units["debiasing"]
-    assert units.names == ["sample"]
-    assert units.left_out == {"w2vnews": "no network", "msr": "no wheel"}
-    assert units.record["debiasing"]["embeddings"] == ["sample"]
+GONE = {"adf-census": "1", "adf-bank-network": "2", "adf-credit": "3"}
+NO_TEXTS = "areas: [fairness_testing]\nfairness_testing: {text: {run: [], otherwise: []}}"
 
 
-def test_a_setup_that_is_not_run_is_not_debiased(plan):
-    units = plan("areas: [debiasing]").units["debiasing"]
-    assert units.names == ["w2vnews"]
-    assert units.left_out == {"sample": "the setup sample is not run"}
+@pytest.mark.parametrize(
+    ("text", "absent", "names", "left_out"),
+    [
+        ("areas: [origins]", {"enwiki-sample": "gone"}, ["sample"], {}),  # fetching says what is missing
+        ("areas: [debiasing]", {}, ["w2vnews"], {"sample": "the setup sample is not run"}),
+        ("areas: [debiasing, origins]", {}, ["w2vnews", "sample"], {}),
+        (
+            "areas: [debiasing, origins]",
+            {"w2vnews": "no network", "msr-syntax": "no wheel"},
+            ["sample"],
+            {"w2vnews": "no network", "msr": "no wheel"},
+        ),
+        (NO_TEXTS, {"adf-census": "1"}, ["bank", "credit"], {"census": "1"}),
+        (NO_TEXTS, GONE, ["adult", "german"], {"census": "1", "bank": "2", "credit": "3"}),
+        (NO_TEXTS, GONE | {"uci-adult-train": "4", "uci-german": "5"}, [], {}),
+    ],
+)
+def test_units_without_their_data_are_left_out_with_the_reason(plan, text, absent, names, left_out):
+    found = plan(text, absent)
+    area = found.areas[-1].name if found.areas else "fairness_testing"
+    units = found.units[area]
+    assert units.names == names
+    assert left_out.items() <= units.left_out.items()
+    assert found.has(load_area(area)) == bool(names)
 
 
-def test_areas_choose_in_one_order_however_they_are_written(plan):
-    found = plan("areas: [debiasing, origins]")
-    assert [area.name for area in found.areas] == ["origins", "debiasing"]
-    assert found.units["debiasing"].names == ["w2vnews", "sample"]
-
-
-# --- fairness testing
-
-
-def test_others_are_tested_when_nothing_else_is_there(plan):
-    gone = {"adf-census": "1", "adf-bank-network": "2", "adf-credit": "3"}
-    no_texts = "fairness_testing: {text: {run: [], otherwise: []}}"
-    units = plan(no_texts, absent=gone).units["fairness_testing"]
-    assert units.names == ["adult", "german"]
-    assert units.left_out == {"census": "1", "bank": "2", "credit": "3"}
-    assert plan(no_texts, absent={"adf-census": "1"}).units["fairness_testing"].names == ["bank", "credit"]
-    nothing = plan(no_texts, absent=gone | {"uci-adult-train": "4", "uci-german": "5"})
-    assert nothing.units["fairness_testing"].names == []
-    assert not nothing.has(load_area("fairness_testing"))
-
-
-def test_networks_read_another_corpus_when_none_of_run_is_there(plan):
-    units = plan(absent={"stormfront": "it is nowhere"}).units["fairness_testing"]
-    assert units.names[-1] == "text-example"
-    assert units.left_out["text-stormfront"] == "it is nowhere"
-    assert plan(absent={"adf-text-terms": "2"}).units["fairness_testing"].names[-1] == "text-example"
-    assert plan().units["fairness_testing"].names[-1] == "text-stormfront"
+@pytest.mark.parametrize(
+    ("absent", "corpus"),
+    [({}, "stormfront"), ({"stormfront": "1"}, "example"), ({"adf-text-terms": "2"}, "example")],
+)
+def test_networks_read_another_corpus_when_none_of_run_is_there(plan, absent, corpus):
+    assert plan(absent=absent).units["fairness_testing"].names[-1] == f"text-{corpus}"
 
 
 def test_a_corpus_goes_without_likeness_where_its_encoder_is_missing(plan):
@@ -196,15 +171,6 @@ def test_a_corpus_goes_without_likeness_where_its_encoder_is_missing(plan):
 
 
 # --- every area
-
-
-@pytest.mark.parametrize("area", [load_area(name) for name in AREAS], ids=AREAS)
-def test_items_are_told_apart_and_have_captions(area):
-    places = [(item.kind, item.stem) for item in area.items]
-    assert len(set(places)) == len(places)
-    for item in area.items:
-        assert (ROOT / "workflow/report" / item.caption_file).read_text(encoding="utf-8").strip()
-        assert item.files or item.per == ALL
 
 
 def test_items_expand_to_units_and_tests():

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -38,35 +37,6 @@ def pip_calls(lines):
     return [shlex.split(command)[4:] for command in commands]
 
 
-def test_the_dockerfile_has_the_steps_in_their_order():
-    keywords = [keyword for keyword, _ in instructions()]
-    assert keywords == [
-        "ARG",
-        "FROM",
-        "ARG",
-        "ARG",
-        "ARG",
-        "ENV",
-        "WORKDIR",
-        "COPY",
-        "RUN",
-        "COPY",
-        "RUN",
-        "USER",
-        "ENTRYPOINT",
-        "CMD",
-    ]
-    assert ("ENTRYPOINT", '["biaslab"]') in instructions()
-    assert ("CMD", '["run", "--cores", "all"]') in instructions()
-
-
-def test_both_start_from_the_same_base_of_a_named_version():
-    base = re.search(r"^ARG BASE=(\S+)$", DOCKERFILE.read_text(), flags=re.MULTILINE)[1]
-    assert f"BASE={base}" in sections()["arguments"]
-    assert "From: {{ BASE }}" in sections()[""]
-    assert base.startswith("python:3.11")
-
-
 @pytest.mark.parametrize("recipe", ["docker", "apptainer"])
 def test_packages_come_with_hashes_from_a_lock_file_and_nothing_else_is_downloaded(recipe):
     if recipe == "docker":
@@ -93,16 +63,6 @@ def test_the_image_of_docker_does_not_run_as_root():
     assert 'useradd --uid "${UID}"' in made
 
 
-def test_caches_are_where_the_user_may_write():
-    environment = next(text for keyword, text in instructions() if keyword == "ENV")
-    folders = dict(word.split("=") for word in environment.split())
-    owned = next(text for keyword, text in instructions() if "chown" in text).split("chown")[1]
-    for name in ("BIASLAB_CACHE", "MPLCONFIGDIR"):
-        assert folders[name].startswith("/var/cache/biaslab/")
-    assert {"results", ".snakemake", "/var/cache/biaslab"} <= set(owned.split())
-    assert any("BIASLAB_CACHE" in line and "$HOME" in line for line in sections()["environment"])
-
-
 def test_everything_copied_is_there_and_all_that_the_build_reads_is_copied():
     copied = dict(line.split() for line in sections()["files"])
     for source, target in copied.items():
@@ -125,11 +85,4 @@ def test_shell_of_the_definition_is_valid():
         assert done.returncode == 0, done.stderr
     assert sections()["post"][0] == "set -eu"
     assert sections()["runscript"] == ['exec biaslab "$@"']
-
-
-def test_the_linter_finds_nothing():
-    linter = shutil.which("hadolint")
-    if linter is None:
-        pytest.skip("hadolint is not on the PATH")
-    done = subprocess.run([linter, DOCKERFILE], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
+    assert ("ENTRYPOINT", '["biaslab"]') in instructions()

@@ -1,6 +1,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json, write_text
 from biaslab.run.crate import reading
-from biaslab.run.crate.contents import is_shown, workflow_files
+from biaslab.run.crate.contents import workflow_files
 from biaslab.run.crate.reading import opened_run
 from biaslab.run.crate.writing import write_crate
 from biaslab.run.manifest import write_manifest
@@ -278,33 +279,23 @@ def test_the_run_has_the_times_that_were_noted(crate):
     assert (run["startTime"], run["endTime"]) == ("2023-11-14T22:03:20+00:00", "2023-11-14T22:13:20+00:00")
 
 
-def test_times_do_not_come_from_files(tmp_path, results, root, archive):
-    for path in results.parent.rglob("*"):
-        os.utime(path)  # as in a copy that keeps no times
-    write_crate(results, tmp_path / "copied.zip", root)
-    assert (tmp_path / "copied.zip").read_bytes() == archive.read_bytes()
-
-
-def test_the_audit_is_what_the_crate_is_about(crate):
+def test_the_crate_is_about_the_audit_and_names_the_software(crate, results):
     entities = graph(crate)
     assert entities["./"]["about"] == {"@id": "results/audit/"}
     assert "results/audit/claims.tsv" in references(entities["results/audit/"]["hasPart"])
-
-
-def test_software_and_lock_files_are_what_the_workflow_requires(crate, results):
-    entities = graph(crate)
-    required = references(entities["Snakefile"]["softwareRequirements"])
     versions = json.loads((results / "audit/manifest.json").read_text())["environment"]["packages"]
-    assert f"https://pypi.org/project/numpy/{versions['numpy']}/" in required
-    assert "requirements.lock" in required
+    numpy = f"https://pypi.org/project/numpy/{versions['numpy']}/"
+    assert {numpy, "requirements.lock"} <= set(references(entities["Snakefile"]["softwareRequirements"]))
 
 
-def test_the_same_run_gives_the_same_bytes(tmp_path, results, root, archive):
+def test_the_same_run_gives_the_same_bytes_whatever_the_times_of_its_files(tmp_path, results, root, archive):
     first = archive.read_bytes()
     write_text(results / "logs/another.log", "x")
+    for path in results.parent.rglob("*"):
+        os.utime(path)  # as in a copy that keeps no times
     write_crate(results, tmp_path / "again.zip", root)
     assert (tmp_path / "again.zip").read_bytes() == first
-    assert str(tmp_path).encode() not in b"".join(zipfile.ZipFile(archive).read(n) for n in [METADATA])
+    assert str(tmp_path).encode() not in zipfile.ZipFile(archive).read(METADATA)
 
 
 def test_archive_and_folder_hold_the_same(crate, archive):
@@ -331,22 +322,6 @@ def test_other_commits_and_changes_are_told(tmp_path, results, root, monkeypatch
     workflow = graph(tmp_path / "b")["Snakefile"]
     assert workflow["version"] == "aaa"
     assert notices[0] in workflow["description"]
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("config.json", True),
-        ("audit/claims.tsv", True),
-        ("one/tables/table1.md", True),
-        ("one/unit/figures/f.pdf", True),
-        ("one/unit/models/1/model.safetensors", False),
-        ("one/tables", False),
-        ("datasets/x/tables", False),
-    ],
-)
-def test_what_is_copied(name, shown):
-    assert is_shown(name) is shown
 
 
 def test_the_real_repository_is_packed_with_what_it_needs():
@@ -446,38 +421,11 @@ def test_too_much_is_refused(archive, monkeypatch):
         pass
 
 
-def test_a_file_twice_is_refused(archive):
-    with pytest.warns(UserWarning, match="Duplicate"):
-        rezip(archive, [("results/config.json", b"{}")])
-    with pytest.raises(InputError, match="two files of the same name"), opened_run(archive):
-        pass
-
-
-@pytest.mark.parametrize(("data", "message"), [(b"no", "not a whole zip archive"), (b"", "not a whole zip")])
-def test_damaged_archives_are_refused(tmp_path, data, message):
-    file = tmp_path / "x.zip"
-    file.write_bytes(data)
-    with pytest.raises(InputError, match=message), opened_run(file):
-        pass
-
-
-def test_packed_data_that_are_damaged_are_refused(archive):
-    data = bytearray(archive.read_bytes())
-    with zipfile.ZipFile(archive) as members:
-        at = members.getinfo("results/audit/manifest.json").header_offset + 80
-    data[at : at + 20] = bytes(20)
-    archive.write_bytes(data)
-    with pytest.raises(InputError, match="not a whole zip archive"), opened_run(archive):
-        pass
-
-
 def test_an_archive_of_something_else_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a", "b")
-    with (
-        pytest.raises(InputError, match=r"is no crate, it has no ro-crate-metadata\.json"),
-        opened_run(tmp_path / "x.zip"),
-    ):
+    message = r"is no crate, it has no ro-crate-metadata\.json"
+    with pytest.raises(InputError, match=message), opened_run(tmp_path / "x.zip"):
         pass
 
 
@@ -500,13 +448,11 @@ def test_manifests_that_name_what_is_outside_are_refused(crate, outputs, message
         pass
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"outputs": 1}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["{", "[]", '{"outputs": 1}', "[" * 100_000])
 def test_manifests_that_are_none_are_refused(crate, text):
     write_text(crate / "results/audit/manifest.json", text)
-    with (
-        pytest.raises(InputError, match=r"manifest\.json: (not readable JSON|has no mapping)"),
-        opened_run(crate),
-    ):
+    message = r"manifest\.json: (not readable JSON|has no mapping)"
+    with pytest.raises(InputError, match=message), opened_run(crate):
         pass
 
 
@@ -519,29 +465,21 @@ def test_a_crate_that_lacks_any_of_its_entities_is_refused(crate, archive):
     for name in wanted:
         metadata = kept | {"@graph": [entity for entity in kept["@graph"] if entity["@id"] != name]}
         (crate / METADATA).write_text(json.dumps(metadata))
-        with (
-            pytest.raises(InputError, match=r"ro-crate-metadata\.json refers to") as refused,
-            opened_run(crate),
-        ):
+        message = re.escape(f"{METADATA} refers to {name!r}, which it does not describe; get the crate again")
+        with pytest.raises(InputError, match=message), opened_run(crate):
             pass
-        assert f"refers to {name!r}, which it does not describe; get the crate again" in str(refused.value)
     (crate / METADATA).write_text(json.dumps(kept))
     with opened_run(crate):
         pass
 
 
-@pytest.mark.parametrize("form", ["folder", "archive"])
-def test_a_crate_that_lacks_a_file_that_it_describes_is_refused(crate, archive, form):
-    if form == "folder":
-        (crate / "Snakefile").unlink()
-    else:
-        change_metadata(
-            archive, lambda metadata: json.loads(json.dumps(metadata).replace("LICENSE", "LICENCE"))
-        )
-    path = crate if form == "folder" else archive
-    message = "describes '(Snakefile|LICENCE)', which is not there; get the crate again$"
-    with pytest.raises(InputError, match=message), opened_run(path):
-        pass
+def test_a_crate_that_lacks_a_file_that_it_describes_is_refused(crate, archive):
+    (crate / "Snakefile").unlink()
+    change_metadata(archive, lambda metadata: json.loads(json.dumps(metadata).replace("LICENSE", "LICENCE")))
+    for path, file in ((crate, "Snakefile"), (archive, "LICENCE")):
+        message = f"describes '{file}', which is not there; get the crate again$"
+        with pytest.raises(InputError, match=message), opened_run(path):
+            pass
 
 
 def test_a_crate_without_results_is_refused(tmp_path):

@@ -95,19 +95,13 @@ def test_the_addresses_are_those_of_one_commit_for_ever():
         ({"origin": "web"}, "column 'origin': 'web'"),
         ({"sha256": "abc"}, "column 'sha256': 'abc'"),
         ({"filename": "../up.txt"}, "column 'filename': '../up.txt'"),
-        ({"filename": "/root.txt"}, "column 'filename'"),
         ({"licence": ""}, "column 'licence': ''"),
         ({"origin": "url", "location": "http://example.org/x"}, "column 'location': 'http://example.org/x'"),
         ({"origin": "url", "location": "https://example.org/x", "sha256": "-"}, "column 'sha256': '-'"),
-        ({"origin": "url", "location": "https://example.org/x", "size": "-"}, "column 'size': '-'"),
         ({"origin": "licensed", "location": "https://example.org/x"}, "column 'location'"),
         ({"size": "-"}, "column 'size': '-'"),
-        ({"origin": "recipe", "location": "https://example.org/x"}, "column 'location'"),
         ({"origin": "recipe", "location": "stormfront:http://example.org/x"}, "column 'location'"),
-        (
-            {"origin": "recipe", "location": "stromfront:https://example.org/x"},
-            "there is no recipe 'stromfront' (there are: compas, ",
-        ),
+        ({"origin": "recipe", "location": "stromfront:https://a.org/x"}, "there is no recipe 'stromfront'"),
         ({"size": "1 kB"}, "column 'size': '1 kB'"),
         ({"origin": "package", "location": "gensim"}, "column 'location': 'gensim'"),
         ({"location": "somewhere"}, "column 'location': 'somewhere'"),
@@ -163,13 +157,10 @@ def test_wrong_names_and_places_are_refused(table, tmp_path):
     registry = datasets.load_registry(
         table({}, {"name": "gone", "origin": "package", "location": "nopackage:x"})
     )
-    assert "there is no dataset 'mime' (registered: mine, gone); did you mean 'mine'?" in refusal(
-        datasets.resolve, "mime", registry
-    )
-    assert "correct datasets: paths: mine" in refusal(datasets.resolve, "mine", registry, tmp_path / "absent")
-    assert "correct datasets: mirror" in refusal(
-        datasets.resolve, "mine", registry, None, tmp_path / "absent"
-    )
+    absent = tmp_path / "absent"
+    assert "there is no dataset 'mime' (registered: mine" in refusal(datasets.resolve, "mime", registry)
+    assert "correct datasets: paths: mine" in refusal(datasets.resolve, "mine", registry, absent)
+    assert "correct datasets: mirror" in refusal(datasets.resolve, "mine", registry, None, absent)
     assert "the Python package 'nopackage' is missing" in refusal(datasets.resolve, "gone", registry)
     registry = datasets.load_registry(table({"origin": "package", "location": "gensim:nofile"}))
     assert "the installed 'gensim' has no nofile" in refusal(datasets.resolve, "mine", registry)
@@ -180,13 +171,6 @@ def test_fetch_copies_what_has_the_registered_checksum(table, copy, tmp_path):
     datasets.fetch("mine", datasets.load_registry(table({})), out=out, path=copy("own.txt"))
     assert out.read_bytes() == DATA
     assert list(out.parent.iterdir()) == [out]
-
-
-@pytest.mark.parametrize("level", [0, 1, 9])
-def test_the_level_of_compression_does_not_matter(table, copy, tmp_path, level):
-    packed, out = copy("own.txt.gz", gzip.compress(DATA, level)), tmp_path / "out.txt"
-    datasets.fetch("mine", datasets.load_registry(table({})), out=out, path=packed)
-    assert out.read_bytes() == DATA
 
 
 @pytest.mark.parametrize(
@@ -201,10 +185,9 @@ def test_the_level_of_compression_does_not_matter(table, copy, tmp_path, level):
 )
 def test_bad_compressed_files_are_refused(table, copy, tmp_path, data, message):
     packed, registry = copy("own.txt.gz", data), datasets.load_registry(table({}))
-    assert refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed).startswith(
-        f"{packed}: "
-    )
-    assert message in refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed)
+    said = refusal(datasets.fetch, "mine", registry, out=tmp_path / "o", path=packed)
+    assert said.startswith(f"{packed}: ")
+    assert message in said
     assert not (tmp_path / "o").exists()
 
 
@@ -273,31 +256,11 @@ def test_what_was_kept_and_has_changed_is_refused(fetched, tmp_path):
         assert "wrong checksum for the dataset 'mine'" in refusal(fetched, url)
 
 
-def test_commands_fetch_and_list(table, copy, tmp_path):
-    registry, own = ["--registry", str(table({}))], copy("own.txt")
-    options = ["--path", str(own), "--out", str(tmp_path / "out.txt")]
-    fetched = CliRunner().invoke(
-        app, ["datasets", "fetch", "mine", *registry, *options], catch_exceptions=False
-    )
-    assert fetched.exit_code == 0
-    assert fetched.stderr.splitlines()[-1] == (
-        f"mine: copied from {own} to {tmp_path}/out.txt (20 bytes); its SHA-256 is the registered one"
-    )
-    assert (tmp_path / "out.txt").read_bytes() == DATA
-    copy("mirror/mine.txt")
-    listed = CliRunner().invoke(app, ["datasets", "list", *registry, "--mirror", str(tmp_path / "mirror")])
-    assert listed.stdout.splitlines() == [
-        "name\tstate\tsize\tversion\tlicence\tsource",
-        f"mine\there\t20 bytes\t1\tCC0\tmirror: {tmp_path}/mirror/mine.txt",
-    ]
-
-
-def test_a_terminal_of_80_columns_shows_a_dataset_a_line(monkeypatch, capsys):
-    from biaslab.cli import datasets
-
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    datasets.list_datasets(datasets._REGISTRY)
-    lines = re.sub(r"\x1b\[\d+m", "", capsys.readouterr().out).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert len(lines) == 1 + len(datasets._REGISTRY.read_text().splitlines())
+def test_the_command_copies_what_it_verified(table, copy, tmp_path):
+    own, out = copy("own.txt.gz", gzip.compress(DATA)), tmp_path / "out.txt"
+    options = ["--registry", table({}), "--path", own, "--out", out]
+    command = ["datasets", "fetch", "mine", *map(str, options)]
+    fetched = CliRunner().invoke(app, command, catch_exceptions=False)
+    said = f"mine: copied from {own} to {out} (20 bytes); its SHA-256 is the registered one"
+    assert (fetched.exit_code, fetched.stderr.splitlines()[-1]) == (0, said)
+    assert out.read_bytes() == DATA

@@ -2,13 +2,10 @@
 
 import hashlib
 import multiprocessing
-import os
 import socket
 from http.server import BaseHTTPRequestHandler
-from pathlib import Path
 
 import pytest
-import requests
 
 import web_data as web
 from biaslab.core.errors import InputError
@@ -18,6 +15,7 @@ from biaslab.run.download import UnreachableError, download
 DATA = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(DATA).hexdigest()
 FILE = {"name": "mine", "size": len(DATA), "sha256": SHA256, "insecure": True}
+UNKNOWN = {"size": None, "sha256": "", "max_bytes": len(DATA)}
 
 
 @pytest.fixture(autouse=True)
@@ -66,15 +64,6 @@ def test_a_download_that_was_cut_off_is_resumed(target, waits, second):
     assert [request.get("Range") for request in asked] == [None, "bytes=100000-"]
     assert said[1] == "mine: the connection ended after 100000 of 256000 bytes; trying again in 1 s"
     assert waits == [1.0]
-
-
-def test_a_download_that_a_killed_process_began_is_resumed(target):
-    target.parent.mkdir()
-    part = target.with_name("file.txt.part")
-    part.write_bytes(DATA[:5000])
-    with web.served(web.file(DATA, resumes=True)) as (url, asked):
-        download(url, target, **FILE)
-    assert (target.read_bytes(), asked[0]["Range"], left(target)) == (DATA, "bytes=5000-", {"file.txt"})
 
 
 @pytest.mark.parametrize("left", [DATA, DATA + b"more"])
@@ -142,21 +131,19 @@ def test_what_is_not_there_is_not_asked_for_again(target):
 
 
 @pytest.mark.parametrize(
-    ("answer", "holds"),
+    ("answer", "options", "problem"),
     [
-        (web.file(DATA + b"x"), "256001 bytes"),
-        (web.file(DATA[:-1]), "255999 bytes"),
-        (web.file(DATA, announced=10**12), "1000000000000 bytes"),
-        (web.endless, "more bytes"),
+        (web.file(DATA + b"x"), {}, "256001 bytes, not the expected 256000 bytes"),
+        (web.file(DATA[:-1]), {}, "255999 bytes, not the expected"),
+        (web.file(DATA, announced=10**12), {}, "1000000000000 bytes, not the expected"),
+        (web.endless, {}, "more bytes, not the expected"),
+        (web.endless, UNKNOWN, "more bytes, not the expected at most 256000 bytes"),
     ],
 )
-def test_a_file_of_another_size_is_refused_and_no_more_than_its_size_is_kept(target, answer, holds):
+def test_a_file_of_another_size_is_refused_and_no_more_is_kept(target, answer, options, problem):
     with web.served(answer) as (url, _):
-        assert f"{url}: holds {holds}, not the expected 256000 bytes" in refusal(url, target)
+        assert f"{url}: holds {problem}" in refusal(url, target, **options)
     assert left(target) == set()
-
-
-UNKNOWN = {"size": None, "sha256": "", "max_bytes": len(DATA)}
 
 
 def test_a_file_of_unknown_size_is_downloaded_anew_until_it_is_whole(target):
@@ -169,18 +156,17 @@ def test_a_file_of_unknown_size_is_downloaded_anew_until_it_is_whole(target):
     assert "the connection ended after 100000 of 256000 bytes" in said[1]
 
 
-@pytest.mark.parametrize("answer", [web.file(DATA + b"x"), web.endless])
-def test_of_a_file_of_unknown_size_no_more_than_the_limit_is_kept(target, answer):
-    with web.served(answer) as (url, _):
-        assert "holds more bytes, not the expected at most 256000 bytes" in refusal(url, target, **UNKNOWN)
-    assert left(target) == set()
-
-
-@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize(
-    "location", ["file:///etc/passwd", "ftp://127.0.0.1/x", "https://127.0.0.1/x", "data:text/plain,x"]
+    ("code", "location"),
+    [
+        (301, "file:///etc/passwd"),
+        (302, "ftp://127.0.0.1/x"),
+        (303, "https://127.0.0.1/x"),
+        (307, "data:text/plain,x"),
+        (308, "file:///etc/passwd"),
+    ],
 )
-def test_a_redirect_to_another_scheme_is_refused(target, location, code):
+def test_a_redirect_to_another_scheme_is_refused(target, code, location):
     with web.served(web.redirect(location, code)) as (url, asked):
         message = refusal(url, target)
     assert message == f"{url}: leads to {location}, which is not http; refused"
@@ -198,29 +184,15 @@ def test_a_redirect_of_the_same_kind_is_followed_but_not_for_ever(target):
 
 @pytest.mark.parametrize(
     "place",
-    [
-        "127.0.0.1",
-        "10.1.2.3",
-        "192.168.0.1",
-        "169.254.169.254",
-        "[::1]",
-        "[::ffff:127.0.0.1]",
-        "localhost",
-        "0",
-    ],
+    ["127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0"],
 )
-def test_a_redirect_from_outside_to_this_network_is_refused(place):
-    def leads(location):
-        answer = requests.Response()
-        answer.status_code, answer.url = 302, "https://203.0.114.1/file"
-        answer.headers["Location"] = location
-        module._check_redirect(answer)
-
+def test_a_link_from_outside_to_this_network_is_refused(place):
+    origin = "https://203.0.114.1/file"
     with pytest.raises(InputError, match="an address that is not public; refused"):
-        leads(f"https://{place}/x")
+        module.check_link(origin, f"https://{place}/x")
     with pytest.raises(InputError, match="which is not https; refused"):
-        leads("http://203.0.114.2/")
-    leads("https://203.0.114.2/")
+        module.check_link(origin, "http://203.0.114.2/")
+    module.check_link(origin, "https://203.0.114.2/")
 
 
 def test_only_https_unless_it_is_said(target):
@@ -252,26 +224,6 @@ def test_the_proxy_of_the_environment_is_used(target, monkeypatch):
         monkeypatch.setenv("http_proxy", proxy.removesuffix("/file"))
         download("http://data.invalid/file", target, **FILE)
     assert asked[0]["path"] == "http://data.invalid/file"
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_refused(target):
-    target.parent.mkdir(mode=0o500)
-    with web.served(web.file(DATA)) as (url, asked):
-        assert (
-            refusal(url, target) == f"cannot write {target.parent}: Permission denied; choose another folder"
-        )
-    assert asked == []
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no file system that nobody may write to")
-def test_a_file_system_that_cannot_be_written_is_refused():
-    with (
-        web.served(web.file(DATA)) as (url, asked),
-        pytest.raises(InputError, match="cannot write /proc/new: "),
-    ):
-        download(url, Path("/proc/new/file.txt"), **FILE)
-    assert asked == []
 
 
 def test_a_file_where_a_folder_should_be_is_refused(tmp_path):

@@ -166,12 +166,3 @@ def test_nothing_is_lost_where_nothing_was_noted(plan):
     assert failures.read_lost() == {}
     write(failures.FILE, "{")
     assert failures.read_lost() == {}
-
-
-def test_each_failed_step_has_one_line_with_the_first_results_that_it_cost():
-    lost = {"one": ["a/x.tsv"], "two": [f"a/{k}.tsv" for k in range(5)], "three": []}
-    assert failures.describe(lost) == [
-        "one; without it there is no a/x.tsv",
-        "two; without it there is no a/0.tsv, a/1.tsv, a/2.tsv and 2 more results",
-        "three",
-    ]

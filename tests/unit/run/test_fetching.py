@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.run import datasets, fetching, plan
+from biaslab.run import datasets, fetching
 from biaslab.run.arguments import only_looks
 from biaslab.run.datasets import Dataset, verified_copy
 from biaslab.run.download import UnreachableError
@@ -148,15 +148,6 @@ def test_what_is_made_of_downloads_is_there_before_the_steps_and_what_cannot_be_
     assert made == []
 
 
-def test_a_wrong_download_is_absent_with_the_reason(net, monkeypatch):
-    def wrong(*_, **options):
-        raise InputError("wrong checksum")
-
-    monkeypatch.setattr(datasets, "download", wrong)
-    assert "wrong checksum" in fetch_wanted(["web"], REGISTRY, NOWHERE, print)["web"]
-    assert "wrong checksum" in status(WEB, REGISTRY, NOWHERE).reason
-
-
 def test_a_wrong_file_in_the_mirror_is_an_error_and_not_absent():
     places = mirror()
     Path("mirror/mine.txt").write_bytes(b"wrong")
@@ -174,29 +165,6 @@ def test_a_source_is_read_from_a_path_a_verified_copy_or_in_place(tmp_path):
     assert source_file("dataset:licensed", registry, NOWHERE).startswith("results/datasets/")
     named = {"mirror": None, "paths": {"licensed": str(tmp_path)}}
     assert source_file("dataset:licensed", registry, named) == str(tmp_path)
-
-
-def test_a_run_plans_without_what_it_could_not_download(tmp_path, monkeypatch):
-    """Also where Snakemake is called by itself; what only looks downloads nothing."""
-    monkeypatch.chdir(tmp_path)
-    tried = []
-
-    def fail(names, registry, datasets, say):
-        tried.extend(names)
-        for name in names:
-            fetching._remember(registry[name], f"{name}: no connection")
-
-    monkeypatch.setattr(plan, "fetch_wanted", fail)
-    config = {"areas": ["ranking", "fairness_testing"], "datasets": {"mirror": None}}
-    notices = plan.make_plan(config, ROOT).notices
-    assert not tried
-    assert any("adf-census is to be downloaded first" in notice for notice in notices)
-    left = plan.make_plan(config, ROOT, download=print)
-    assert "adf-census" in left.absent
-    assert not any("to be downloaded" in notice for notice in left.notices)
-    tried.clear()
-    plan.make_plan(config, ROOT, download=print)
-    assert "adf-census" not in tried, "a failure is remembered"
 
 
 @pytest.mark.parametrize("argument", ["-n", "--dry-run", "--lint", "--dag", "--report=x.html", "-np"])

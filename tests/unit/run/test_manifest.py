@@ -12,15 +12,8 @@ from biaslab.run.steps import run_step
 @pytest.fixture
 def results(tmp_path):
     folder = tmp_path / "results"
-    for name in (
-        "b.tsv",
-        "a/c.tsv",
-        "audit/claims.tsv",
-        "logs/x.log",
-        "a/benchmarks/y.tsv",
-        ".hidden",
-        "a/.z",
-    ):
+    hidden = ("logs/x.log", "a/benchmarks/y.tsv", ".hidden", "a/.z")
+    for name in ("b.tsv", "a/c.tsv", "audit/claims.tsv", *hidden):
         write_text(folder / name, name)
     write_text(tmp_path / "data/one.txt", "one")
     write_text(tmp_path / "data/two.txt", "two")

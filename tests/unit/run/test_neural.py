@@ -78,12 +78,3 @@ def test_where_nothing_has_it_the_remedy_is_said_without_the_errors_of_pip(insta
         assert done.stderr.splitlines()[-1].endswith("-m pip install 'biaslab[neural]'")
     else:
         assert "the same command tries again" in done.stderr.lower()
-
-
-def test_the_lock_file_has_one_torch_a_platform():
-    lines = (ROOT / "requirements-neural.lock").read_text(encoding="utf-8").splitlines()
-    markers = [line.partition(" ; ")[::2] for line in lines if line.startswith("torch==")]
-    assert [(name.partition("+")[2], marker) for name, marker in markers] == [
-        ("", "platform_machine != 'x86_64' or sys_platform != 'linux' \\"),
-        ("cpu", "platform_machine == 'x86_64' and sys_platform == 'linux' \\"),
-    ]

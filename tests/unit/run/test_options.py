@@ -50,23 +50,6 @@ def test_a_group_arrives_as_an_instance():
     assert defaults.output == f"one {Source(Path('x.txt'), 2)} 4\n"
 
 
-def test_options_of_a_group_stand_in_its_place_as_if_written_out():
-    def written_out(
-        path: Annotated[Path, typer.Argument(help="What to read.")],
-        first: Annotated[str, typer.Option()],
-        size: Size,
-        unit: Annotated[str, typer.Option("--in", help="Of the size.")] = "m",
-        last: Annotated[int, typer.Option()] = 3,
-    ):
-        """Show what was given."""
-
-    expected = typer.Typer()
-    expected.command("show")(written_out)
-    wanted = CliRunner().invoke(expected, ["--help"]).output
-    assert "Show what was given." in wanted
-    assert invoke(show, "--help").output.replace("[OPTIONS]", "") == wanted.replace("[OPTIONS]", "")
-
-
 def test_groups_inherit_and_several_of_them_mix_with_options():
     @dataclass(frozen=True)
     class Target:
@@ -87,14 +70,6 @@ def test_limits_of_a_field_hold(arguments, problem):
     result = invoke(show, "x", "--first", "one", *arguments)
     assert result.exit_code == 2
     assert problem in result.output
-
-
-def test_two_options_of_one_name_are_no_command():
-    def twice(size: Size, source: Source):
-        pass
-
-    with pytest.raises(ValueError, match="duplicate parameter name: 'size'"):
-        grouped(twice)
 
 
 def test_numbers():

@@ -187,27 +187,6 @@ CASES = {
 FILENAMES = {"stormfront": "mine.tar", "tensorflow-layers": "mine.npz"}
 
 
-def test_a_compas_table_is_described_and_audited(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("raw.csv").write_bytes(compas_table())
-    RECIPES["compas"].make([Path("raw.csv")], Path("compas.csv"))
-    table = ["fairness-testing", "schema", "compas.csv", "--label", "two_year_recid"]
-    audit = ["fairness-testing", "audit", "compas.csv", "--schema", "compas.yaml", "--model", "train"]
-    for arguments in (table, [*audit, "--favourable", "0", "--epochs", "2", "--protected", "race"]):
-        monkeypatch.setattr(sys, "argv", ["biaslab", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0, capsys.readouterr().err
-        if arguments is table:
-            described = Path("compas.yaml").read_text().splitlines()
-            kept = [line for line in described if "name: decile_score" not in line]
-            assert len(kept) == len(described) - 1
-            Path("compas.yaml").write_text("\n".join(kept) + "\n")
-    said = capsys.readouterr().out
-    assert "The favourable answer is two_year_recid = 0." in said
-    assert "Changing race alone gives" in said
-
-
 def test_a_compas_table_that_is_cut_off_is_refused_with_the_line(tmp_path):
     cut = tmp_path / "raw.csv"
     cut.write_bytes(compas_table().rpartition(b",")[0])
@@ -217,10 +196,6 @@ def test_a_compas_table_that_is_cut_off_is_refused_with_the_line(tmp_path):
     cut.write_bytes(b"")
     with pytest.raises(InputError, match="has no column 'sex'"):
         RECIPES["compas"].make([cut], tmp_path / "compas.csv")
-
-
-def test_every_recipe_has_a_case():
-    assert set(CASES) == set(RECIPES)
 
 
 @pytest.fixture(scope="module")
@@ -319,8 +294,8 @@ def test_a_wrong_byte_is_refused(recipe, workplace, monkeypatch, pem):
             assert "dataset 'mine': " in refusal(result)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_a_moved_file_is_said(recipe, workplace, monkeypatch, pem):
+def test_a_moved_file_is_said(workplace, monkeypatch, pem):
+    recipe = "tensorflow-layers"
     workplace(recipe)
     for name in CASES[recipe].files:
         result, _ = fetch(monkeypatch, pem, {n: d for n, d in CASES[recipe].files.items() if n != name})
@@ -332,14 +307,13 @@ def test_a_moved_file_is_said(recipe, workplace, monkeypatch, pem):
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_what_is_no_such_file_at_all_is_refused(recipe, workplace, monkeypatch, pem):
     workplace(recipe)
-    for data in (b"", b"<html>moved</html>\n", bytes(range(256)) * 300, gzip.compress(bytes(10**5))):
+    for data in (b"", bytes(range(256)) * 300, gzip.compress(bytes(10**5))):
         result, _ = fetch(monkeypatch, pem, dict.fromkeys(CASES[recipe].files, data))
         assert "dataset 'mine': " in refusal(result)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_without_a_connection_it_is_said_once(recipe, workplace, monkeypatch):
-    workplace(recipe)
+def test_without_a_connection_it_is_said_once(workplace, monkeypatch):
+    workplace("tensorflow-layers")
     for key in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(key, "http://127.0.0.1:9")
     assert "no connection" in refusal(run("fetch", "mine", "--out", "out/mine"))
@@ -371,15 +345,6 @@ def test_what_has_no_recipe_is_not_made(tmp_path):
         make(row, [], out=tmp_path / "out")
 
 
-def test_order_and_level_of_an_archive_do_not_matter(workplace, monkeypatch, pem):
-    workplace("stormfront")
-    other = archive(dict(reversed((SENTENCES | SAMPLES).items())), 1)
-    assert other != CASES["stormfront"].files["archive"]
-    result, _ = fetch(monkeypatch, pem, {"archive": other})
-    assert result[0] == 0
-    _stormfront(Path("out/mine"))
-
-
 FOREIGN = {
     b"cos\nmkdir\n(X\x04\x00\x00\x00evilt\x85R0": "the name 'os mkdir' is not allowed",
     b"X\x02\x00\x00\x00osX\x05\x00\x00\x00mkdir\x93": "the name 'os mkdir' is not allowed",
@@ -392,16 +357,7 @@ FOREIGN = {
 """What no such file holds, and why it is refused."""
 
 
-@pytest.mark.parametrize("what", FOREIGN)
-def test_what_is_foreign_in_a_pickle_is_refused_and_nothing_of_it_is_done(what, workplace, monkeypatch, pem):
-    workplace("kmeans-labels")
-    data = CASES["kmeans-labels"].files["fit.pkl"]
-    for wrong in (data[:2] + what + data[2:], data[:-1] + what + data[-1:]):
-        result, _ = fetch(monkeypatch, pem, {"fit.pkl": wrong})
-        said = refusal(result)
-        assert "not a pickled k-means clustering (" in said
-        assert FOREIGN[what] in said
-    assert not Path("evil").exists()
+FIT = CASES["kmeans-labels"].files["fit.pkl"]
 
 
 @pytest.mark.parametrize(
@@ -418,16 +374,19 @@ def test_what_is_foreign_in_a_pickle_is_refused_and_nothing_of_it_is_done(what, 
         (recipe_files.clustering(LABELS, kind="O"), "an array of another kind of numbers"),
         (b"\x80\x03" + b"(" * 10**5 + b"t" * 10**5 + b".", "it holds no clustering"),
         (b"\x80\x03h\x07.", "Memo value not found at index 7"),
+        *((FIT[:2] + what + FIT[2:], problem) for what, problem in FOREIGN.items()),
+        *((FIT[:-1] + what + FIT[-1:], problem) for what, problem in FOREIGN.items()),
     ],
 )
-def test_other_pickles_are_refused(tmp_path, data, problem):
+def test_other_pickles_are_refused_and_nothing_of_them_is_done(tmp_path, monkeypatch, data, problem):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "fit.pkl"
     path.write_bytes(data)
     with pytest.raises(InputError) as caught:
         clusters.read_labels(path)
     assert str(caught.value).startswith(f"{path}: not a pickled k-means clustering (")
     assert problem in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert not Path("evil").exists()
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"ID": 1}', b"[" * 10**5, b"\xff"])

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.core.settings import Field, build, check
+from biaslab.core.settings import Field, check
 from biaslab.run import steps
 from biaslab.run.steps import function_of, given, run_step
 
@@ -133,9 +133,3 @@ def test_a_rule_tells_its_files_wildcards_and_settings():
     }
     settings = {"glaze": {"layers": 4}, "cake": "plum", "seed": 1, "to": "x/plum/y"}
     assert json.loads(make.settings({"cake": "plum"})) == settings, "what runs a step again, but its files"
-
-
-def test_values_of_other_kinds():
-    assert build(tuple[float, ...], [1, 2.5]) == (1.0, 2.5)
-    assert build(int | None, None) is None
-    assert build(Literal["a", "b"], "a") == "a"

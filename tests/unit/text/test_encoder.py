@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 from biaslab.core.errors import InputError
 from biaslab.text.encoder import (
     EncoderFiles,
-    batches_by_length,
     load_classifier,
     predict,
     prepare_encoder,
@@ -204,16 +203,6 @@ def test_what_cannot_be_prepared_is_refused(folder, tmp_path, arguments, problem
 # Scores
 
 
-def test_what_is_not_read_has_no_influence_whatsoever(folder, tokens, tokenizer):
-    model = load_classifier(folder)
-    ids, mask = matrices(tokens, [0, 2])
-    mask[1, 4:6] = False  # within the sentence
-    expected = score(model, ids, mask)
-    for token in range(len(tokenizer.vocabulary)):
-        assert torch.equal(score(model, ids.masked_fill(~mask, token), mask), expected)
-    assert not torch.equal(score(model, ids.masked_fill(mask, 9), mask), expected)
-
-
 def test_predictions_are_in_the_order_of_the_texts(folder, tokens, tokenizer):
     model = load_classifier(folder)
     expected = [score(model, *matrices(tokens, [i])).item() for i in range(5)]
@@ -250,39 +239,6 @@ def test_keys_without_a_value_are_berts(folder, tmp_path):
     assert embedding.weight[1:].any(1).all()
 
 
-def test_batches_hold_every_row_once_and_fit():
-    lengths = np.random.default_rng(1).integers(0, 60, 500)
-    batches = list(batches_by_length(lengths, 256))
-    assert sorted(np.concatenate(batches)) == list(range(500))
-    assert all(lengths[rows].max() * len(rows) <= 256 or len(rows) == 1 for rows in batches)
-    assert sum(lengths[rows].max() * len(rows) for rows in batches) < 1.1 * lengths.sum()
-
-
-def test_threads_change_training_and_predictions_by_rounding_at_most(tmp_path):
-    words = [*WORDS, *(f"word{i}" for i in range(500))]
-    model = load_classifier(tiny_classifier(tmp_path, words, width=128)).train()
-    rng = np.random.default_rng(1)
-    ids = torch.from_numpy(rng.integers(6, 500, (16, 30)))
-    mask = torch.from_numpy(np.arange(30) < rng.integers(5, 31, 16)[:, None])
-    n, gradients, scores = torch.get_num_threads(), [], []
-    try:
-        for threads in (1, 2):
-            torch.set_num_threads(threads)
-            torch.manual_seed(1)
-            model.zero_grad()
-            score(model, ids, mask).square().mean().backward()
-            gradients.append([p.grad.clone() for p in model.parameters()])
-            scores.append(score(model.eval(), ids, mask).detach())
-            model.train()
-    finally:
-        torch.set_num_threads(n)
-    largest = max(float(gradient.abs().max()) for gradient in gradients[0])
-    furthest = max(float((one - two).abs().max()) for one, two in zip(*gradients, strict=True))
-    assert furthest <= 1e-6 * largest
-    assert largest > 0.01
-    assert torch.allclose(*scores, rtol=0, atol=1e-6 * float(scores[0].abs().max()))
-
-
 # Refusals
 
 
@@ -307,11 +263,8 @@ def test_what_is_absent_is_refused(folder):
         ({"position_embedding_type": "relative_key"}, "relative positions"),
         ({"is_decoder": True}, "a decoder"),
         ({"hidden_size": "16"}, "hidden_size is '16'; write the positive whole number"),
-        ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
         ({"num_attention_heads": 3}, "not a multiple of the number of attention heads"),
         ({"hidden_act": "glue"}, r"config\.json: no configuration of a BERT"),
-        ({"layer_norm_eps": "small"}, r"config\.json: layer_norm_eps is 'small'; write a number"),
-        ({"hidden_act": 1}, r"config\.json: hidden_act is 1; write text"),
         ({"pad_token_id": 21}, r"config\.json: pad_token_id is 21; write a line of vocab\.txt"),
         ({"vocab_size": 30522}, r"vocab\.txt: 21 tokens, but vocab_size in config\.json is 30522"),
         ({"hidden_size": 32}, r"model\.safetensors: .* of shape .*take both from one encoder"),
@@ -324,6 +277,10 @@ def test_a_configuration_that_does_not_fit_is_refused(folder, keys, problem):
     assert_refused(folder, problem)
 
 
+def three_labels(tensors):
+    tensors["classifier.weight"] = torch.zeros(3, 16)
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -332,21 +289,9 @@ def test_a_configuration_that_does_not_fit_is_refused(folder, keys, problem):
             r"pytorch_model\.bin: pickled weights are not",
         ),
         (lambda f: (f / "config.json").write_text("{"), r"config\.json: not valid JSON"),
-        (lambda f: (f / "config.json").write_text("[]"), r"config\.json: model_type is None"),
-        (lambda f: (f / "config.json").write_bytes(b"\xff"), r"config\.json: not valid JSON"),
         (
-            lambda f: (f / "vocab.txt").write_text((f / "vocab.txt").read_text() + "rye\n"),
-            r"vocab\.txt: 22 tokens, but vocab_size in config\.json is 21; take both from one",
-        ),
-        (
-            lambda f: change_weights(f, lambda w: w.update({"classifier.weight": torch.zeros(3, 16)})),
+            lambda f: change_weights(f, three_labels),
             r"classifier\.weight is torch\.float32 of shape \(3, 16\).*encoder of 2 labels",
-        ),
-        (
-            lambda f: change_weights(
-                f, lambda w: w.update({"classifier.bias": torch.zeros(2).to(torch.int8)})
-            ),
-            r"classifier\.bias is torch\.int8",
         ),
         (
             lambda f: change_weights(f, lambda w: w.pop("bert.embeddings.LayerNorm.bias")),

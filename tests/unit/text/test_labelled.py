@@ -8,7 +8,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.text import labelled
-from biaslab.text.labelled import LeftOut, read_labelled, read_records, read_texts
+from biaslab.text.labelled import LeftOut, read_labelled, read_texts
 from refusals import assert_file_refused
 
 ROWS = [
@@ -60,12 +60,6 @@ def test_columns_and_the_positive_label_are_the_users_choice(tmp_path):
     assert table["label"].tolist() == [0, 1, 1, 0]
 
 
-def test_truth_values_and_numbers_of_json_are_labels(tmp_path):
-    path = tmp_path / "texts.jsonl"
-    path.write_text("".join(f'{{"text": "t", "label": {v}}}\n' for v in ("true", "false", "true", "false")))
-    assert read_labelled(path, positive="true")["label"].tolist() == [1, 0, 1, 0]
-
-
 def test_rows_without_text_or_label_are_left_out_and_counted(tmp_path):
     path, left_out = tmp_path / "texts.csv", LeftOut()
     path.write_text("text,label\na,0\n ,1\nb,1\nthe bakers,\nc,0\nd,1\n")
@@ -73,10 +67,6 @@ def test_rows_without_text_or_label_are_left_out_and_counted(tmp_path):
     assert table["row"].tolist() == [0, 2, 4, 5]
     assert left_out.counts() == {"with an empty text": 1, "without a label": 1}
     assert left_out.rows[1] == ("without a label", "the bakers")
-    assert left_out.sentence(path) == (
-        "texts.csv: 2 rows are left out: 1 with an empty text, 1 without a label."
-    )
-    assert LeftOut().sentence(path) == ""
     (tmp_path / "texts.jsonl").write_text('{"text": null}\n{"text": "a"}\n')
     assert read_texts(tmp_path / "texts.jsonl", left_out=left_out)["row"].tolist() == [1]
 
@@ -105,9 +95,7 @@ def test_labels_that_decide_nothing_are_left_out_by_name(tmp_path, undecided):
 def test_a_third_label_is_left_out_where_both_others_are_named(tmp_path):
     path, left_out = tmp_path / "texts.csv", LeftOut()
     path.write_text("text,label\na,rude\nb,calm\nc,odd\nd,rude\ne,calm\n")
-    with pytest.raises(
-        InputError, match=r"'odd' is a third label .* name them with --positive and --negative"
-    ):
+    with pytest.raises(InputError, match=r"'odd' is a third label .* with --positive and --negative"):
         read_labelled(path, positive="rude", left_out=left_out)
     table = read_labelled(path, positive="rude", negative="calm", left_out=left_out)
     assert table["label"].tolist() == [1, 0, 1, 0]
@@ -119,16 +107,8 @@ def test_labels_0_and_1_stay_where_the_positive_label_is_a_class_of_the_classifi
     path.write_text("text,label\na,0\nb,1\nc,0\nd,1\n")
     table = read_labelled(path, positive="hate", classes=["nothate", "hate"])
     assert table["label"].tolist() == [0, 1, 0, 1]
-    with pytest.raises(
-        InputError, match=r"no label is 'hat', nor is it a class of the classifier \(nothate, hate\)"
-    ):
+    with pytest.raises(InputError, match=r"no label is 'hat', nor is it a class .* \(nothate, hate\)"):
         read_labelled(path, positive="hat", classes=["nothate", "hate"])
-
-
-def test_lines_count_line_breaks_in_fields(tmp_path):
-    path = tmp_path / "texts.csv"
-    path.write_bytes(as_delimited(","))
-    assert [line for line, _ in read_records(path, ("text",))] == [2, 3, 5, 6]
 
 
 HEADER = b"text,label\n"
@@ -140,12 +120,10 @@ GOOD = b"a,0\nb,1\nc,0\nd,1\n"
     [
         (b"", "is empty"),
         (HEADER, "has no texts"),
-        (b"texts,label\n" + GOOD, "column 'text' is missing; did you mean 'texts'"),
         (b"text,text,label\n", "column 'text' is there twice"),
         (b"x,label\n" + GOOD, r"column 'text' is missing \(it has x, label\)"),
         (HEADER + GOOD + b" ,1\n", r"\.csv:6: the text is empty"),
         (HEADER + GOOD + b"e\n", r"\.csv:6: 1 fields for 2 columns"),
-        (HEADER + GOOD + b"e,f,1\n", r"\.csv:6: 3 fields for 2 columns"),
         (HEADER + GOOD + b"e,\n", r"\.csv:6: the label is missing"),
         (HEADER + GOOD + b"\xe9,1\n", r"\.csv:6: not UTF-8"),
         (HEADER + GOOD + b'"e,1\nf,0\n', r"\.csv:6: not a row of fields"),
@@ -156,7 +134,6 @@ GOOD = b"a,0\nb,1\nc,0\nd,1\n"
         (HEADER + GOOD + b"e,2\n", r"\.csv:6: '2' is a third label beside '0' and '1'"),
         (HEADER + b"a,no\nb,yes\n", r"\.csv:2: the label 'no' is neither 0 nor 1"),
         (HEADER + b"a,0\nb,1\nc,0\n", "1 of 3 examples is positive"),
-        (HEADER + b"a,0\nb,0\n", "0 of 2 examples are positive"),
         (HEADER + b"a,1\nb,1\nc,0\n", "1 of 3 examples is negative"),
     ],
 )
@@ -173,13 +150,10 @@ GOOD_JSON = b'{"text": "a", "label": 0}\n'
         (b"{'text': 1}", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b'{"text": "a", "label": 1, "text": "b"}', "not JSON .the key 'text' is there twice"),
-        (b"[1]", "not a JSON object"),
         (b'{"label": 1}', "column 'text' is missing"),
         (b'{"text": 5, "label": 1}', "the text is 5, not a text"),
-        (b'{"text": null, "label": 1}', "the text is null"),
         (b'{"text": "\\ud83d", "label": 1}', "half a character"),
         (b'{"text": "a", "label": null}', "the label is missing"),
-        (b'{"text": "a", "label": [1]}', "the label is missing"),
     ],
 )
 def test_bad_json_line_is_refused_by_its_number(tmp_path, line, problem):
@@ -190,21 +164,16 @@ def test_bad_json_line_is_refused_by_its_number(tmp_path, line, problem):
 def test_other_bad_files_are_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="no such file"):
         read_labelled(tmp_path / "absent.csv")
+    (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="cannot be read"):
-        read_texts(make_folder(tmp_path / "folder.csv"))
+        read_texts(tmp_path / "folder.csv")
     packed = gzip.compress(as_delimited(",") * 100)
     assert_file_refused(tmp_path / "cut.csv.gz", packed[:-20], "cannot be read", read_labelled)
-    assert_file_refused(tmp_path / "no.csv.gz", b"text,label\n", "cannot be read", read_labelled)
     assert_file_refused(tmp_path / "texts.json", GOOD_JSON, "unknown kind of table", read_labelled)
     assert_file_refused(tmp_path / "texts.txt", b"a\nb\n", "unknown kind of table", read_labelled)
     assert_file_refused(tmp_path / "blank.txt", b"\n \n", "has no texts", read_texts)
     monkeypatch.setattr(labelled, "MAX_LINE_BYTES", 100)
     assert_file_refused(tmp_path / "long.jsonl", GOOD_JSON + b"x" * 200, "longer than 100", read_labelled)
-
-
-def make_folder(path):
-    path.mkdir()
-    return path
 
 
 def test_the_positive_label_must_be_there(tmp_path):

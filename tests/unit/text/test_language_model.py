@@ -29,6 +29,7 @@ from refusals import assert_file_refused
 KNOWN = [1, 2, 4, 7, 8]
 """What the five-token model knows, of an encoder of ten tokens."""
 SMALL = LanguageModelSettings(epochs=3, learning_rate=0.02, batch_size=4, width=8)
+LONG = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, width=8)
 
 
 def tokens_of(*rows) -> Tokens:
@@ -159,24 +160,10 @@ def test_the_distribution_holds_across_blocks_of_a_larger_vocabulary():
         model.forwards.softmax.weight.mul_(4)
     weights = weights_of(model, "forwards")
     excluded = [5, 70, 149]
-    drawn = draw(sample_right, model, [[9, 8]], 1, 60000, exclude=np.isin(np.arange(150), excluded))
+    drawn = draw(sample_right, model, [[9, 8]], 1, 20000, exclude=np.isin(np.arange(150), excluded))
     counts = np.bincount(drawn.flatten().numpy(), minlength=150)
     assert p_of(counts, naive.next_token(weights, [9, 8], excluded)) > 0.001
     assert p_of(counts + 1, np.full(150, 1 / 150)) < 1e-6
-
-
-def test_states_drawn_from_in_parts_draw_the_same(model, monkeypatch):
-    whole = draw(sample_right, model, [[4], [8, 7]], 3, 50)
-    monkeypatch.setattr("biaslab.text.language_model.LOGITS_AT_ONCE", 7 * 64)
-    assert torch.equal(draw(sample_right, model, [[4], [8, 7]], 3, 50), whole)
-
-
-def test_a_prefix_is_read_once_whatever_the_samples(model):
-    read = []
-    model.forwards.gru.register_forward_hook(lambda module, args, out: read.append(args[0]))
-    draw(sample_right, model, [[4, 7, 2], [8]], 3, 50)
-    assert len(read[0].data) == 3 + 1 + 2  # the tokens of both prefixes and a GO for each
-    assert [len(x) for x in read[1:]] == [100, 100]
 
 
 def test_the_vocabulary_is_that_of_the_texts(tokenizer):
@@ -186,11 +173,8 @@ def test_the_vocabulary_is_that_of_the_texts(tokenizer):
 
 def test_training_learns_and_keeps_the_best_epoch(texts, tokenizer):
     unlike = tokenizer.encode(["The gardener bakes.", "a baker plants bread"])
-    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, width=8)
     done = []
-    model, history = train_language_model(
-        texts, unlike, tokenizer, settings, 1, lambda *step: done.append(step)
-    )
+    model, history = train_language_model(texts, unlike, tokenizer, LONG, 1, lambda *step: done.append(step))
     assert history.epoch.tolist() == list(range(1, 31))
     assert history.train_nll.iloc[-1] < 0.25 * history.train_nll.iloc[0]
     best = history.validation_nll.idxmin()
@@ -198,16 +182,6 @@ def test_training_learns_and_keeps_the_best_epoch(texts, tokenizer):
     assert language_model._mean_nll(model, unlike) == pytest.approx(history.validation_nll[best], rel=1e-6)
     assert done[0] == (1, 30)
     assert done[-1] == (30, 30)
-
-
-def test_the_model_draws_what_it_has_learnt(texts, tokenizer):
-    settings = LanguageModelSettings(epochs=30, learning_rate=0.05, batch_size=4, width=8)
-    model, _ = train_language_model(texts, texts, tokenizer, settings, 1)
-    left = [tokenizer.cls, *(tokenizer.vocabulary.index(w) for w in ("a", "gardener"))]
-    drawn = draw(sample_right, model, [left], 2, 50, exclude=tokenizer.is_special)
-    spelled = [" ".join(tokenizer.vocabulary[i] for i in row) for row in drawn[0].tolist()]
-    assert spelled.count("plants roses") > 40
-    assert not tokenizer.is_special[drawn.numpy()].any()
 
 
 def test_equal_seeds_give_equal_models_and_torchs_own_random_numbers_stay(texts, tokenizer):
@@ -249,7 +223,6 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
     from safetensors.torch import save
 
     path = tmp_path / "language_model.safetensors"
-    assert_file_refused(path, b"\xff" * 30, "no readable safetensors file", BiGRU.load)
     assert_file_refused(path, save({"x": torch.zeros(2)}), "no language model", BiGRU.load)
     with pytest.raises(InputError, match=r"absent\.safetensors.*train the language model"):
         BiGRU.load(tmp_path / "absent.safetensors")

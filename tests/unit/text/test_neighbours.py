@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import naive.text_similarity as naive
 from biaslab.text import neighbours
 from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, build_lexicon
-from properties import examples
 
 
 def lexicon_of(vectors, n_unknown=0):
@@ -29,20 +26,6 @@ def test_neighbours_are_those_of_the_definition(k):
     assert found.dtype == np.int32
     for word, row in enumerate(found.tolist()):
         assert row == naive.nearest_words(lexicon.vectors, lexicon.is_known, k, excluded, word)
-
-
-@examples(30)
-@given(st.integers(0, 1000), st.integers(1, 6), st.sets(st.integers(0, 42)))
-def test_no_word_is_its_own_neighbour_nor_is_an_excluded_or_unknown_one(seed, k, excluded):
-    lexicon = random_lexicon(seed)
-    found = nearest_words(lexicon, k, sorted(excluded))
-    for word, row in enumerate(found):
-        there = row[row >= 0]
-        assert len(set(there.tolist())) == len(there)
-        assert not {word, *excluded} & set(there.tolist())
-        assert lexicon.is_known[there].all()
-        assert (row[len(there) :] == -1).all()
-    assert (found[~lexicon.is_known] == -1).all()
 
 
 def test_equal_cosines_are_ordered_by_id_even_where_rounding_tells_them_apart():

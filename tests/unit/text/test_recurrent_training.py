@@ -52,10 +52,9 @@ def expected_loss(network, weights_, texts, labels, weights, order):
     return naive.mean_cross_entropy(network.kind, *weights_, rows, labels[order], weights[order])
 
 
-@pytest.mark.parametrize("shape", [(3, 2, 4), (5, 1, 5)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_weight_gradients_equal_finite_differences(kind, shape):
-    network, texts = random_recurrent(kind, 1, *shape), random_texts(2, 8, longest=4)
+def test_weight_gradients_equal_finite_differences(kind):
+    network, texts = random_recurrent(kind, 1, 3, 2, 4), random_texts(2, 8, longest=4)
     rng = np.random.default_rng(3)
     labels, weights = np.arange(8) % 2, rng.uniform(0.5, 2, 8)
     order = np.array([7, 0, 3, 4, 5, 1])
@@ -172,44 +171,24 @@ def test_the_epoch_of_the_least_validation_loss_is_kept():
 def test_weights_of_labels_and_of_texts_multiply():
     texts, labels = presence_of_a_word(20, 50)
     start = random_recurrent("lstm", 21)
-    by_label, _ = train_recurrent(start, texts, labels, TrainingSettings(2, negative_weight=0.25), 22)
-    by_text, _ = train_recurrent(
-        start, texts, labels, TrainingSettings(2), 22, sample_weight=np.where(labels == 1, 1.0, 0.25)
-    )
-    both, _ = train_recurrent(
-        start,
-        texts,
-        labels,
-        TrainingSettings(2, negative_weight=0.5),
-        22,
-        sample_weight=np.where(labels == 1, 2.0, 1.0),
-    )
-    plain, _ = train_recurrent(start, texts, labels, TrainingSettings(2), 22)
+
+    def trained(settings, weight=None):
+        return train_recurrent(start, texts, labels, settings, 22, sample_weight=weight)
+
+    by_label, _ = trained(TrainingSettings(2, negative_weight=0.25))
+    by_text, _ = trained(TrainingSettings(2), np.where(labels == 1, 1.0, 0.25))
+    both, _ = trained(TrainingSettings(2, negative_weight=0.5), np.where(labels == 1, 2.0, 1.0))
+    plain, _ = trained(TrainingSettings(2))
     weights = [flat(*weights_of(network)) for network in (by_label, by_text, both, plain)]
     assert np.array_equal(weights[0], weights[1])
     assert np.array_equal(weights[0], weights[2])  # all weights doubled
     assert not np.array_equal(weights[0], weights[3])
 
 
-def test_a_negative_weight_moves_labels():
-    texts, labels = presence_of_a_word(23, 300)
-    flipped = np.where(np.random.default_rng(24).random(300) < 0.3, 1 - labels, labels)
-    start = initial_recurrent("gru", random_recurrent("gru", 25).vectors, 26)
-    shares = [
-        train_recurrent(start, texts, flipped, TrainingSettings(5, negative_weight=w), 27)[0]
-        .probabilities(texts)
-        .argmax(axis=1)
-        .mean()
-        for w in (0.1, 10.0)
-    ]
-    assert shares[0] > shares[1] + 0.3
-
-
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
         ({"epochs": 0}, "epochs: 0 is less than 1"),
-        ({"batch_size": 0}, "batch_size: 0 is less than 1"),
         ({"learning_rate": -0.1}, "learning_rate: -0.1 is not more than 0"),
         ({"negative_weight": float("nan")}, "negative_weight: NaN"),
     ],

@@ -9,6 +9,7 @@ import naive.text_similarity as naive
 from biaslab.core.jit import at_most_threads
 from biaslab.text.similarity import bleu, changed_words, jaccard, vector_distance
 from biaslab.text.words import Texts
+from properties import examples
 
 N_WORDS = 6
 VECTORS = np.random.default_rng(3).normal(size=(N_WORDS, 4)).astype(np.float32)
@@ -33,6 +34,7 @@ def random_pairs(n=200, longest=40):
     return original, Texts(np.where(is_changed, other, original.ids), original.offsets)
 
 
+@examples(40)
 @given(pairs)
 def test_measures_equal_their_definitions(rows):
     (originals, others), (original, changed) = sides(rows)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.text.splits import cut, split_grouped, split_random, split_shares
+from properties import examples
 
 LABELS = np.repeat([1, 0], [30, 170])
 
@@ -36,6 +37,7 @@ def test_every_row_gets_everywhere():
 
 
 @example([0] * 55 + [1] * 5, [5, 6, 2, 9], 0)
+@examples(40)
 @given(
     st.lists(st.integers(0, 1), min_size=60, max_size=200),
     st.lists(st.integers(1, 9), min_size=1, max_size=4).filter(lambda weights: sum(weights) < 29),
@@ -50,6 +52,7 @@ def test_shares_hold_for_both_labels(labels, weights, seed):
             assert abs(total * (labels[rows] == code).sum() - weight * (labels == code).sum()) <= total
 
 
+@examples(40)
 @given(
     st.lists(st.integers(1, 3), min_size=40, max_size=100),
     st.lists(st.integers(1, 4), min_size=1, max_size=3).filter(lambda weights: sum(weights) < 10),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from biaslab.core.errors import InputError
 from biaslab.text.ragged import gather
 from biaslab.text.words import Lexicon, Texts, build_lexicon, concatenate, split_words
+from properties import examples
 
 rows = st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=8)
 
@@ -36,13 +37,13 @@ def listed(texts):
         ("'quoted' -dash- a--b a_b", ["quoted", "dash", "a", "b", "a", "b"]),
         ("Café №5, 3.14 naïve", ["café", "5", "3", "14", "naïve"]),
         ("... !?", []),
-        ("", []),
     ],
 )
 def test_words_are_letters_and_digits_with_hyphens_and_apostrophes_inside(text, words):
     assert split_words(text) == words
 
 
+@examples(30)
 @given(st.text(max_size=40))
 def test_words_of_words_are_themselves(text):
     words = split_words(text)
@@ -53,6 +54,7 @@ def test_words_of_words_are_themselves(text):
 # Texts
 
 
+@examples(30)
 @given(rows_and_indexes())
 def test_gathered_elements_are_those_of_the_sequences(case):
     some, indexes = case
@@ -62,6 +64,7 @@ def test_gathered_elements_are_those_of_the_sequences(case):
     assert offsets.tolist() == [0, *np.cumsum([len(some[i]) for i in indexes]).tolist()]
 
 
+@examples(30)
 @given(rows_and_indexes())
 def test_texts_are_their_rows_in_order(case):
     some, indexes = case
@@ -74,6 +77,7 @@ def test_texts_are_their_rows_in_order(case):
     assert listed(Texts.of_arrays(texts.arrays("seeds"), "seeds")) == some
 
 
+@examples(30)
 @given(rows)
 def test_keys_are_equal_for_equal_texts_only(some):
     keys = Texts.of(some).keys()
@@ -82,6 +86,7 @@ def test_keys_are_equal_for_equal_texts_only(some):
             assert (keys[i] == keys[j]) == (a == b)
 
 
+@examples(30)
 @given(st.lists(rows, max_size=4))
 def test_concatenated_texts_are_all_texts_in_order(parts):
     whole = concatenate([Texts.of(part) for part in parts])

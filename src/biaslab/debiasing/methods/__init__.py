@@ -1,4 +1,4 @@
-"""Methods of debiasing, those of Bolukbasi et al. 2016 and of later work, each behind the same function."""
+"""Methods of debiasing, from Bolukbasi et al. 2016 and later work, with a common interface."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from biaslab.debiasing.registry import check_method
 
 
 def keep_vectors(experiment: Experiment) -> np.ndarray:
-    """Return the vectors as they are: float64 (V, d)."""
+    """Return the unchanged vectors: float64 (V, d)."""
     return experiment.embedding.vectors.astype(np.float64)
 
 

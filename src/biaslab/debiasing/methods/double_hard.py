@@ -1,6 +1,6 @@
 """Double-Hard Debias (Wang et al. 2020, "Double-Hard Debias", Algorithm 1).
 
-Word frequency twists the direction of the bias, so that one more direction is removed first:
+Word frequency distorts the direction of the bias, so that one more direction is removed first:
 
     w~ = w - μ                                 for every word w, with μ the mean of all
     u_1, u_2, ... : principal components of the w~
@@ -8,9 +8,9 @@ Word frequency twists the direction of the bias, so that one more direction is r
                                a_i = accuracy of two clusters of the words most biased before
     k = argmin a_i, and the result is HardDebias(w~ - (u_kᵀ w) u_k)
 
-u_iᵀ w is the product with the word itself, not with w~, as the algorithm and its authors' code have it; the
-two differ by the same vector for all words. HardDebias is that of this project, with its word lists, on unit
-vectors; its direction is found again in the vectors given.
+u_iᵀ w is the product with the word itself, not with w~, as in the algorithm and its authors' code; both
+differ by the same vector for all words. HardDebias is that of this project, with its word lists, on unit
+vectors; its direction is recomputed from the given vectors.
 """
 
 import numpy as np
@@ -21,9 +21,9 @@ from biaslab.debiasing.remaining import cluster_accuracy, extreme_words
 from biaslab.debiasing.subspace import find_subspace
 
 N_COMPONENTS = 20
-"""Components that are tried; the paper's figure shows so many."""
+"""The number of tried components, as in the paper's figure."""
 PER_SIDE = 500
-"""Most biased words of each gender that are clustered (Section 3.2)."""
+"""The number of most biased words of each gender in the clusters (Section 3.2)."""
 
 
 def debias_double_hard(experiment: Experiment) -> np.ndarray:
@@ -34,14 +34,14 @@ def debias_double_hard(experiment: Experiment) -> np.ndarray:
 
 
 def find_frequency(experiment: Experiment, components: np.ndarray) -> tuple[int, np.ndarray]:
-    """Find which of some components (n, d) to remove, so that hard debiasing hides the bias best.
+    """Find the component (n, d) whose removal makes hard debiasing hide the bias best.
 
-    Return its row, the first of those that are equally good, and a_i of every component, (n,) float64.
+    Return its row, the first if tied, and a_i of every component, (n,) float64.
     """
     words = extreme_words(experiment.bias, experiment.neutral, PER_SIDE)
     lists = experiment.lists
     in_lists = [row for rows in (*lists.defining.rows, *lists.equalize.rows) for row in rows]
-    rows = np.union1d(words.rows, in_lists).astype(np.int64)  # no other word matters to the clusters
+    rows = np.union1d(words.rows, in_lists).astype(np.int64)  # only these words affect the clusters
     places = np.searchsorted(rows, words.rows)
     accuracies = [
         cluster_accuracy(
@@ -63,7 +63,7 @@ def principal_components(vectors: np.ndarray) -> np.ndarray:
 
 
 def _debias_without(experiment: Experiment, direction: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Centre, remove one direction (d,), and debias hard some words, those of all sets among them."""
+    """Centre, remove a direction (d,), and hard-debias the words in rows, which include those of all sets."""
     vectors, lists = experiment.embedding.vectors, experiment.lists
     chosen = vectors[rows].astype(np.float64)
     purified = chosen - vectors.mean(axis=0, dtype=np.float64) - np.outer(chosen @ direction, direction)

@@ -1,18 +1,18 @@
 """Iterative nullspace projection, INLP (Ravfogel et al. 2020, "Null It Out", Algorithm 1).
 
-A linear classifier learns which words are female, male or neutral; its weights W span what tells them apart,
-and all words are projected onto the nullspace of W. That is repeated on what is left:
+A linear classifier learns which words are female, male or neutral; its weights W span the separating
+directions, and all words are projected onto the nullspace of W. This is repeated on the projected words:
 
     P = I
     for i = 1, 2, ...:   W_i = classifier of P x,   P = projection onto the intersection of the nullspaces
                                                         of W_1, ..., W_i
 
-The classifier, its data and the 35 rounds are those of the paper's experiment on word embeddings (Section
-6.1): a linear support vector machine without intercept on the words nearest to either end of the bias
-direction and as many at random of those whose cosine with it is below 0.03; 49% of them train it and 21% test
-it. Two things are ours: there is at most a tenth of the vocabulary in a class, for the paper has 7,500 words
-of 150,000; and the rounds end when a classifier is no better on the words held out than to guess their most
-frequent class, since the nullspace of chance is not that of the bias.
+The classifier, its data and the 35 rounds are from the paper's experiment on word embeddings (Section 6.1): a
+linear support vector machine without intercept on the words nearest to both ends of the bias direction and as
+many random words with a cosine below 0.03; 49% of them are for training and 21% for testing. Two things are
+ours. A class has at most a tenth of the vocabulary, because the paper has 7,500 words of 150,000. The rounds
+end when a classifier is no better on held-out words than guessing their most frequent class, because the
+nullspace of chance is not that of the bias.
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ _RANK = 1e-10
 
 
 class Examples(NamedTuple):
-    """Words of three classes, split into those that train and those that test a classifier."""
+    """Words of three classes, split into training and test words of a classifier."""
 
     train: np.ndarray  # rows, (n,) int64
     test: np.ndarray
@@ -42,7 +42,7 @@ class Examples(NamedTuple):
 
 
 def debias_inlp(experiment: Experiment) -> np.ndarray:
-    """Return the vectors after INLP of all words alike: float64 (V, d), of unit length."""
+    """Return the vectors after INLP of all words: float64 (V, d), of unit length."""
     projection, _ = find_projection(experiment)
     vectors = experiment.embedding.vectors.astype(np.float64) @ projection
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -56,7 +56,7 @@ def debias_inlp(experiment: Experiment) -> np.ndarray:
 
 
 def find_projection(experiment: Experiment, rounds: int = N_ROUNDS) -> tuple[np.ndarray, list[float]]:
-    """Find the projection P (d, d) that removes what linear classifiers tell, and each round's accuracy."""
+    """Return the projection P (d, d) that removes the separating directions, and each round's accuracy."""
     vectors = experiment.embedding.vectors.astype(np.float64)
     examples = choose_examples(experiment)
     most_frequent = np.unique(examples.test_labels, return_counts=True)[1].max() / len(examples.test)
@@ -80,7 +80,7 @@ def nullspace_projection(weights: np.ndarray) -> np.ndarray:
 
 
 def choose_examples(experiment: Experiment) -> Examples:
-    """Choose the words of the three classes by their place on the bias direction before, and split them."""
+    """Choose the words of the three classes by their bias before debiasing, and split them."""
     bias = experiment.bias
     per_class = min(PER_CLASS, int(SHARE_OF_VOCABULARY * len(bias)))
     rng = stream(experiment.settings.seed, "inlp")
@@ -108,6 +108,6 @@ def _fit(vectors: np.ndarray, examples: Examples, seed: int) -> tuple[np.ndarray
     from threadpoolctl import threadpool_limits
 
     machine = LinearSVC(dual=False, fit_intercept=False, random_state=seed)
-    with threadpool_limits(1):  # sums are regrouped among threads
+    with threadpool_limits(1):  # threads change the order of sums
         machine.fit(vectors[examples.train], examples.train_labels)
     return machine.coef_, float(machine.score(vectors[examples.test], examples.test_labels))

@@ -1,4 +1,4 @@
-"""The answer to how biased embeddings are, and what is left after debiasing: lines, page and numbers."""
+"""The answer of the audit of embeddings: lines, page and numbers."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from biaslab.debiasing.report.ranked import ranking_lines, ranking_sections
 from biaslab.debiasing.word_lists import describe_recased
 
 N_ENDS = 8
-"""Occupations shown of either end."""
+"""The number of occupations at each end."""
 N_LOST = 8
 
 _LEVEL = 0.05
@@ -35,17 +35,17 @@ _MEASURES = {
 
 
 def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) -> Answer:
-    """Say what audits of embeddings found, and of several how they rank."""
-    names = ", ".join(one.name for one in found)
+    """Return the answer of the audits of embeddings, with their ranking if there are several."""
+    names = ", ".join(item.name for item in found)
     return Answer(
         command="biaslab debiasing audit",
         question=(
             f"How biased {'is' if len(found) == 1 else 'are'} {names}, and what is left after debiasing?"
         ),
-        data={one.name: f"{one.n_words:,} words{_lost(one)}" for one in found} | {"Debiased by": method},
-        files=[one.file for one in found],
+        data={item.name: f"{item.n_words:,} words{_lost(item)}" for item in found} | {"Debiased by": method},
+        files=[item.file for item in found],
         lines=[
-            *(line for one in found for line in _lines(one, method, len(found) > 1)),
+            *(line for item in found for line in _lines(item, method, len(found) > 1)),
             *(ranking_lines(ranked) if ranked else []),
         ],
         sections=[
@@ -56,77 +56,77 @@ def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) 
             *map(_occupations, found),
         ],
         limits=LIMITS,
-        numbers={str(one.file): _numbers(one) for one in found}
+        numbers={str(item.file): _numbers(item) for item in found}
         | ({"ranks": vars(ranked) | {"tests": [vars(test) for test in ranked.tests]}} if ranked else {}),
     )
 
 
-def _numbers(one: Audited) -> dict:
+def _numbers(item: Audited) -> dict:
     return {
-        "n_words": one.n_words,
-        "before": one.before.table(),
-        "after": one.after.table(),
-        "random_direct_bias": one.random,
-        "share_of_random_directions_below": one.share_below,
-        "tests": one.tests,
-        "remaining": one.remaining,
-        "occupations": one.before.occupations,
-        "lost": dict(one.lost),
-        "recased": dict(one.recased),
-        "notes": one.notes,
+        "n_words": item.n_words,
+        "before": item.before.table(),
+        "after": item.after.table(),
+        "random_direct_bias": item.random,
+        "share_of_random_directions_below": item.share_below,
+        "tests": item.tests,
+        "remaining": item.remaining,
+        "occupations": item.before.occupations,
+        "lost": dict(item.lost),
+        "recased": dict(item.recased),
+        "notes": item.notes,
     }
 
 
-def _lost(one: Audited) -> str:
+def _lost(item: Audited) -> str:
     parts = [
         f"{len(words)} of {name} ({', '.join(words[:N_LOST])}{', ...' * (len(words) > N_LOST)})"
-        for name, words in one.lost.items()
+        for name, words in item.lost.items()
         if words
     ]
     lost = f"; it lacks {'; '.join(parts)}" if parts else ""
-    return lost + (f"; it has {describe_recased(one.recased)}" if one.recased else "")
+    return lost + (f"; it has {describe_recased(item.recased)}" if item.recased else "")
 
 
-def _lines(one: Audited, method: str, is_named: bool) -> list[str]:
-    head = f"In {one.name}, " if is_named else ""
-    middle, low, high = np.quantile(one.random, _MIDDLE)
-    first, second = one.before.axis
+def _lines(item: Audited, method: str, is_named: bool) -> list[str]:
+    head = f"In {item.name}, " if is_named else ""
+    middle, low, high = np.quantile(item.random, _MIDDLE)
+    first, second = item.before.axis
     lines = [
-        f"{head}occupations lean to {first} or {second} by {one.bias:.3f} in the mean (DirectBias; 0 is"
+        f"{head}occupations lean to {first} or {second} by {item.bias:.3f} in the mean (DirectBias; 0 is"
         f" none). Along differences of two random words it is {middle:.3f} (95% of them {low:.3f}"
-        f" to {high:.3f}): {_compared(one)}."
+        f" to {high:.3f}): {_compared(item)}."
     ]
-    if one.recased:
-        word, form = next(iter(one.recased.items()))
+    if item.recased:
+        word, form = next(iter(item.recased.items()))
         lines.append(
-            f"{head}{len(one.recased)} of the words asked about are there in another case of letters alone"
+            f"{head}{len(item.recased)} of the words asked about are there in another case of letters alone"
             f" ({word} as {form}), and taken so."
         )
-    for test in one.tests.to_dict("records"):
+    for test in item.tests.to_dict("records"):
         lines.append(head + _test_line(test, method))
-    rest = one.remaining.set_index("measure").loc["classifier_accuracy"]
+    rest = item.remaining.set_index("measure").loc["classifier_accuracy"]
     lines.append(
         f"{head}after {method} debiasing DirectBias along the same direction is"
-        f" {abs(one.after.values['direct_bias_neutral']):.3f}. A classifier still tells how words leaned in"
+        f" {abs(item.after.values['direct_bias_neutral']):.3f}. A classifier still tells how words leaned in"
         f" {rest['after']:.1%} ({rest['after_low']:.1%} to {rest['after_high']:.1%}) of those held out,"
         f" before in {rest['before']:.1%}; of a random direction that was removed in the same way, in"
         f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
     )
-    return [*(line[:1].upper() + line[1:] for line in lines), *one.notes]
+    return [*(line[:1].upper() + line[1:] for line in lines), *item.notes]
 
 
-def _compared(one: Audited) -> str:
-    share = one.share_below
-    found = (
+def _compared(item: Audited) -> str:
+    share = item.share_below
+    text = (
         "stands out" if share >= 1 - _LEVEL else "does not stand out, which is no proof that it is harmless"
     )
-    return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one {found}"
+    return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one {text}"
 
 
 def _test_line(test: dict, method: str) -> str:
     if test["problem"]:
         return f"{test['title']} ({test['weat']}): not measured, {test['problem']}."
-    found = "more than chance" if test["p_corrected"] <= _LEVEL else "not more than chance may give"
+    text = "more than chance" if test["p_corrected"] <= _LEVEL else "not more than chance may give"
     lost = f"; without {test['lost'].replace(',', ', ')}" if test["lost"] else ""
     after = f"{test['after']:+.2f} (p = {test['p_after']:.2g})"
     if np.isnan(test["after"]):
@@ -134,7 +134,7 @@ def _test_line(test: dict, method: str) -> str:
     before = (
         f"effect size {test['before']:+.2f} of at most {test['largest']:.2f} for sets of these sizes,"
         f" one-sided p = {test['p_value']:.2g} ({_partitions(test)}), corrected {test['p_corrected']:.2g}:"
-        f" {found}"
+        f" {text}"
     )
     if np.isnan(test["before"]):
         before = "all targets are equally near to both, but for rounding, so that there is no effect size"
@@ -142,20 +142,19 @@ def _test_line(test: dict, method: str) -> str:
 
 
 def _partitions(test: dict) -> str:
-    """Return how a p-value was found."""
     return f"{'exact, all' if test['exact'] else 'random,'} {test['permutations']:,} partitions"
 
 
 def _direct(found: Sequence[Audited]) -> Section:
-    quantiles = np.array([np.quantile(one.random, _MIDDLE) for one in found])
-    of_bias = np.array([[one.bias, np.nan, np.nan] for one in found])
+    quantiles = np.array([np.quantile(item.random, _MIDDLE) for item in found])
+    of_bias = np.array([[item.bias, np.nan, np.nan] for item in found])
     rows = pd.DataFrame(
         {
-            "Embedding": [one.name for one in found],
-            "DirectBias": [f"{one.bias:.4f}" for one in found],
+            "Embedding": [item.name for item in found],
+            "DirectBias": [f"{item.bias:.4f}" for item in found],
             "Along random directions": [f"{m:.4f} ({a:.4f} to {b:.4f})" for m, a, b in quantiles],
-            "Below it": [f"{one.share_below:.1%}" for one in found],
-            "Share of the first component": [f"{one.before.subspace.shares[0]:.1%}" for one in found],
+            "Below it": [f"{item.share_below:.1%}" for item in found],
+            "Share of the first component": [f"{item.before.subspace.shares[0]:.1%}" for item in found],
         }
     )
     return Section(
@@ -166,14 +165,14 @@ def _direct(found: Sequence[Audited]) -> Section:
             " random words."
         ],
         dots(rows["Embedding"], {"bias direction": of_bias, "random directions": quantiles}, "DirectBias"),
-        "; ".join(f"{one.name} {one.bias:.3f}" for one in found),
+        "; ".join(f"{item.name} {item.bias:.3f}" for item in found),
         rows,
         f"Bars: the middle 95% of {N_DIRECTIONS} random directions.",
     )
 
 
 def _tests(found: Sequence[Audited]) -> Section:
-    parts = [one.tests.assign(file=one.name) for one in found]
+    parts = [item.tests.assign(file=item.name) for item in found]
     tests = pd.concat(parts, ignore_index=True)
     measured = tests[tests["problem"] == ""].copy()
     measured["partitions"] = [_partitions(test) for test in measured.to_dict("records")]
@@ -209,7 +208,7 @@ def _tests(found: Sequence[Audited]) -> Section:
 
 
 def _remaining(found: Sequence[Audited], method: str) -> Section:
-    table = pd.concat([one.remaining.assign(file=one.name) for one in found], ignore_index=True)
+    table = pd.concat([item.remaining.assign(file=item.name) for item in found], ignore_index=True)
     table["by"] = table["measure"].map(_MEASURES)
     labels = [
         f"{row['measure'].partition('_')[0]}" + (f": {row['file']}" if len(found) > 1 else "")
@@ -243,12 +242,12 @@ def _remaining(found: Sequence[Audited], method: str) -> Section:
     )
 
 
-def _occupations(one: Audited) -> Section:
-    first, second = one.before.axis
-    table = one.before.occupations
+def _occupations(item: Audited) -> Section:
+    first, second = item.before.axis
+    table = item.before.occupations
     n = min(N_ENDS, len(table) // 2)
     ends = table.head(n), table.tail(n).iloc[::-1]
-    shown = pd.DataFrame(
+    ends_table = pd.DataFrame(
         {
             f"Nearest to {first}": ends[0]["word"].to_numpy(),
             "cosine": [f"{x:+.3f}" for x in ends[0]["projection"]],
@@ -256,4 +255,4 @@ def _occupations(one: Audited) -> Section:
             "cosine ": [f"{x:+.3f}" for x in ends[1]["projection"]],
         }
     )
-    return Section(f"Occupations at either end: {one.name}", table=shown)
+    return Section(f"Occupations at either end: {item.name}", table=ends_table)

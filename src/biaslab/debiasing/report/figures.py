@@ -1,4 +1,4 @@
-"""The figures of debiasing, of one embedding each (Bolukbasi et al. 2016)."""
+"""The figures of debiasing, each for one embedding (Bolukbasi et al. 2016)."""
 
 import math
 from itertools import cycle
@@ -25,10 +25,10 @@ _TESTS = ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^"), (plot.BLA
 _LARGEST_EFFECT = 2.0  # of any association test
 _SCORE_RANGE = 5  # points of a score, × 100: a change that one would notice
 _GUESSED = ("cluster_accuracy", "classifier_accuracy")
-"""Those that are 0.5 where nothing can be told."""
+"""Measures that are 0.5 for guessing."""
 
 _QUALITY_RANGE = (80, 105)
-"""Percent of the benchmark scores before that the figure spans, unless a method keeps less."""
+"""The range of the figure in percent of the original benchmark scores, unless a method keeps less."""
 
 _METHOD_STYLES = dict(zip(registry.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
 """Colour and marker of each method."""
@@ -56,7 +56,7 @@ def draw_occupations(unit: Results, stem: Path) -> None:
 
 
 def draw_components(unit: Results, stem: Path) -> None:
-    """Draw the variance that the components explain beside that of chance (Figure 2, middle)."""
+    """Draw the variance explained by the components, compared with chance (Figure 2, middle)."""
     subspace = read(unit, "subspace")
     percent = subspace.assign(**{name: 100 * subspace[name] for name in subspace.columns.drop("component")})
     chance = (
@@ -102,7 +102,7 @@ def draw_words(unit: Results, stem: Path) -> None:
             ax.set_xlabel("he  ←  cosine with she − he  →  she")
         panels[0].set_ylabel("specific  ←  distance from the boundary  →  neutral")
         plot.legend_below(fig, panels[0], 2, marker_scale=2)
-        fig.canvas.draw()  # places the panels, so that labels know their room
+        fig.canvas.draw()  # lays out the panels, so that the space for labels is known
         for ax, stage in zip(panels, stages, strict=True):
             _label_words(ax, axes[axes["stage"] == stage])
         plot.save_with_data(fig, stem, axes)
@@ -138,11 +138,11 @@ def draw_path(unit: Results, stem: Path) -> None:
 
 
 def draw_methods(unit: Results, stem: Path) -> None:
-    """Draw the bias that remains by four measures against the quality that is kept, a point a method."""
+    """Draw the remaining bias by four measures against the quality kept, one point per method."""
     data = read(unit, "methods")
     kept = quality_kept(data)
-    shown = data[data["measure"].isin(REMAINING)].rename(columns={"value": "remaining"})
-    shown = shown.assign(kept=shown["method"].map(kept))
+    drawn = data[data["measure"].isin(REMAINING)].rename(columns={"value": "remaining"})
+    drawn = drawn.assign(kept=drawn["method"].map(kept))
     with plot.figure(plot.DOUBLE_COLUMN, 2.4) as fig:
         panels = fig.subplots(1, len(REMAINING), sharex=True)
         for ax, (measure, label) in zip(panels, REMAINING.items(), strict=True):
@@ -150,24 +150,24 @@ def draw_methods(unit: Results, stem: Path) -> None:
                 draw_chance(ax, unit)
             elif measure in _GUESSED:
                 ax.axhline(0.5, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=0, label="Guessing")
-            _draw_methods(ax, shown[shown["measure"] == measure])
+            _draw_methods(ax, drawn[drawn["measure"] == measure])
             ax.set_title(label)
             top = max(1.05 * (measure != "direct_bias"), ax.get_ylim()[1])
             ax.set_ylim(-0.04 * top, top)
             ax.set_xlim(min(_QUALITY_RANGE[0], ax.get_xlim()[0]), max(_QUALITY_RANGE[1], ax.get_xlim()[1]))
             ax.set_xlabel("Quality kept (%)")
         panels[0].set_ylabel("Bias that remains")
-        named = {
+        marks = {
             label: mark for ax in panels for mark, label in zip(*ax.get_legend_handles_labels(), strict=True)
         }
-        fig.legend(named.values(), named, loc="outside lower center", ncols=5)
+        fig.legend(marks.values(), marks, loc="outside lower center", ncols=5)
         plot.save_with_data(
-            fig, stem, shown[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]]
+            fig, stem, drawn[["method", "measure", "remaining", "ci_low", "ci_high", "n", "kept"]]
         )
 
 
 def quality_kept(data: pd.DataFrame) -> pd.Series:
-    """Return the mean benchmark score of each method in percent of that before; empty without scores."""
+    """Return the mean benchmark score of each method in percent of the original; empty without scores."""
     scores = data[data["measure"].isin(BENCHMARKS)].pivot(index="method", columns="measure", values="value")
     scores = scores.dropna(axis="columns")
     before = scores.loc["none"] if "none" in scores.index else np.nan
@@ -175,16 +175,16 @@ def quality_kept(data: pd.DataFrame) -> pd.Series:
 
 
 def draw_chance(ax: plot.Axes, unit: Results) -> None:
-    """Draw the DirectBias that a direction drawn at random has."""
+    """Draw the DirectBias of a random direction."""
     ax.axhline(
         by_chance(unit), color=plot.GREY, linestyle="-.", linewidth=0.8, zorder=0, label="A random direction"
     )
 
 
 def by_chance(unit: Results) -> float:
-    """Return the DirectBias that is to be expected of a direction that was drawn at random.
+    """Return the expected DirectBias of a random direction.
 
-    Of any words: the mean of abs(cos)^c over directions of d dimensions, where c is the strictness, is
+    For any words, the mean of abs(cos)^c over directions of d dimensions, where c is the strictness, is
     Gamma((c + 1) / 2) Gamma(d / 2) / (sqrt(pi) Gamma((c + d) / 2)).
     """
     measured, settings = read(unit, "bias"), read(unit, "settings").set_index("setting")["value"]
@@ -220,7 +220,7 @@ def _draw_methods(ax: plot.Axes, part: pd.DataFrame) -> None:
 
 
 def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
-    """Draw how the benchmark scores change as the bias falls."""
+    """Draw the change of the benchmark scores as the bias decreases."""
     for name, (colour, marker) in _SCORES.items():
         if path[name].notna().any():
             change = path[name] - path[name].iloc[0]
@@ -252,7 +252,7 @@ def _draw_lines(ax: plot.Axes, path: pd.DataFrame, styles: dict[str, tuple[str, 
 
 
 def _label_words(ax: plot.Axes, words: pd.DataFrame) -> None:
-    """Name words beside their points, the outermost first, wherever no name is in the way."""
+    """Label words next to their points, the outermost first, if no other label is in the way."""
     from matplotlib.patheffects import withStroke
 
     size = 5.0

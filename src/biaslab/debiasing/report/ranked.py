@@ -1,4 +1,4 @@
-"""Which of some embeddings is least biased: lines and sections of the answer."""
+"""The ranking of embeddings by bias: lines and sections of the answer."""
 
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ _AT_ONE = [measure.name for measure in MEASURES.values() if measure.unbiased == 
 
 
 def ranking_lines(found: Ranked) -> list[str]:
-    """Say how embeddings rank, and which tests rank nothing."""
+    """Describe the ranks of embeddings, and the omitted tests."""
     lines = [_line(row, len(found.ranking), len(found.tests)) for row in found.ranking.to_dict("records")]
     return lines + [f"{name} ranks no embedding: {reason}." for name, reason in found.left_out.items()]
 
 
 def ranking_sections(found: Ranked) -> list[Section]:
-    """Show how embeddings rank, and what each test measures."""
+    """Return the sections on the ranks of embeddings and the values of each test."""
     return [_ranking(found.ranking, found.tests), _values(found)] if found.tests else []
 
 
@@ -36,8 +36,8 @@ def _line(row: dict, n: int, n_tests: int) -> str:
     )
     if pd.isna(row["before_next"]):
         return f"{text}."
-    told = "told apart" if row["before_next"] >= _TOLD_APART else "not told apart by these words"
-    return f"{text}; before the next in {row['before_next']:.0%} of the draws: {told}."
+    judgement = "told apart" if row["before_next"] >= _TOLD_APART else "not told apart by these words"
+    return f"{text}; before the next in {row['before_next']:.0%} of the draws: {judgement}."
 
 
 def _ranking(ranking: pd.DataFrame, tests: Sequence[WordSets]) -> Section:

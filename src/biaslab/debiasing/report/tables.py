@@ -1,4 +1,4 @@
-"""The tables of debiasing, of all embeddings together, and the readers of its results."""
+"""The tables of debiasing over all embeddings, and the readers of its results."""
 
 from collections.abc import Sequence
 
@@ -23,12 +23,12 @@ MEASURES = {
     "equidistance_max": "Largest difference of a neutral word's distance to the words of a pair",
 }
 N_EXTREME = 20
-"""Occupations at each end of the axis that the table shows."""
+"""The number of occupations at each end of the axis in the table."""
 N_INDIRECT = 10
-"""The same for the axis of indirect bias."""
+"""The number of occupations at each end of the axis of indirect bias."""
 
 METHODS = registry.METHODS | {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
-"""The titles of the methods, and of what tells chance."""
+"""The titles of the methods, and of the random directions."""
 
 REMAINING = {
     "direct_bias": "DirectBias",
@@ -36,7 +36,7 @@ REMAINING = {
     "classifier_accuracy": "Classifier, accuracy",
     "neighbour_correlation": "Neighbours, correlation",
 }
-"""Measures of bias that the figure shows, a panel each."""
+"""Measures of bias in the figure, one panel each."""
 
 _QUALITY = {**BENCHMARKS, "moved": "Mean distance moved"}
 _TEXT = ("missing_words", "word", "she", "he")
@@ -45,12 +45,12 @@ _SEEDS = {"this project's list": "classifier", "the authors' list": "classifier_
 
 
 def read(unit: Results, name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of an embedding."""
+    """Read a file of `COLUMNS` of an embedding."""
     return unit.table(name, *COLUMNS[name], text=_TEXT)
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of several embeddings; their names become the first column."""
+    """Read a file of `COLUMNS` of several embeddings; their names become the first column."""
     parts = {unit.name: read(unit, name) for unit in units}
     return pd.concat(parts, names=["embedding", None]).reset_index(0).reset_index(drop=True)
 
@@ -69,30 +69,30 @@ def extreme_occupations(units: Sequence[Results]) -> Table:
     """Return the occupations at the ends of the she-he axis (Figure 1, left)."""
     data = read_all(units, "occupations")
     parts = {name: extremes(part, N_EXTREME) for name, part in data.groupby("embedding", sort=False)}
-    found = pd.concat(parts, names=["embedding", None]).reset_index(0)
-    shown = found.pivot(index=["embedding", "place"], columns="end").swaplevel(axis=1)
-    shown.columns = ["_".join(names) for names in shown.columns]
+    ends = pd.concat(parts, names=["embedding", None]).reset_index(0)
+    wide = ends.pivot(index=["embedding", "place"], columns="end").swaplevel(axis=1)
+    wide.columns = ["_".join(names) for names in wide.columns]
     templates = {"Embedding": "{embedding}", "Place": "{place}"}
     for end in ("she", "he"):
         templates[f"Extreme {end}"] = f"{{{end}_word}}"
         templates |= {
-            f"{name} ({end})": f"{{{end}_{stage}:+.3f}}" for stage, name in STAGES.items() if stage in found
+            f"{name} ({end})": f"{{{end}_{stage}:+.3f}}" for stage, name in STAGES.items() if stage in ends
         }
     note = (
         "Occupations by cosine with she - he before debiasing, and the same cosines after it. Words that tell"
         " a gender by themselves are not in the list of occupations."
     )
-    return Table(found, text_columns(shown.reset_index(), templates), "Extreme occupations", note)
+    return Table(ends, text_columns(wide.reset_index(), templates), "Extreme occupations", note)
 
 
 def analogies(units: Sequence[Results]) -> Table:
     """Return the generated analogies at each stage (Figure 1, right)."""
     data = read_all(units, "analogies")
     named = data.assign(pair=data["she"] + " – " + data["he"])
-    shown = named.pivot(index=["embedding", "once", "rank"], columns="stage", values=["pair", "score"])
-    stages = [stage for stage in STAGES if stage in shown["pair"]]
-    shown.columns = ["_".join(names) for names in shown.columns]
-    shown = shown.astype({f"score_{stage}": float for stage in stages})
+    texts = named.pivot(index=["embedding", "once", "rank"], columns="stage", values=["pair", "score"])
+    stages = [stage for stage in STAGES if stage in texts["pair"]]
+    texts.columns = ["_".join(names) for names in texts.columns]
+    texts = texts.astype({f"score_{stage}": float for stage in stages})
     templates = {"Embedding": "{embedding}", "Used once": "{once}", "Rank": "{rank}"}
     for stage in stages:
         templates |= {STAGES[stage]: f"{{pair_{stage}}}", f"Score {stage}": f"{{score_{stage}:.3f}}"}
@@ -103,7 +103,7 @@ def analogies(units: Sequence[Results]) -> Table:
         " judge."
     )
     title = "Generated analogies before and after debiasing"
-    return Table(data, text_columns(shown.reset_index(), templates), title, note)
+    return Table(data, text_columns(texts.reset_index(), templates), title, note)
 
 
 def benchmarks(units: Sequence[Results]) -> Table:
@@ -128,12 +128,12 @@ def benchmarks(units: Sequence[Results]) -> Table:
         " word the mean of all vectors (mean-cosine: with unit length; mean-product: without; mean-letters:"
         " after words lost their punctuation). Method: add is 3CosAdd, multiply is 3CosMul."
     )
-    shown = text_columns(wide, templates | _stages(data, "{%s:.1f}"))
-    return Table(data, shown, "Benchmarks before and after debiasing", note)
+    texts = text_columns(wide, templates | _stages(data, "{%s:.1f}"))
+    return Table(data, texts, "Benchmarks before and after debiasing", note)
 
 
 def direct_bias(units: Sequence[Results]) -> Table:
-    """Return direct bias and what Observation 1 says to be zero, at each stage."""
+    """Return direct bias and the quantities that are zero by Observation 1, at each stage."""
     data = read_all(units, "bias")
     chosen = data[data["measure"].isin(MEASURES)]
     wide = _by_stage(chosen, ["embedding", "measure", "n_words"])
@@ -143,18 +143,18 @@ def direct_bias(units: Sequence[Results]) -> Table:
         "DirectBias is the mean absolute cosine with the gender direction (c = 1). After hard debiasing the"
         " neutral words have none, and are equally near to both words of a pair, up to rounding."
     )
-    shown = text_columns(wide, templates | _stages(data, "{%s:.3g}"))
-    return Table(data, shown, "Direct bias before and after debiasing", note)
+    texts = text_columns(wide, templates | _stages(data, "{%s:.3g}"))
+    return Table(data, texts, "Direct bias before and after debiasing", note)
 
 
 def indirect_bias(units: Sequence[Results]) -> Table:
-    """Return the words at the ends of an axis of neutral words, and what of it is gender (Appendix A)."""
+    """Return the words at the ends of an axis of neutral words, and its share of gender (Appendix A)."""
     data = read_all(units, "indirect")
     order = data[data["stage"] == "before"]
     order = order.assign(extent=data["projection"].abs()).sort_values(
         "extent", ascending=False, kind="stable"
     )
-    shown = text_columns(
+    texts = text_columns(
         order.groupby(["embedding", "axis"], sort=False)
         .head(N_INDIRECT)
         .sort_values(["embedding", "axis"], kind="stable"),
@@ -172,14 +172,14 @@ def indirect_bias(units: Sequence[Results]) -> Table:
         " of the similarity of the word with its end that is due to the gender direction; negative where the"
         " direction hides a similarity."
     )
-    return Table(data, shown, "Indirect bias", note)
+    return Table(data, texts, "Indirect bias", note)
 
 
 def association_tests(units: Sequence[Results]) -> Table:
     """Return the word embedding association tests at each stage."""
     data = read_all(units, "weat").fillna({"missing_words": ""})
     order = data["stage"].map(list(STAGES).index)
-    shown = text_columns(
+    texts = text_columns(
         data.assign(name=data["stage"].map(STAGES), order=order).sort_values(
             ["embedding", "weat", "order"], kind="stable"
         ),
@@ -196,14 +196,14 @@ def association_tests(units: Sequence[Results]) -> Table:
         "One-sided permutation test. An effect size is a share of the spread of the associations: it can stay"
         " large where debiasing made all of them small."
     )
-    return Table(data, shown, "Association tests before and after debiasing", note)
+    return Table(data, texts, "Association tests before and after debiasing", note)
 
 
 def classifier(units: Sequence[Results]) -> Table:
     """Return the F score of the classifier of gender-specific words (Section 5)."""
     parts = [read_all(units, name).assign(seeds=seeds) for seeds, name in _SEEDS.items()]
     data = pd.concat(parts, ignore_index=True)
-    found = data.groupby(["embedding", "seeds"], sort=False).agg(
+    summary = data.groupby(["embedding", "seeds"], sort=False).agg(
         folds=("F", "size"),
         f_mean=("F", "mean"),
         f_sd=("F", "std"),
@@ -211,8 +211,8 @@ def classifier(units: Sequence[Results]) -> Table:
         f_highest=("F", "max"),
         n_specific_found=("n_specific_found", "max"),
     )
-    shown = text_columns(
-        found.reset_index(),
+    texts = text_columns(
+        summary.reset_index(),
         {
             "Embedding": "{embedding}",
             "Learnt from": "{seeds}",
@@ -228,15 +228,15 @@ def classifier(units: Sequence[Results]) -> Table:
         " standard deviation is over the folds (ddof 1). Words found: those on the specific side of the"
         " boundary that is learnt from all words."
     )
-    return Table(data, shown, "Classifier of gender-specific words", note)
+    return Table(data, texts, "Classifier of gender-specific words", note)
 
 
 def methods(units: Sequence[Results]) -> Table:
-    """Return all measures of all methods, a column a method."""
+    """Return all measures of all methods, one column per method."""
     data = read_all(units, "methods")
     names = {name: _measure_name(name) for name in dict.fromkeys(data["measure"])}
-    shown = data.assign(text=[_interval_text(row) for row in data.itertuples()])
-    wide = shown.pivot(index=["embedding", "measure"], columns="method", values="text").fillna("–")
+    texts = data.assign(text=[_interval_text(row) for row in data.itertuples()])
+    wide = texts.pivot(index=["embedding", "measure"], columns="method", values="text").fillna("–")
     order = pd.MultiIndex.from_frame(data[["embedding", "measure"]].drop_duplicates())
     wide = wide.loc[order].reset_index()
     wide["measure"] = wide["measure"].map(names)
@@ -258,7 +258,6 @@ def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def _stages(data: pd.DataFrame, template: str) -> dict[str, str]:
-    """Return the columns of the stages that there are."""
     present = set(data["stage"])
     return {name: template % stage for stage, name in STAGES.items() if stage in present}
 

@@ -1,4 +1,4 @@
-"""The answer to whom a classifier of a table treats differently: lines, page and numbers."""
+"""The answer of the audit of a table's classifier: lines, page and numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +17,9 @@ from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
 from biaslab.fairness_testing.names import TRAIN
 
 N_VALUES = 20
-"""Values and pairs that the page shows; the JSON file has them all."""
+"""The number of values and pairs on the page; the JSON file contains all."""
 N_FEW = 6
-"""Groups that a line names as too small."""
+"""The number of small groups that a line names."""
 LIMITS = [
     "Changing one attribute and nothing else may make people that do not exist; what follows from the"
     " attribute in the world stays as it was.",
@@ -33,7 +33,7 @@ LIMITS = [
     f"Of the domain {N_UNIFORM:,} uniform samples are asked about: combinations that rarely or never"
     " occur among them.",
 ]
-"""What the answer does not say."""
+"""Limits of the answer."""
 
 
 def answer(
@@ -47,10 +47,10 @@ def answer(
     encoded: Sequence[str] = (),
     reading: Sequence[str] = (),
 ) -> Answer:
-    """Say what audits of the protected attributes found.
+    """Return the answer of the audits of protected attributes.
 
-    `encoded` are attributes whose numbers the classifier gets rounded; `reading`, lines on what the reader
-    of the table changed.
+    `encoded` are attributes that the classifier receives rounded. `reading` are lines on changes made while
+    reading the table.
     """
     label, named = (
         f"{schema.label.name} = {good}",
@@ -69,8 +69,8 @@ def answer(
             " was fitted on the file's own numbers, fit it on named columns (a pandas table): all numbers"
             " below are of encoded rows and no all-clear."
         )
-    for one in found:
-        lines += _lines(one, good)
+    for item in found:
+        lines += _lines(item, good)
     return Answer(
         command="biaslab fairness-testing audit",
         question=f"Whom does {named} treat differently in {data.name}?",
@@ -83,101 +83,103 @@ def answer(
             "Classifier": named,
             "Favourable": label,
             "Agreement": f"{agreement:.1%} of the rows",
-            "Protected": "; ".join(one.protected for one in found),
+            "Protected": "; ".join(item.protected for item in found),
         },
         files=[data, model],
         lines=lines,
         sections=[
-            section(one, label) for one in found for section in (_individual, _severity, _groups, _examples)
+            section(item, label) for item in found for section in (_individual, _severity, _groups, _examples)
         ],
         limits=LIMITS,
-        numbers={one.protected: _numbers(one) for one in found} | {"agreement": agreement},
+        numbers={item.protected: _numbers(item) for item in found} | {"agreement": agreement},
     )
 
 
-def _numbers(one: Audited) -> dict:
-    share, low, high = one.uniform
+def _numbers(item: Audited) -> dict:
+    share, low, high = item.uniform
     return {
-        "n_rows": one.n_rows,
-        "n_discriminatory": one.n_discriminatory,
+        "n_rows": item.n_rows,
+        "n_discriminatory": item.n_discriminatory,
         "uniform": {"share": share, "low": low, "high": high, "n": N_UNIFORM},
-        "values": one.values,
-        "pairs": one.pairs,
-        "gap": one.gap,
-        "groups": one.groups,
-        "p_value": one.p_value,
-        "equalized_odds": dict(zip(("difference", "low", "high"), one.odds, strict=True)),
-        "examples": one.examples,
+        "values": item.values,
+        "pairs": item.pairs,
+        "gap": item.gap,
+        "groups": item.groups,
+        "p_value": item.p_value,
+        "equalized_odds": dict(zip(("difference", "low", "high"), item.odds, strict=True)),
+        "examples": item.examples,
     }
 
 
-def _lines(one: Audited, good: str) -> list[str]:
-    name, n = one.protected, one.n_discriminatory
-    low, high = share_interval(n, one.n_rows)
-    share, least, most = one.uniform
+def _lines(item: Audited, good: str) -> list[str]:
+    name, n = item.protected, item.n_discriminatory
+    low, high = share_interval(n, item.n_rows)
+    share, least, most = item.uniform
     lines = [
-        f"Changing {name} alone gives {n:,} of {one.n_rows:,} rows another answer ({n / one.n_rows:.1%}, 95%"
-        f" interval {low:.1%} to {high:.1%}), and {share:.1%} of the whole domain ({least:.1%} to"
+        f"Changing {name} alone gives {n:,} of {item.n_rows:,} rows another answer ({n / item.n_rows:.1%},"
+        f" 95% interval {low:.1%} to {high:.1%}), and {share:.1%} of the whole domain ({least:.1%} to"
         f" {most:.1%})."
     ]
-    lines.append(_favoured(one, good))
+    lines.append(_favoured(item, good))
     lines.append(
-        f"How badly: changing {name} moves the probability of {good} by {one.gap['mean']:.3f} in the mean"
-        f" ({one.gap['low']:.3f} to {one.gap['high']:.3f}), by {one.gap['upper_decile']:.3f} or more in a"
-        f" tenth of the rows, at most by {one.gap['maximum']:.3f}."
+        f"How badly: changing {name} moves the probability of {good} by {item.gap['mean']:.3f} in the mean"
+        f" ({item.gap['low']:.3f} to {item.gap['high']:.3f}), by {item.gap['upper_decile']:.3f} or more"
+        f" in a tenth of the rows, at most by {item.gap['maximum']:.3f}."
     )
-    return lines + _group_lines(one, good)
+    return lines + _group_lines(item, good)
 
 
-def _favoured(one: Audited, good: str) -> str:
-    pair = one.most_favoured
-    if not one.pairs["n_favoured"].any():
+def _favoured(item: Audited, good: str) -> str:
+    pair = item.most_favoured
+    if not item.pairs["n_favoured"].any():
         return (
-            f"No value of {one.protected} is favoured in any row: of {one.n_rows:,} rows none gets {good}"
-            " with one value and not with another. Rows that are not in the table may."
+            f"No value of {item.protected} is favoured in any row: of {item.n_rows:,} rows none gets"
+            f" {good} with one value and not with another. Rows that are not in the table may."
         )
-    back = one.pairs[(one.pairs["value"] == pair["other"]) & (one.pairs["other"] == pair["value"])].iloc[0]
+    reverse = item.pairs[
+        (item.pairs["value"] == pair["other"]) & (item.pairs["other"] == pair["value"])
+    ].iloc[0]
     is_clear = pair["difference_low"] > 0
     return (
         f"{'Favoured is' if is_clear else 'No value is clearly favoured, most'} {pair['value']} over"
         f" {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
-        f" with {pair['value']} and not with {pair['other']}, {back['favoured']:.1%} the other way round"
+        f" with {pair['value']} and not with {pair['other']}, {reverse['favoured']:.1%} the other way round"
         f" (difference {pair['difference']:.1%}, {pair['difference_low']:.1%} to"
         f" {pair['difference_high']:.1%})."
     )
 
 
-def _group_lines(one: Audited, good: str) -> list[str]:
-    groups = one.groups
+def _group_lines(item: Audited, good: str) -> list[str]:
+    groups = item.groups
     if len(groups) < 2:
-        return [f"Groups of {one.protected} cannot be compared: all rows have one value."]
+        return [f"Groups of {item.protected} cannot be compared: all rows have one value."]
     best = groups[groups["is_reference"]].iloc[0]
     others = groups[~groups["is_reference"]]
     large = others[~_is_too_few(others)]
     worst = others.loc[(large if len(large) else others)["rate"].idxmin()]
-    judged = verdict(worst["ratio"], worst["ratio_low"], worst["ratio_high"])
-    if judged == CLEARLY_BELOW and not one.p_value <= SIGNIFICANT:
-        judged += ", but the test of all groups sees no difference"
+    conclusion = verdict(worst["ratio"], worst["ratio_low"], worst["ratio_high"])
+    if conclusion == CLEARLY_BELOW and not item.p_value <= SIGNIFICANT:
+        conclusion += ", but the test of all groups sees no difference"
     ratio = f"ratio {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}"
     lines = [
         f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['n']:,} {worst['value']} and"
         f" {best['rate']:.1%} of {best['n']:,} {best['value']} rows (SPD {worst['spd']:.3f},"
-        f" {worst['spd_low']:.3f} to {worst['spd_high']:.3f}; {ratio}): {judged}. {_difference(one)}"
+        f" {worst['spd_low']:.3f} to {worst['spd_high']:.3f}; {ratio}): {conclusion}. {_difference(item)}"
     ]
-    return lines + _few_lines(groups, good) + _error_lines(one, worst, best["value"])
+    return lines + _few_lines(groups, good) + _error_lines(item, worst, best["value"])
 
 
-def _difference(one: Audited) -> str:
-    """Say whether any rate differs, and how small a difference these rows would show."""
-    if np.isnan(one.p_value):
+def _difference(item: Audited) -> str:
+    """Describe whether any rate differs, and the least detectable difference."""
+    if np.isnan(item.p_value):
         return "All rows get one answer, so that no rate can differ."
-    test = f"p = {one.p_value:.2g}, all groups counted"
-    if one.p_value <= SIGNIFICANT:
+    test = f"p = {item.p_value:.2g}, all groups counted"
+    if item.p_value <= SIGNIFICANT:
         return f"The rates of the groups differ ({test})."
-    told = one.groups[one.groups["seen_rate"].notna()]
-    if told.empty:
+    tested = item.groups[item.groups["seen_rate"].notna()]
+    if tested.empty:
         return f"No difference is seen ({test}), and these rows are too few to show one."
-    row = told.loc[(told["seen_other_rate"] - told["seen_rate"]).idxmax()]
+    row = tested.loc[(tested["seen_other_rate"] - tested["seen_rate"]).idxmax()]
     points = 100 * (row["seen_other_rate"] - row["seen_rate"])
     return (
         f"No difference is seen ({test}). Seen four times in five (power .80) would be a rate of"
@@ -185,8 +187,8 @@ def _difference(one: Audited) -> str:
     )
 
 
-def _error_lines(one: Audited, worst: pd.Series, reference: str) -> list[str]:
-    value, low, high = one.odds
+def _error_lines(item: Audited, worst: pd.Series, reference: str) -> list[str]:
+    value, low, high = item.odds
     if not np.isfinite(value):
         return []
     line = (
@@ -211,7 +213,7 @@ def _is_too_few(groups: pd.DataFrame) -> pd.Series:
 
 
 def _few_lines(groups: pd.DataFrame, good: str) -> list[str]:
-    """Name the groups that are too small to tell, with their counts."""
+    """Name the groups that are too small to judge, with their counts."""
     few = groups[_is_too_few(groups)] if groups["p_value"].notna().any() else groups[:0]
     if few.empty:
         return []
@@ -221,8 +223,8 @@ def _few_lines(groups: pd.DataFrame, good: str) -> list[str]:
     return [f"Too few rows to tell: {', '.join(names)}{more}."]
 
 
-def _individual(one: Audited, label: str) -> Section:
-    order = one.values.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
+def _individual(item: Audited, label: str) -> Section:
+    order = item.values.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
     templates = {
         "Value": "{value}",
         "If all rows had it": "{rate:.1%}",
@@ -231,10 +233,10 @@ def _individual(one: Audited, label: str) -> Section:
         "Disfavoured in": "{disfavoured:.1%}",
     }
     return Section(
-        f"{one.protected}: who is favoured",
+        f"{item.protected}: who is favoured",
         [
-            f"Every row is asked about once with each value of {one.protected}, all else equal. The figure"
-            f" shows how many rows would get {label} if all had the value."
+            f"Every row is asked about once with each value of {item.protected}, all else equal. The"
+            f" figure shows how many rows would get {label} if all had the value."
         ],
         dots(order["value"], {"rows": with_ends(order, "rate")}, f"Share of rows with {label}"),
         listed(order, "{value} {rate:.1%}"),
@@ -244,8 +246,8 @@ def _individual(one: Audited, label: str) -> Section:
     )
 
 
-def _severity(one: Audited, label: str) -> Section:
-    pairs = one.pairs.sort_values("difference", ascending=False, kind="stable").head(N_VALUES)
+def _severity(item: Audited, label: str) -> Section:
+    pairs = item.pairs.sort_values("difference", ascending=False, kind="stable").head(N_VALUES)
     shown = pairs.assign(pair=pairs["value"] + " over " + pairs["other"]).head(N_VALUES // 2)
     templates = {
         "Favoured": "{value}",
@@ -256,7 +258,7 @@ def _severity(one: Audited, label: str) -> Section:
         "Probability gap": "{gap:.3f} ({gap_low:.3f} to {gap_high:.3f})",
     }
     return Section(
-        f"{one.protected}: how often, and how badly",
+        f"{item.protected}: how often, and how badly",
         [
             f"The probability gap is how much more probable {label} is with the one value than with the"
             " other, all else equal, in the mean of all rows: it also counts where the answer stays the"
@@ -275,8 +277,8 @@ def _severity(one: Audited, label: str) -> Section:
     )
 
 
-def _groups(one: Audited, label: str) -> Section:
-    groups = one.groups.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
+def _groups(item: Audited, label: str) -> Section:
+    groups = item.groups.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
     templates = {
         "Value": "{value}",
         "Rows": "{n:,}",
@@ -288,12 +290,12 @@ def _groups(one: Audited, label: str) -> Section:
         "AOD": "{average_odds:.3f}",
         "Agreement": "{agreement:.1%}",
     }
-    best = one.groups.loc[one.groups["is_reference"], "value"].item()
+    best = item.groups.loc[item.groups["is_reference"], "value"].item()
     return Section(
-        f"{one.protected}: the groups as they are",
+        f"{item.protected}: the groups as they are",
         [
             "What the groups of the table get. They may differ in other attributes, too, so that a gap here"
-            f" is not always the classifier's treatment of {one.protected}; the other way round, a"
+            f" is not always the classifier's treatment of {item.protected}; the other way round, a"
             " classifier that never looks at it can still treat groups differently by what goes along with"
             " it."
         ],
@@ -309,7 +311,7 @@ def _groups(one: Audited, label: str) -> Section:
         f"Compared with {best}, "
         + (
             "which was named. "
-            if one.is_named
+            if item.is_named
             else f"the value with the highest rate (of those with {SMALL_SHARE:.0%} of the rows or more). "
         )
         + "95% intervals, simultaneous over all comparisons by one measure. SPD: difference of rates. EOD:"
@@ -318,15 +320,15 @@ def _groups(one: Audited, label: str) -> Section:
     )
 
 
-def _examples(one: Audited, label: str) -> Section:
-    if one.examples.empty:
-        return Section(f"{one.protected}: examples", ["No row of the table gets several answers."])
-    shown = one.examples.rename(columns={"least": "Least with", "most": "most with"})
+def _examples(item: Audited, label: str) -> Section:
+    if item.examples.empty:
+        return Section(f"{item.protected}: examples", ["No row of the table gets several answers."])
+    shown = item.examples.rename(columns={"least": "Least with", "most": "most with"})
     shown["p_least"] = shown["p_least"].map("{:.3f}".format)
     shown["p_most"] = shown["p_most"].map("{:.3f}".format)
     shown = shown.rename(columns={"p_least": f"p({label})", "p_most": f"p({label}) "})
     return Section(
-        f"{one.protected}: rows that are treated most differently",
+        f"{item.protected}: rows that are treated most differently",
         table=shown.astype(str),
         note=(
             "Rows that get several answers, by the gap of the probabilities; numbers as ranges where the"

@@ -1,4 +1,4 @@
-"""The averages over all settings that the paper's text states (Zhang et al. 2021, Section 5.2)."""
+"""The averages over all settings in the text of the paper (Zhang et al. 2021, Section 5.2)."""
 
 from collections.abc import Mapping
 
@@ -37,12 +37,12 @@ _REPETITION = [*SETTING, "repetition"]
 def averages(
     counts: pd.DataFrame, local: pd.DataFrame, retraining: pd.DataFrame, curves: pd.DataFrame
 ) -> pd.DataFrame:
-    """Average every measure over all settings of the authors' data, and over those of each other classifier.
+    """Average every measure over all settings of the authors' data, and of each other classifier.
 
-    The measure is taken in each setting and repetition first, then averaged over the settings (a mean of
-    ratios, as in the paper), then over the repetitions. Classifiers that are averaged together, joined by +
-    in ``data``, have equal rows each. A measure that some setting lacks is left out. Intervals are Student's,
-    over the repetitions.
+    The measure is computed per setting and repetition, then averaged over the settings (a mean of ratios, as
+    in the paper), then over the repetitions. Classifiers that are averaged jointly, joined by + in ``data``,
+    have one row each with equal numbers. Repetitions that lack a setting are omitted. Intervals are
+    Student's, over the repetitions.
     """
     compared = pd.concat(
         [_of_counts(counts), _of_local(local), _of_retraining(retraining), _of_curves(curves)],
@@ -50,13 +50,15 @@ def averages(
     )
     settings = pd.MultiIndex.from_frame(counts[SETTING].drop_duplicates())
     rows = []
-    for members in _groups(list(settings.unique("classifier"))):
+    classifiers = list(settings.unique("classifier"))
+    authors = [c for c in classifiers if c in AUTHORS_DATA]  # averaged jointly; every other one alone
+    for members in [authors] * bool(authors) + [[c] for c in classifiers if c not in AUTHORS_DATA]:
         own = settings[settings.isin(members, level="classifier")]
         part = compared[compared["classifier"].isin(members)]
         order = part["measure"].map(list(MEASURES).index)
         part = part.assign(order=order).sort_values("order", kind="stable")
-        for (measure, rule), found in part.groupby(["measure", "label_rule"], sort=False):
-            wide = found.pivot(index="repetition", columns=SETTING, values="value")
+        for (measure, rule), values in part.groupby(["measure", "label_rule"], sort=False):
+            wide = values.pivot(index="repetition", columns=SETTING, values="value")
             means = wide.reindex(columns=own).dropna().mean(axis=1)
             if len(means):
                 row = ["+".join(members), measure, rule, len(own), len(means), means.mean()]
@@ -66,15 +68,9 @@ def averages(
 
 
 def growth(curve: pd.DataFrame, column: str) -> float:
-    """Return what the second half of the seeds adds over what the first half found, 1 for a straight line."""
+    """Return the finds of the second half of the seeds relative to the first half, 1 for a straight line."""
     first = curve.loc[curve["n_seeds"] <= curve["n_seeds"].max() / 2, column].max()
     return (curve[column].max() - first) / first if first > 0 else float("nan")
-
-
-def _groups(classifiers: list[str]) -> list[list[str]]:
-    """Return the classifiers that are averaged together: the authors' all, every other one alone."""
-    authors = [c for c in classifiers if c in AUTHORS_DATA]
-    return [authors] * bool(authors) + [[c] for c in classifiers if c not in AUTHORS_DATA]
 
 
 def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
@@ -82,8 +78,8 @@ def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
     published = with_rates(counts[counts["mode"] == PUBLISHED])
     values = {}
     for column, rival in (("n_{}", "aequitas"), ("{}_per_1000", "symbolic")):
-        for what in ("samples", "discriminatory"):
-            values[f"{what}_ratio_{rival}"] = _against(published, column.format(what), rival)
+        for count in ("samples", "discriminatory"):
+            values[f"{count}_ratio_{rival}"] = _against(published, column.format(count), rival)
     for rival in RIVALS:
         values[f"global_increase_{rival}"] = 100 * (_against(published, "global_discriminatory", rival) - 1)
         values[f"cost_share_{rival}"] = 100 * _against(published, "queries_per_1000", rival)
@@ -93,7 +89,7 @@ def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_local(local: pd.DataFrame) -> pd.DataFrame:
-    """Compare the local phases where seeds and hops are the same (Table VII): for SG, these are few."""
+    """Compare the local phases at equal seeds and hops (Table VII), which are few for SG."""
     published = local[local["mode"] == PUBLISHED]
     values = {}
     for rival, budget in (("aequitas", FULL), ("symbolic", SHARED)):
@@ -103,7 +99,7 @@ def _of_local(local: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_retraining(retraining: pd.DataFrame) -> pd.DataFrame:
-    """Return how much of the discrimination retraining removes (Table XII)."""
+    """Return the share of the discrimination that retraining removes (Table XII)."""
     removed = 100 * (1 - ratio(retraining["share_after"], retraining["share_before"]))
     added = retraining["tester"].replace({CONTROL: "control"})
     table = retraining.assign(measure="improvement_" + added, value=removed)
@@ -113,26 +109,25 @@ def _of_retraining(retraining: pd.DataFrame) -> pd.DataFrame:
 def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
     """Return how steadily the local phases find new samples (Figure 7)."""
     rows = [
-        [*setting, 0, f"growth_{what}_{tester}", "", growth(part, f"n_{what}")]
+        [*setting, 0, f"growth_{count}_{tester}", "", growth(part, f"n_{count}")]
         for (*setting, tester), part in curves.groupby([*SETTING, "tester"], sort=False)
-        for what in ("samples", "discriminatory")
+        for count in ("samples", "discriminatory")
     ]
     return pd.DataFrame(rows, columns=[*_REPETITION, "measure", "label_rule", "value"])
 
 
 def _against(table: pd.DataFrame, column: str, rival: str) -> pd.Series:
-    """Return ADF's number over a rival's, where both have one."""
+    """Return ADF's number divided by a rival's, if both are present."""
     wide = _by_tester(table, column)
     return ratio(wide["adf"], wide[rival])
 
 
 def _by_tester(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a column of numbers for each tester, missing where it was not run."""
+    """Return a column as one column per tester, missing for testers that were not run."""
     wide = table.set_index([*_REPETITION, "tester"])[column].unstack("tester")
     return wide.reindex(columns=list(TESTER_NAMES))
 
 
 def _tidy(values: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """Return the numbers of several measures below each other."""
     table = pd.concat(values, names=["measure"]).reset_index(name="value").dropna(subset="value")
     return table.assign(label_rule="")[[*_REPETITION, "measure", "label_rule", "value"]]

@@ -22,7 +22,7 @@ from biaslab.fairness_testing.report.tables import MODE_NAMES
 from biaslab.run.reports import Results
 
 _BASE = "adf"
-"""The tester that others are compared with."""
+"""The tester that all others are compared with."""
 _RUN = [*SETTING, "tester", "mode"]
 _SEARCH = [*SETTING, "mode", "repetition", "budget"]
 _COLOURS, _MARKERS = (plot.GREEN, plot.PURPLE, plot.BLUE, plot.GREY), ("o", "s", "^", "D")
@@ -40,7 +40,7 @@ _REPETITIONS = (
 
 
 def relative(budgets: pd.DataFrame) -> pd.DataFrame:
-    """Compare what testers found with what ADF found in the same mode, repetition and budget (percent)."""
+    """Compare the finds of testers with ADF's in the same mode, repetition and budget (percent)."""
     base = budgets.loc[budgets["tester"] == _BASE, [*_SEARCH, "n_discriminatory"]]
     both = budgets.merge(base, on=_SEARCH, how="left", suffixes=("", "_base"))
     both["of_adf"] = 100 * ratio(both["n_discriminatory"], both["n_discriminatory_base"])
@@ -51,28 +51,28 @@ def relative(budgets: pd.DataFrame) -> pd.DataFrame:
 def budget_table(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples that testers find at equal numbers of queries."""
     data = relative(read_all(units, "budgets"))
-    found = mean_texts(data, "n_discriminatory", ",.0f")
+    counts = mean_texts(data, "n_discriminatory", ",.0f")
     compared = mean_texts(data, "of_adf", ".0f")
-    texts = data.assign(found=found, compared=compared)
+    texts = data.assign(found=counts, compared=compared)
     wide = texts.pivot(index=_RUN, columns="budget", values=["found", "compared"])
     wide = wide.reindex(pd.MultiIndex.from_frame(data[_RUN].drop_duplicates()))
-    shown = dict(_SHOWN)
+    cells = dict(_SHOWN)
     runs = wide.index.to_frame(index=False)
     rows = runs.assign(name=runs["tester"].map(TESTER_NAMES), mode_name=runs["mode"].map(MODE_NAMES))
     for budget in sorted(data["budget"].unique()):
         for kind, head in (("found", "{:,} queries"), ("compared", "% of ADF's at {:,}")):
             rows[f"{kind}_{budget}"] = wide[kind, budget].to_numpy()
-            shown[head.format(budget)] = f"{{{kind}_{budget}}}"
+            cells[head.format(budget)] = f"{{{kind}_{budget}}}"
     note = (
         "Different discriminatory samples; a query is a sample that the network is asked about, a gradient"
         " too. All testers walk from a seed before they take the next one. Protected attributes with a comma"
         " vary together: a pair may differ in any of them." + _REPETITIONS
     )
-    return Table(data, text_columns(rows, shown), "Discriminatory samples at equal numbers of queries", note)
+    return Table(data, text_columns(rows, cells), "Discriminatory samples at equal numbers of queries", note)
 
 
 def draw_budgets(units: Sequence[Results], stem: Path) -> None:
-    """Draw what testers find in percent of what ADF finds at the largest budget, a panel a mode."""
+    """Draw the testers' finds in percent of ADF's at the largest budget, one panel per mode."""
     data = relative(read_all(units, "budgets"))
     data = data[(data["budget"] == data["budget"].max()) & (data["tester"] != _BASE)]
     settings = settings_of(data, SETTING)
@@ -82,11 +82,11 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
         for ax, mode in zip(axes, (PUBLISHED, PAPER), strict=True):
             part = data[data["mode"] == mode]
             _draw_mode(ax, part, settings, testers)
-            absent = [TESTER_NAMES[one] for one in testers if not (part["tester"] == one).any()]
-            beside = f"; {', '.join(absent)} has one version, beside" if absent else ""
-            ax.set_title(f"Testers {MODE_NAMES[mode]}{beside}")
+            absent = [TESTER_NAMES[name] for name in testers if not (part["tester"] == name).any()]
+            suffix = f"; {', '.join(absent)} has one version, beside" if absent else ""
+            ax.set_title(f"Testers {MODE_NAMES[mode]}{suffix}")
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
-        axes[0].set_yticks(range(len(settings)), [setting_in_words(one, ": ") for one in settings])
+        axes[0].set_yticks(range(len(settings)), [setting_in_words(name, ": ") for name in settings])
         axes[0].set_ylim(len(settings) - 0.5, -0.5)
         plot.legend_below(fig, axes[0], len(testers))
         plot.save_with_data(fig, stem, data)

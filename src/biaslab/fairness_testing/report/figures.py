@@ -1,4 +1,4 @@
-"""The figures of fairness testing, of all classifiers together, and of all corpora (Zhang et al. 2021)."""
+"""The figures of fairness testing over all classifiers, and over all corpora (Zhang et al. 2021)."""
 
 import contextlib
 import itertools
@@ -40,12 +40,12 @@ _MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label ru
 _PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
 _TESTER_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILLION}
-# Heights in inches on texts: of a row, of the rest of a panel, of a legend.
+# Heights in inches for texts: of a row, of the rest of a panel, of a legend.
 _TEXT_ROW, _TEXT_PANEL, _TEXT_LEGEND = 0.15, 0.6, 0.4
 
 
 def draw_local(units: Sequence[Results], stem: Path) -> None:
-    """Draw the samples against the seeds explored, AEQUITAS beside ADF, from the same seeds (Figure 7)."""
+    """Draw the samples against the explored seeds, for AEQUITAS and ADF from the same seeds (Figure 7)."""
     data = read_all(units, "curves")
     settings = settings_of(data, SETTING)
     with plot.figure(plot.DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
@@ -66,7 +66,7 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_ablation(units: Sequence[Results], stem: Path) -> None:
-    """Draw how the discriminatory samples change with each switch, a panel a tester, a mark a setting."""
+    """Draw the change of discriminatory samples by each switch; a panel per tester, a mark per setting."""
     data = worths(read_all(units, "ablation"))
     data = data[data["switch"] != PUBLISHED]
     testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
@@ -83,7 +83,7 @@ def draw_ablation(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_retraining(units: Sequence[Results], stem: Path) -> None:
-    """Draw the share of discriminatory samples before and after retraining, a panel a setting (Table XII)."""
+    """Draw the discriminatory share before and after retraining, one panel per setting (Table XII)."""
     retraining, fairness = read_all(units, "retraining"), read_all(units, "fairness")
     after = retraining.groupby([*SETTING, "tester", "label_rule"], sort=False).agg(
         n_repetitions=("share_after", "size"), mean=("share_after", "mean"), sd=("share_after", "std")
@@ -120,7 +120,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_nearness(units: Sequence[Results], stem: Path) -> None:
-    """Draw how near the texts of the local phases are to their seeds, a panel a metric (Figure 8)."""
+    """Draw the nearness of the local phases' texts to their seeds, one panel per metric (Figure 8)."""
     validity = texts.read_all(units, "validity")
     chosen = validity[(validity["phase"] == "local") & (validity["n_pairs"] > 0)]
     data = summarize(chosen, [*texts.BENCHMARK, "tester", "metric"], ["mean"])
@@ -137,7 +137,8 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
                     draw_means(ax, part, "mean", y, title, _TESTER_COLOURS[tester], size=2.8)
             _name_rows(ax, [_name_texts(setting) for setting in settings])
             if metric == "perplexity":
-                # The seeds' own, which no change keeps, is a line across the row of each benchmark.
+                # The perplexity of the seeds is the same for all changes: a line in the row of each
+                # benchmark.
                 own = data[data["metric"] == "seed_perplexity"]
                 means = own.groupby(texts.BENCHMARK, sort=False)["mean"].mean()
                 for number, (setting, mean) in enumerate(means.items()):
@@ -150,7 +151,7 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
-    """Draw which share of discriminatory texts each training removes, a panel a benchmark (Table XIII)."""
+    """Draw the discriminatory share that each training removes, one panel per benchmark (Table XIII)."""
     retraining = texts.in_order(texts.read_all(units, "retraining"), "tester", list(texts.TRAINING_NAMES))
     data = summarize(retraining, [*texts.BENCHMARK, "tester", "label_rule"], ["improvement"])
     trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))
@@ -178,8 +179,8 @@ def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
 
 
 def _draw_switches(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:
-    """Draw the switches of one tester below each other, the settings side by side in each."""
-    switches = sorted(data["switch"].unique(), key=lambda s: s == PAPER)  # stable: the paper comes last
+    """Draw the switches of a tester below each other, the settings side by side in each."""
+    switches = sorted(data["switch"].unique(), key=lambda s: s == PAPER)  # stable sort: the paper is last
     colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
     markers = dict(zip(dict.fromkeys(p for _, p in settings), itertools.cycle(_MARKERS), strict=False))
     for place, setting in enumerate(settings):
@@ -198,7 +199,7 @@ def _draw_switches(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[s
 def _draw_after(
     ax: plot.Axes, data: pd.DataFrame, testers: list[str], shift: float, label: str, style: tuple[str, str]
 ) -> None:
-    """Draw the shares after retraining by one label rule, shifted from the tester, in its colour and mark."""
+    """Draw the shares after retraining by one label rule, shifted and styled."""
     colour, marker = style
     ax.errorbar(
         data["tester"].map(testers.index) + shift,
@@ -214,7 +215,7 @@ def _draw_after(
 
 
 def _grid(fig: plot.Figure, n: int, n_columns: int, **shared: bool) -> "np.ndarray":
-    """Return n panels in rows; the places left over stay empty."""
+    """Return n panels in rows; leave the remaining positions empty."""
     axes = fig.subplots(math.ceil(n / n_columns), n_columns, squeeze=False, **shared).ravel()
     for ax in axes[n:]:
         ax.set_axis_off()
@@ -222,7 +223,7 @@ def _grid(fig: plot.Figure, n: int, n_columns: int, **shared: bool) -> "np.ndarr
 
 
 def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
-    """Name the axes of the lowest panel of each column and of the first one of each row."""
+    """Label the x axis of the lowest panel of each column and the y axis of the first panel of each row."""
     for ax in axes[-n_columns:]:
         ax.set_xlabel(x)
         ax.tick_params(labelbottom=True)
@@ -232,7 +233,7 @@ def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
 
 @contextlib.contextmanager
 def _panels(n: int, n_rows: int) -> Iterator[tuple[plot.Figure, "np.ndarray"]]:
-    # Three panels side by side, or two where these fill the rows better.
+    # Three panels per row, or two if these fill the rows better.
     n_columns = max(1, min(n, 2 if n in (2, 4) else 3))
     n_lines = max(1, math.ceil(n / n_columns))
     with plot.figure(
@@ -254,7 +255,7 @@ def draw_means(
     marker: str = "o",
     size: float = 2.5,
 ) -> None:
-    """Draw means of `summarize` with their intervals over the repetitions, one in each row."""
+    """Draw means of `summarize` with their intervals over the repetitions, one per row."""
     x = data[value].to_numpy(float)
     ends = data[[f"{value}_ci_low", f"{value}_ci_high"]].to_numpy(float).T
     lengths = np.nan_to_num(np.abs(ends - x))
@@ -263,7 +264,7 @@ def draw_means(
 
 
 def _name_rows(ax: plot.Axes, names: Sequence[str]) -> None:
-    """Name the rows of a panel, the first one above, with lines between them."""
+    """Name the rows of a panel from top to bottom, with lines between them."""
     edges = np.arange(0.5, len(names) - 1)
     ax.hlines(edges, 0, 1, plot.LIGHT_GREY, linewidth=0.25, zorder=0, transform=ax.get_yaxis_transform())
     ax.set_yticks(range(len(names)), names)
@@ -274,7 +275,7 @@ def _name_rows(ax: plot.Axes, names: Sequence[str]) -> None:
 
 
 def _explain(fig: plot.Figure, axes: Sequence[plot.Axes]) -> None:
-    """Explain the marks below the panels, by the panel that has most of them; say where there is none."""
+    """Draw a legend below the panels, from the panel with most marks; note if there are no panels."""
     if len(axes):
         fullest = max(axes, key=lambda ax: len(ax.get_legend_handles_labels()[1]))
         plot.legend_below(fig, fullest, 4)
@@ -283,7 +284,7 @@ def _explain(fig: plot.Figure, axes: Sequence[plot.Axes]) -> None:
 
 
 def settings_of(data: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the settings that rows are of, each once, in their order."""
+    """Return the distinct settings of rows, in their order."""
     return list(dict.fromkeys(_keys(data, columns)))
 
 
@@ -292,7 +293,6 @@ def _keys(data: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _of(data: pd.DataFrame, columns: Sequence[str], setting: tuple[str, ...]) -> pd.DataFrame:
-    """Return the rows of a setting."""
     return data[(data[list(columns)] == list(setting)).all(axis=1)]
 
 

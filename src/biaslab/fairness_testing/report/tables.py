@@ -1,4 +1,4 @@
-"""The tables of fairness testing, of all classifiers together (Zhang et al. 2021)."""
+"""The tables of fairness testing over all classifiers (Zhang et al. 2021)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,13 +34,13 @@ SWITCH_NAMES = {
     "negative_neighbours": "no neighbours of the minimiser",
     PAPER: "all as the paper",
 }
-"""What the paper's side of each switch of ADF does; others are shown by their name."""
+"""The effect of turning each switch of ADF to the paper's version; other switches keep their names."""
 TRAINED = {"yes": "trained here", "no": "the authors'"}
 
 _SETTING = {"Classifier": "{classifier}", "Protected": "{protected}"}
 _TESTER = _SETTING | {"Tester": "{name}"}
 _RETRAINED = _SETTING | {"Finds of": "{name}"}
-_GENDER = {"sex": "gender"}  # what the paper calls an attribute of the data
+_GENDER = {"sex": "gender"}  # the paper's name of an attribute in the data
 _REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _SAMPLES = (
     "Samples that differ in the protected attribute alone count once, and are discriminatory if any of them"
@@ -59,7 +59,7 @@ def classifiers(units: Sequence[Results]) -> Table:
         accuracy=100 * data["accuracy"],
         network=data["trained"].map(TRAINED),
     )
-    shown = {
+    cells = {
         "Classifier": "{classifier}",
         "Rows": "{n_rows:,}",
         "Attributes": "{n_attributes}",
@@ -73,17 +73,17 @@ def classifiers(units: Sequence[Results]) -> Table:
         "Accuracy on all rows, which are the ones that the network was trained on. Outside the domain: rows"
         " with a value that the search clips as soon as it moves them."
     )
-    return Table(data, text_columns(percent, shown), "Classifiers", note)
+    return Table(data, text_columns(percent, cells), "Classifiers", note)
 
 
 def aequitas(units: Sequence[Results]) -> Table:
-    """Return what AEQUITAS and ADF generate in both phases (Table IV)."""
+    """Return the samples that AEQUITAS and ADF generate in both phases (Table IV)."""
     values = ["n_samples", "n_discriminatory", "success"]
     data = _counts(units, ("aequitas", "adf"), values)
     printed = printed_numbers(units)
     for value in ("samples", "discriminatory"):
         data[f"printed_{value}"] = _printed(data, "table4", printed, f"-{value}")
-    shown = {
+    cells = {
         "Samples (#GDiff)": "{n_samples:±,.0f}",
         "Printed #GDiff": "{printed_samples}",
         "Discriminatory (#ID)": "{n_discriminatory:±,.0f}",
@@ -91,15 +91,15 @@ def aequitas(units: Sequence[Results]) -> Table:
         "Success (%)": "{success:±.1f}",
     }
     title = "Different samples, and discriminatory ones, of AEQUITAS and ADF"
-    return Table(data, _show(data, shown), title, _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, _SAMPLES + _REPETITIONS + _PRINTED)
 
 
 def symbolic(units: Sequence[Results]) -> Table:
-    """Return success and yield by model query of SG and ADF (Table V)."""
+    """Return success and yield per model query of SG and ADF (Table V)."""
     values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
     data = _counts(units, ("symbolic", "adf"), values)
     data["printed_counts"] = _printed(data, "table5", printed_numbers(units))
-    shown = {
+    cells = {
         "Model queries": "{n_queries:±,.0f}",
         "Samples by 1,000": "{samples_per_1000:±.4g}",
         "Discriminatory by 1,000": "{discriminatory_per_1000:±.4g}",
@@ -111,21 +111,21 @@ def symbolic(units: Sequence[Results]) -> Table:
         " comparison without a clock. Success: discriminatory ones among the different samples. "
     )
     title = "Yield of SG and ADF by model query"
-    return Table(data, _show(data, shown), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
 
 
 def global_phase(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples of the global phases (Table VI)."""
     data = _counts(units, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
     data["printed"] = _printed(data, "table6", printed_numbers(units))
-    shown = {
+    cells = {
         "Seeds": "{n_seeds:,.0f}",
         "Discriminatory": "{global_discriminatory:±,.1f}",
         "Printed": "{printed}",
     }
     title = "Discriminatory samples of the global phase"
     note = _SAMPLES + _REPETITIONS + _PRINTED
-    return Table(data, _show(data, shown), title, note)
+    return Table(data, _show(data, cells), title, note)
 
 
 def local_phase(units: Sequence[Results]) -> Table:
@@ -135,7 +135,7 @@ def local_phase(units: Sequence[Results]) -> Table:
     data = _published(local, ("aequitas", "symbolic", "adf"), values, ["budget", "n_seeds", "hops"])
     is_own = (data["budget"] == FULL) | (data["tester"] == "symbolic")
     data["printed"] = _printed(data, "table7", printed_numbers(units)).where(is_own)
-    shown = {
+    cells = {
         "Seeds": "{n_seeds:,}",
         "Hops": "{hops:,}",
         "Samples by seed": "{mean_samples:±,.1f}",
@@ -149,14 +149,14 @@ def local_phase(units: Sequence[Results]) -> Table:
         " for all."
     )
     title = "Discriminatory samples of the local phase"
-    return Table(data, _show(data, shown), title, note + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, note + _REPETITIONS + _PRINTED)
 
 
 def cost(units: Sequence[Results]) -> Table:
-    """Return the model queries that discriminatory samples cost (Table X without a clock)."""
+    """Return the model queries per discriminatory sample (Table X without a clock)."""
     data = _counts(units, TESTER_NAMES, ["n_queries", "queries_per_1000"])
     data["printed_seconds"] = _printed(data, "table10", printed_numbers(units))
-    shown = {
+    cells = {
         "Model queries": "{n_queries:±,.0f}",
         "for 1,000 discriminatory": "{queries_per_1000:±,.0f}",
         "Printed seconds": "{printed_seconds}",
@@ -166,7 +166,7 @@ def cost(units: Sequence[Results]) -> Table:
         " prints the seconds that 1,000 discriminatory samples take on its machine."
     )
     title = "Model queries for 1,000 discriminatory samples"
-    return Table(data, _show(data, shown), title, note + _REPETITIONS)
+    return Table(data, _show(data, cells), title, note + _REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
@@ -174,20 +174,20 @@ def retraining(units: Sequence[Results]) -> Table:
     data, fairness = read_all(units, "retraining"), read_all(units, "fairness")
     values = ["accuracy_before", "accuracy_after", "share_before", "share_after"]
     values += ["data_share_before", "data_share_after", "n_added"]
-    found = summarize(data, [*SETTING, "tester", "label_rule"], values)
-    found = found.merge(
+    means = summarize(data, [*SETTING, "tester", "label_rule"], values)
+    means = means.merge(
         fairness[[*SETTING, "n_uniform", "share", "ci_low", "ci_high"]], on=SETTING, how="left"
     )
     printed = printed_numbers(units)
-    found["printed_before"] = _printed(found.assign(tester="before"), "table12", printed)
-    found["printed_after"] = _printed(found, "table12", printed)
-    percent = found.copy()
+    means["printed_before"] = _printed(means.assign(tester="before"), "table12", printed)
+    means["printed_after"] = _printed(means, "table12", printed)
+    percent = means.copy()
     scaled = [
-        c for c in found if c.startswith(("accuracy", "share", "data_share")) or c in ("ci_low", "ci_high")
+        c for c in means if c.startswith(("accuracy", "share", "data_share")) or c in ("ci_low", "ci_high")
     ]
-    percent[scaled] = 100 * found[scaled]
+    percent[scaled] = 100 * means[scaled]
     percent["label_rule"] = percent["label_rule"].str.replace("_", " ")
-    shown = {
+    cells = {
         "Added label": "{label_rule}",
         "Before (%)": "{share:.2f} ({ci_low:.2f} to {ci_high:.2f})",
         "Printed before": "{printed_before}",
@@ -205,21 +205,21 @@ def retraining(units: Sequence[Results]) -> Table:
         " with the data alone."
     )
     return Table(
-        found,
-        show(percent.assign(name=percent["tester"].map(FINDS_NAMES)), _RETRAINED | shown),
+        means,
+        show(percent.assign(name=percent["tester"].map(FINDS_NAMES)), _RETRAINED | cells),
         "Discrimination before and after retraining",
         note + _REPETITIONS + _PRINTED,
     )
 
 
 def average_table(units: Sequence[Results]) -> Table:
-    """Return the averages over settings that the text of the paper states."""
+    """Return the averages over settings in the text of the paper."""
     files = ("counts", "local", "retraining", "curves")
-    found = averages(**{name: read_all(units, name) for name in files})
-    ids = "adf-average-" + found["measure"].str.replace("_", "-")
-    is_authors = found["data"] == "census+bank+credit"
-    found = found.assign(printed=ids.map(printed_numbers(units)).where(is_authors))
-    shown = name_averages(found.drop_duplicates(["data", "measure", "label_rule"]), MEASURES)
+    table = averages(**{name: read_all(units, name) for name in files})
+    ids = "adf-average-" + table["measure"].str.replace("_", "-")
+    is_authors = table["data"] == "census+bank+credit"
+    table = table.assign(printed=ids.map(printed_numbers(units)).where(is_authors))
+    cells = name_averages(table.drop_duplicates(["data", "measure", "label_rule"]), MEASURES)
     templates = {
         "Classifiers": "{data}",
         "Settings": "{n_settings}",
@@ -231,14 +231,16 @@ def average_table(units: Sequence[Results]) -> Table:
         "Each is taken in every setting (a classifier and a protected attribute) and averaged over them, as"
         " the paper does. Where the paper compares by seconds, model queries are measured instead."
     )
-    return Table(found, show(shown, templates), "Averages over the settings", note + _REPETITIONS)
+    return Table(table, show(cells, templates), "Averages over the settings", note + _REPETITIONS)
 
 
 def ablation(units: Sequence[Results]) -> Table:
-    """Return what each quirk of the published code is worth."""
-    found = worths(read_all(units, "ablation"))
-    percent = found.assign(tester=found["tester"].map(TESTER_NAMES), switch=found["switch"].map(switch_name))
-    shown = {
+    """Return the effect of each quirk of the published code."""
+    effects = worths(read_all(units, "ablation"))
+    percent = effects.assign(
+        tester=effects["tester"].map(TESTER_NAMES), switch=effects["switch"].map(switch_name)
+    )
+    cells = {
         "Classifier": "{classifier}",
         "Protected": "{protected}",
         "Tester": "{tester}",
@@ -250,14 +252,14 @@ def ablation(units: Sequence[Results]) -> Table:
         "n_discriminatory": "Discriminatory (#ID)",
     }
     for value, head in heads.items():
-        shown |= {head: f"{{{value}:,.0f}}", f"Change (%), {head}": f"{{{value}_change:±+.1f}}"}
+        cells |= {head: f"{{{value}:,.0f}}", f"Change (%), {head}": f"{{{value}_change:±+.1f}}"}
     note = (
         "Every switch alone is turned from what the authors' code does to what the paper prints, at the end"
         " all. Change against the code as published with the same random numbers, ± half of its 95% interval"
         " (Student's t) over the repetitions."
     )
     title = "What each quirk of the published code is worth"
-    return Table(found, show(percent, shown), title, note)
+    return Table(effects, show(percent, cells), title, note)
 
 
 def worths(data: pd.DataFrame) -> pd.DataFrame:
@@ -275,19 +277,19 @@ def worths(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def switch_name(switch: str) -> str:
-    """Return what people call a switch of the ablation, by what the paper's side of it does."""
+    """Return the display name of a switch of the ablation: the effect of its paper version."""
     return SWITCH_NAMES.get(switch, switch.replace("_", " "))
 
 
 def _counts(units: Sequence[Results], testers: Sequence[str], values: Sequence[str]) -> pd.DataFrame:
-    """Return the means of counts and rates of the published mode, as of `_published`."""
+    """Return the means of counts and rates of the published mode, as in `_published`."""
     return _published(with_rates(read_all(units, "counts")), testers, values)
 
 
 def _published(
     data: pd.DataFrame, testers: Sequence[str], values: Sequence[str], keys: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return the means of the published mode, by setting, tester in the order given, and further keys."""
+    """Return the means of the published mode, by setting, tester (in the given order) and further keys."""
     chosen = data[(data["mode"] == PUBLISHED) & data["tester"].isin(list(testers))]
     order = chosen["tester"].map(list(testers).index)
     places = chosen.groupby(SETTING, sort=False).ngroup()
@@ -296,7 +298,7 @@ def _published(
 
 
 def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str = "") -> pd.Series:
-    """Return what the paper prints for the setting and tester of each row, missing where it has none."""
+    """Return the printed number for the setting and tester of each row, missing if not printed."""
     names = data["protected"].replace(_GENDER)
     ids = [
         f"adf-{item}-{c}-{p}-{t}{end}"
@@ -306,5 +308,4 @@ def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str
 
 
 def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table by tester."""
     return show(data.assign(name=data["tester"].map(TESTER_NAMES)), _TESTER | dict(templates))

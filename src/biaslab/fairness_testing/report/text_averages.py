@@ -1,4 +1,4 @@
-"""The averages over networks and features that the paper states of texts (Zhang et al. 2021, Section 5.2)."""
+"""The averages over networks and features for texts in the paper (Zhang et al. 2021, Section 5.2)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,10 +18,10 @@ from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, OWN, PROPOSE
 
 _REPETITION = [*BENCHMARK, "repetition"]
 _COMPARED = [name for name in METRIC_NAMES if name != "seed_perplexity"]
-_GLOBAL_PAIRS = {"asc": "adf_asc", "hf": "adf_hf"}  # an attack, and its two-sided twin
+_GLOBAL_PAIRS = {"asc": "adf_asc", "hf": "adf_hf"}  # an attack and its two-sided variant
 _PAIRED = ("asc", "adf_asc", "hf", "adf_hf")
 _Values = Iterator[tuple[str, str, pd.Series]]
-"""Measures, each with its label rule, and its values by benchmark and repetition."""
+"""Measures with label rule and values by benchmark and repetition."""
 
 MEASURES = {
     "found_ratio_rp": "Global phase: discriminatory texts, ADF_ASC over RP",
@@ -66,10 +66,10 @@ def text_averages(
 ) -> pd.DataFrame:
     """Average every measure over the networks and features of each corpus.
 
-    The measure is taken for each network, feature and repetition first, then averaged over networks and
-    features (a mean of ratios, as in the paper), then over the repetitions. n_settings: networks with a
-    feature that have the measure in every repetition of it, the only ones that count, of n_all. Intervals are
-    Student's, over the repetitions. A measure that none has is left out.
+    The measure is computed per network, feature and repetition, then averaged over networks and features (a
+    mean of ratios, as in the paper), then over the repetitions. Only networks with a feature that have the
+    measure in every repetition count: n_settings of n_all. Intervals are Student's, over the repetitions.
+    Measures without values are omitted.
     """
     values = [
         *_of_global(globally),
@@ -83,7 +83,7 @@ def text_averages(
     for corpus in n_all.index:
         for measure, rule, value in values:
             own = value[value.index.get_level_values("corpus") == corpus]
-            # A row for each benchmark that has a value in each repetition in which any has one.
+            # One row per benchmark that has a value in each repetition with any value.
             present = own.dropna()
             if len(present) and len(wide := present.unstack("repetition").dropna()):
                 means = wide.max() if measure == "improvement_best" else wide.mean()
@@ -95,42 +95,42 @@ def text_averages(
 
 def _of_global(data: pd.DataFrame) -> _Values:
     """Compare the global strategies (Table VIII)."""
-    found = _wide(data, "strategy", "n_found", ("rp", *_PAIRED))
+    counts = _wide(data, "strategy", "n_found", ("rp", *_PAIRED))
     share = 1000 * _wide(
-        data.assign(share=ratio(data["n_found"], data["n_seeds"])), "strategy", "share", found.columns
+        data.assign(share=ratio(data["n_found"], data["n_seeds"])), "strategy", "share", counts.columns
     )
-    yield "found_ratio_rp", "", ratio(found["adf_asc"], found["rp"])
+    yield "found_ratio_rp", "", ratio(counts["adf_asc"], counts["rp"])
     for attack, twin in _GLOBAL_PAIRS.items():
-        yield f"found_increase_{attack}", "", 100 * (ratio(found[twin], found[attack]) - 1)
+        yield f"found_increase_{attack}", "", 100 * (ratio(counts[twin], counts[attack]) - 1)
     for a, b in (("adf_asc", "rp"), ("adf_asc", "asc"), ("adf_hf", "hf"), ("hf", "asc")):
         yield f"gain_{a}_{b}", "", share[a] - share[b]
 
 
 def _of_local(local: pd.DataFrame, globally: pd.DataFrame) -> _Values:
-    """Compare the local testers, and what they find with what there was before (Tables VIII and XI)."""
+    """Compare the local testers, and their finds with the earlier finds (Tables VIII and XI)."""
     rates = with_calls(local)
     for start, end in ((OWN, ""), (SAME, "_same")):
         part = rates[rates["start"] == start]
-        found, texts, success, calls = (
+        counts, texts, success, calls = (
             _wide(part, "tester", name, GLOBAL_OF)
             for name in ("n_discriminatory", "n_texts", "success", "calls_per_text")
         )
         yield f"success_gain{end}", "", success["adf"] - success["rp"]
-        yield f"local_gain{end}", "", found["adf"] - found["rp"]
+        yield f"local_gain{end}", "", counts["adf"] - counts["rp"]
         if start == OWN:
-            yield "local_ratio", "", ratio(found["adf"], found["rp"])
+            yield "local_ratio", "", ratio(counts["adf"], counts["rp"])
             yield "local_space_ratio", "", ratio(texts["adf"], texts["rp"])
             yield "success_rp", "", success["rp"]
             yield "success_adf", "", success["adf"]
             yield "cost_share", "", 100 * ratio(calls["adf"], calls["rp"])
     before = globally.assign(before=globally["n_raw"] + globally["n_found"])
     before = _wide(before, "strategy", "before", (GLOBAL_OF["adf"],))[GLOBAL_OF["adf"]]
-    found = _wide(own_starts(local), "tester", "n_discriminatory", ("adf",))["adf"]
-    yield "local_over_global", "", ratio(found, before.reindex(found.index))
+    counts = _wide(own_starts(local), "tester", "n_discriminatory", ("adf",))["adf"]
+    yield "local_over_global", "", ratio(counts, before.reindex(counts.index))
 
 
 def _of_validity(data: pd.DataFrame) -> _Values:
-    """Compare how near texts are to their seeds (Figure 8 and Table IX)."""
+    """Compare the nearness of texts to their seeds (Figure 8 and Table IX)."""
     for metric in METRIC_NAMES:
         part = data[(data["metric"] == metric) & (data["n_pairs"] > 0)]
         local = _wide(part[part["phase"] == "local"], "tester", "mean", GLOBAL_OF)
@@ -144,7 +144,7 @@ def _of_validity(data: pd.DataFrame) -> _Values:
 
 
 def _of_retraining(data: pd.DataFrame) -> _Values:
-    """Return how much of the discrimination retraining removes (Tables XIII and XIV)."""
+    """Return the share of the discrimination that retraining removes (Tables XIII and XIV)."""
     data = data.assign(improvement=data["improvement"].where(data["n_independent"] > 0))
     control = _training(data, CONTROL, "")
     yield "improvement_control", "", control
@@ -169,5 +169,5 @@ def _training(data: pd.DataFrame, tester: str, rule: str) -> pd.Series:
 
 
 def _wide(data: pd.DataFrame, column: str, value: str, names: Iterable[str]) -> pd.DataFrame:
-    """Return a value for each name in a column, missing where there is none; a row for each repetition."""
+    """Return one column per name, missing if the name has no value; a row per repetition."""
     return data.set_index([*_REPETITION, column])[value].unstack(column).reindex(columns=list(names))

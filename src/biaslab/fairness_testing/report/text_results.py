@@ -1,4 +1,4 @@
-"""The result files on texts: reading those of several corpora, names for people, paired comparisons."""
+"""The result files on texts: files of several corpora, display names, and paired comparisons."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,9 +20,9 @@ from biaslab.text.masking import masker as text_masker
 BENCHMARK = ["corpus", *SETTING]
 """A row of the paper's tables on texts."""
 NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU"}
-"""What people call kinds of networks."""
+"""Display names of network types."""
 STRATEGY_NAMES = {strategy.name: strategy.title for strategy in STRATEGIES.values()}
-"""What people call the global strategies, in the order of the paper's tables."""
+"""Display names of the global strategies, in the order of the paper's tables."""
 TESTER_NAMES = {"rp": "RP", "adf": "ADF"}
 """The local testers; their global strategies are those of `GLOBAL_OF`."""
 GLOBAL_OF = {"rp": "rp", "adf": "adf_asc"}
@@ -34,7 +34,7 @@ TRAINING_NAMES = {
     CERTIFIED: "Certified training",
     CONTROL: "Nothing added",
 }
-"""What a network is trained again with."""
+"""Display names of the sources of retraining."""
 METRIC_NAMES = {
     "l0": "Words changed (L0)",
     "l2": "Distance of vectors (L2)",
@@ -44,12 +44,12 @@ METRIC_NAMES = {
     "perplexity": "Perplexity",
     "seed_perplexity": "Perplexity of the seeds",
 }
-"""How near texts are to their seeds; of `FARTHER` less is nearer."""
+"""Metrics of the nearness of texts to their seeds; for metrics in `FARTHER`, less is nearer."""
 FARTHER = ("l0", "l2", "perplexity")
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of several corpora, below each other, with the column corpus first."""
+    """Read a file of `COLUMNS` of several corpora as one table, with the column corpus first."""
     parts = [unit.table(name, *COLUMNS[name]).assign(corpus=corpus_of(unit)) for unit in units]
     data = pd.concat(parts, ignore_index=True)
     for column in {"label_rule", "term", "value"} & set(data):
@@ -63,16 +63,16 @@ def corpus_of(unit: Results) -> str:
 
 
 def masker(unit: Results) -> Callable[[str], str]:
-    """Return what masks the words of a corpus that must not be shown; nothing where its option says so."""
+    """Return a function that masks words of a corpus that must not be shown, unless unmask is set."""
     return text_masker(None if unit.option("unmask") else unit.file("masked_words"))
 
 
 def with_calls(data: pd.DataFrame) -> pd.DataFrame:
-    """Add what a discriminatory text of a local search costs, and success in percent of its texts."""
-    found = data["n_discriminatory"]
-    queries, gradients = (ratio(data[name], found) for name in ("n_queries", "n_gradients"))
+    """Add the cost of a discriminatory text of a local search, and success in percent of its texts."""
+    n_discriminatory = data["n_discriminatory"]
+    queries, gradients = (ratio(data[name], n_discriminatory) for name in ("n_queries", "n_gradients"))
     return data.assign(
-        success=100 * ratio(found, data["n_texts"]),
+        success=100 * ratio(n_discriminatory, data["n_texts"]),
         queries_per_text=queries,
         gradients_per_text=gradients,
         calls_per_text=queries + gradients,
@@ -80,18 +80,18 @@ def with_calls(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def own_starts(local: pd.DataFrame) -> pd.DataFrame:
-    """Return the local searches from what their own global phase found, as the paper runs them."""
+    """Return the local searches from the finds of their own global phase, as in the paper."""
     return local[local["start"] == OWN]
 
 
 def training_name(tester: str, rule: str) -> str:
-    """Return what people call a training, with the label that added texts get, where it has one."""
+    """Return the display name of a training, with the label of added texts, if any."""
     name = TRAINING_NAMES.get(tester, tester)
     return f"{name}, label: {rule}" if rule else name
 
 
 def in_order(data: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
-    """Return the rows by benchmark as they come, then by `column` in the order of names, others last."""
+    """Return the rows by benchmark in their order, then by `column` in the order of names, others last."""
     places = list(dict.fromkeys([*names, *data[column].unique()]))
     keys = pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""The tables on texts, of all corpora together (Zhang et al. 2021)."""
+"""The tables on texts, over all corpora (Zhang et al. 2021)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, EXAMPLE, EXA
 from biaslab.run.reports import Results
 
 N_WANTED = 5000
-"""Discriminatory texts whose cost is told, as in Table XI."""
+"""The number of discriminatory texts of the cost table, as in Table XI."""
 _BENCHMARK = {"Corpus": "{corpus}", "Network": "{network}", "Feature": "{feature}"}
 _REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _DISTINCT = "Equal texts count once."
@@ -23,12 +23,12 @@ _MASKED = " Slurs are masked."
 
 
 def corpora(units: Sequence[Results]) -> Table:
-    """Return what the texts are: how many, how long, how many words have a vector (Section 5.1)."""
+    """Return statistics of the texts: number, length, share of words with a vector (Section 5.1)."""
     data = results.read_all(units, "texts")
     percent = data.assign(
         positive=100 * ratio(data["n_positive"], data["n_texts"]), known=100 * data["known_share"]
     )
-    shown = {
+    cells = {
         "Corpus": "{corpus}",
         "Part": "{part}",
         "With a value of": "{feature}",
@@ -41,15 +41,15 @@ def corpora(units: Sequence[Results]) -> Table:
         "Texts that hold at least one value of the feature (all: every text), the share of the positive"
         " label, their mean length, and the share of their words that have a vector of their own."
     )
-    return Table(data, text_columns(percent, shown), "Texts", note)
+    return Table(data, text_columns(percent, cells), "Texts", note)
 
 
 def models(units: Sequence[Results]) -> Table:
-    """Return the networks and how well they label (Table III, texts)."""
+    """Return the networks and their accuracy (Table III, texts)."""
     values = ["accuracy", "majority", "f1"]
     data = summarize(results.read_all(units, "models"), ["corpus", "model", "n_train", "n_test"], values)
     percent = _scaled(data, values)
-    shown = {
+    cells = {
         "Corpus": "{corpus}",
         "Network": "{network}",
         "Training texts": "{n_train:,.0f}",
@@ -62,11 +62,11 @@ def models(units: Sequence[Results]) -> Table:
         "On the test texts. More frequent label: its share, the accuracy of a classifier that gives every"
         " text this label. A repetition is a training from other weights."
     )
-    return Table(data, _show(percent, shown), "Networks", note + _REPETITIONS)
+    return Table(data, _show(percent, cells), "Networks", note + _REPETITIONS)
 
 
 def found(units: Sequence[Results]) -> Table:
-    """Return what the global and the local phase find (Table VIII)."""
+    """Return the finds of the global and the local phase (Table VIII)."""
     globally, local = (
         results.read_all(units, "global"),
         results.own_starts(results.with_calls(results.read_all(units, "local"))),
@@ -81,10 +81,10 @@ def found(units: Sequence[Results]) -> Table:
         wide[f"local_{tester}"], wide[f"success_{tester}"] = own["n_discriminatory"], own["success"]
     values = [str(name) for name in wide]
     data = summarize(wide.reset_index(), results.BENCHMARK, values)
-    shown = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
-    shown |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies}
+    cells = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
+    cells |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies}
     for tester, title in results.TESTER_NAMES.items():
-        shown |= {
+        cells |= {
             f"Local {title}": f"{{local_{tester}:±,.0f}}",
             f"Success of {title} (%)": f"{{success_{tester}:±.1f}}",
         }
@@ -93,38 +93,38 @@ def found(units: Sequence[Results]) -> Table:
         " strategy makes of the others, and those that the local phases find around the raw ones and those of"
         f" RP, or of ADF_ASC. {_DISTINCT} Success: discriminatory ones among the different texts visited."
     )
-    return Table(data, _show(data, shown), "Discriminatory texts", note + _REPETITIONS)
+    return Table(data, _show(data, cells), "Discriminatory texts", note + _REPETITIONS)
 
 
 def nearness(units: Sequence[Results]) -> Table:
-    """Return how near discriminatory texts of the global phase are to their seeds (Table IX)."""
+    """Return the nearness of discriminatory texts of the global phase to their seeds (Table IX)."""
     validity = results.read_all(units, "validity")
     chosen = validity[(validity["phase"] == "global") & (validity["n_pairs"] > 0)]
     data, metrics = _by_metric(chosen)
     data = results.in_order(data, "tester", list(results.STRATEGY_NAMES))
     texts = data.assign(name=data["tester"].map(results.STRATEGY_NAMES))
-    shown = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
+    cells = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
     for metric in metrics:
         digits = 1 if "perplexity" in metric else 3
-        shown[results.METRIC_NAMES[metric]] = f"{{{metric}:±.{digits}f}}"
+        cells[results.METRIC_NAMES[metric]] = f"{{{metric}:±.{digits}f}}"
     note = (
         "Between a seed and the discriminatory text made of it: words changed, Euclid's distance of the word"
         " vectors, likeness of the sets of words, BLEU with the seed as the reference, and cosine of sentence"
         " vectors (those of this run's encoder, not of the paper's); perplexity of the text and of the seed"
         " under this run's language model."
     )
-    return Table(data, _show(texts, shown), "How near the texts are to their seeds", note + _REPETITIONS)
+    return Table(data, _show(texts, cells), "How near the texts are to their seeds", note + _REPETITIONS)
 
 
 def cost(units: Sequence[Results]) -> Table:
-    """Return the model queries and gradients that discriminatory texts cost (Table XI without a clock)."""
+    """Return the model queries and gradients per discriminatory text (Table XI without a clock)."""
     local = results.own_starts(results.with_calls(results.read_all(units, "local")))
     names = ("queries", "gradients", "calls")
     wanted = local.assign(**{name: N_WANTED * local[f"{name}_per_text"] for name in names})
     data = results.in_order(
         summarize(wanted, [*results.BENCHMARK, "tester"], names), "tester", list(results.TESTER_NAMES)
     )
-    shown = _BENCHMARK | {
+    cells = _BENCHMARK | {
         "Tester": "{name}",
         "Model queries": "{queries:±,.0f}",
         "Gradients": "{gradients:±,.0f}",
@@ -138,29 +138,29 @@ def cost(units: Sequence[Results]) -> Table:
         " those of the machine that runs it."
     )
     title = f"Model queries for {N_WANTED:,} discriminatory texts"
-    return Table(data, _show(texts, shown), title, note + _REPETITIONS)
+    return Table(data, _show(texts, cells), title, note + _REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
-    """Return what retraining with finds of ADF_ASC, and certified training, remove (Table XIII)."""
+    """Return the discrimination removed by retraining with finds of ADF_ASC and by certified training."""
     title = "Discrimination removed by retraining and by certified training"
     return _trainings(units, (PROPOSED, CERTIFIED, CONTROL), title)
 
 
 def retraining_by_strategy(units: Sequence[Results]) -> Table:
-    """Return what retraining removes by the strategy whose finds are added (Table XIV)."""
+    """Return the discrimination removed by retraining, by the strategy of the added finds (Table XIV)."""
     testers = ("asc", "adf_asc", "hf", "adf_hf", CONTROL)
     return _trainings(units, testers, "Discrimination removed by retraining, by strategy")
 
 
 def average_table(units: Sequence[Results]) -> Table:
-    """Return the averages over networks and features that the text of the paper states."""
+    """Return the averages over networks and features in the text of the paper."""
     files = ("global", "local", "validity", "retraining")
     data = text_averages(*(results.read_all(units, name) for name in files))
     data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
     data["printed"] = ids.map(printed_numbers(units))
-    shown = {
+    cells = {
         "Corpus": "{corpus}",
         "Average": "{name}",
         "Settings": "{n_settings} of {n_all}",
@@ -172,19 +172,19 @@ def average_table(units: Sequence[Results]) -> Table:
         " which it is not defined, for instance a ratio to nothing found, do not count. Printed: of the"
         " paper's corpora, which these are not."
     )
-    texts = _show(name_averages(data, MEASURES), shown)
+    texts = _show(name_averages(data, MEASURES), cells)
     return Table(data, texts, "Averages over networks and features", note + _REPETITIONS)
 
 
 def examples(units: Sequence[Results]) -> Table:
-    """Return what the search makes of a few sentences, changed words in brackets (Figure 4)."""
+    """Return a few sentences at each step of the search, changed words in brackets (Figure 4)."""
     masks = {results.corpus_of(unit): results.masker(unit) for unit in units}
     files = [unit.folder / EXAMPLE for unit in units]
-    read = [one for file in files for one in read_json_rows(file, EXAMPLE_KEYS, "examples")]
-    rows = [row for one in read for row in _steps(one, masks.get(one["corpus"], str))]
+    examples_read = [example for file in files for example in read_json_rows(file, EXAMPLE_KEYS, "examples")]
+    rows = [row for example in examples_read for row in _steps(example, masks.get(example["corpus"], str))]
     columns = [*results.BENCHMARK, "step", "text", "value", "instead", "label", "partner_label"]
     data = pd.DataFrame(rows, columns=columns).astype({"label": "Int64", "partner_label": "Int64"})
-    shown = _BENCHMARK | {
+    cells = _BENCHMARK | {
         "Step": "{step}",
         "Text": "{text}",
         "Value": "{value}",
@@ -196,31 +196,32 @@ def examples(units: Sequence[Results]) -> Table:
         "A sentence, and what the global and the local phase make of it; words in brackets differ from the"
         " step before. The labels are those of the text, and of the text with the other value instead."
     ) + ("" if all(unit.option("unmask") for unit in units) else _MASKED)
-    return Table(data, _show(data, shown), "Sentences on their way through the search", note)
+    return Table(data, _show(data, cells), "Sentences on their way through the search", note)
 
 
 def _steps(example: Mapping[str, Any], mask: Callable[[str], str]) -> list[list[Any]]:
-    """Return a row for each phase that changed an example."""
     rows, before = [], example["sentence"]
-    checked = "sentence" if example["global"] is None else "global"  # the text that the labels belong to
+    checked = "sentence" if example["global"] is None else "global"  # the text of the labels
     partner, labels = example["partner"] or {}, example["labels"]
     exchanged = [mask(partner[end]) if partner else None for end in ("from", "to")]
-    check = [*exchanged, labels["x"], labels["partner"]]
+    checked_cells = [*exchanged, labels["x"], labels["partner"]]
     for step, key in (("original", "sentence"), ("global", "global"), ("local", "local")):
         words = example[key]
         if words is not None:
-            # Every step replaces words one by one; a text of another length would be another text.
+            # Every step replaces words one by one, so that the lengths are equal.
             marked = [
                 mask(new) if new == old else f"[{mask(new)}]" for new, old in zip(words, before, strict=True)
             ]
-            told = check if key == checked else [None] * len(check)
-            rows.append([*(example[name] for name in results.BENCHMARK), step, " ".join(marked), *told])
+            label_cells = checked_cells if key == checked else [None] * len(checked_cells)
+            rows.append(
+                [*(example[name] for name in results.BENCHMARK), step, " ".join(marked), *label_cells]
+            )
             before = words
     return rows
 
 
 def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> Table:
-    """Return what trainings remove, and what they do to the labels of the test texts."""
+    """Return the discrimination removed by trainings, and their effect on the labels of the test texts."""
     values = ["n_added", "n_independent", "n_removed", "improvement"]
     values += [f"{name}_{end}" for name in ("accuracy", "f1") for end in ("before", "after")]
     all_ = results.read_all(units, "retraining")
@@ -228,7 +229,7 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
     data = summarize(chosen, [*results.BENCHMARK, "tester", "label_rule"], values)
     names = [results.training_name(t, r) for t, r in zip(data["tester"], data["label_rule"], strict=True)]
     percent = _scaled(data, values[4:]).assign(name=names)
-    shown = _BENCHMARK | {
+    cells = _BENCHMARK | {
         "Trained with": "{name}",
         "Added": "{n_added:,.0f}",
         "Judged by": "{n_independent:,.0f}",
@@ -243,11 +244,11 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
         " share of them is no longer discriminatory. Nothing added: training again alone. The paper does not"
         " say which label the added texts get."
     )
-    return Table(data, _show(percent, shown), title, note + _REPETITIONS)
+    return Table(data, _show(percent, cells), title, note + _REPETITIONS)
 
 
 def _by_metric(validity: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return a column for each metric of validity.tsv with its intervals, and the metrics that there are."""
+    """Return a column for each metric of validity.tsv with its intervals, and the metrics present."""
     keys = [*results.BENCHMARK, "tester"]
     metrics = [metric for metric in results.METRIC_NAMES if (validity["metric"] == metric).any()]
     order = validity[keys].drop_duplicates()
@@ -263,6 +264,5 @@ def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
 
 
 def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table; a model is named as people call it."""
     network = {"network": data["model"].map(results.NETWORK_NAMES)} if "model" in data else {}
     return show(data.assign(**network), templates)

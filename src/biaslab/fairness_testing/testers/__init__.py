@@ -1,1 +1,1 @@
-"""The testers, and what they share: the check for discrimination and the trail of what was tried."""
+"""The testers with their shared check for discrimination and trail of visits."""

@@ -1,7 +1,7 @@
-"""Compiled steps of AEQUITAS' local walk, and the whole walk for networks.
+"""Compiled steps of AEQUITAS' local walk, and the entire walk for networks.
 
-A hop takes four numbers drawn from [0, 1): for the attribute, its direction, its direction at a bound, and
-whether the walk goes on from the new sample.
+A hop uses four numbers drawn from [0, 1): for the attribute, its direction, its direction at a bound, and
+whether the walk continues from the new sample.
 """
 
 from typing import NamedTuple
@@ -12,21 +12,21 @@ from biaslab.classifiers._kernels import BLOCK, forward_block
 from biaslab.core.jit import kernel
 
 CHANGE = 0.001
-"""How much one hop raises or lowers a probability."""
+"""The amount by which one hop raises or lowers a probability."""
 
 
 class Walk(NamedTuple):
-    """One walk of h hops and what it learns; filled and changed in place."""
+    """A walk of h hops and its learned probabilities; filled and changed in place."""
 
-    samples: np.ndarray  # (h + 1, d) int32: what is visited; the first one is the start
+    samples: np.ndarray  # (h + 1, d) int32: visited samples; the first is the start
     discriminatory: np.ndarray  # (h + 1,) bool
     draws: np.ndarray  # (h, 4) float64
-    probabilities: np.ndarray  # (d,) float64: how likely each attribute is perturbed; every hop changes it
-    directions: np.ndarray  # (d,) float64: how likely it is lowered then; every hop changes it
+    probabilities: np.ndarray  # (d,) float64: of perturbing each attribute; every hop changes them
+    directions: np.ndarray  # (d,) float64: of lowering the perturbed attribute; every hop changes them
 
 
 class Rules(NamedTuple):
-    """What is the same for all walks; the switches are those of `aequitas.Settings`."""
+    """The constants of all walks; the switches are those of `aequitas.Settings`."""
 
     low: np.ndarray  # (d,) int32, as high: bounds of the domain
     high: np.ndarray
@@ -37,12 +37,12 @@ class Rules(NamedTuple):
 
 
 class Stand(NamedTuple):
-    """Where a walk stands."""
+    """The state of a walk."""
 
-    visit: int  # the next one; those before it are over
-    here: int  # the visit whose sample the next hop begins at
-    energy: bool  # that of this sample
-    success: bool  # whether the last hop was one
+    visit: int  # the next visit; earlier visits are complete
+    here: int  # the visit with the sample from which the next hop starts
+    energy: bool  # of this sample
+    success: bool  # whether the last hop was successful
 
 
 @kernel
@@ -51,7 +51,7 @@ def perturb(x, low, high, draws, probabilities, directions):
     attribute, total = 0, 0.0
     for i in range(x.size):
         if probabilities[i] > 0.0:
-            attribute = i  # the last one, should rounding leave the sum of all below the number drawn
+            attribute = i  # the last attribute, if rounding leaves the total below the drawn number
             total += probabilities[i]
             if draws[0] < total:
                 break
@@ -64,7 +64,7 @@ def perturb(x, low, high, draws, probabilities, directions):
 
 @kernel
 def learn(attribute, direction, success, probabilities, directions):
-    """Update both distributions, (d,) float64, in place, for a hop that was a success or not."""
+    """Update both distributions, (d,) float64, in place, by the success of a hop."""
     if success == (direction == -1):
         directions[attribute] = min(directions[attribute] + CHANGE, 1.0)
     else:
@@ -82,7 +82,7 @@ def learn(attribute, direction, success, probabilities, directions):
 
 @kernel
 def first_partner(labels):
-    """Return the first combination with another label than the sample, which comes last; -1 for none."""
+    """Return the first combination with another label than the sample, whose label is last; -1 for none."""
     own = labels.size - 1
     for v in range(own):
         if labels[v] != labels[own]:
@@ -92,7 +92,7 @@ def first_partner(labels):
 
 @kernel
 def is_falsy(x, partner, columns, values):
-    """Return whether the partner's protected values, or without a partner those of `x`, are all 0."""
+    """Return whether the partner's protected values, or without a partner the values of `x`, are all 0."""
     for c in range(columns.size):
         value = values[partner, c] if partner >= 0 else x[columns[c]]
         if value != 0:
@@ -108,7 +108,7 @@ def accepts(new, old, draw):
 
 @kernel
 def guess_visits(walk, stand, end, rules):
-    """Fill the samples up to `end` as if the walk went on from each, and hops went on as the last one did."""
+    """Fill the samples up to `end`, as if every hop is accepted and succeeds or fails like the last."""
     samples, _, draws, probabilities, directions = walk
     low, high = rules.low, rules.high
     probabilities, directions, here = probabilities.copy(), directions.copy(), stand.here
@@ -124,10 +124,10 @@ def guess_visits(walk, stand, end, rules):
 
 @kernel
 def take_visits(walk, stand, end, labels, rules):
-    """Go through guessed visits up to `end`, or to the first wrong guess, and learn from each.
+    """Process guessed visits up to `end`, or to the first wrong guess, and learn from each.
 
-    `labels`, (n, m + 1) int64, are those of the visits from that of `stand` on, with each combination of
-    protected values, and the own one.
+    `labels`, (n, m + 1) int64, are the labels of the visits from `stand.visit` on, with each combination of
+    protected values and with the sample's own values (last).
     """
     samples, discriminatory, draws, probabilities, directions = walk
     low, high, columns, values, metropolis, falsy_energy = rules
@@ -155,7 +155,7 @@ def take_visits(walk, stand, end, labels, rules):
 
 @kernel
 def label_variants(X, columns, values, n_classes, sizes, weights, biases, variants, activations, labels):
-    """Fill `labels`, (n, m + 1): those with each combination of protected values, and the own ones of `X`."""
+    """Fill `labels`, (n, m + 1): with each combination of protected values, and with the values of `X`."""
     n, n_variants = X.shape[0], labels.shape[1]
     for row in range(n * n_variants):
         variants[row] = X[row // n_variants]
@@ -178,8 +178,8 @@ def label_variants(X, columns, values, n_classes, sizes, weights, biases, varian
 def walk_network(walk, stand, rules, n_classes, sizes, weights, biases):
     """Walk to the end with a network.
 
-    As the probabilities change slowly, the next visits can be guessed: as many as fill a block are labelled
-    at once, and those after the first wrong guess again. The walk is the one that asks hop by hop.
+    Probabilities change slowly, so that the next visits can be guessed: a block of visits is labelled at
+    once, and again after the first wrong guess. The walk is identical to a walk hop by hop.
     """
     n_visits, d = walk.samples.shape
     n_variants = rules.values.shape[0] + 1

@@ -1,7 +1,7 @@
-"""Compiled growth of the one branch of a classification tree that a sample falls into.
+"""Compiled growth of the branch of a classification tree that contains a sample.
 
-An unpruned tree splits each node by itself, so the other branches need not be grown. Attributes hold few
-different integers, so a node is split by counting its labels value by value.
+An unpruned tree splits each node independently, so that all other branches can be ignored. Attributes have
+few distinct integers, so that a node is split by counting its labels per value.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from biaslab.core.jit import kernel
 
 ABOVE = 1 + 1e-12
-"""Scores that differ by less than this factor are equal but for rounding."""
+"""Scores are equal, up to rounding, if they differ by less than this factor."""
 
 
 @kernel
@@ -17,7 +17,7 @@ def count_labels(X, labels, rows, n_rows, low, starts, table):
     """Fill `table`, (starts[d], k) int64, with the labels of the node's rows by attribute and value.
 
     The values of attribute a begin with low[a], at starts[a] of the table; the first `n_rows` of `rows` are
-    the node's.
+    the rows of the node.
     """
     table[:] = 0
     for i in range(n_rows):
@@ -28,11 +28,12 @@ def count_labels(X, labels, rows, n_rows, low, starts, table):
 
 @kernel
 def best_limit(table, first, end, totals, n_rows, left):
-    """Find the split of one attribute with the purest sides, by Gini's impurity; the lowest of equal ones.
+    """Return score and limit of the split of an attribute with the purest sides, by Gini's impurity.
 
-    The score is Σ n_c² / n of the left side plus that of the right side, the larger the purer; values up to
-    the limit, counted from the first and halfway between two that occur (rounded down), go left; 0 and -1 for
-    one value only. The labels by value are the rows of `table` from `first` to before `end`; `left`, (k,)
+    The score is Σ n_c² / n of the left side plus that of the right side; larger is purer, and the lowest
+    limit wins ties. Values up to the limit go left; the limit is counted from the first value and is halfway
+    between two present values (rounded down). 0 and -1 for a single value. Rows `first` to before `end` of
+    `table` are the labels by value; `left`, (k,) int64, is a buffer.
     int64, is working space.
     """
     best, limit = 0.0, -1
@@ -61,7 +62,7 @@ def best_limit(table, first, end, totals, n_rows, left):
 
 @kernel
 def best_split(scores, draw):
-    """Choose one of the attributes whose splits have the best score, (d,) float64, by a number in [0, 1)."""
+    """Choose an attribute among those with the best score, (d,) float64, by a number in [0, 1)."""
     best, n_equal = np.max(scores), 0
     for a in range(scores.size):
         n_equal += scores[a] * ABOVE >= best
@@ -88,10 +89,10 @@ def keep_side(X, rows, n_rows, a, limit):
 
 @kernel
 def grow_branch(X, labels, low, starts, n_classes, draws, attributes, limits, shares):
-    """Split the node of row 0 until its labels, or its rows, are equal; return how many nodes there are.
+    """Split the node of row 0 until its labels, or its rows, are equal; return the number of nodes.
 
     `X`, (n, d) int32, begins with the explained sample; `draws` has a number for each node (`best_split`).
-    Filled, (n,) each: `attributes` and `limits`, "attribute ≤ limit?", and `shares`, that of the node's rows
+    Outputs, (n,) each: `attributes` and `limits` of "attribute ≤ limit?", and `shares` of the node's rows
     that go left.
     """
     n_rows, d = X.shape

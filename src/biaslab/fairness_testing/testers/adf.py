@@ -1,4 +1,4 @@
-"""ADF: gradients lead seeds to discriminatory samples; walks around these find more (Zhang et al. 2021)."""
+"""ADF: gradients guide seeds to discriminatory samples, and walks find more (Zhang et al. 2021)."""
 
 from dataclasses import dataclass, replace
 
@@ -18,54 +18,53 @@ from biaslab.fairness_testing.testers.two_phases import Algorithm, Finds
 
 @dataclass(frozen=True)
 class Settings:
-    """What the authors' published code and the paper do differently; the defaults are `PAPER`.
+    """Differences between the authors' published code and the paper; the defaults are `PAPER`.
 
-    Switch one at a time with `dataclasses.replace`. Not switches: gradients are those of the predicted label,
-    since the ground truth that the paper names is unknown as soon as a sample is perturbed; a sample is
-    checked after each of the `MAX_ITER` steps, too (``for iter from 0 to max_iter``, both ends included, as
-    the code does). The code perturbs a discriminatory sample further if an earlier seed led to the same one;
-    here it stops, as Algorithm 1 does, so that seeds do not depend on each other.
+    Change one switch at a time with `dataclasses.replace`. Not switches: gradients are of the predicted
+    label, because the paper's ground truth is unknown for a perturbed sample; a sample is also checked after
+    each of the `MAX_ITER` steps (``for iter from 0 to max_iter``, both ends included, as in the code). The
+    code perturbs a discriminatory sample further if an earlier seed reached the same sample; here the search
+    stops, as in Algorithm 1, so that seeds are independent.
     """
 
-    # Move seeds into the domain first, so that every reported sample is inside. The code (False) checks
-    # them as they are in the data, where some are outside; the first step moves them inside.
+    # Move seeds into the domain first, so that every reported sample is inside. The code (False) checks them
+    # as in the data, where some are outside; the first step moves them inside.
     clip_seeds: bool = True
-    # Least and greatest protected value that the global phase tries, instead of the
-    # domain's. The code takes census' bounds for the column for every data set, which differ for the age
-    # of credit alone: (0, 39), not (1, 8).
+    # Least and greatest protected value of the global phase, instead of the domain's. The code uses census'
+    # bounds of the column for every data set; they differ only for the age of credit: (0, 39), not (1, 8).
     enumerated: tuple[int, int] | None = None
-    # The code (True) multiplies the direction of a global step once more by the sign of the sample's own
-    # gradient: a sample whose gradient is zero never moves, neither in its partner's direction nor at
-    # random, and one whose partner's gradient is zero goes up in every attribute. False: such a sample
-    # takes the other's signs; where no attribute is left, a random one goes up or down.
+    # The code (True) multiplies the direction of a global step again by the sign of the sample's own
+    # gradient. A sample with a zero gradient never moves, and a sample whose partner has a zero gradient goes
+    # up in every attribute. False: such a sample uses the other's signs; if no attribute is left, a random
+    # one goes up or down.
     signs_twice: bool = False
-    # A sample whose output is the same for all protected values has no farthest partner (Equation 3). The
-    # code (True) gives it one with protected value -1; False takes the first other one.
+    # A sample with equal outputs for all protected values has no farthest partner (Equation 3). The code
+    # (True) uses a partner with protected value -1; False uses the first other value.
     value_below_domain: bool = False
-    # TensorFlow, which the code uses, rounds float32 numbers below 1.2e-38 to zero (True), so that more
-    # gradients of a network that is very sure are zero.
+    # The code's TensorFlow rounds float32 numbers below 1.2e-38 to zero (True), so that more gradients of a
+    # very confident network are zero.
     subnormal_is_zero: bool = False
-    # Gradients of a discriminatory pair in the local phase: each of its own label, as in the code (True),
-    # or both of the sample's label (False): y is the same in lines 6 and 7 of Algorithm 7.
+    # Gradients of a discriminatory pair in the local phase: each of its own label, as in the code (True), or
+    # both of the sample's label (False), because y is the same in lines 6 and 7 of Algorithm 7.
     own_labels: bool = False
-    # Probability that the local phase goes on from a sample that is not discriminatory, when the hop
-    # began at one that is. 1: always, as line 10 of Algorithm 7 says. exp(-1): the code's basin hopping,
-    # by Metropolis' rule. 0: never, so that each hop begins at a discriminatory pair, as line 5 demands
-    # and the text says ("given a discriminatory sample pair"). Lines 5 and 10 contradict each other;
-    # `PAPER` follows line 5, since without a pair there is no x' to take a gradient of. This reading
-    # finds the most discriminatory samples by far.
+    # Probability that the local phase continues from a non-discriminatory sample if the hop began at a
+    # discriminatory sample. 1: always, as in line 10 of Algorithm 7. exp(-1): the code's basin hopping, by
+    # Metropolis' rule. 0: never, so that each hop begins at a discriminatory pair, as in line 5 and in the
+    # text ("given a discriminatory sample pair"). Lines 5 and 10 contradict each other; `PAPER` follows line
+    # 5, because without a pair there is no x' for a gradient. This reading finds the most discriminatory
+    # samples by far.
     acceptance: float = 0.0
-    # The code (True) keeps the protected values of the partner found in the global phase during the whole
-    # walk. False: each hop takes the first that give another label (Algorithm 7, lines 4 and 5); the last
-    # ones where there are none.
+    # The code (True) keeps the partner's protected values from the global phase during the entire walk.
+    # False: each hop uses the first values with another label (Algorithm 7, lines 4 and 5), or else the last
+    # values.
     fixed_partner: bool = False
-    # The code's minimiser visits further samples around negative values (True); see `adf_descent`. Such
-    # samples may leave the domain by one unit.
+    # The code's minimiser also visits samples around negative values (True); see `descend`. Such samples may
+    # leave the domain by one unit.
     negative_neighbours: bool = False
 
 
 PAPER = Settings()
-"""The algorithms as printed, on the reading that keeps to discriminatory pairs (`Settings.acceptance`)."""
+"""The algorithms as printed, in the reading that requires discriminatory pairs (`Settings.acceptance`)."""
 PUBLISHED = Settings(
     clip_seeds=False,
     signs_twice=True,
@@ -76,7 +75,7 @@ PUBLISHED = Settings(
     fixed_partner=True,
     negative_neighbours=True,
 )
-"""The authors' published code; for the age of credit, set `enumerated`, too."""
+"""The authors' published code; for the age of credit, also set `enumerated`."""
 
 
 _SMALLEST_NORMAL = np.finfo(np.float32).smallest_normal
@@ -90,7 +89,7 @@ def pair_gradients(
     partner_labels: np.ndarray,
     subnormal_is_zero: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gradients of samples and of their partners (Algorithm 1, lines 12 and 13; 7, 6 and 7)."""
+    """Return the gradients of samples and of their partners (Algorithm 1, lines 12, 13; 7, lines 6, 7)."""
     gradients = model.input_gradients(np.concatenate([X, partners]), np.concatenate([labels, partner_labels]))
     if subnormal_is_zero:
         gradients = np.where(np.abs(gradients) < _SMALLEST_NORMAL, 0, gradients)
@@ -102,8 +101,8 @@ def find_globally(
 ) -> tuple[Trail, Finds]:
     """Perturb seeds, (n, d) int32, until they are discriminatory, or `MAX_ITER` times (Algorithm 1).
 
-    The draws, (n, MAX_ITER, 2) uniform, say which attribute moves, and which way, where gradients say
-    nothing. The trail has all samples that were checked, seed by seed.
+    The draws, (n, MAX_ITER, 2) uniform, choose attribute and direction if gradients give none. The trail has
+    all checked samples, seed by seed.
     """
     subject = replace(subject, protected=_enumerated(subject.protected, settings.enumerated))
     domain = subject.domain
@@ -130,11 +129,11 @@ def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protect
 def choose_steps(
     subject: Subject, X: np.ndarray, found: Check, draws: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the partner of each sample and where the pair is to move (Algorithm 3, before it is clipped).
+    """Return the partner of each sample and the steps of the pair (Algorithm 3, before clipping).
 
-    `found` is what a check says of the samples, with outputs. Partners, signs that both gradients have, or 0
-    (Example 4.3), and steps: (n, d) int32 each. No step goes along a protected attribute, but its sign is
-    told. `draws`, (n, 2), are as in `find_globally`, of one perturbation.
+    `found` is a check of the samples with outputs. Partners, shared signs of both gradients or 0 (Example
+    4.3), and steps: (n, d) int32 each. Steps are 0 for protected attributes, but signs are not. `draws`, (n,
+    2), are those of `find_globally` for one perturbation.
     """
     pair = X.copy()
     chosen, differences = farthest(subject, X, found)
@@ -149,10 +148,10 @@ def choose_steps(
 
 
 def farthest(subject: Subject, X: np.ndarray, found: Check) -> tuple[np.ndarray, np.ndarray]:
-    """Return which other protected values have the output farthest from the sample's (Equation 3), how far.
+    """Return the protected values with the output farthest from the sample's (Equation 3), and the distance.
 
-    The output is that of the samples' own labels, as the check has `found` it; of equal places among the
-    combinations of values, (n,) int64, the first are returned.
+    Outputs are of the samples' own labels, from the check `found`; the first combination of values, as an
+    index (n,) int64, wins ties.
     """
     rows = np.arange(len(X))
     of_variants = found.variant_outputs[rows, :, found.labels]
@@ -171,34 +170,34 @@ def _directions(
     steps = np.where(s_is_zero, t, np.where(t_is_zero, s, agreeing))
     steps[:, subject.protected.columns] = 0
     others = subject.free
-    lost = np.flatnonzero(~steps.any(axis=1))
-    column = others[(draws[lost, 0] * len(others)).astype(int)]
-    steps[lost, column] = 1 if signs_twice else np.where(draws[lost, 1] < 0.5, 1, -1)
+    stuck = np.flatnonzero(~steps.any(axis=1))
+    column = others[(draws[stuck, 0] * len(others)).astype(int)]
+    steps[stuck, column] = 1 if signs_twice else np.where(draws[stuck, 1] < 0.5, 1, -1)
     return steps * s if signs_twice else steps
 
 
 @dataclass
 class Walks:
-    """Where g walks stand."""
+    """The states of g walks."""
 
     samples: np.ndarray  # (g, d) int32
     labels: np.ndarray  # (g,) int64
     variant_labels: np.ndarray  # (g, m) int64: with each combination of protected values
     discriminatory: np.ndarray  # (g,) bool
-    partners: np.ndarray  # (g, p) int32: protected values of the sample that each one is compared with
+    partners: np.ndarray  # (g, p) int32: protected values of the compared sample
 
     def take(self, rows: np.ndarray) -> "Walks":
-        """Return some of the walks."""
+        """Return the walks in rows."""
         return Walks(*(column[rows] for column in vars(self).values()))
 
     def put(self, rows: np.ndarray, other: "Walks") -> None:
-        """Let some of the walks stand where others do."""
+        """Replace the walks in rows by others."""
         for name, column in vars(self).items():
             column[rows] = getattr(other, name)
 
 
 class Explorer:
-    """Checks samples and notes the visits; a walk's partner may be fixed."""
+    """Checks samples and records the visits; a walk's partner may be fixed."""
 
     def __init__(self, subject: Subject, fixed_partner: bool, visits: Visits) -> None:
         self.subject = subject
@@ -208,7 +207,7 @@ class Explorer:
     def visit(
         self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int
     ) -> Walks:
-        """Check samples and note them; `queries` were put to the model before, other than for the check."""
+        """Check and record samples; `queries` are earlier model queries outside the check."""
         found = check(self.subject, samples)
         discriminatory = found.discriminatory
         self.visits.add(samples, discriminatory, seeds, queries + found.queries)
@@ -219,13 +218,13 @@ class Explorer:
 
 
 def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
-    """Return where minimisation ends (the authors' published code runs it after each hop).
+    """Return the end of the minimisation (the authors' published code runs it after each hop).
 
-    The code truncates real values towards zero, so that a finite difference of 1e-8 sees the same sample, and
-    no gradient; but the one from c < 0 sees c + 1. Such neighbours are visited, too. Where one is
-    discriminatory and the sample is not, or the reverse, a line search follows: its first point moves all
-    such attributes together by a distance of one, away from samples that are not discriminatory. Nearer
-    points truncate to the same. Further iterations, after an improvement, are left out.
+    The code truncates real values towards zero, so that a finite difference of 1e-8 yields the same sample
+    and no gradient, except for c < 0, which yields c + 1. Such neighbours are also visited. If exactly one of
+    sample and neighbour is discriminatory, a line search follows. Its first point moves all such attributes
+    jointly by a distance of one, away from non-discriminatory samples. Nearer points truncate to the same
+    sample. Further iterations, after an improvement, are omitted.
     """
     differs = _visit_neighbours(explorer, walks, seeds)
     rows = np.flatnonzero(differs.any(axis=1))
@@ -233,7 +232,7 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
         return walks
     start, differs = walks.take(rows), differs[rows]
     samples = start.samples + np.where(start.discriminatory[:, None], -1, 1) * differs
-    # Less than one unit away from zero truncates to the sample itself.
+    # A distance below one unit from zero truncates to the sample itself.
     stays = start.discriminatory & (differs.sum(axis=1) > 1)
     samples = np.where(stays[:, None], start.samples, samples).astype(np.int32)
     found = explorer.visit(samples, start.partners, seeds[rows], 0)
@@ -244,7 +243,7 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
 
 
 def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np.ndarray:
-    """Visit the neighbours one unit above negative values; return which ones differ, (g, d) bool."""
+    """Visit the neighbours one unit above negative values; return whether each differs, (g, d) bool."""
     rows, columns = np.nonzero(walks.samples < 0)
     differs = np.zeros(walks.samples.shape, bool)
     if len(rows):
@@ -258,8 +257,8 @@ def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
     """Walk around discriminatory samples (Algorithm 7).
 
-    The draws, (g, hops, 3) uniform, say which attribute moves, which way, and whether a failure is kept. The
-    trail has the starts and all samples tried, walk by walk.
+    The draws, (g, hops, 3) uniform, choose attribute, direction, and whether a failure is accepted. The trail
+    has the starts and all tried samples, walk by walk.
     """
     domain, others = subject.domain, subject.free
     visits = Visits(domain.n_attributes)
@@ -271,24 +270,24 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
         walks = explorer.visit(samples, partners, finds.seeds, queries)
         return descend(explorer, walks, finds.seeds) if settings.negative_neighbours else walks
 
-    at = arrive(finds.samples.copy(), finds.partners.copy(), 0)
+    position = arrive(finds.samples.copy(), finds.partners.copy(), 0)
     shares = np.empty((len(finds.seeds), len(others)))
     moved = np.ones(len(finds.seeds), bool)
-    for way, side, chance in np.moveaxis(draws, 0, 2):
-        asked = np.zeros(len(moved), np.int64)
-        weights, asked[moved] = attribute_weights(subject, at.take(moved), settings)
+    for attribute_draws, direction_draws, chance in np.moveaxis(draws, 0, 2):
+        n_queries = np.zeros(len(moved), np.int64)
+        weights, n_queries[moved] = attribute_weights(subject, position.take(moved), settings)
         shares[moved] = weights.cumsum(axis=1)
-        steps = two_phases.steps(subject, shares, way, side)
-        tried = arrive(domain.clip(at.samples + steps), at.partners, asked)
-        moved = tried.discriminatory | ~at.discriminatory | (chance < settings.acceptance)
-        at.put(moved, tried.take(moved))
+        steps = two_phases.steps(subject, shares, attribute_draws, direction_draws)
+        tried = arrive(domain.clip(position.samples + steps), position.partners, n_queries)
+        moved = tried.discriminatory | ~position.discriminatory | (chance < settings.acceptance)
+        position.put(moved, tried.take(moved))
     return visits.trail()
 
 
 def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights of the attributes `Subject.free`, (g, k) (Algorithm 8, before the division).
 
-    And how many samples the model was asked about for each walk, (g,) int64.
+    Also return the number of model queries of each walk, (g,) int64.
     """
     pair = walks.samples.copy()
     pair[:, subject.protected.columns] = walks.partners
@@ -301,14 +300,14 @@ def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tup
     )
     saliency = (np.abs(g).astype(float) + np.abs(h))[:, subject.free]
     zero = saliency == 0
-    with np.errstate(divide="ignore"):  # where one is zero, the limit: those share all probability
+    with np.errstate(divide="ignore"):  # if a saliency is zero, the limit: zeros share all probability
         return np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency), queries
 
 
 def _partner_labels(subject: Subject, walks: Walks, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of partners, (g,) int64, and which ones no check has told, (g,) bool.
+    """Return the labels of partners, (g,) int64, and whether no check contains the label, (g,) bool.
 
-    A partner is unknown whose protected values are outside the domain, where a global phase has found it.
+    A label is unknown if a global phase found the partner's protected values outside the domain.
     """
     places = subject.protected.positions(pair)
     labels, unknown = walks.variant_labels[np.arange(len(pair)), places], places < 0

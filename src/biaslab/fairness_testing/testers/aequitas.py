@@ -1,10 +1,10 @@
-"""AEQUITAS, fully directed: uniform samples, then walks that share one distribution over the attributes.
+"""AEQUITAS, fully directed: uniform samples, then walks with a shared distribution over the attributes.
 
-Udeshi et al. 2018, as the authors of ADF run it (Zhang et al. 2021, Section 4.3 and Table IV, and their
+Udeshi et al. 2018, as run by the authors of ADF (Zhang et al. 2021, Section 4.3 and Table IV, and their
 published code). A hop moves one attribute, drawn from a distribution that all walks share, by one unit. Its
-direction is drawn from a distribution of that attribute, or evenly where the value is at a bound. A hop to a
-discriminatory sample makes the attribute, and the direction, likelier by 0.001 for every later hop of any
-walk; another hop makes them less likely.
+direction is drawn from a distribution of that attribute, or evenly if the value is at a bound. A hop to a
+discriminatory sample raises the probabilities of the attribute and the direction by 0.001 for all later hops
+of all walks; any other hop lowers them.
 """
 
 from collections.abc import Iterator
@@ -28,28 +28,27 @@ _START = kernels.Stand(visit=0, here=0, energy=True, success=True)
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the published code and the paper differ.
+    """Differences between the published code and the paper.
 
-    The check of the code returns the first protected value that gets another label, or the sample's own where
-    none does. Taken for a truth value, as `falsy_energy` does, it says whether that value is other than 0.
+    The check in the code returns the first protected value with another label, or else the sample's own
+    value. `falsy_energy` uses that value as a truth value: whether it differs from 0.
     """
 
-    # Whether a walk goes on from the new sample by the Metropolis rule of ``scipy.optimize.basinhopping``
-    # at temperature 1: always to one of no higher energy, otherwise with probability 1/e. The paper's
-    # walk goes on from every new sample.
+    # Whether a walk continues from the new sample by the Metropolis rule of ``scipy.optimize.basinhopping``
+    # at temperature 1: always if the energy is not higher, otherwise with probability 1/e. The paper's walk
+    # continues from every new sample.
     metropolis: bool
-    # Whether the energy in that rule is 1 where the check returns 0, and 0 elsewhere, as in the code.
-    # What was meant: 0 for a discriminatory sample, otherwise 1.
+    # Whether the energy in that rule is 1 if the check returns 0, and otherwise 0, as in the code. The
+    # intended energy is 0 for a discriminatory sample, otherwise 1.
     falsy_energy: bool
-    # Whether the protected attributes are perturbed like the others, as in the code. In the paper, the
-    # distribution is one over the attributes that are not protected.
+    # Whether protected attributes are also perturbed, as in the code. In the paper, the distribution covers
+    # only attributes that are not protected.
     perturb_protected: bool
-    # Whether a visit to a sample with a negative value is one to the sample with the next greater value,
-    # too, for each such value. The minimiser inside basinhopping takes finite differences: it checks the
-    # sample again and again with one value raised by 1e-8, which truncates to the same sample, except
-    # from a negative value. The checks of the same sample change nothing and are not repeated here.
-    # (Should the energies of such neighbours differ, the minimiser would move along a slope that is not
-    # there; this is left out.)
+    # Whether a visit to a sample with negative values also visits the sample with the next greater value, for
+    # each such value. The minimiser in basinhopping takes finite differences: it repeatedly checks the sample
+    # with one value raised by 1e-8, which truncates to the same sample except from a negative value. Repeated
+    # checks of the same sample change nothing and are omitted here. (If the energies of such neighbours
+    # differ, the minimiser would follow a slope that does not exist; this is also omitted.)
     negative_neighbours: bool
 
 
@@ -58,11 +57,11 @@ PAPER = Settings(metropolis=False, falsy_energy=False, perturb_protected=False, 
 
 
 def search(task: Task, settings: Settings) -> Iterator[Phases]:
-    """Search for discriminatory samples: among uniform ones, then around those found.
+    """Search for discriminatory samples: among uniform samples, then around the finds.
 
-    It cannot be cut, as the walks learn from each other. The code of the authors starts no walk from a find
-    that an earlier walk has met. In a domain worth sampling, uniform samples hardly ever are; here all finds
-    are walked from. In both trails, seeds are numbered by the uniform samples.
+    The search cannot be cut into parts, because walks learn from each other. The authors' code starts no walk
+    from a find that an earlier walk visited. In a domain worth sampling, this is rare for uniform samples;
+    here walks start from all finds. In both trails, seeds are numbered by the uniform samples.
     """
     X = random_search.draw(task.subject, task.n_seeds, stream(task.seed, "aequitas", "global"))
     global_ = random_search.visit(task.subject, X)
@@ -72,10 +71,10 @@ def search(task: Task, settings: Settings) -> Iterator[Phases]:
 
 
 def search_around(task: Task, settings: Settings) -> Trail:
-    """Walk from given seeds, one after the other; what a walk has learned is passed on to the next.
+    """Walk from given seeds in sequence; a walk passes its learned distributions on to the next walk.
 
-    A value outside the domain is moved into it when its attribute is perturbed. Each walk has a random stream
-    of its own. The trail has the starts and all samples tried, walk by walk.
+    A value outside the domain is moved inside when its attribute is perturbed. Each walk has its own random
+    stream. The trail has the starts and all tried samples, walk by walk.
     """
     if task.hops < 0:
         raise InputError(f"walks of {task.hops} hops: give a number that is not negative")
@@ -106,7 +105,7 @@ TESTER = Tester(
 
 
 def _perturbed_evenly(subject: Subject, settings: Settings) -> np.ndarray:
-    """Return how likely each attribute is perturbed before anything is learned, (d,) float64."""
+    """Return the initial probability of perturbing each attribute, (d,) float64."""
     allowed = np.ones(subject.domain.n_attributes)
     if not settings.perturb_protected:
         allowed[list(subject.protected.columns)] = 0
@@ -116,7 +115,7 @@ def _perturbed_evenly(subject: Subject, settings: Settings) -> np.ndarray:
 
 
 def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:
-    """Walk to the end; a model that is not compiled is asked about one visit at a time, and no other."""
+    """Walk to the end; query a model that is not compiled for one visit at a time."""
     model, stand = subject.model, _START
     if isinstance(model, Network):
         kernels.walk_network(walk, stand, rules, model.n_classes, *model.packed)
@@ -124,20 +123,20 @@ def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:
     while stand.visit < len(walk.samples):
         end = stand.visit + 1
         kernels.guess_visits(walk, stand, end, rules)
-        found = check(subject, walk.samples[stand.visit : end])
-        labels = np.concatenate([found.variant_labels, found.labels[:, None]], axis=1)
+        checked = check(subject, walk.samples[stand.visit : end])
+        labels = np.concatenate([checked.variant_labels, checked.labels[:, None]], axis=1)
         stand = kernels.take_visits(walk, stand, end, labels, rules)
 
 
 def _trail(subject: Subject, walk: kernels.Walk, number: int, settings: Settings) -> Trail:
-    """Return the trail of one walk, each visit followed by those to its neighbours."""
+    """Return the trail of a walk, each visit followed by the visits to its neighbours."""
     protected = subject.protected
     visits, columns = np.nonzero((walk.samples < 0) & settings.negative_neighbours)
     neighbours = walk.samples[visits]
     neighbours[np.arange(len(visits)), columns] += 1
     order = np.argsort(np.concatenate([np.arange(len(walk.samples)), visits]), kind="stable")
     samples = np.concatenate([walk.samples, neighbours])[order]
-    found = check(subject, neighbours).discriminatory
-    discriminatory = np.concatenate([walk.discriminatory, found])[order]
+    is_discriminatory = check(subject, neighbours).discriminatory
+    discriminatory = np.concatenate([walk.discriminatory, is_discriminatory])[order]
     queries = len(protected.values) + (protected.positions(samples) < 0)
     return Trail(samples, discriminatory, np.full(len(order), number, np.int32), queries)

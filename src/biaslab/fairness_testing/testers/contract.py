@@ -1,6 +1,6 @@
-"""What a tester is: the task that it gets, what it gives back, and the row that describes it.
+"""The contract of a tester: its task, its result, and the row that describes it.
 
-Everything else asks the row; nothing depends on which tester it is.
+All other code depends only on the row, not on which tester it describes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,18 +16,18 @@ from biaslab.fairness_testing.testers.trails import Phases, Trail, join
 
 @dataclass(frozen=True)
 class Task:
-    """What is searched, from where, and how far; a tester takes of it what it needs."""
+    """The scope of a search; a tester uses only the fields that it needs."""
 
     subject: Subject
     data: np.ndarray  # (N, d) int32, the rows of the classifier's data
-    seeds: np.ndarray  # (n, d) int32: rows that a search starts from; none for a tester that draws its seeds
-    n_seeds: int  # how many these are, or how many a tester draws
+    seeds: np.ndarray  # (n, d) int32: rows from which a search starts; none for a tester that draws its seeds
+    n_seeds: int  # number of seeds, or of seeds to draw
     hops: int  # steps of a walk around a find
-    n_explored: int  # different samples to explore, if each costs as much as a whole walk costs others
-    n_drawn: int  # samples that a tester draws if it does nothing but draw
+    n_explored: int  # distinct samples to explore, if each costs as much as an entire walk of other testers
+    n_drawn: int  # samples to draw for a tester that only draws
     seed: int
-    first: int = 0  # the number of the first seed, where these are a part of all
-    part_seeds: int | None = None  # most seeds taken before what was tried is yielded, if it can be cut
+    first: int = 0  # the number of the first seed, if these seeds are a part
+    part_seeds: int | None = None  # largest number of seeds per yielded part, if the search can be cut
 
     def parts(self) -> Iterator["Task"]:
         """Yield the task cut into parts of `part_seeds` of its seeds, at least one part."""
@@ -39,36 +39,36 @@ class Task:
 
 @dataclass(frozen=True)
 class Tester:
-    """One row of the registry."""
+    """A row of the registry."""
 
     name: str  # in files and on the command line
-    title: str  # what people call it
-    # Its settings by mode; a tester with one mode has no switches and is the same in both.
+    title: str  # display name
+    # Settings by mode; a tester with one mode has no switches and is the same in both modes.
     modes: Mapping[str, Any]
-    # Yields what was tried from some seeds after the other; a search that cannot be cut yields once. Seeds
-    # searched in parts give the same trails as all at once.
+    # Yields the trails of the seeds in sequence; a search that cannot be cut yields once. Seeds searched in
+    # parts give the same trails as all seeds at once.
     search: Callable[[Task, Any], Iterator[Phases]]
-    # The local phase alone, from given seeds which it numbers from 0 on; None without such a phase.
+    # The local phase alone, from given seeds, numbered from 0; None without such a phase.
     search_around: Callable[[Task, Any], Trail] | None = None
-    # The global phase alone, of a tester that mixes its phases; None where the one in `Phases` is the same.
+    # The global phase alone, for a tester that mixes its phases; None if it equals the one in `Phases`.
     search_globally: Callable[[Task, Any], Trail] | None = None
-    draws_seeds: bool = False  # from the domain; it takes no rows of the data
-    # Whether a sample, or a seed, costs so much that local phases are compared on few seeds, once, which
-    # share `Task.n_explored`, and that a small budget of queries would be spent before anything is found.
+    draws_seeds: bool = False  # from the domain, instead of rows of the data
+    # Whether a sample, or a seed, costs so much that local phases are compared once, on few seeds that share
+    # `Task.n_explored`, and that a small budget of queries is spent before the first find.
     is_costly: bool = False
-    # Returns settings with other bounds of the protected attribute, those of the authors' code; None where
-    # the code takes the domain's.
+    # Returns settings with the protected attribute's bounds of the authors' code; None if the code uses the
+    # domain's bounds.
     with_bounds: Callable[[Any, tuple[int, int]], Any] | None = None
-    # Whether the paper proposes it: its quirks are repaired one at a time, and its finds are labelled by
-    # every rule.
+    # Whether the paper proposes the tester: its quirks are ablated one at a time, and its finds are labelled
+    # by every rule.
     is_proposed: bool = False
     is_retrained: bool = True  # whether networks are retrained with its finds
-    # Whether it is younger than the paper: the paper's experiment leaves it out, and it is compared with the
-    # others at equal budgets alone.
+    # Whether the tester is younger than the paper: the paper's experiment excludes it, and it is compared
+    # only at equal budgets.
     is_later: bool = False
 
     def settings(self, mode: str, published_bounds: tuple[int, int] | None = None) -> Any:
-        """Return the settings in a mode; the bounds are those of the authors' code, if not the domain's."""
+        """Return the settings in a mode; the bounds are the authors' code's, if not the domain's."""
         if len(self.modes) == 1:
             return next(iter(self.modes.values()))
         settings = self.modes[mode]
@@ -78,7 +78,7 @@ class Tester:
 
 
 def collect(parts: Iterable[Phases]) -> Phases:
-    """Return what all parts of a search tried, as if they were one."""
+    """Return the trails of all parts of a search as a single part."""
     parts = list(parts)
     global_, local = ([getattr(part, name) for part in parts] for name in ("global_", "local"))
     return Phases(join(global_), join(local), sum(part.n_idle for part in parts))

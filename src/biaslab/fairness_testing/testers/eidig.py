@@ -1,8 +1,8 @@
-"""EIDIG: gradients of the output, and what was known before used again (Zhang, Zhang and Zhang 2021, ISSTA).
+"""EIDIG: gradients of the output, with reuse of earlier gradients (Zhang, Zhang and Zhang 2021, ISSTA).
 
-The global phase adds up gradients with a decay (momentum), so that seeds meet the decision boundary sooner.
-The local one keeps the chances of the attributes for some steps, and takes no gradient in between. EIDIG-5
-renews them after five steps in a row that found something, EIDIG-INF never.
+The global phase accumulates gradients with a decay (momentum), so that seeds reach the decision boundary
+sooner. The local phase keeps the attributes' probabilities for some steps without new gradients. EIDIG-5
+renews them after five successful steps in a row, EIDIG-INF never.
 """
 
 from dataclasses import dataclass, replace
@@ -25,22 +25,22 @@ EPSILON = 1e-6
 
 @dataclass(frozen=True)
 class Settings:
-    """The numbers of EIDIG, and its switches: what the authors' code does by a slip, and what is meant.
+    """The parameters of EIDIG, and switches between slips of the authors' code and the intended behaviour.
 
-    Not switches: the code walks once from a find that two seeds share; here no seed depends on another. Its
-    local phase writes its first step into the list of the global phase's finds, so that a moved sample,
-    which nothing has checked, is reported in place of each; here what was checked is counted. It draws seeds
-    from clusters at random; here all testers start from the same ones. Its domain is the range of the data,
-    so that no seed lies outside; here seeds are moved into the domain first.
+    Not switches: the code walks once from a find that two seeds share; here seeds are independent. Its local
+    phase writes its first step into the list of global finds, so that an unchecked, moved sample is reported
+    in place of each find; here the checked samples count. It draws seeds from clusters at random; here all
+    testers start from the same seeds. Its domain is the range of the data, so that no seed is outside; here
+    seeds are moved into the domain first.
     """
 
-    update_interval: int | None  # steps after which the chances of the attributes are renewed; None: never
-    decay: float = 0.5  # share of the gradients before that is kept in each step of the global phase
-    # Whether the sample after the last step of the global phase is checked, too. The code does so where
-    # it takes times (True), not where it counts (False).
+    update_interval: int | None  # steps after which the attributes' probabilities are renewed; None: never
+    decay: float = 0.5  # share of earlier gradients that each step of the global phase keeps
+    # Whether the sample after the last step of the global phase is also checked. The code checks it when
+    # measuring times (True), not when counting (False).
     checks_last: bool = True
-    # A sample whose output is the same for all protected values has no farthest partner. The code (True)
-    # takes the sample itself; False takes the first other one.
+    # A sample with equal outputs for all protected values has no farthest partner. The code (True) uses the
+    # sample itself; False uses the first other value.
     own_partner: bool = False
 
 
@@ -49,8 +49,8 @@ def find_globally(
 ) -> tuple[Trail, Finds]:
     """Move seeds, (n, d) int32, towards the decision boundary until they are discriminatory.
 
-    No draws are needed: a sample whose gradients agree in no attribute stays where it is. The trail has all
-    samples that were checked, seed by seed.
+    No draws are needed: a sample without agreeing gradients does not move. The trail has all checked samples,
+    seed by seed.
     """
     domain, protected = subject.domain, subject.protected
     X = domain.clip(seeds)
@@ -70,10 +70,10 @@ def find_globally(
 
 
 def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) -> Trail:
-    """Walk around discriminatory samples; a step that finds nothing goes back to where the walk began.
+    """Walk around discriminatory samples; a step without a find returns to the start of the walk.
 
-    The draws, (g, hops, 3) uniform, say which attribute moves, which way, and which partner is taken. The
-    trail has the starts and all samples tried, walk by walk.
+    The draws, (g, hops, 3) uniform, choose attribute, direction and partner. The trail has the starts and all
+    tried samples, walk by walk.
     """
     domain, visits = subject.domain, Visits(subject.domain.n_attributes)
     if not len(finds.seeds):
@@ -85,27 +85,27 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
         return visits.trail()
     pair = _farthest_pair(subject, finds.samples, found, own_partner=False)
     first_shares = attribute_weights(subject, finds.samples, found, pair).cumsum(axis=1)
-    at, shares = finds.samples.copy(), first_shares.copy()
-    age, gradients = np.zeros(len(at), np.int64), np.full(len(at), of_gradients)
-    for way, side, chance in np.moveaxis(draws, 0, 2):
+    position, shares = finds.samples.copy(), first_shares.copy()
+    age, gradients = np.zeros(len(position), np.int64), np.full(len(position), of_gradients)
+    for attribute_draws, direction_draws, chance in np.moveaxis(draws, 0, 2):
         stale = np.flatnonzero(age == settings.update_interval) if settings.update_interval else []
         if len(stale):
-            known = found.take(stale)
-            pair = _random_pair(subject, at[stale], known, chance[stale])
-            shares[stale] = attribute_weights(subject, at[stale], known, pair).cumsum(axis=1)
+            checked = found.take(stale)
+            pair = _random_pair(subject, position[stale], checked, chance[stale])
+            shares[stale] = attribute_weights(subject, position[stale], checked, pair).cumsum(axis=1)
             age[stale], gradients[stale] = 0, of_gradients
-        at = domain.clip(at + two_phases.steps(subject, shares, way, side))
-        found = check(subject, at, with_outputs=True)
-        visits.add(at, found.discriminatory, finds.seeds, found.queries + gradients)
+        position = domain.clip(position + two_phases.steps(subject, shares, attribute_draws, direction_draws))
+        found = check(subject, position, with_outputs=True)
+        visits.add(position, found.discriminatory, finds.seeds, found.queries + gradients)
         failed = ~found.discriminatory
-        age, gradients = np.where(failed, 0, age + 1), np.zeros(len(at), np.int64)
-        at[failed], shares[failed] = finds.samples[failed], first_shares[failed]
+        age, gradients = np.where(failed, 0, age + 1), np.zeros(len(position), np.int64)
+        position[failed], shares[failed] = finds.samples[failed], first_shares[failed]
     return visits.trail()
 
 
 @dataclass(frozen=True)
 class _Partners:
-    """The samples that others are compared with, and what a check of these has told of them."""
+    """The partners of samples, with labels and outputs from the check of the samples."""
 
     samples: np.ndarray  # (n, d) int32
     labels: np.ndarray  # (n,) int64
@@ -113,23 +113,23 @@ class _Partners:
 
     @classmethod
     def of(cls, subject: Subject, X: np.ndarray, found: Check, chosen: np.ndarray) -> "_Partners":
-        """Return samples with the combinations of protected values at the places that are chosen."""
+        """Return samples with the chosen combinations of protected values."""
         rows, samples = np.arange(len(X)), X.copy()
         samples[:, subject.protected.columns] = subject.protected.values[chosen]
         return cls(samples, found.variant_labels[rows, chosen], found.variant_outputs[rows, chosen])
 
 
 def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    """Return the gradients of the probability that the model gives to labels, (n, d) float64.
+    """Return the gradients of the probability of labels, (n, d) float64.
 
-    The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx; `outputs`, (n, k), are the samples'.
+    The cross entropy is J = -log p, therefore dp/dx = -p dJ/dx; `outputs`, (n, k), are of the samples.
     """
     p = outputs[np.arange(len(X)), labels].astype(float)
     return -p[:, None] * model.input_gradients(X, labels)
 
 
 def attribute_weights(subject: Subject, X: np.ndarray, found: Check, pair: _Partners) -> np.ndarray:
-    """Return the weights of the attributes `Subject.free`, (n, k) float64: the less they matter, the more."""
+    """Return the weights of the attributes `Subject.free`, (n, k) float64, larger for less salient ones."""
     g, h = np.abs(_pair_gradients(subject.model, X, found, pair))
     return 1 / ((g + h)[:, subject.free] + EPSILON)
 
@@ -142,7 +142,7 @@ def _pair_gradients(model: Model, X: np.ndarray, found: Check, pair: _Partners) 
 
 
 def _farthest_pair(subject: Subject, X: np.ndarray, found: Check, own_partner: bool) -> _Partners:
-    """Return samples with the protected values whose output differs most from theirs."""
+    """Return samples with the protected values with the most different output."""
     chosen, differences = farthest(subject, X, found)
     pair = _Partners.of(subject, X, found, chosen)
     if not own_partner:
@@ -156,8 +156,8 @@ def _farthest_pair(subject: Subject, X: np.ndarray, found: Check, own_partner: b
 
 
 def _random_pair(subject: Subject, X: np.ndarray, found: Check, chance: np.ndarray) -> _Partners:
-    """Return samples with one of the protected values that flip their label, all as likely."""
-    rank = (chance * found.flips.sum(axis=1)).astype(int)  # which of them, from 0
+    """Return samples with random protected values that flip their label, drawn uniformly."""
+    rank = (chance * found.flips.sum(axis=1)).astype(int)  # index among the flipping values
     chosen = (found.flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
     return _Partners.of(subject, X, found, chosen)
 

@@ -1,13 +1,13 @@
-"""Path constraints: those that explain a label, which of them are negated, and samples that fulfil them.
+"""Path constraints: explanations of labels, negated constraints, and samples that satisfy them.
 
-An explanation is the branch that a sample takes in a decision tree fitted to a model's labels around it. The
-neighbourhood is that of LIME for categorical attributes (Ribeiro et al. 2016), as the authors' published
-code of symbolic generation takes it: the sample itself, and samples each of whose attributes is drawn from
-its distribution in the data, independent of the others *and of the sample*. They are not weighted by their
-distance from the sample, so that only its own branch makes an explanation local.
+An explanation is the branch of a sample in a decision tree fitted to a model's labels around the sample. The
+neighbourhood is that of LIME for categorical attributes (Ribeiro et al. 2016), as used in the authors'
+published code of symbolic generation. It consists of the sample itself and samples with each attribute drawn
+from its distribution in the data, independently of the other attributes *and of the sample*. Neighbours are
+not weighted by distance, so that only the sample's own branch makes an explanation local.
 
-Each constraint bounds one attribute, so the values that fulfil a conjunction form one interval of integers
-for each attribute. No solver is needed.
+Each constraint bounds one attribute, so that a conjunction allows one interval of integers per attribute. No
+solver is needed.
 """
 
 from collections.abc import Collection, Iterator
@@ -23,35 +23,35 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers import _explanation_trees_kernels
 
 T1 = 0.3
-"""The global search stops at the first constraint with less confidence."""
+"""The global search stops at the first constraint below this confidence."""
 LOCAL_RANK, GLOBAL_RANK = 1.0, 10.0
 
 
 @dataclass(frozen=True)
 class Path:
-    """Constraints of k nodes of a tree from the root on; together a conjunction."""
+    """The constraints of k nodes of a tree from the root on, as a conjunction."""
 
-    attributes: np.ndarray  # (k,) int64: the column that each node asks for
-    limits: np.ndarray  # (k,) int64: what its value is compared with
+    attributes: np.ndarray  # (k,) int64: the column that each node tests
+    limits: np.ndarray  # (k,) int64: the limit of its value
     left: np.ndarray  # (k,) bool: True for "value ≤ limit", False for "value > limit"
-    confidences: np.ndarray  # (k,) float64: share of the node's neighbours which fulfil the constraint
+    confidences: np.ndarray  # (k,) float64: share of the node's neighbours that satisfy the constraint
 
     def __len__(self) -> int:
         return len(self.attributes)
 
     def take(self, nodes: np.ndarray | slice) -> "Path":
-        """Return some of the constraints."""
+        """Return the constraints of nodes."""
         return Path(self.attributes[nodes], self.limits[nodes], self.left[nodes], self.confidences[nodes])
 
     def negated(self, node: int) -> "Path":
-        """Return the path with one constraint negated, and its confidence taken from 1."""
+        """Return the path with one constraint negated and its confidence subtracted from 1."""
         left, confidences = self.left.copy(), self.confidences.copy()
         left[node] = not left[node]
         confidences[node] = 1.0 - confidences[node]
         return Path(self.attributes, self.limits, left, confidences)
 
     def holds(self, X: np.ndarray) -> np.ndarray:
-        """Return which samples fulfil all constraints, (n,) bool."""
+        """Return whether samples satisfy all constraints, (n,) bool."""
         return ((X[:, self.attributes] <= self.limits) == self.left).all(axis=1)
 
 
@@ -70,7 +70,7 @@ class Explainer:
         self._low, self._high = data.min(axis=0), data.max(axis=0)
 
     def neighbours(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw the neighbourhood of a sample, (n_neighbours, d) int32, which comes first itself."""
+        """Draw the neighbourhood of a sample, (n_neighbours, d) int32; the sample is the first row."""
         d, n_rows = self._columns.shape
         rows = rng.integers(0, n_rows, size=(self.n_neighbours, d), dtype=np.uint32)
         X = self._columns.take(rows + n_rows * np.arange(d))
@@ -80,9 +80,8 @@ class Explainer:
     def explain(self, x: np.ndarray, rng: np.random.Generator) -> Path:
         """Return the branch of a sample in the unpruned tree of its neighbourhood.
 
-        The tree is CART's with Gini's impurity (scikit-learn's ``DecisionTreeClassifier``, which the authors'
-        published code calls): it splits halfway between values, and takes one of equally good attributes at
-        random.
+        The tree is CART with Gini's impurity (scikit-learn's ``DecisionTreeClassifier``, as in the authors'
+        published code). It splits halfway between values, and breaks ties between attributes at random.
         """
         X = self.neighbours(x, rng)
         labels = self.model.labels(X)
@@ -99,20 +98,20 @@ class Explainer:
 
 
 class Choice(StrEnum):
-    """Which value of its interval an attribute takes."""
+    """The rule for choosing the value of an attribute from its interval."""
 
     NEAREST = "nearest"
-    """The one nearest to the value that the sample has."""
+    """The value nearest to the sample's value."""
     LEAST = "least"
-    """The one nearest to zero; the solver Z3 mostly answers so."""
+    """The value nearest to zero, the usual answer of the solver Z3."""
 
 
 class Problem(NamedTuple):
-    """Constraints that a new sample must fulfil."""
+    """Constraints that a new sample must satisfy."""
 
     rank: float  # of the new sample in its queue; the lowest is taken first
-    path: Path  # the path with one constraint negated, by which equal problems are known
-    constraints: Path  # those of it which are to be solved
+    path: Path  # the path with one constraint negated, which identifies equal problems
+    constraints: Path  # the constraints to solve
 
 
 def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
@@ -125,10 +124,10 @@ def local_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
 
 
 def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]:
-    """Negate the last constraint of each beginning of a path, without those on protected attributes.
+    """Negate the last constraint of each prefix of a path, without constraints on protected attributes.
 
-    One for each constraint before the first with a confidence below `T1`. The rank is 10 minus the average
-    confidence of the beginning (the authors' published code).
+    There is one problem per constraint before the first with a confidence below `T1`. The rank is 10 minus
+    the average confidence of the prefix (the authors' published code).
     """
     free = path.take(~np.isin(path.attributes, list(protected)))
     for node, confidence in enumerate(free.confidences.tolist()):
@@ -139,7 +138,7 @@ def global_problems(path: Path, protected: Collection[int]) -> Iterator[Problem]
 
 
 def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and greatest value of each attribute, (d,) int64, that fulfil all constraints."""
+    """Return the least and greatest value of each attribute, (d,) int64, under all constraints."""
     low, high = domain.low.astype(np.int64), domain.high.astype(np.int64)
     left, right = constraints.left, ~constraints.left
     np.minimum.at(high, constraints.attributes[left], constraints.limits[left])
@@ -148,7 +147,7 @@ def intervals(constraints: Path, domain: Domain) -> tuple[np.ndarray, np.ndarray
 
 
 def solve(constraints: Path, x: np.ndarray, domain: Domain, choice: Choice) -> np.ndarray | None:
-    """Return a sample that fulfils all constraints within the domain, otherwise equal to `x`; or None."""
+    """Return a sample that satisfies all constraints in the domain, otherwise equal to `x`; or None."""
     low, high = intervals(constraints, domain)
     mentioned = np.unique(constraints.attributes)
     low, high = low[mentioned], high[mentioned]

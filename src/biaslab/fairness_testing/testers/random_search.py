@@ -1,4 +1,4 @@
-"""Uniform sampling of the domain: THEMIS (Zhang et al. 2021, Section 4.3), and the fairness it estimates."""
+"""Uniform sampling of the domain: THEMIS (Zhang et al. 2021, Section 4.3), and its fairness estimate."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from biaslab.fairness_testing.testers.trails import Phases, Trail
 def search(task: Task, settings: None = None) -> Iterator[Phases]:
     """Check samples drawn uniformly from the domain, with replacement.
 
-    Every sample has a number of its own. As many as there are seeds count as the global phase.
+    Every sample has its own number. The first `n_seeds` samples count as the global phase.
     """
     trail = visit(task.subject, draw(task.subject, task.n_drawn, stream(task.seed, "random search")))
     yield Phases(trail.part(slice(task.n_seeds)), trail.part(slice(task.n_seeds, None)))
@@ -34,7 +34,7 @@ TESTER = Tester(
 
 
 def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, float, float]:
-    """Estimate which share of the domain is discriminatory, with its interval (Table XII, "Before")."""
+    """Estimate the discriminatory share of the domain, with its interval (Table XII, "Before")."""
     X = draw(subject, n, stream(seed, "uniform fairness"))
     k = int(are_discriminatory(subject, X).sum())
     return k / n, *share_interval(k, n)
@@ -44,16 +44,16 @@ def draw(subject: Subject, n: int, rng: np.random.Generator) -> np.ndarray:
     """Draw `n` uniform samples, (n, d) int32."""
     if n < 1:
         raise InputError(f"{n} uniform samples: draw at least one")
-    takes, has = subject.model.n_attributes, subject.domain.n_attributes
-    if takes != has:
+    n_model, n_domain = subject.model.n_attributes, subject.domain.n_attributes
+    if n_model != n_domain:
         raise InputError(
-            f"the classifier takes samples of {takes} attributes, but the domain has {has};"
+            f"the classifier takes samples of {n_model} attributes, but the domain has {n_domain};"
             " give the domain of its data"
         )
     return subject.domain.draw(n, rng)
 
 
 def visit(subject: Subject, X: np.ndarray) -> Trail:
-    """Check samples, (n, d) int32, each a seed of its own, for the combinations of protected values."""
+    """Check samples, (n, d) int32, each as its own seed, for the combinations of protected values."""
     queries = np.full(len(X), len(subject.protected.values), np.int64)
     return Trail(X, are_discriminatory(subject, X), np.arange(len(X), dtype=np.int32), queries)

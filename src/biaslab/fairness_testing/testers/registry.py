@@ -1,4 +1,4 @@
-"""The testers. A new one costs its module, a row here, and an oracle among the tests."""
+"""The testers. To add a tester, write its module, a row here, and an oracle in the tests."""
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.fairness_testing.testers import adf, aequitas, eidig, random_search, symbolic
@@ -28,7 +28,7 @@ def find_tester(name: str) -> Tester:
 
 
 def paper_testers() -> dict[str, Tester]:
-    """Return the testers that the paper runs, by name."""
+    """Return the testers of the paper, by name."""
     return {name: tester for name, tester in TESTERS.items() if not tester.is_later}
 
 

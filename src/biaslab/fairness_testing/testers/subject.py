@@ -1,4 +1,4 @@
-"""What is tested: a classifier, the domain of its samples, and the attributes that may vary within a pair."""
+"""The subject of a test: a classifier, the domain of its samples, and the attributes that vary in a pair."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from biaslab.classifiers.models import Model
 
 @dataclass(frozen=True)
 class Subject:
-    """A classifier under test, the domain of its samples, and what may vary within a pair of them."""
+    """A classifier under test, the domain of its samples, and the attributes that vary within a pair."""
 
     model: Model
     domain: Domain
@@ -19,5 +19,5 @@ class Subject:
 
     @cached_property
     def free(self) -> np.ndarray:
-        """The columns that are not protected, (d - p,) int64, in rising order."""
+        """The columns that are not protected, (d - p,) int64, in ascending order."""
         return self.protected.others(self.domain.n_attributes)

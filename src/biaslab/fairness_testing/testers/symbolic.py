@@ -1,9 +1,9 @@
-"""Symbolic generation (SG; Aggarwal et al. 2019), which Zhang et al. 2021 compare with (Sections 4.3 and 5).
+"""Symbolic generation (SG; Aggarwal et al. 2019), a baseline of Zhang et al. 2021 (Sections 4.3 and 5).
 
-Samples wait in queues. Each one that is taken is checked, and explained by a path of constraints
-(`explanation_trees`). Samples that fulfil the path with a constraint negated (`path_constraints`) wait in
-turn: one for each constraint of a discriminatory sample (local search), and one for each beginning of the
-path of any sample (global search).
+Samples wait in queues. Each dequeued sample is checked and explained by a path of constraints
+(`path_constraints`). Samples that satisfy the path with a constraint negated join the queues: one for each
+constraint of a discriminatory sample (local search), and one for each prefix of the path of any sample
+(global search).
 """
 
 import hashlib
@@ -32,28 +32,28 @@ from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
 LOCAL, SEED, GLOBAL = range(3)
-"""Where a sample comes from. The queues are served in this order."""
+"""The origin of a sample. The queues are served in this order."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the published code and the paper differ, or the paper is open; the defaults are `PAPER`."""
+    """Differences between the published code and the paper, or open points; the defaults are `PAPER`."""
 
-    # Seeds are moved into the domain first, so that everything reported is inside. The code (False) takes
-    # them as they are in the data, and what is solved from them keeps their values outside.
+    # Seeds are moved into the domain first, so that everything reported is inside. The code (False) uses them
+    # as in the data, and samples solved from them keep their values outside.
     clip_seeds: bool = True
-    # Samples of equal rank, and so all seeds, are taken in lexicographic order of their values, as the
-    # code's queue compares them (True); otherwise in the order in which they came.
+    # Samples of equal rank, including all seeds, are dequeued in lexicographic order of their values, as in
+    # the code's queue (True); otherwise in order of arrival.
     lexicographic_ties: bool = False
-    # Results of the global search wait until all seeds are taken, by their rank (the code, True); otherwise
-    # they and the seeds take turns, so that the search goes on from its own results.
+    # Results of the global search wait, by rank, until all seeds are dequeued (the code, True); otherwise
+    # they alternate with the seeds, so that the search continues from its own results.
     global_last: bool = False
-    # Seeds count as samples that the global search generates (the code, True); otherwise only what it makes
-    # of them.
+    # Seeds count as generated samples of the global search (the code, True); otherwise only samples derived
+    # from them.
     counts_seeds: bool = False
-    repeats: bool = False  # a sample is explored as often as it is generated (the code, True); otherwise once
-    choice: Choice = Choice.NEAREST  # which of the samples that fulfil the constraints is taken
-    n_neighbours: int = 5000  # samples that an explanation asks the model about
+    repeats: bool = False  # a sample is explored as often as generated (the code, True); otherwise once
+    choice: Choice = Choice.NEAREST  # the chosen sample among those that satisfy the constraints
+    n_neighbours: int = 5000  # model queries per explanation
 
 
 PAPER = Settings()
@@ -68,12 +68,12 @@ PUBLISHED = Settings(
 
 
 def search(task: Task, settings: Settings) -> Iterator[Phases]:
-    """Search globally and locally at a time (Table V).
+    """Search globally and locally at the same time (Table V).
 
-    It cannot be cut, as all results wait in one queue. It explores `Task.n_explored` different samples
-    (classes of `trails.count`); fewer when nothing is left, or when as many visits in a row were repetitions.
-    Both trails are in the order of exploration, the global one with the seeds if `Settings.counts_seeds`;
-    seeds are numbered in the order in which they are taken.
+    The search cannot be cut, because all results share one queue. It explores `Task.n_explored` distinct
+    samples (classes of `trails.count`), or fewer if none is left or if as many visits in a row were
+    repetitions. Both trails are in order of exploration, the global trail with the seeds if
+    `Settings.counts_seeds`; seeds are numbered in order of dequeuing.
     """
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {LOCAL, GLOBAL}, (task.seed, "symbolic", "search"))
@@ -84,17 +84,17 @@ def search(task: Task, settings: Settings) -> Iterator[Phases]:
 
 
 def search_globally(task: Task, settings: Settings) -> Trail:
-    """Search globally alone, for as many samples as there are seeds (Table VI)."""
+    """Run only the global search, for as many samples as there are seeds (Table VI)."""
     explorer = _Explorer.of(task, settings)
     walk = explorer.walk(task.seeds, {GLOBAL}, (task.seed, "symbolic", "global"))
     return explorer.trail(explorer.collect(walk, task.n_seeds, settings.counts_seeds)[0])
 
 
 def search_around(task: Task, settings: Settings) -> Trail:
-    """Search locally alone, around each seed by itself (Table VII).
+    """Run only the local search, around each seed separately (Table VII).
 
-    There is no search around seeds that are not discriminatory. Around the others, so many different samples
-    are explored as there are hops, the seed not counted.
+    Only discriminatory seeds are searched around. The number of distinct samples explored around each is the
+    number of hops, without the seed.
     """
     explorer = _Explorer.of(task, settings)
     trails = [empty(task.subject.domain.n_attributes)]
@@ -116,7 +116,7 @@ TESTER = Tester(
 
 
 class _Candidate(NamedTuple):
-    """A sample that waits: its values, where it comes from, and the number of its seed (-1 for a seed)."""
+    """A waiting sample: its values, its origin, and the number of its seed (-1 for a seed)."""
 
     x: tuple[int, ...]
     origin: int
@@ -124,7 +124,7 @@ class _Candidate(NamedTuple):
 
 
 class _Visit(NamedTuple):
-    """An explored sample, and what `Trail` tells of it."""
+    """An explored sample with its entries of `Trail`."""
 
     x: tuple[int, ...]
     origin: int
@@ -134,7 +134,7 @@ class _Visit(NamedTuple):
 
 
 class _Queues:
-    """Candidates by origin; of one origin, the lowest rank is taken first."""
+    """Candidates by origin; within an origin, the lowest rank is dequeued first."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -147,7 +147,7 @@ class _Queues:
         heapq.heappush(self._heaps[candidate.origin], (rank, tie, next(self._arrivals), candidate))
 
     def take(self) -> _Candidate | None:
-        """Return the next candidate, which waits no more; None when there is none."""
+        """Dequeue and return the next candidate; None if there is none."""
         for origin in self._order:
             if self._heaps[origin]:
                 if origin != LOCAL:
@@ -159,7 +159,7 @@ class _Queues:
 
 @dataclass(frozen=True)
 class _Explorer:
-    """Explores samples one after the other, each with its own random numbers."""
+    """Explores samples in sequence, each with its own random numbers."""
 
     subject: Subject
     explainer: Explainer
@@ -170,7 +170,7 @@ class _Explorer:
         return cls(task.subject, Explainer(task.subject.model, task.data, settings.n_neighbours), settings)
 
     def rows(self, seeds: np.ndarray) -> np.ndarray:
-        """Return seeds, (n, d) int32, once they are checked."""
+        """Return checked seeds, (n, d) int32."""
         n_attributes = self.subject.domain.n_attributes
         if seeds.ndim != 2 or seeds.shape[1] != n_attributes:
             raise InputError(f"seeds have {n_attributes} attributes, but these are of shape {seeds.shape}")
@@ -179,7 +179,7 @@ class _Explorer:
     def walk(
         self, seeds: np.ndarray, searches: Collection[int], ids: tuple, first: int = 0
     ) -> Iterator[_Visit]:
-        """Yield visits, from seeds on, which are numbered from `first` on; `ids` name the random numbers."""
+        """Yield visits, starting from seeds numbered from `first` on; `ids` name the random stream."""
         queues = _Queues(self.settings)
         rows = self.rows(seeds)
         for x in self.subject.domain.clip(rows) if self.settings.clip_seeds else rows:
@@ -188,25 +188,25 @@ class _Explorer:
         explored: set[tuple[int, ...]] = set()
         solved: set[bytes] = set()
         while (candidate := queues.take()) is not None:
-            kept = self._kept(candidate.x)
-            if kept in explored and not self.settings.repeats:
+            free_values = self._kept(candidate.x)
+            if free_values in explored and not self.settings.repeats:
                 continue
-            explored.add(kept)
+            explored.add(free_values)
             rng = stream(*ids, next(steps))
             number = next(numbers) if candidate.origin == SEED else candidate.seed
             x = np.array(candidate.x, np.int32)
-            found = check(self.subject, x[None])
-            queries = int(found.queries[0]) + self.explainer.n_neighbours
-            visit = _Visit(candidate.x, candidate.origin, bool(found.discriminatory[0]), number, queries)
+            checked = check(self.subject, x[None])
+            queries = int(checked.queries[0]) + self.explainer.n_neighbours
+            visit = _Visit(candidate.x, candidate.origin, bool(checked.discriminatory[0]), number, queries)
             path = self.explainer.explain(x, rng)
             for rank, child in self._children(visit, path, searches, solved):
                 queues.put(rank, child)
             yield visit
 
     def collect(self, walk: Iterator[_Visit], limit: int, counts_seeds: bool) -> tuple[list[_Visit], int]:
-        """Return visits up to the `limit`-th different sample, and the queries after the last one.
+        """Return visits up to the `limit`-th distinct sample, and the queries after the last visit.
 
-        Queries of uncounted seeds go to the next visit.
+        Queries of uncounted seeds are added to the next visit.
         """
         if limit < 0:
             raise InputError(f"symbolic generation cannot explore {limit} samples; ask for 0 or more")
@@ -233,7 +233,6 @@ class _Explorer:
         )
 
     def _kept(self, x: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a sample without its protected attributes."""
         return tuple(value for a, value in enumerate(x) if a not in self.subject.protected.columns)
 
     def _children(
@@ -243,7 +242,7 @@ class _Explorer:
         searches: Collection[int],
         solved: set[bytes],
     ) -> Iterator[tuple[float, _Candidate]]:
-        """Yield new samples with their ranks; paths join `solved` and are not solved again."""
+        """Yield new samples with their ranks; `solved` collects paths, to solve each only once."""
         x = np.array(visit.x, np.int32)
         columns = self.subject.protected.columns
         problems = []
@@ -251,9 +250,9 @@ class _Explorer:
             problems.append((LOCAL, local_problems(path, columns)))
         if GLOBAL in searches:
             problems.append((GLOBAL, global_problems(path, columns)))
-        for origin, of_origin in problems:
-            for problem in of_origin:
-                path = problem.path  # known by a short name of its constraints and confidences
+        for origin, group in problems:
+            for problem in group:
+                path = problem.path  # identified by a digest of its constraints and confidences
                 columns = (path.attributes, path.limits, path.left, path.confidences)
                 key = hashlib.blake2b(b"".join(c.tobytes() for c in columns), digest_size=16).digest()
                 if key in solved:

@@ -1,4 +1,4 @@
-"""What a tester tried, in order, and how its samples are counted."""
+"""The samples that a tester tried, in order, and their counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,48 +12,48 @@ _WORD = 2**63
 
 @dataclass(frozen=True)
 class Trail:
-    """The samples that a tester generated, in its order."""
+    """The generated samples of a tester, in order."""
 
     samples: np.ndarray  # (n, d) int32, with repetitions
-    discriminatory: np.ndarray  # (n,) bool: what the check said of each
-    seed: np.ndarray  # (n,) int32: the number of its seed, in the order in which seeds were taken
-    # (n,) int64: samples that the model was asked about since the visit before. A gradient that is computed
-    # backwards is one, too; a numerical one is the samples that it takes.
+    discriminatory: np.ndarray  # (n,) bool: result of the check of each sample
+    seed: np.ndarray  # (n,) int32: the number of its seed, in the order in which seeds were used
+    # (n,) int64: model queries since the previous visit. A backpropagated gradient counts as one query, a
+    # numerical gradient as the number of its samples.
     queries: np.ndarray
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def part(self, places: slice | np.ndarray) -> "Trail":
-        """Return the visits at some places."""
+        """Return the visits at places."""
         return Trail(*(column[places] for column in vars(self).values()))
 
     def of_seed(self, number: int) -> "Trail":
-        """Return the visits that come from one seed."""
+        """Return the visits from one seed."""
         return self.part(self.seed == number)
 
 
 @dataclass(frozen=True)
 class Phases:
-    """The trails of a tester's global phase and of the local phase that starts from its finds."""
+    """The trails of a tester's global phase and of the local phase around its finds."""
 
     global_: Trail
     local: Trail
-    n_idle: int = 0  # samples that the model was asked about and that led to no visit
+    n_idle: int = 0  # model queries that led to no visit
 
     @property
     def n_queries(self) -> int:
-        """How many samples the model was asked about in all."""
+        """The total number of model queries."""
         return int(self.global_.queries.sum() + self.local.queries.sum()) + self.n_idle
 
     def joined(self) -> Trail:
-        """Return the local trail after the global one."""
+        """Return the global trail followed by the local trail."""
         return join([self.global_, self.local])
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How much of the input space was explored, in classes of samples equal up to protected attributes."""
+    """Counts of explored samples, in classes of samples that are equal up to protected attributes."""
 
     n_samples: int  # different samples generated (#GDiff of Table IV)
     n_discriminatory: int  # different ones among them which a visit found discriminatory (#ID)
@@ -61,25 +61,25 @@ class Counts:
 
 
 def empty(n_attributes: int) -> Trail:
-    """Return the trail of a tester that tried nothing."""
+    """Return an empty trail."""
     samples = np.empty((0, n_attributes), np.int32)
     return Trail(samples, np.empty(0, bool), np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 def join(trails: Sequence[Trail]) -> Trail:
-    """Return trails one after the other, e.g. those of the global and of the local phase."""
+    """Concatenate trails, e.g. of the global and of the local phase."""
     names = ("samples", "discriminatory", "seed", "queries")
     return Trail(*(np.concatenate([getattr(trail, name) for trail in trails]) for name in names))
 
 
 def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
-    """Give samples that differ in protected attributes alone the same number, (n,) int64 from 0 on."""
-    kept = samples[:, protected.others(samples.shape[1])].astype(np.int64)
-    if not len(kept):
+    """Return the class of each sample, (n,) int64 from 0 on; a class differs only in protected attributes."""
+    free_values = samples[:, protected.others(samples.shape[1])].astype(np.int64)
+    if not len(free_values):
         return np.empty(0, np.int64)
-    kept -= kept.min(axis=0)
-    numbers, n_numbers = np.zeros(len(kept), np.int64), 1
-    for column, size in zip(kept.T, (kept.max(axis=0) + 1).tolist(), strict=True):
+    free_values -= free_values.min(axis=0)
+    numbers, n_numbers = np.zeros(len(free_values), np.int64), 1
+    for column, size in zip(free_values.T, (free_values.max(axis=0) + 1).tolist(), strict=True):
         if n_numbers * size > _WORD:
             distinct, numbers = np.unique(numbers, return_inverse=True)
             n_numbers = len(distinct)
@@ -89,7 +89,7 @@ def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
 
 
 def count(trail: Trail, protected: Protected) -> Counts:
-    """Count the different samples of a trail, and the discriminatory ones."""
+    """Count the distinct samples of a trail, and the discriminatory samples."""
     numbers = classes(trail.samples, protected)
     n_samples = int(numbers.max(initial=-1)) + 1
     n_discriminatory = len(np.unique(numbers[trail.discriminatory]))
@@ -97,14 +97,14 @@ def count(trail: Trail, protected: Protected) -> Counts:
 
 
 def distinct_discriminatory(trail: Trail, protected: Protected) -> np.ndarray:
-    """Return the first visited sample of each discriminatory class, (#ID, d), in order of these visits."""
-    found = trail.samples[trail.discriminatory]
-    first = np.unique(classes(found, protected), return_index=True)[1]
-    return found[np.sort(first)]
+    """Return the first visited sample of each discriminatory class, (#ID, d), in order of visits."""
+    samples = trail.samples[trail.discriminatory]
+    first = np.unique(classes(samples, protected), return_index=True)[1]
+    return samples[np.sort(first)]
 
 
 def first_visits(trail: Trail, protected: Protected) -> tuple[np.ndarray, np.ndarray]:
-    """Mark where a class of samples is generated, and found discriminatory, for the first time, (n,) bool."""
+    """Mark the first generated, and the first discriminatory, sample of each class, (n,) bool."""
     new = np.zeros(len(trail), bool)
     new_discriminatory = np.zeros(len(trail), bool)
     numbers = classes(trail.samples, protected)
@@ -115,7 +115,7 @@ def first_visits(trail: Trail, protected: Protected) -> tuple[np.ndarray, np.nda
 
 
 class Visits:
-    """Collects what searches in lock-step visit."""
+    """Collects the visits of searches that run in lock-step."""
 
     def __init__(self, n_attributes: int) -> None:
         self._trails = [empty(n_attributes)]
@@ -123,11 +123,11 @@ class Visits:
     def add(
         self, samples: np.ndarray, discriminatory: np.ndarray, seeds: np.ndarray, queries: np.ndarray
     ) -> None:
-        """Note the next visits of some searches; `seeds` says which search each belongs to."""
+        """Record the next visits of searches; `seeds` are the searches of the visits."""
         seeds, queries = seeds.astype(np.int32), queries.astype(np.int64)
         self._trails.append(Trail(samples.copy(), discriminatory.copy(), seeds, queries))
 
     def trail(self) -> Trail:
-        """Return all visits, search by search, each in the order in which they were added."""
+        """Return all visits, search by search, each in the order of recording."""
         together = join(self._trails)
         return together.part(np.argsort(together.seed, kind="stable"))

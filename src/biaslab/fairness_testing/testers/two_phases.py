@@ -1,4 +1,4 @@
-"""What gradient testers share: a global phase from seeds in lock-step, then a local one from its finds."""
+"""Shared phases of gradient testers: a global phase from seeds in lock-step, then a local phase."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, Visits
 
 MAX_ITER = 10
-"""Most steps from a seed in the global phase (Table II)."""
+"""The largest number of steps from a seed in the global phase (Table II)."""
 
 
 @dataclass(frozen=True)
 class Finds:
-    """The discriminatory samples of a global phase, where the local one starts."""
+    """The discriminatory samples of a global phase, from which the local phase starts."""
 
     samples: np.ndarray  # (g, d) int32
-    seeds: np.ndarray  # (g,) int64: the seed that each one comes from, in rising order
-    partners: np.ndarray  # (g, p) int32: protected values with which each one gets another label
+    seeds: np.ndarray  # (g,) int64: the seed of each sample, in ascending order
+    partners: np.ndarray  # (g, p) int32: protected values that give each sample another label
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,18 @@ class Algorithm:
     """The two phases of a tester."""
 
     name: str  # of its random streams
-    # The global phase of a subject, from seeds, by (n, MAX_ITER, 2) uniform numbers and settings.
+    # The global phase of a subject, from seeds, with (n, MAX_ITER, 2) uniform numbers and settings.
     find: Callable[[Subject, np.ndarray, np.ndarray, Any], tuple[Trail, Finds]]
-    # The local phase from finds, with which its trail begins, by (g, hops, 3) uniform numbers and settings.
+    # The local phase from finds, which begin its trail, with (g, hops, 3) uniform numbers and settings.
     walk: Callable[[Subject, Finds, np.ndarray, Any], Trail]
 
     def search(self, task: Task, settings: Any) -> Iterator[Phases]:
-        """Search from rows of the data; the trails have what was checked, by seed.
+        """Search from rows of the data; the trails have the checked samples, by seed.
 
-        Each seed has its own random streams: however seeds are cut into parts, the trails are the same, one
-        after the other. The first samples of each local walk are the global phase's find, so that the local
-        trail holds all that the paper counts (#GDiff leaves out samples that led to a find). Queries count
-        the samples that the model is asked about: the protected values of each check, and what the gradients
-        of a pair cost. The paper takes 1000 hops.
+        Each seed has its own random streams, so that parts of seeds give the same trails, concatenated. The
+        first samples of each local walk are the finds of the global phase, so that the local trail has all
+        samples that the paper counts (#GDiff omits samples that led to a find). Queries are the protected
+        values of each check, and the gradients of a pair. The paper uses 1000 hops.
         """
         subject, n_attributes = task.subject, task.subject.domain.n_attributes
         if task.seeds.ndim != 2 or task.seeds.shape[1] != n_attributes:
@@ -63,11 +62,11 @@ class Algorithm:
             yield Phases(*(replace(trail, seed=trail.seed + np.int32(part.first)) for trail in trails))
 
     def search_around(self, task: Task, settings: Any) -> Trail:
-        """Search locally from given seeds; one that is not discriminatory is moved first."""
+        """Search locally from given seeds; a seed that is not discriminatory is first moved."""
         return collect(self.search(task, settings)).local
 
     def _draw(self, seed: int, numbers: np.ndarray, phase: str, shape: tuple[int, int]) -> np.ndarray:
-        """Return uniform numbers of the given shape for each seed; more steps or hops only add to them."""
+        """Return uniform numbers of a shape for each seed; more steps or hops only extend them."""
         draws = np.empty((len(numbers), *shape))
         for row, number in zip(draws, numbers.tolist(), strict=True):
             row[:] = stream(seed, self.name, number, phase).random(shape)
@@ -80,10 +79,11 @@ def move_until_found(
     n_checks: int,
     move: Callable[[np.ndarray, Check, int], np.ndarray],
 ) -> tuple[Trail, Finds]:
-    """Check samples, (n, d) int32, in lock-step, and move those not yet discriminatory, up to the last check.
+    """Check samples, (n, d) int32, in lock-step, and move samples that are not yet discriminatory.
 
-    ``move(left, found, iteration)`` returns where the rows `left` of X go, by what their check has found and
-    two gradients each. X is changed in place. The trail has all samples that were checked, seed by seed.
+    ``move(left, found, iteration)`` returns new positions of the rows `left` of X from their check and two
+    gradients each. The last check moves nothing. X is changed in place. The trail has all checked samples,
+    seed by seed.
     """
     of_gradients = 2 * subject.model.n_gradient_queries
     partners = np.zeros((len(X), len(subject.protected.columns)), np.int32)
@@ -103,10 +103,10 @@ def move_until_found(
 
 
 def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Return one step of one unit for each walk, (g, d) int32 (Zhang et al. 2021, Algorithm 9).
+    """Return a step of one unit for each walk, (g, d) int32 (Zhang et al. 2021, Algorithm 9).
 
-    `shares`, (g, k), are cumulated weights of the attributes that are not protected; `way` and `side`, (g,)
-    uniform, say which attribute moves, and which way.
+    `shares`, (g, k), are cumulative weights of the attributes that are not protected; `way` and `side`, (g,)
+    uniform, choose attribute and direction.
     """
     moves = np.zeros((len(shares), subject.domain.n_attributes), np.int32)
     chosen = (shares <= (way * shares[:, -1])[:, None]).sum(axis=1)

@@ -1,6 +1,6 @@
 """Choices among the elements of sequences of unequal length, and among the candidates for a word.
 
-Sums run in the order of the elements, in double precision, so that no choice depends on what else is chosen.
+Sums run in the order of the elements, in double precision, so that choices are independent of each other.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from biaslab.core.jit import kernel
 def first_maxima(offsets, scores, is_allowed):
     """Return the first allowed element with the largest score of each sequence, (n,) int64; -1 for none.
 
-    `scores` and `is_allowed`, (m,), are of all elements; sequence i has those from offsets[i] to before
+    `scores` and `is_allowed`, (m,), cover all elements; sequence i has elements offsets[i] to before
     offsets[i + 1].
     """
     best = np.full(len(offsets) - 1, -1, np.int64)
@@ -25,7 +25,7 @@ def first_maxima(offsets, scores, is_allowed):
 
 @kernel
 def draw_elements(offsets, weights, numbers):
-    """Draw an element of each sequence in proportion to weights, (n,) int64; -1 where all weights are zero.
+    """Draw an element of each sequence in proportion to weights, (n,) int64; -1 if all weights are zero.
 
     `weights`, (m,), are not negative; `numbers`, (n,), are uniform in [0, 1).
     """
@@ -46,9 +46,9 @@ def draw_elements(offsets, weights, numbers):
 
 @kernel
 def inverse_weights(offsets, saliency, is_free):
-    """Return weights in proportion to 1 / saliency (Algorithm 8), (m,) float64; 0 for what is not free.
+    """Return weights in proportion to 1 / saliency (Algorithm 8), (m,) float64; 0 for other words.
 
-    Where the saliency of free words of a text is zero, these alone have weight, all the same: the limit.
+    If free words of a text have zero saliency, only these have weight, in equal parts: the limit.
     """
     weights = np.zeros(len(saliency))
     for i in range(len(offsets) - 1):
@@ -68,8 +68,8 @@ def inverse_weights(offsets, saliency, is_free):
 def nearest_directions(words, gradients, vectors, neighbours):
     """Return the neighbour of each word in the direction of the gradient (Algorithm 5, line 3), (n,) int32.
 
-    It minimises ||sign(c - x_a) - sign(g_a)||, the first of equal ones. Each word x_a has a neighbour at
-    least; gradients are (n, d), vectors (V, d), neighbours (V, K).
+    It minimises ||sign(c - x_a) - sign(g_a)||; the first wins ties. Each word x_a has at least one neighbour;
+    gradients are (n, d), vectors (V, d), neighbours (V, K).
     """
     chosen = np.empty(len(words), np.int32)
     for i in range(len(words)):

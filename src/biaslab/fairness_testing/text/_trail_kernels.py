@@ -1,4 +1,4 @@
-"""Replays walks, and tells equal texts."""
+"""Kernels that replay walks and identify equal texts."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def replay(ids, offsets, positions, words):
 
 @kernel
 def hash_texts(ids, offsets):
-    """Return a number of each text, (n,) uint64: equal for equal texts, and hardly ever for others."""
+    """Return a hash of each text, (n,) uint64: equal for equal texts, and very rarely for different texts."""
     hashes = np.empty(len(offsets) - 1, np.uint64)
     for i in range(len(hashes)):
         mixed = np.uint64(offsets[i + 1] - offsets[i])
@@ -45,10 +45,10 @@ def hash_texts(ids, offsets):
 
 @kernel
 def number_sorted(ids, offsets, order, hashes):
-    """Give equal texts the number of the first of them, (n,) int64.
+    """Give equal texts the number of the first equal text, (n,) int64.
 
-    `order`, (n,) int64, has the texts sorted by their hashes, those of one hash in their own order; texts of
-    one hash are compared word by word.
+    `order`, (n,) int64, has the texts sorted by hash, with equal hashes in text order; texts with equal
+    hashes are compared word by word.
     """
     numbers = np.empty(len(order), np.int64)
     begin = 0

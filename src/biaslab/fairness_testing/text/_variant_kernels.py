@@ -1,4 +1,4 @@
-"""Writes the variants of texts; all values of a word are put in one after the other."""
+"""Kernel that writes the variants of texts, with all values of a word in sequence."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from biaslab.core.jit import kernel
 
 @kernel
 def write_variants(ids, offsets, rows, replaced, values):
-    """Return ids and offsets of v texts, `rows` of those given, with a word replaced wherever it occurs."""
+    """Return ids and offsets of v texts, `rows` of the given texts, each with a word replaced throughout."""
     ends = np.zeros(len(rows) + 1, np.int64)
     for v in range(len(rows)):
         ends[v + 1] = ends[v] + offsets[rows[v] + 1] - offsets[rows[v]]

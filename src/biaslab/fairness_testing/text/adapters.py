@@ -1,6 +1,6 @@
-"""Classifiers of texts of the user's as `TextModel`: networks, BERT folders, torch modules, any object.
+"""Users' classifiers of texts as `TextModel`: networks, BERT folders, torch modules, other objects.
 
-torch is imported only for a folder; who names a torch module has imported it.
+torch is imported only for a folder; a user who names a torch module has imported torch.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     import torch
 
 BATCH_TEXTS = 1024
-"""Texts of one call of another object."""
+"""Texts per call of other objects."""
 
 
 def load_model(
     reference: str, lexicon: Lexicon, device: str = "auto", positive: str | None = None
 ) -> TextModel:
-    """Return the classifier that a user names.
+    """Return a user's classifier by its reference.
 
-    That is a network that was trained here (``.npz``), the folder of a BERT with its classifier, or
-    ``MODULE:NAME`` of an object in the current folder or installed: see `adapt`. The lexicon has all words
-    that it may be asked about. A BERT computes on the device, a torch module where its parameters are.
-    `positive` is what the classifier calls its positive label, which becomes label 1; needed where it names
-    others than 0 and 1.
+    The reference is a network that was trained here (``.npz``), the folder of a BERT with its classifier, or
+    ``MODULE:NAME`` of an object in the current folder or installed: see `adapt`. The lexicon must have all
+    words of later queries. A BERT computes on the device, a torch module where its parameters are. `positive`
+    is the classifier's name of its positive label, which becomes label 1; it is required unless the names are
+    0 and 1.
     """
     if reference.endswith(".npz"):
         from biaslab.text.recurrent import load_recurrent
@@ -59,18 +59,18 @@ def load_model(
 
 
 def reads_vectors(model: TextModel) -> bool:
-    """Tell whether a classifier reads the vectors of the lexicon, and not the words or vectors of its own."""
+    """Return whether a classifier reads the vectors of the lexicon, instead of words or its own vectors."""
     from biaslab.text.recurrent import Recurrent
 
     return isinstance(model, TorchTextModel | Recurrent)
 
 
 def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None = None) -> TextModel:
-    """Return an object of the user's as a `TextModel`, by what it is.
+    """Return a user's object as a `TextModel`, by its type.
 
-    See `TorchTextModel` and `CallableTextModel`; a function has no gradients, nor has a classifier of
-    scikit-learn's kind, whose ``predict_proba`` is given texts with a space between words. `positive` is the
-    class that becomes label 1, by the classifier's ``classes_``; without it, 1 or True.
+    See `TorchTextModel` and `CallableTextModel`. A function has no gradients, nor has a classifier in the
+    style of scikit-learn, whose ``predict_proba`` receives texts with spaces between words. `positive` is the
+    class that becomes label 1, by the classifier's ``classes_``; by default 1 or True.
     """
     if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
         classes = classes_of(classifier)
@@ -95,13 +95,13 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
 class TorchTextModel:
     """A torch module that reads vectors of words; a `TextModel`.
 
-    It is asked about texts of one length at a time, so that nothing is padded. How a library sums may still
-    depend on the size of the batch: with other texts beside a text its probabilities may differ by rounding,
-    and its label where two logits are equal up to that.
+    The module is queried on texts of equal length, so that nothing is padded. Sums of a library may still
+    depend on the batch size: the probabilities of a text may differ by rounding, and its label may differ if
+    two logits are equal up to rounding.
 
-    The module takes the vectors of n texts of L words, (n, L, d) in the type of its parameters, and which of
-    them are words, (n, L) bool, and returns logits, (n, 2), that of `positive` for label 1. An empty text has
-    one vector of zeros that is no word. It is put into evaluation mode.
+    The module receives the vectors of n texts of L words, (n, L, d) in the type of its parameters, and
+    whether they are words, (n, L) bool. It returns logits, (n, 2), with `positive` as the index of label 1.
+    An empty text has one vector of zeros that is not a word. The module is put into evaluation mode.
     """
 
     def __init__(self, module: "torch.nn.Module", vectors: np.ndarray, name: str, positive: int = 1) -> None:
@@ -152,7 +152,7 @@ class TorchTextModel:
         return _finite(gradient.cpu().numpy(), self.name, "gradients")
 
     def _inputs(self, texts: Texts) -> tuple["torch.Tensor", "torch.Tensor"]:
-        """Return the vectors of n texts of one length, (n, L, d), and which of them are words, (n, L)."""
+        """Return the vectors of n texts of one length, (n, L, d), and whether they are words, (n, L)."""
         n, length = len(texts), int(texts.lengths[0])
         vectors = np.zeros((n, max(length, 1), self.vectors.shape[1]), np.float32)
         if length:
@@ -176,13 +176,14 @@ class TorchTextModel:
 class CallableTextModel:
     """Functions from texts to probabilities, and to gradients; a `TextModel`.
 
-    `probabilities` takes n texts, each a list of words, and returns the probability of the positive class,
-    (n,), or of both, (n, 2), in the order of `classes`, which must then be there. Each text's are to depend
-    on its own words alone.
+    `probabilities` receives n texts, each a list of words. It returns the probability of the positive class,
+    (n,), or of both, (n, 2), in the order of `classes`, which is then required. The probabilities of a text
+    must depend only on its own words.
 
-    `gradients` takes such texts and their labels, (n,) int64, places in `classes` or, without them, 1 for the
-    positive class, and returns for each text the gradient of the cross entropy by the vectors of its words,
-    (its words, d); or all of them as one array, (m, d). Without it only random strategies can search.
+    `gradients` receives such texts and their labels, (n,) int64: indices in `classes` or, without them, 1 for
+    the positive class. It returns for each text the gradient of the cross entropy by the vectors of its
+    words, (its words, d), or all gradients as one array, (m, d). Without it, only random strategies can
+    search.
     """
 
     def __init__(
@@ -200,13 +201,13 @@ class CallableTextModel:
 
     @property
     def reading(self) -> str:
-        """Say which class is positive."""
+        """The positive class, as a text."""
         if self._classes is None or len(self._classes) != 2:
             return "its answer is the probability of the positive class"
         return describe_positive(self._classes, positive_column(self.name, self._classes, self._positive))
 
     def probabilities(self, texts: Texts) -> np.ndarray:
-        """Return what the function returns, (n, 2) float64; see `TextModel`."""
+        """Return the probabilities from the function, (n, 2) float64; see `TextModel`."""
         answers = [np.empty((0, 2))]
         for rows in _cuts(len(texts)):
             words = self._words(texts.take(rows))
@@ -215,7 +216,7 @@ class CallableTextModel:
         return np.concatenate(answers)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
-        """Return what the function returns, (m, d) float32; see `TextModel`."""
+        """Return the gradients from the function, (m, d) float32; see `TextModel`."""
         if self._gradients is None:
             raise InputError(
                 f"{self.name} has no gradients(texts, labels), which the tester follows; add it, or choose"
@@ -247,7 +248,7 @@ class CallableTextModel:
         return [self._lexicon.decode(row) for row in texts]
 
     def _checked_gradients(self, answer: Any, texts: Texts) -> np.ndarray:
-        """Return gradients, one array a text or one of all words, as (m, d) float32."""
+        """Return gradients, one array per text or one of all words, as (m, d) float32."""
         m, d = len(texts.ids), self.vectors.shape[1]
         if isinstance(answer, list | tuple):
             parts = [numbers(part, self.name) for part in answer]

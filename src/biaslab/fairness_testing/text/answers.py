@@ -1,4 +1,4 @@
-"""Asks classifiers of texts, in batches of bounded size."""
+"""Queries of text classifiers in batches of bounded size."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,13 @@ from biaslab.text.models import TextModel
 from biaslab.text.words import Texts, concatenate
 
 WORDS = 65_536
-"""Words asked about at a time (more for one text that is longer); no answer depends on it."""
+"""Words per query batch (more for a single longer text); results do not depend on it."""
 BATCH_WORDS = 8192
-"""Words of one call of a torch module, one text at least."""
+"""Words per call of a torch module, at least one text."""
 
 
 def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
-    """Yield consecutive parts of texts that have at most `size` words in all, or one longer text alone."""
+    """Yield consecutive parts of texts with at most `size` words in total, or a single longer text."""
     ends = np.cumsum(np.maximum(lengths, 1))
     begin = 0
     while begin < len(ends):
@@ -37,7 +37,7 @@ def probabilities(model: TextModel, texts: Texts) -> np.ndarray:
 
 
 def labels_of(probabilities: np.ndarray) -> np.ndarray:
-    """Return the labels, (n,) int64: the class of the larger probability, the first of equal ones."""
+    """Return the labels, (n,) int64: the class of the larger probability, the first if tied."""
     return (probabilities[:, 1] > probabilities[:, 0]).astype(np.int64)
 
 
@@ -50,7 +50,7 @@ def pair_gradients(
 
 
 def rows_of_length(lengths: np.ndarray, batch_words: int) -> Iterator[np.ndarray]:
-    """Yield the indexes of texts of one length, the shortest first: at most `batch_words`, or one text."""
+    """Yield the indices of texts of equal length, the shortest first: at most `batch_words`, or one text."""
     order = np.argsort(lengths, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
         if len(rows):

@@ -1,4 +1,4 @@
-"""Which corpora a run tests networks on, as the workflow sees it: light, like every area."""
+"""The corpora of a run's tests on networks, as part of the area; import only light modules."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,13 +23,13 @@ from biaslab.run.sources import (
 
 ENCODER = ("config", "vocabulary", "weights")
 RANDOM = "random"
-"""Instead of a file with the weights of the encoder: draw them."""
+"""Value in place of a file with the encoder's weights: draw random weights."""
 _NAMED = ("run", "otherwise")
 _NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
-    """Return the registered datasets that a run would use."""
+    """Return the registered datasets that a run uses."""
     section = config["fairness_testing"]["text"]
     names, corpora = named_in(section, _NAMED), corpora_in(config)
     if not names:
@@ -40,15 +40,17 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], dict[str, Any]]:
-    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``."""
+    """Return the available corpora in ``run``, or else in ``otherwise``."""
     section, corpora = given.config["fairness_testing"]["text"], corpora_in(given.config)
     chosen, left_out = _available(given, section["run"])
     if not chosen:
-        chosen, further = _available(given, section["otherwise"])
-        left_out |= further
+        chosen, omitted = _available(given, section["otherwise"])
+        left_out |= omitted
     encoder = [dataset_name(section["encoder"][part]) for part in ENCODER]
-    lost = [given.absent[name] for name in encoder if name in given.absent]
-    lacking = missing_extra(NEURAL, given.extras) or (f"its encoder: {lost[0]}" if lost else "")
+    missing_files = [given.absent[name] for name in encoder if name in given.absent]
+    lacking = missing_extra(NEURAL, given.extras) or (
+        f"its encoder: {missing_files[0]}" if missing_files else ""
+    )
     if chosen and lacking:
         left_out[_NEURAL_PARTS] = lacking
     marks = (TEXT,) if lacking else (TEXT, NEURAL)
@@ -75,7 +77,7 @@ def choose(given: Given) -> tuple[list[Unit], dict[str, str], dict[str, str], di
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
-    """Say in one line what will be tested."""
+    """Describe the tests in one line."""
     section = config["fairness_testing"]["text"]
     if not section["run"]:
         return []
@@ -89,7 +91,7 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
 
 
 def check(given: Given) -> Iterator[str]:
-    """Yield corpora that are nowhere defined, and files that are not there."""
+    """Yield messages on undefined corpora and missing files."""
     section, prefix = given.config["fairness_testing"]["text"], "fairness_testing.text"
     yield from check_corpora(section, _NAMED, prefix, given)
     corpora = corpora_in(given.config)
@@ -110,17 +112,17 @@ def check(given: Given) -> Iterator[str]:
 
 
 def recorded(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the corpora that decide results."""
+    """Return the settings of the corpora that affect results."""
     return part_of(config, named_in(config["fairness_testing"]["text"], _NAMED))
 
 
 def corpora_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the corpora of a configuration, with what the area needs of them."""
+    """Return the corpora of a configuration with their settings for the area."""
     return corpora_of(config, config["fairness_testing"]["text"], Corpus)
 
 
 def vectors_source(config: Mapping[str, Any]) -> str:
-    """Return the corpus that word vectors are trained on, or the file that holds them."""
+    """Return the corpus for training word vectors, or the file of the vectors."""
     vectors = config["fairness_testing"]["text"]["vectors"]
     return vectors["file"] or setups_of(config)[vectors["setup"]]["corpus"]["source"]
 
@@ -138,7 +140,7 @@ def _check_vectors(given: Given, vectors: Mapping[str, Any], prefix: str) -> Ite
 
 
 def _available(given: Given, names: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the corpora that can be had, and why the others cannot, by the names of their units."""
+    """Return the available corpora, and why all others are unavailable, by unit name."""
     corpora = corpora_in(given.config)
     vectors = datasets_of([vectors_source(given.config)])
     needed = {

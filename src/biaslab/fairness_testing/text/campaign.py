@@ -1,4 +1,4 @@
-"""A search for discriminatory texts among the user's, and its finds in words."""
+"""A search for discriminatory texts from a user's texts, and its finds as words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,27 +29,27 @@ from biaslab.text.neighbours import nearest_words
 from biaslab.text.words import Lexicon, Texts, concatenate
 
 IN_DATA, GLOBAL, LOCAL = PHASES = ("data", "global", "local")
-"""How a pair was found: a text of the data as it is, or by one of the two phases of the search."""
+"""The origin of a pair: a text of the data itself, or one of the two phases of the search."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A text and its partner, to which the classifier gives another label."""
+    """A text and its partner with another label."""
 
     feature: str
-    row: int  # the text of the data that the search started from, from 0
+    row: int  # the text of the data from which the search started, from 0
     phase: str  # of `PHASES`
-    seed: list[str]  # the words of that text; as many as text and partner have
+    seed: list[str]  # the words of that text; text and partner have the same number of words
     text: list[str]
     partner: list[str]
     replaced: str  # the sensitive word of the text
-    value: str  # which one the partner has in its place
+    value: str  # the sensitive word in the partner
     labels: list[int]  # of the text and of the partner, 0 or 1
     probabilities: list[float]  # of label 1, for both
 
     @property
     def changed(self) -> list[int]:
-        """Positions at which the text differs from the one of the data, from 0."""
+        """Positions at which the text differs from the text of the data, from 0."""
         return [i for i, words in enumerate(zip(self.seed, self.text, strict=True)) if words[0] != words[1]]
 
     @property
@@ -62,17 +62,17 @@ class Pair:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search did."""
+    """The result of a search."""
 
-    n_mentioning: int  # texts that have a sensitive word
-    indexes: np.ndarray  # (s,) int64: which of the texts the seeds are
+    n_mentioning: int  # texts with a sensitive word
+    indexes: np.ndarray  # (s,) int64: the texts that are seeds
     globally: GlobalSearch
-    starts: np.ndarray  # (w,) int64: the seeds whose finds walks start from
+    starts: np.ndarray  # (w,) int64: the seeds with finds from which walks start
     locally: LocalSearch
 
 
 def subject_of(model: TextModel, lexicon: Lexicon, values: Sequence[str]) -> TextSubject:
-    """Return a classifier under test for a feature, every word to be replaced by its nearest ones."""
+    """Return a classifier under test for a feature, with the nearest words as replacements."""
     ids = np.array([lexicon.ids[value] for value in values], np.int32)
     return TextSubject(model, ids, nearest_words(lexicon, K, ids))
 
@@ -82,7 +82,7 @@ def search(
 ) -> Outcome:
     """Search in both phases from texts with a sensitive word; the seeds are drawn from all such texts.
 
-    The local phase is guided by gradients if the strategy of the global one is.
+    Gradients guide the local phase if they guide the strategy of the global phase.
     """
     name = f"own {feature} {strategy.name}"
     mentioning = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
@@ -97,7 +97,7 @@ def search(
 
 
 def summarize(outcome: Outcome, strategy: Strategy, n_discriminatory: int) -> dict[str, object]:
-    """Count what was found: different texts, but for n_raw, seeds that are discriminatory as they are."""
+    """Count distinct finds; n_raw counts seeds that are themselves discriminatory."""
     globally, locally, n_seeds = outcome.globally, outcome.locally, len(outcome.indexes)
     n_raw, n_found = count_global(globally)
     n_visited = len(distinct(concatenate([globally.texts, locally.texts()])))
@@ -120,7 +120,7 @@ def summarize(outcome: Outcome, strategy: Strategy, n_discriminatory: int) -> di
 
 
 def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: str) -> list[Pair]:
-    """Return every different discriminatory text with its partner, in words: seed by seed."""
+    """Return every distinct discriminatory text with its partner as words, seed by seed."""
     globally, locally = outcome.globally, outcome.locally
     raw, hits = np.flatnonzero(globally.found >= 0), locally.discriminatory
     visited = locally.texts().take(np.flatnonzero(hits[locally.is_visit]))
@@ -128,11 +128,11 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
     seeds = np.concatenate([raw, outcome.starts[np.nonzero(hits)[0]]])
     replaced = np.concatenate([globally.replaced[raw], locally.replaced[hits]])
     value = np.concatenate([globally.value[raw], locally.value[hits]])
-    order = np.argsort(seeds, kind="stable")  # what the global phase found from a seed comes first
+    order = np.argsort(seeds, kind="stable")  # finds of the global phase from a seed come first
     order = order[distinct(texts.take(order))]
     texts = texts.take(order)
     partners = exchange(texts, replaced[order], value[order])
-    outputs = [answers.probabilities(subject.model, some) for some in (texts, partners)]
+    outputs = [answers.probabilities(subject.model, texts_) for texts_ in (texts, partners)]
     labels = np.column_stack([answers.labels_of(output) for output in outputs]).tolist()
     p = np.column_stack([output[:, 1] for output in outputs]).tolist()
     decode, words = own.lexicon.decode, own.lexicon.words
@@ -157,7 +157,7 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
 
 
 def term_table(subject: TextSubject, own: OwnTexts, outcome: Outcome) -> pd.DataFrame:
-    """Return how often exchanging each sensitive word changes the label of a text that was searched from."""
+    """Return how often exchanging each sensitive word changes the label of a seed."""
     counts = zip(*count_flips(subject, own.texts.take(outcome.indexes)), strict=True)
     rows = [
         (term, n_texts, n_flips, n_flips / n_texts, *share_interval(int(n_flips), int(n_texts)))

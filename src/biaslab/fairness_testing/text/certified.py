@@ -1,14 +1,13 @@
-"""Training of recurrent networks that provably keep their label (Jia et al. 2019; Zhang et al. 2021, RQ4).
+"""Certified training of recurrent networks that keep their label (Jia et al. 2019; Zhang et al. 2021, RQ4).
 
-Interval bound propagation: every sensitive word may stand for every value of its feature, all at once, and
-lower and upper bounds of all that a network can then compute are carried through its layers. What is trained
-is the bound of the loss, (1 - κ) J(clean) + κ J(worst), where κ and the reach ε of the values (0: the word
-itself, 1: every value) rise linearly from 0 (Jia et al. 2019). The values go through the first
-layer's affine map one by one, and bounds begin behind it, as in the code of Jia et al.: this is never looser
-than the box around the vectors themselves. Where the last step is affine, the difference of both outputs is
-bounded and not each of them (Gowal et al. 2018).
+Interval bound propagation: every sensitive word may take every value of its feature, all at once, and lower
+and upper bounds are propagated through the layers of the network. The trained loss is (1 - κ) J(clean) + κ
+J(worst), where κ and the reach ε of the values (0: the word itself, 1: every value) rise linearly from 0 (Jia
+et al. 2019). Values pass the affine map of the first layer individually, and bounds begin after it, as in the
+code of Jia et al.; this is never looser than the box around the vectors themselves. If the last step is
+affine, the difference of both outputs is bounded instead of each output (Gowal et al. 2018).
 
-A bound covers more than the test for discrimination asks: there, one sensitive word is replaced at a time.
+A bound covers more than the test for discrimination, which replaces one sensitive word at a time.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,26 +25,26 @@ from biaslab.text.recurrent import Recurrent, check_words, checked_labels
 from biaslab.text.words import Texts
 
 WINDOW = 8
-"""Batches whose texts are sorted by length, so that a batch has texts of about one length."""
+"""Batches per window of texts sorted by length, so that a batch has texts of similar length."""
 
 Labelled = tuple[Texts, np.ndarray]
 
 
 @dataclass(frozen=True)
 class CertifiedSettings:
-    """How a network is trained."""
+    """Settings of certified training."""
 
     epochs: int = 12
-    # Part of the epochs, the first ones, in which κ and ε rise; an epoch is kept only when both are full.
+    # Initial share of the epochs in which κ and ε rise; only epochs at full κ and ε may be kept.
     ramp: float = 0.6
-    kappa: float = 0.8  # weight of the worst case in the end
+    kappa: float = 0.8  # final weight of the worst case
     batch: int = 256
-    learning_rate: float = 0.01  # Adam's
+    learning_rate: float = 0.01  # of Adam
     clip: float = 1.0  # largest norm of a gradient
-    negative_weight: float = 1.0  # weight of a negative text in the loss, where a positive one has 1
+    negative_weight: float = 1.0  # weight of a negative text in the loss, relative to a positive text
 
     def reached(self, epoch: int) -> float:
-        """Return how far κ and ε have risen in an epoch (from 0), above 0 and up to 1."""
+        """Return the fraction of κ and ε reached in an epoch (from 0), above 0 and up to 1."""
         return min(1.0, (epoch + 1) / (int(self.ramp * self.epochs) + 1))
 
 
@@ -59,17 +58,17 @@ def train_certified(
     settings: CertifiedSettings,
     seed: int,
 ) -> Recurrent:
-    """Train a network whose label must not depend on which value of a feature a sensitive word is.
+    """Train a network whose label must not depend on the value of a feature.
 
     `start` may be trained or not, and is not changed; `is_value`, (V,) bool, marks the values, (k,) int32.
-    The network of the epoch with the least loss on the validation texts, at full κ and ε, is kept.
+    Keep the network of the epoch with the least loss on the validation texts at full κ and ε.
 
-    From then on torch computes with one thread in this process, so that results have the same bytes.
+    From this call on, torch uses one thread in this process, so that results are byte-identical.
     """
-    make_deterministic(1)  # lasts: no kernel of numba runs below, the first of which gives torch all threads
+    make_deterministic(1)  # persists: no numba kernel runs below, whose first run gives torch all threads
     train, validation = (_checked(start, *part) for part in (train, validation))
     network = _Network(start, torch.float32)
-    # Fused, its square roots are exact; those of MKL depend on the maker of the processor.
+    # Fused Adam has exact square roots; those of MKL depend on the vendor of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     full = _Objective(network, is_value, values, settings, 1.0)
     best, kept = np.inf, None
@@ -84,7 +83,7 @@ def train_certified(
 
 
 class _Network(torch.nn.Module):
-    """A recurrent network whose answers and bounds torch differentiates."""
+    """A recurrent network with answers and bounds that torch can differentiate."""
 
     def __init__(self, start: Recurrent, dtype: torch.dtype) -> None:
         super().__init__()
@@ -99,7 +98,7 @@ class _Network(torch.nn.Module):
                 ours.copy_(torch.from_numpy(theirs))
 
     def trained(self, start: Recurrent) -> Recurrent:
-        """Return the network as it is now; words keep the vectors of `start`."""
+        """Return the current network; words keep the vectors of `start`."""
         arrays = [tensor.detach().to(torch.float32).numpy().copy() for tensor in self.parameters()]
         return start.with_weights(_by_layer(arrays[:-2]), *arrays[-2:])
 
@@ -133,7 +132,7 @@ class _Network(torch.nn.Module):
         epsilon: float,
         layer: Sequence[torch.Tensor],
     ) -> torch.Tensor:
-        """Return bounds of the first layer's W_ih x + b, (T, n, 2 G): the lower ones, the upper ones."""
+        """Return bounds of the first layer's W_ih x + b, (T, n, 2 G): lower, then upper."""
         words = self.vectors[torch.from_numpy(ids)] @ layer[0].T
         of_values = self.vectors[torch.from_numpy(np.asarray(values, np.int64))] @ layer[0].T
         ends = torch.cat([of_values.amin(0), of_values.amax(0)])
@@ -144,7 +143,7 @@ class _Network(torch.nn.Module):
         )
 
     def _propagate(self, inputs: torch.Tensor, layer: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Return bounds of a layer's states at all times, (T, n, 2 H), from those of its inputs."""
+        """Return bounds of a layer's states at all times, (T, n, 2 H), from bounds of its inputs."""
         hidden = layer[1].shape[1]
         recurrent = _interval_map(layer[1])
         h = c = inputs.new_zeros(inputs.shape[1], 2, hidden)
@@ -159,7 +158,7 @@ class _Network(torch.nn.Module):
 
 
 class _Objective:
-    """(1 - κ) J(clean) + κ J(worst), the mean over texts by their weights; κ and ε are at `reached` of 1."""
+    """(1 - κ) J(clean) + κ J(worst), the weighted mean over texts; κ and ε are at fraction `reached`."""
 
     def __init__(
         self,
@@ -207,7 +206,7 @@ def _lstm_step(
 
 
 def _gru_step(x: torch.Tensor, h: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """Return bounds of the next h, (n, 2, H): h' = n + z (h - n) grows with n and h, and is linear in z."""
+    """Return bounds of the next h, (n, 2, H): h' = n + z (h - n) increases with n and h, linear in z."""
     n, _, hidden = h.shape
     of_input = x.view(n, 2, 3, hidden)
     of_state = (h.flatten(1) @ recurrent).view(n, 2, 3, hidden) + bias.view(3, hidden)
@@ -217,21 +216,21 @@ def _gru_step(x: torch.Tensor, h: torch.Tensor, recurrent: torch.Tensor, bias: t
 
 
 def _scaled(gate: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
-    """Return bounds of a product whose first factor is not negative; axis -2 holds lower and upper bounds.
+    """Return bounds of a product with a non-negative first factor; axis -2 has lower and upper bounds.
 
-    The least product has the least factor where the content's lower bound is positive, else the largest.
+    The least product uses the least factor if the content's lower bound is positive, else the largest factor.
     """
     return content * torch.where(content >= 0, gate, gate.flip(-2))
 
 
 def _interval_map(W: torch.Tensor) -> torch.Tensor:
-    """Return the (2 in, 2 out) matrix that takes lower and upper bounds of x to those of W x."""
+    """Return the (2 in, 2 out) matrix that maps lower and upper bounds of x to bounds of W x."""
     rising, falling = W.clamp(min=0), W.clamp(max=0)
     return torch.cat([torch.cat([rising, falling], 1), torch.cat([falling, rising], 1)]).T
 
 
 def _input_bias(kind: str, layer: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Return what is added to W_ih x; a GRU adds b_hh where its reset gate can reach it."""
+    """Return the bias of W_ih x; a GRU adds b_hh within its reset gate instead."""
     return layer[2] + layer[3] if kind == "lstm" else layer[2]
 
 
@@ -248,7 +247,7 @@ def _last(states: torch.Tensor, texts: Texts) -> torch.Tensor:
 
 
 def _padded(texts: Texts) -> np.ndarray:
-    """Return word ids, (T, n) int64, the first word first; what follows a text is its padding."""
+    """Return word ids, (T, n) int64, the first word first, padded at the end."""
     lengths = texts.lengths
     ids = np.zeros((len(texts), max(1, lengths.max(initial=0))), np.int64)
     ids[np.arange(ids.shape[1]) < lengths[:, None]] = texts.ids
@@ -256,7 +255,7 @@ def _padded(texts: Texts) -> np.ndarray:
 
 
 def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yield the rows of each batch of an epoch, texts of about one length together."""
+    """Yield the rows of each batch of an epoch; a batch has texts of similar length."""
     order = rng.permutation(len(lengths))
     batches = []
     for first in range(0, len(order), batch * WINDOW):
@@ -274,7 +273,6 @@ def _take_steps(
     batches: Iterable[np.ndarray],
     clip: float,
 ) -> None:
-    """Take one step of the optimizer for each batch."""
     texts, labels = train
     for batch in batches:
         loss = objective(texts.take(batch), labels[batch])
@@ -297,7 +295,7 @@ def _validation_loss(objective: "_Objective", texts: Texts, labels: np.ndarray, 
 
 
 def _checked(start: Recurrent, texts: Texts, labels: np.ndarray) -> Labelled:
-    """Return texts and labels that can be trained with; else raise `InputError`."""
+    """Return texts and labels for training; raise `InputError` if they are unusable."""
     if not len(texts):
         raise InputError("there is no text to train with; give texts of label 0 and 1")
     check_words(texts, start.vectors)

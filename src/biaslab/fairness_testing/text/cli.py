@@ -1,4 +1,4 @@
-"""``biaslab fairness-testing audit-texts``: own texts and classifiers."""
+"""``biaslab fairness-testing audit-texts``: users' own texts and classifiers."""
 
 import sys
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _TRAINED = {"train-lstm": "lstm", "train-gru": "gru"}
 CAMPAIGN = Campaign(seeds=200, hops=20)
 _VALIDATION_SHARE = 0.2
-_LABELLED = 1000  # texts, from the first, that are asked whether they have one label
+_LABELLED = 1000  # first texts, used to check accuracy and whether all have one label
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ def audit_texts(
 
 
 def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], np.ndarray, list[str]]":
-    """Return the texts, their labels (NaN where there is none), and what was changed or left out.
+    """Return the texts, their labels (NaN if missing), and changes or omissions.
 
-    A network is trained on labelled texts alone.
+    A network is trained only on labelled texts.
     """
     import numpy as np
 
@@ -157,9 +157,9 @@ def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], 
         try:
             classes = [columns.positive] if columns.positive else []
             of_labels = LeftOut()
-            known = read_labelled(data, *names, classes=classes, left_out=of_labels)
+            labelled = read_labelled(data, *names, classes=classes, left_out=of_labels)
             left_out.changes.extend(of_labels.changes)
-            labels = known.set_index("row")["label"].reindex(table["row"]).to_numpy(np.float64)
+            labels = labelled.set_index("row")["label"].reindex(table["row"]).to_numpy(np.float64)
         except InputError:
             labels = np.full(len(table), np.nan)
     sentence = left_out.sentence(data)
@@ -167,7 +167,7 @@ def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], 
 
 
 def _check_needless(model: str, tester: str) -> None:
-    """Refuse what cannot do without vectors before anything is read or trained."""
+    """Refuse options that require vectors before anything is read or trained."""
     if model in _TRAINED or model.endswith(".npz"):
         raise InputError(f"--model {model}: reads vectors of words; name them with --vectors")
     if tester != "rp":
@@ -189,7 +189,7 @@ def _words_read(own: "OwnTexts", has_vectors: bool) -> str:
 
 
 def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
-    """Say which features have values that share the mean vector."""
+    """Name the features with values that share the mean vector."""
     facts = []
     for name, values in features.items():
         n = sum(not own.lexicon.is_known[own.lexicon.ids[value]] for value in values)
@@ -202,7 +202,7 @@ def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
 
 
 def _accuracy(classifier: "TextModel", own: "OwnTexts", labels: "np.ndarray") -> str:
-    """Say how often a classifier is right, and how often the more frequent label alone would be."""
+    """Describe the accuracy of a classifier, and of always giving the more frequent label."""
     from biaslab.fairness_testing.text.corpus import Labelled
     from biaslab.fairness_testing.text.experiment import measure_quality
 
@@ -210,8 +210,8 @@ def _accuracy(classifier: "TextModel", own: "OwnTexts", labels: "np.ndarray") ->
     first = (y == y).nonzero()[0][:_LABELLED]  # NaN is no label
     if not len(first):
         return "how often the classifier is right is not known: the texts have no labels of two classes"
-    known = Labelled(own.texts.take(first), y[first].astype("int64"))
-    quality = measure_quality(classifier, known)
+    labelled = Labelled(own.texts.take(first), y[first].astype("int64"))
+    quality = measure_quality(classifier, labelled)
     share, majority = quality["accuracy"], quality["majority"]
     doubt = "; no better than that: check --positive and the reading below" if share <= majority else ""
     return (
@@ -221,7 +221,7 @@ def _accuracy(classifier: "TextModel", own: "OwnTexts", labels: "np.ndarray") ->
 
 
 def _reading(classifier: "TextModel", own: "OwnTexts") -> str:
-    """Say how a classifier reads texts, and how many of them it reads to the end."""
+    """Describe how a classifier reads texts, and how many texts it reads completely."""
     reading = getattr(classifier, "reading", "positive is label 1")
     lengths = getattr(classifier, "lengths", None)
     cut = f" {lengths(own.texts).sentence()}" if lengths else ""
@@ -229,14 +229,14 @@ def _reading(classifier: "TextModel", own: "OwnTexts") -> str:
 
 
 def _one_label(classifier: "TextModel", own: "OwnTexts") -> list[str]:
-    """Say where a classifier tells no two texts apart, so that finding nothing says little."""
+    """Warn if a classifier gives all texts the same label, so that a search without finds is no evidence."""
     first = own.texts.take(range(min(len(own.texts), _LABELLED)))
     labels = set(classifier.probabilities(first).argmax(axis=1).tolist())
     return [f"no all-clear: the classifier gives the label {min(labels)} to all texts"] * (len(labels) == 1)
 
 
 def _load(model: str, own: "OwnTexts", device: str, threads: int, positive: str | None) -> "TextModel":
-    """Return the classifier that an argument names; torch is needed for a folder alone."""
+    """Return the classifier named by an argument; only a folder needs torch."""
     from biaslab.fairness_testing.text.adapters import load_model
 
     if Path(model).is_dir():
@@ -254,7 +254,7 @@ def _load(model: str, own: "OwnTexts", device: str, threads: int, positive: str 
 def _train(
     kind: str, own: "OwnTexts", labels: "np.ndarray", epochs: int, seed: int, out: Path
 ) -> "tuple[TextModel, str]":
-    """Train a network on most texts, keep it in the folder, and say how well it does on the others."""
+    """Train a network on most texts, save it in the folder, and describe its accuracy on the rest."""
     from biaslab.core.rng import stream
     from biaslab.fairness_testing.text.corpus import Labelled
     from biaslab.fairness_testing.text.experiment import measure_quality

@@ -1,4 +1,4 @@
-"""The texts of an experiment, made ready once for all steps: split, as words, with terms and neighbours."""
+"""The texts of an experiment, prepared once for all steps: split, as words, with terms and neighbours."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from biaslab.text.splits import split_shares
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 
 SHARES = (0.6, 0.1, 0.3)
-"""Of these parts, where the corpus has none of its own; many for testing, as searches start from those."""
+"""Shares of the parts, unless the corpus has its own; the test share is large, as searches start there."""
 K = 10
-"""Neighbours of a word among which a substitute is chosen (Table II)."""
+"""Candidate neighbours for the substitute of a word (Table II)."""
 MAX_WORDS = 200
-"""Words of a text; what is longer is cut, as the paper does not say what it does."""
+"""The largest number of words of a text; longer texts are cut, because the paper gives no length."""
 SENTENCES = "sentences"
 LEXICON, TEXTS = "lexicon.npz", "texts.npz"
 
@@ -38,13 +38,13 @@ class Labelled(NamedTuple):
 
 @dataclass(frozen=True)
 class Prepared:
-    """A corpus made ready."""
+    """A prepared corpus."""
 
     lexicon: Lexicon
     parts: dict[str, Labelled]  # by `PARTS`
     values: dict[str, np.ndarray]  # ids of each feature's values, (k,) int32
-    neighbours: np.ndarray  # (V, K) int32, see `nearest_words`; no value of any feature is one
-    sentences: Texts  # the neutral ones on which the search is shown
+    neighbours: np.ndarray  # (V, K) int32, see `nearest_words`; without values of any feature
+    sentences: Texts  # neutral sentences that demonstrate the search
 
 
 def prepare(
@@ -58,22 +58,22 @@ def prepare(
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Write ``lexicon.npz``, ``texts.npz``, ``texts.tsv`` and ``vectors.tsv`` of a corpus."""
-    known = read_terms(terms)
+    listed = read_terms(terms)
     for feature in features:
-        if feature not in known:
+        if feature not in listed:
             raise InputError(
-                f"{terms}: has no feature '{feature}' (it has {', '.join(known)}){suggest(feature, known)}"
+                f"{terms}: has no feature '{feature}' (it has {', '.join(listed)}){suggest(feature, listed)}"
             )
-    values = {name: known[name] for name in features}
+    values = {name: listed[name] for name in features}
     tables = read_parts(source, seed, say)
     words = {name: _words(table["text"], name, say) for name, table in tables.items()}
     words[SENTENCES] = _words(read_texts(sentences)["text"], SENTENCES, say)
-    given = Lexicon.load(vectors)
-    every = [text for texts in words.values() for text in texts]
-    lexicon = build_lexicon(given.words, given.vectors, [*every, *known.values()])
+    read_vectors = Lexicon.load(vectors)
+    all_texts = [text for texts in words.values() for text in texts]
+    lexicon = build_lexicon(read_vectors.words, read_vectors.vectors, [*all_texts, *listed.values()])
     encoded = {name: lexicon.encode(texts) for name, texts in words.items()}
-    ids = {name: np.array([lexicon.ids[v] for v in of], np.int32) for name, of in values.items()}
-    protected = [lexicon.ids[value] for of in known.values() for value in of]
+    ids = {name: np.array([lexicon.ids[v] for v in group], np.int32) for name, group in values.items()}
+    protected = [lexicon.ids[value] for group in listed.values() for value in group]
     arrays: dict[str, np.ndarray] = {}
     for name, texts in encoded.items():
         labels = np.zeros(len(texts)) if name == SENTENCES else tables[name]["label"]
@@ -84,12 +84,12 @@ def prepare(
     neighbours = nearest_words(lexicon, K, protected)
     write_npz(folder / TEXTS, **arrays, neighbours=neighbours, **{f"values_{n}": v for n, v in ids.items()})
     write_tsv(folder / "texts.tsv", counts)
-    given_size = {"n_words": int(given.is_known.sum()), "dimension": given.vectors.shape[1]}
-    write_tsv(folder / "vectors.tsv", pd.DataFrame([given_size]))
+    size = {"n_words": int(read_vectors.is_known.sum()), "dimension": read_vectors.vectors.shape[1]}
+    write_tsv(folder / "vectors.tsv", pd.DataFrame([size]))
 
 
 def load_prepared(folder: Path) -> Prepared:
-    """Read what `prepare` wrote."""
+    """Read the files of `prepare`."""
     arrays = read_npz(folder / TEXTS)
     names = [key.removesuffix("_labels") for key in arrays if key.endswith("_labels")]
     parts = {name: Labelled(Texts.of_arrays(arrays, name), arrays[f"{name}_labels"]) for name in names}
@@ -99,14 +99,14 @@ def load_prepared(folder: Path) -> Prepared:
 
 
 def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
-    """Return which texts hold one of some words, (n,) bool."""
+    """Return whether texts contain one of some words, (n,) bool."""
     return have_marked(texts, np.isin(texts.ids, ids))
 
 
 def read_parts(
     source: Source, seed: int, say: Callable[[str], None] = lambda _: None
 ) -> dict[str, pd.DataFrame]:
-    """Read a corpus in its `PARTS`, columns text and label; drawn with the share of positive ones kept."""
+    """Read a corpus in its `PARTS`, columns text and label; random parts keep the share of positive texts."""
 
     def draw(table: pd.DataFrame) -> Sequence[np.ndarray]:
         if "part" in table:  # the split of the release
@@ -117,11 +117,11 @@ def read_parts(
 
 
 def _words(texts: Iterable[str], name: str, say: Callable[[str], None]) -> list[list[str]]:
-    """Return texts as words, cut to `MAX_WORDS`; say how many are cut."""
+    """Return texts as words, cut to `MAX_WORDS`; report how many are cut."""
     words = [split_words(text) for text in texts]
-    if n_cut := sum(len(of) > MAX_WORDS for of in words):
+    if n_cut := sum(len(text_words) > MAX_WORDS for text_words in words):
         say(f"{name}: {n_cut:,} of {len(words):,} texts are cut after {MAX_WORDS} words")
-    return [of[:MAX_WORDS] for of in words]
+    return [text_words[:MAX_WORDS] for text_words in words]
 
 
 def _counts(
@@ -130,30 +130,30 @@ def _counts(
     values: Mapping[str, np.ndarray],
     lexicon: Lexicon,
 ) -> pd.DataFrame:
-    """Return texts.tsv: what each part holds, as a whole and of each feature."""
+    """Return texts.tsv: statistics of each part, for all texts and for each feature."""
     rows = []
     for part, table in tables.items():
         texts, labels = encoded[part], table["label"].to_numpy()
         for feature in (EVERY_TEXT, *values):
             is_kept = np.ones(len(texts), bool) if feature == EVERY_TEXT else holding(texts, values[feature])
             kept = np.flatnonzero(is_kept)
-            some = texts.take(kept)
+            kept_texts = texts.take(kept)
             rows.append(
                 {
                     "part": part,
                     "feature": feature,
-                    "n_texts": len(some),
+                    "n_texts": len(kept_texts),
                     "n_positive": int(labels[kept].sum()),
-                    "mean_words": some.lengths.mean() if len(some) else np.nan,
-                    "known_share": lexicon.is_known[some.ids].mean() if len(some.ids) else np.nan,
+                    "mean_words": kept_texts.lengths.mean() if len(kept_texts) else np.nan,
+                    "known_share": lexicon.is_known[kept_texts.ids].mean() if len(kept_texts.ids) else np.nan,
                 }
             )
     return pd.DataFrame(rows)
 
 
 def _check_seeds(counts: pd.DataFrame, terms: Path, source: Source) -> None:
-    without = counts[(counts["part"].isin([TRAIN, TEST])) & (counts["n_texts"] == 0)]
-    for row in without.itertuples():
+    empty = counts[(counts["part"].isin([TRAIN, TEST])) & (counts["n_texts"] == 0)]
+    for row in empty.itertuples():
         raise InputError(
             f"{terms}: no text for {row.part}ing of {source.train} holds a value of '{row.feature}'; test"
             " another feature, or name other terms"

@@ -1,4 +1,4 @@
-"""The check of all searches: texts that differ in sensitive words alone must get one label (Algorithm 2)."""
+"""The check of all searches: texts that differ only in sensitive words must get one label (Algorithm 2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts
 
 _BLOCK = 4096
-"""Texts whose variants' answers are held at a time; no result depends on it."""
+"""Texts per block whose variants' answers are in memory; results do not depend on it."""
 
 
 @dataclass(frozen=True)
 class Variants:
-    """All texts X_s that differ from given ones in one sensitive word, wherever it occurs.
+    """All texts X_s that differ from the given texts in one sensitive word, at all its occurrences.
 
-    Text by text, in the order in which its sensitive words first occur, then in the order of the values.
+    Sorted by text, then by first occurrence of the sensitive word, then by value.
     """
 
-    rows: np.ndarray  # (v,) int64: the text that each is a variant of
-    replaced: np.ndarray  # (v,) int32: the word that is replaced
-    values: np.ndarray  # (v,) int32: by which
+    rows: np.ndarray  # (v,) int64: the text of each variant
+    replaced: np.ndarray  # (v,) int32: the replaced word
+    values: np.ndarray  # (v,) int32: the replacement
     offsets: np.ndarray  # (n + 1,) int64: text i has the variants offsets[i] to offsets[i + 1] - 1
 
 
 @dataclass(frozen=True)
 class Check:
-    """What checking n texts found.
+    """The check of n texts.
 
-    The partner x' has the largest |O_y(x') - O_y(x)| (Equation 3), among the variants with another label if
-    there are any, else among all; the first of equal ones. `replaced` and `value` are -1 for a text without
+    The partner x' has the largest |O_y(x') - O_y(x)| (Equation 3) among the variants with another label, if
+    any, else among all variants; the first wins ties. `replaced` and `value` are -1 for a text without
     sensitive words.
     """
 
@@ -42,21 +42,21 @@ class Check:
     probabilities: np.ndarray  # (n, 2) float64, the outputs O(x)
     labels: np.ndarray  # (n,) int64, the predicted labels y
     discriminatory: np.ndarray  # (n,) bool: whether a variant has another label (Definition 2.1)
-    replaced: np.ndarray  # (n,) int32: the word that makes x' out of x by being replaced
-    value: np.ndarray  # (n,) int32: by which
-    n_queries: np.ndarray  # (n,) int64: texts that the classifier was asked about for each
+    replaced: np.ndarray  # (n,) int32: the word of x that x' replaces
+    value: np.ndarray  # (n,) int32: the replacement
+    n_queries: np.ndarray  # (n,) int64: model queries for each
 
     @cached_property
     def partners(self) -> Texts:
-        """The partners x'; a text without sensitive words is its own."""
+        """The partners x'; a text without sensitive words is its own partner."""
         return exchange(self.texts, self.replaced, self.value)
 
 
 @dataclass(frozen=True)
 class VariantAnswers:
-    """What a classifier says of some texts and of their variants."""
+    """The answers of a classifier for texts and for their variants."""
 
-    rows: slice  # which of all texts these n are
+    rows: slice  # the positions of these n texts among all texts
     texts: Texts
     probabilities: np.ndarray  # (n, 2) float64
     variants: Variants
@@ -69,12 +69,12 @@ class VariantAnswers:
 
     @property
     def flips(self) -> np.ndarray:
-        """Which variants have another label than their text, (v,) bool."""
+        """Whether variants have another label than their text, (v,) bool."""
         return answers.labels_of(self.variant_probabilities) != self.labels[self.variants.rows]
 
 
 def exchange(texts: Texts, replaced: np.ndarray, value: np.ndarray) -> Texts:
-    """Return texts with one word each replaced wherever it occurs; -1 for a text that stays as it is."""
+    """Return texts with one word each replaced at all occurrences; -1 for an unchanged text."""
     return Texts(*write_variants(texts.ids, texts.offsets, np.arange(len(texts)), replaced, value))
 
 
@@ -97,29 +97,29 @@ def variants_of(subject: TextSubject, texts: Texts) -> Variants:
 
 
 def answer_variants(subject: TextSubject, texts: Texts) -> Iterator[VariantAnswers]:
-    """Ask about texts and all their variants, some texts at a time."""
+    """Query texts and all their variants, block by block."""
     for begin in range(0, len(texts), _BLOCK):
         rows = slice(begin, min(begin + _BLOCK, len(texts)))
-        some = answers.part(texts, rows)
-        variants = variants_of(subject, some)
-        outputs = answers.probabilities(subject.model, some)
-        yield VariantAnswers(rows, some, outputs, variants, _variant_probabilities(subject, some, variants))
+        block = answers.part(texts, rows)
+        variants = variants_of(subject, block)
+        outputs = answers.probabilities(subject.model, block)
+        yield VariantAnswers(rows, block, outputs, variants, _variant_probabilities(subject, block, variants))
 
 
 def _variant_probabilities(subject: TextSubject, texts: Texts, variants: Variants) -> np.ndarray:
-    """Ask about variants without ever holding the words of all, (v, 2) float64."""
+    """Query variants without holding the words of all variants in memory, (v, 2) float64."""
     outputs = np.empty((len(variants.rows), 2))
-    for some in answers.batches(texts.lengths[variants.rows], answers.WORDS):
-        columns = (variants.rows[some], variants.replaced[some], variants.values[some])
+    for batch in answers.batches(texts.lengths[variants.rows], answers.WORDS):
+        columns = (variants.rows[batch], variants.replaced[batch], variants.values[batch])
         written = Texts(*write_variants(texts.ids, texts.offsets, *columns))
-        outputs[some] = answers.probabilities(subject.model, written)
+        outputs[batch] = answers.probabilities(subject.model, written)
     return outputs
 
 
 def check(subject: TextSubject, texts: Texts) -> Check:
     """Check texts for discrimination, and find the partner x' of each (Algorithm 2, Equation 3)."""
     n = len(texts)
-    found = Check(
+    result = Check(
         texts,
         np.empty((n, 2)),
         np.empty(n, np.int64),
@@ -136,23 +136,23 @@ def check(subject: TextSubject, texts: Texts) -> Check:
         differences = np.abs(outputs - answer.probabilities[variants.rows, y[variants.rows]])
         best = first_maxima(variants.offsets, differences, flips | ~flipped[variants.rows])
         has = best >= 0
-        found.probabilities[rows], found.labels[rows], found.discriminatory[rows] = (
+        result.probabilities[rows], result.labels[rows], result.discriminatory[rows] = (
             answer.probabilities,
             y,
             flipped,
         )
-        found.replaced[rows][has] = variants.replaced[best[has]]
-        found.value[rows][has] = variants.values[best[has]]
-        found.n_queries[rows] = 1 + np.diff(variants.offsets)
-    return found
+        result.replaced[rows][has] = variants.replaced[best[has]]
+        result.value[rows][has] = variants.values[best[has]]
+        result.n_queries[rows] = 1 + np.diff(variants.offsets)
+    return result
 
 
 def count_flips(subject: TextSubject, texts: Texts) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many texts hold each of k values, and in how many another value changes the label, (k,)."""
+    """Return how many texts contain each of k values, and in how many other values flip the label, (k,)."""
     k = len(subject.values)
     n_texts, n_flips = np.zeros((2, k), np.int64)
     for answer in answer_variants(subject, texts):
-        of = answer.variants.rows * k + subject.value_numbers[answer.variants.replaced]
-        n_texts += np.bincount(np.unique(of) % k, minlength=k)
-        n_flips += np.bincount(np.unique(of[answer.flips]) % k, minlength=k)
+        keys = answer.variants.rows * k + subject.value_numbers[answer.variants.replaced]
+        n_texts += np.bincount(np.unique(keys) % k, minlength=k)
+        n_flips += np.bincount(np.unique(keys[answer.flips]) % k, minlength=k)
     return n_texts, n_flips

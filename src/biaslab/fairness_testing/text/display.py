@@ -1,6 +1,6 @@
-"""Discriminatory pairs with what was changed in them marked: in the terminal, and as HTML.
+"""Discriminatory pairs with changed words marked, in the terminal and as HTML.
 
-Colours are never alone: in the terminal brackets tell the same, on the page underlining does.
+Colours are never the only mark: the terminal also shows brackets, the page also underlines.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from biaslab.fairness_testing.text.campaign import IN_DATA, PHASES, Pair
 TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
 
 SUBSTITUTED, EXCHANGED = "substituted", "exchanged"
-"""A word that the search put in place of another; the sensitive word in which text and partner differ."""
+"""A word that the search substituted; the sensitive word in which text and partner differ."""
 
 _BRACKETS = {"": ("", ""), SUBSTITUTED: ("[", "]"), EXCHANGED: ("<", ">")}
 _STYLES = {"": "", SUBSTITUTED: "bold cyan", EXCHANGED: "bold magenta"}
@@ -26,7 +26,7 @@ Mask = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Mark:
-    """A word as it is shown, and why it is marked: `SUBSTITUTED`, `EXCHANGED`, or "" where it is not."""
+    """A displayed word and its mark: `SUBSTITUTED`, `EXCHANGED`, or "" for none."""
 
     word: str
     kind: str = ""
@@ -34,21 +34,21 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """A text as it is shown."""
+    """A displayed text."""
 
-    name: str  # what it is: a row of the data (from 1), the text that was found, or its partner
+    name: str  # its role: a row of the data (from 1), the found text, or its partner
     words: list[Mark]
-    label: int | None = None  # what the classifier calls it; None for the text of the data, which was changed
+    label: int | None = None  # of the classifier; None for the original text of the data
     probability: float | None = None  # of label 1
 
     @property
     def answer(self) -> str:
-        """The label in words; "" where it is not told."""
+        """The label as a text; "" if there is none."""
         return "" if self.label is None else f"label {self.label} (p = {self.probability:.3f})"
 
 
 def lines_of(pair: Pair, mask: Mask = str) -> list[Line]:
-    """Return a pair line by line: the text of the data where it was changed, the text found, its partner."""
+    """Return a pair line by line: the original text if it was changed, the found text, and its partner."""
     substituted = dict.fromkeys(pair.changed, SUBSTITUTED)
     kinds = substituted | dict.fromkeys(pair.exchanged, EXCHANGED)
     row = f"row {pair.row}"
@@ -62,21 +62,21 @@ def lines_of(pair: Pair, mask: Mask = str) -> list[Line]:
 
 
 def to_terminal(pair: Pair, mask: Mask = str) -> Text:
-    """Return a pair for rich's console, a line each of `lines_of`."""
-    shown = Text()
+    """Return a pair for rich's console, one line per `lines_of`."""
+    text = Text()
     for line in lines_of(pair, mask):
-        shown.append(f"  {line.name:<10}", "dim")
+        text.append(f"  {line.name:<10}", "dim")
         for number, mark in enumerate(line.words):
             opening, closing = _BRACKETS[mark.kind]
-            shown.append(" " if number else "")
-            shown.append(f"{opening}{mark.word}{closing}", _STYLES[mark.kind])
-        shown.append(f"  {line.answer}\n" if line.answer else "\n", "dim")
-    shown.right_crop(1)
-    return shown
+            text.append(" " if number else "")
+            text.append(f"{opening}{mark.word}{closing}", _STYLES[mark.kind])
+        text.append(f"  {line.answer}\n" if line.answer else "\n", "dim")
+    text.right_crop(1)
+    return text
 
 
 def legend() -> Text:
-    """Return what the marks in the terminal mean."""
+    """Return the legend of the marks in the terminal."""
     return Text.assemble(
         ("<sensitive word>", _STYLES[EXCHANGED]),
         " exchanged between a text and its partner;  ",
@@ -86,7 +86,7 @@ def legend() -> Text:
 
 
 def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return pairs to look at, one a text of the data: as it is, else a global find, else a local one."""
+    """Return one pair per text of the data: the text itself, else a global find, else a local find."""
     seen: set[tuple[str, int]] = set()
     first = []
     for pair in sorted(pairs, key=lambda pair: PHASES.index(pair.phase)):
@@ -97,11 +97,11 @@ def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def to_html(title: str, sections: Sequence[Mapping[str, Any]], mask: Mask = str) -> str:
-    """Return a page that needs no other file.
+    """Return a self-contained page.
 
-    A section has the ``feature``, ``facts`` (names and what was found), ``terms`` (rows with term, n_texts,
-    n_flips, share, ci_low and ci_high; the terms are masked), ``pairs``, and ``n_more``, the number of pairs
-    that were found and are not shown.
+    A section has the ``feature``, ``facts`` (names and texts), ``terms`` (rows with term, n_texts, n_flips,
+    share, ci_low and ci_high; the terms are masked), ``pairs``, and ``n_more``, the number of found pairs
+    that are not shown.
     """
     shown = [
         {**section, "pairs": [lines_of(pair, mask) for pair in section["pairs"]]} for section in sections

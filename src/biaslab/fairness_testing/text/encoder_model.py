@@ -1,7 +1,7 @@
-"""A BERT with its classifier as `TextModel`: words are its WordPieces.
+"""A BERT with its classifier as `TextModel`; words are split into its WordPieces.
 
-The vector of a word is the mean of the input vectors of its pieces; a change of this vector by δ is one of
-every piece by δ, so that its gradient is the sum of the pieces' gradients.
+The vector of a word is the mean of the input vectors of its pieces. Changing this vector by δ changes every
+piece by δ, so that the gradient is the sum of the pieces' gradients.
 """
 
 import json
@@ -22,33 +22,32 @@ from biaslab.text.reading import TRAINED_LENGTH, TRAINING_FILE, Lengths, reading
 from biaslab.text.tokens import Tokenizer, Tokens
 from biaslab.text.words import Lexicon, Texts
 
-_REMOVED = "removed"  # what a classifier that was trained here never sees
+_REMOVED = "removed"  # words that a classifier trained here never reads
 
 
 def load_encoder_model(
     folder: Path, lexicon: Lexicon, device: str = "auto", positive: str | None = None
 ) -> "EncoderTextModel":
-    """Return the classifier in a folder, which has the layout of Hugging Face."""
+    """Return the classifier in a folder with the layout of Hugging Face."""
     model = encoder.load_classifier(folder)
     number, names = positive_label(folder, positive), label_names(folder)
     encoder.put_positive_second(model, number)
     _refuse_removal(folder / TRAINING_FILE)
     limit = reading_length(folder, model.config.max_position_embeddings)
     tokenizer = Tokenizer.load(folder / "vocab.txt")
-    found = EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
-    found.reading = (
+    text_model = EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
+    text_model.reading = (
         f"{describe_positive(sorted(names, key=names.get), number)}, by softmax over 2 labels; reads"
-        f" {found.max_length:,} word pieces of a text at most"
+        f" {text_model.max_length:,} word pieces of a text at most"
     )
-    return found
+    return text_model
 
 
 class EncoderTextModel:
     """A BERT with a classifier of two labels; a `TextModel`.
 
-    With other texts beside a text sums may be rounded otherwise, as by `TorchTextModel`. Words behind the
-    last piece that the encoder reads change nothing and have no gradient. The lexicon's own vectors are not
-    used.
+    Sums may be rounded differently in other batches, as in `TorchTextModel`. Words after the last piece that
+    the encoder reads have no effect and no gradient. The lexicon's vectors are not used.
     """
 
     reading = "positive is label 1, by softmax over 2 labels"
@@ -102,12 +101,12 @@ class EncoderTextModel:
         return gradient.cpu().numpy()
 
     def lengths(self, texts: Texts) -> Lengths:
-        """Return how many word pieces texts have, and how many of them are read."""
+        """Return the number of word pieces of texts, and how many are read."""
         _, offsets = gather(self._pieces.offsets, texts.ids)
         return Lengths(np.diff(offsets[texts.offsets]) + 2, self.max_length)
 
     def _tokens(self, texts: Texts) -> Tokens:
-        """Return [CLS], the pieces of all words and [SEP] of each text, cut to what the encoder reads."""
+        """Return [CLS], the pieces of all words and [SEP] of each text, cut to the encoder's length."""
         where, piece_offsets = gather(self._pieces.offsets, texts.ids)
         position = np.arange(len(texts.ids)) - np.repeat(texts.offsets[:-1], texts.lengths)
         word = np.repeat(position, np.diff(piece_offsets))
@@ -117,21 +116,21 @@ class EncoderTextModel:
         ids, words = np.empty(offsets[-1], np.int32), np.full(offsets[-1], -1, np.int32)
         ids[offsets[:-1]], ids[offsets[1:] - 1] = self._begin, self._end
         index = np.arange(len(where)) - np.repeat(bounds[:-1], np.diff(bounds))
-        read = index < np.repeat(kept, np.diff(bounds))
-        to = (np.repeat(offsets[:-1], np.diff(bounds)) + 1 + index)[read]
-        ids[to], words[to] = self._pieces.ids[where[read]], word[read]
+        is_read = index < np.repeat(kept, np.diff(bounds))
+        to = (np.repeat(offsets[:-1], np.diff(bounds)) + 1 + index)[is_read]
+        ids[to], words[to] = self._pieces.ids[where[is_read]], word[is_read]
         return Tokens(ids, offsets, words)
 
 
 def _pieces(tokenizer: Tokenizer, lexicon: Lexicon) -> Texts:
-    """Return the pieces of each word, each a text; [UNK] for one of which nothing is left."""
+    """Return the pieces of each word as a text; [UNK] for a word without pieces."""
     tokens = tokenizer.encode(lexicon.words, max_length=2**31)
     rows = [tokens.row(i)[1:-1] for i in range(len(tokens))]
     return Texts.of([row if len(row) else [tokenizer.unk] for row in rows])
 
 
 def _refuse_removal(path: Path) -> None:
-    """Refuse a classifier that never saw some words: reading them to it would test another one."""
+    """Refuse a classifier trained with removed words, because reading them would test another classifier."""
     if not path.is_file():
         return
     try:

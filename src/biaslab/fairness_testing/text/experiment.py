@@ -1,4 +1,4 @@
-"""The networks of an experiment: their training on a corpus, and what tells them apart (Table III)."""
+"""The networks of an experiment: training on a corpus, and quality (Table III)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ def seed_of(seed: int, kind: str, number: int) -> int:
 def train_networks(
     folder: Path, kinds: Sequence[str], repetitions: int, training: TrainingSettings, seed: int
 ) -> None:
-    """Train networks several times: KIND/network-N.npz, models.tsv and training.tsv of each kind."""
+    """Train networks several times: KIND/network-N.npz, models.tsv and training.tsv of each type."""
     prepared = load_prepared(folder)
     sizes = {f"n_{part}": len(prepared.parts[part].texts) for part in (TRAIN, TEST)}
     for kind in kinds:
@@ -50,7 +50,7 @@ def train_once(
 
 
 def measure_quality(network: TextModel, test: Labelled) -> dict[str, float]:
-    """Return accuracy, the share of the more frequent label, F1 of the positive one, and chance's p-value."""
+    """Return accuracy, share of the more frequent label, F1 of the positive label, and p-value of chance."""
     predicted = labels_of(probabilities(network, test.texts))
     share = test.labels.mean()
     return {

@@ -1,4 +1,4 @@
-"""What searches found: different texts, what these cost, where local phases start, and the file of finds."""
+"""The finds of searches: distinct texts, counts, starts of local phases, and the file of finds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from biaslab.text.words import Texts
 class Finds:
     """Discriminatory pairs."""
 
-    origins: np.ndarray  # (p,) int64: which text (of a file: row of the searched part) each began with
+    origins: np.ndarray  # (p,) int64: the original text of each (in a file: row of the searched part)
     texts: Texts  # x
     partners: Texts  # x'
 
@@ -26,24 +26,24 @@ class Finds:
         return len(self.origins)
 
     def take(self, rows: np.ndarray) -> "Finds":
-        """Return some of the pairs."""
+        """Return the pairs in rows."""
         return Finds(self.origins[rows], self.texts.take(rows), self.partners.take(rows))
 
 
 def key(part: str, feature: str, number: int, phase: str, tester: str) -> str:
-    """Return the name of what one search found."""
+    """Return the key of the finds of a search."""
     return f"{part}/{feature}/{number}/{phase}/{tester}"
 
 
 def draw_rows(n: int, limit: int | None, *ids: int | str) -> np.ndarray:
-    """Return the rows of n, rising, that are drawn: at most `limit`, all for None; `ids` name the draw."""
+    """Return sorted rows drawn from n: at most `limit`, all for None; `ids` name the random stream."""
     if limit is None or n <= limit:
         return np.arange(n)
     return np.sort(stream(*ids).choice(n, limit, replace=False))
 
 
 def save_finds(path: Path, found: Mapping[str, Finds]) -> None:
-    """Write what searches found, by `key`."""
+    """Write the finds of searches, by `key`."""
     arrays: dict[str, np.ndarray] = {}
     for name, finds in found.items():
         arrays |= finds.texts.arrays(f"{name}/x") | finds.partners.arrays(f"{name}/partner")
@@ -52,7 +52,7 @@ def save_finds(path: Path, found: Mapping[str, Finds]) -> None:
 
 
 def load_finds(path: Path) -> dict[str, Finds]:
-    """Read what `save_finds` wrote."""
+    """Read the file of `save_finds`."""
     arrays = read_npz(path)
     names = [name.removesuffix("/origins") for name in arrays if name.endswith("/origins")]
     return {
@@ -66,37 +66,37 @@ def load_finds(path: Path) -> dict[str, Finds]:
 
 
 def number_texts(texts: Texts) -> np.ndarray:
-    """Return the index of the first text with the same words in the same order as each, (n,) int64."""
+    """Return the index of the first equal text for each text, (n,) int64."""
     hashes = hash_texts(texts.ids, texts.offsets)
     return number_sorted(texts.ids, texts.offsets, np.argsort(hashes, kind="stable"), hashes)
 
 
 def distinct(texts: Texts) -> np.ndarray:
-    """Return the indexes of texts that equal none before, (u,) int64, rising."""
+    """Return the sorted indices of texts that do not equal an earlier text, (u,) int64."""
     return np.flatnonzero(number_texts(texts) == np.arange(len(texts)))
 
 
 def count_global(search: GlobalSearch) -> tuple[int, int]:
-    """Return how many seeds are discriminatory as they are, and how many texts others were made into."""
+    """Return the number of discriminatory seeds, and of distinct texts found by perturbing other seeds."""
     perturbed = search.texts.take(np.flatnonzero(search.found > 0))
     return int((search.found == 0).sum()), len(distinct(perturbed))
 
 
 def starts_of(search: GlobalSearch) -> np.ndarray:
-    """Return the seeds whose texts the local phase starts from, (s,) int64: all finds, each text once."""
+    """Return the seeds of the local phase's starting texts, (s,) int64: all finds, each text once."""
     rows = np.flatnonzero(search.found >= 0)
     return rows[distinct(search.texts.take(rows))]
 
 
 def count_local(search: LocalSearch) -> tuple[int, int]:
-    """Return how many different texts were visited, and how many of them are discriminatory."""
+    """Return the number of distinct visited texts, and of discriminatory texts among them."""
     numbers = number_texts(search.texts())
     is_found = search.discriminatory[search.is_visit]
     return len(np.unique(numbers)), len(np.unique(numbers[is_found]))
 
 
 def global_finds(search: GlobalSearch, seeds: np.ndarray) -> Finds:
-    """Return the pairs of all seeds that are, or became, discriminatory, each text once, by seed.
+    """Return the pairs of all seeds that are or became discriminatory, each text once, by seed.
 
     `seeds`, (n,) int64, are the rows of the searched texts.
     """
@@ -106,9 +106,9 @@ def global_finds(search: GlobalSearch, seeds: np.ndarray) -> Finds:
 
 
 def local_finds(search: LocalSearch, origins: np.ndarray) -> Finds:
-    """Return the pairs that walks visited, each text once, in the order of the first visits, by start.
+    """Return the discriminatory pairs on walks, each text once, in the order of first visits, by start.
 
-    `origins`, (n,) int64, are the rows that the walks began with.
+    `origins`, (n,) int64, are the rows in which the walks began.
     """
     is_found = search.discriminatory
     texts = search.texts().take(np.flatnonzero(is_found[search.is_visit]))

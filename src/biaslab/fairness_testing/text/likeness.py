@@ -1,4 +1,4 @@
-"""The measures of likeness between a text and what a search made of it (Section 5.2, RQ2)."""
+"""Measures of similarity between an original text and a found text (Section 5.2, RQ2)."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ from biaslab.text.words import Lexicon, Texts, concatenate
 LANGUAGE_MODEL_EPOCHS = 1
 LANGUAGE_MODEL_WIDTH = 64
 LANGUAGE_MODEL_TEXTS = 1500
-"""Training texts that the language model learns from, at most: it only has to rank texts."""
+"""The largest number of training texts of the language model, which only has to rank texts."""
 MAX_PIECES = 128
 
 
 @dataclass(frozen=True)
 class Yardsticks:
-    """What texts are measured by."""
+    """The lexicon and models for measuring similarity."""
 
     lexicon: Lexicon
     sentences: Any = None  # a `sentence_vectors.SentenceEncoder` or None
@@ -33,7 +33,7 @@ class Yardsticks:
     def load(
         cls, prepared: Prepared, encoder: Mapping[str, Path | None], seed: int, threads: int
     ) -> "Yardsticks":
-        """Return the measures that can be had: without config and vocabulary, those that need no encoder."""
+        """Return the available measures: without config and vocabulary, only measures without an encoder."""
         if not encoder.get("config") or not encoder.get("vocabulary"):
             return cls(prepared.lexicon)
         from biaslab.text.devices import make_deterministic
@@ -50,7 +50,7 @@ class Yardsticks:
         return cls(prepared.lexicon, sentences, _train_language_model(prepared, sentences.tokenizer, seed))
 
     def measure_words(self, original: Texts, changed: Texts) -> dict[str, float]:
-        """Return the means over n pairs, n at least 1, of what needs no encoder: l0, l2, jaccard, bleu."""
+        """Return the means over n >= 1 pairs of the measures without an encoder: l0, l2, jaccard, bleu."""
         return {
             "l0": float(similarity.changed_words(original, changed).mean()),
             "l2": float(similarity.vector_distance(original, changed, self.lexicon.vectors).mean()),
@@ -59,7 +59,7 @@ class Yardsticks:
         }
 
     def measure_sentences(self, pairs: Sequence[tuple[Texts, Texts]]) -> list[dict[str, float]]:
-        """Return the means over each of several sets of original and changed texts that need an encoder.
+        """Return the means of the measures with an encoder, for each set of original and changed texts.
 
         similarity, perplexity of the changed and seed_perplexity of the original texts (the exponential of
         the mean over texts of the mean negative log-likelihood of a word piece); empty without an encoder.
@@ -70,19 +70,19 @@ class Yardsticks:
         from biaslab.text.language_model import negative_log_likelihood
         from biaslab.text.sentence_vectors import similarity as cosines
 
-        every = concatenate([texts for pair in pairs for texts in pair])
-        first = number_texts(every)
+        all_texts = concatenate([texts for pair in pairs for texts in pair])
+        first = number_texts(all_texts)
         unique, place = np.unique(first, return_inverse=True)
-        sentences = [" ".join(self.lexicon.decode(row)) for row in every.take(unique)]
+        sentences = [" ".join(self.lexicon.decode(row)) for row in all_texts.take(unique)]
         vectors = self.sentences.vectors(sentences)[place]
         tokens = self.sentences.tokenizer.encode(sentences, MAX_PIECES)
         nll = negative_log_likelihood(self.language_model, tokens)[place]
         means, begin = [], 0
         for original, _ in pairs:
             n = len(original)
-            seeds, found = slice(begin, begin + n), slice(begin + n, begin + 2 * n)
-            similar = cosines(vectors[seeds], vectors[found]).mean()
-            perplexities = (np.exp(nll[rows].mean()) for rows in (found, seeds))
+            seeds, changed = slice(begin, begin + n), slice(begin + n, begin + 2 * n)
+            similar = cosines(vectors[seeds], vectors[changed]).mean()
+            perplexities = (np.exp(nll[rows].mean()) for rows in (changed, seeds))
             names = ("similarity", "perplexity", "seed_perplexity")
             means.append(dict(zip(names, map(float, (similar, *perplexities)), strict=True)))
             begin += 2 * n
@@ -90,7 +90,7 @@ class Yardsticks:
 
 
 def _train_language_model(prepared: Prepared, tokenizer: Any, seed: int) -> Any:
-    """Train the language model on texts of the corpus, as words joined by blanks: as all that it measures."""
+    """Train the language model on texts of the corpus, as words joined by blanks, like the measured texts."""
     from biaslab.text.language_model import LanguageModelSettings, train_language_model
 
     def tokens(part: str, limit: int) -> Any:

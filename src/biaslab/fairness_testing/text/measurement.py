@@ -1,4 +1,4 @@
-"""How many texts were found, how like their seeds they are (Table IX, Figure 8), and where they hold."""
+"""Counts of the found texts, and their similarity to the seeds (Table IX, Figure 8)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +27,10 @@ from biaslab.text.models import TextModel
 from biaslab.text.words import Lexicon, Texts
 
 TABLES = ("models", "global", "local")
-"""The tables of each network that are joined as they are."""
+"""The tables of each network that are joined unchanged."""
 _TEXT_COLUMNS = ("label_rule",)
 HOPS = 20
-"""Steps from each sentence that the search is shown on."""
+"""Steps from each sentence that demonstrates the search."""
 
 
 def measure(
@@ -44,10 +44,9 @@ def measure(
 ) -> None:
     """Join the tables of all networks; add validity.tsv, pools.tsv and example.json.
 
-    `pairs` of the found texts of each search are measured. `is_certified` says whether tables of certified
-    training are joined, too; they are not looked for, as those of a run with other settings may lie there
-    still. Without an encoder's config and vocabulary neither the likeness of sentences nor perplexity is
-    measured.
+    At most `pairs` of the found texts of each search are measured. `is_certified` is whether to join tables
+    of certified training; they are not detected, because tables of a run with other settings may still exist.
+    Without an encoder's config and vocabulary, sentence similarity and perplexity are not measured.
     """
     prepared = load_prepared(folder)
     _join(folder, models, is_certified)
@@ -56,12 +55,12 @@ def measure(
     write_tsv(folder / "pools.tsv", pools(found, list(prepared.values)))
     write_tsv(folder / "validity.tsv", validity(prepared, found, yardsticks, pairs, seed))
     corpus = folder.name.removeprefix(TEXT_PREFIX)
-    shown = [
-        each
+    examples_ = [
+        example
         for kind in models
-        for each in examples(corpus, kind, load_network(folder, kind, 0, prepared), prepared, seed)
+        for example in examples(corpus, kind, load_network(folder, kind, 0, prepared), prepared, seed)
     ]
-    write_text(folder / "example.json", json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / "example.json", json.dumps(examples_, indent=1, ensure_ascii=False) + "\n")
 
 
 def validity(
@@ -71,29 +70,29 @@ def validity(
     pairs: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Return validity.tsv: means over the finds on the test texts, by an encoder for the first training."""
+    """Return validity.tsv: means over the finds on test texts, with an encoder for the first training."""
     groups = []
     for kind, finds_of in found.items():
         for name, finds in finds_of.items():
             part, feature, number, phase, tester = name.split("/")
             if part == TEST and len(finds):
-                some = finds.take(draw_rows(len(finds), pairs, seed, "text pairs", f"{kind}/{name}"))
-                original = prepared.parts[TEST].texts.take(some.origins)
+                drawn = finds.take(draw_rows(len(finds), pairs, seed, "text pairs", f"{kind}/{name}"))
+                original = prepared.parts[TEST].texts.take(drawn.origins)
                 columns = {"model": kind, "feature": feature, "repetition": int(number), "phase": phase}
-                groups.append((columns | {"tester": tester}, (original, some.texts)))
-    read = [columns["repetition"] == 0 for columns, _ in groups]
+                groups.append((columns | {"tester": tester}, (original, drawn.texts)))
+    is_first = [columns["repetition"] == 0 for columns, _ in groups]
     sentences = iter(
-        yardsticks.measure_sentences([g[1] for g, is_read in zip(groups, read, strict=True) if is_read])
+        yardsticks.measure_sentences([g[1] for g, is_read in zip(groups, is_first, strict=True) if is_read])
     )
     rows = []
-    for (columns, texts), is_read in zip(groups, read, strict=True):
+    for (columns, texts), is_read in zip(groups, is_first, strict=True):
         means = yardsticks.measure_words(*texts) | (next(sentences) if is_read else {})
         rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
     return pd.DataFrame(rows, columns=COLUMNS["validity"])
 
 
 def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> pd.DataFrame:
-    """Return pools.tsv: the texts found on the training texts, of which retraining adds a share."""
+    """Return pools.tsv: the numbers of texts found on training texts, from which retraining draws."""
     rows = [
         [kind, feature, tester, len(found_texts(finds_of, TRAIN, feature, 0, tester))]
         for kind, finds_of in found.items()
@@ -116,7 +115,7 @@ def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
 def examples(
     corpus: str, kind: str, network: TextModel, prepared: Prepared, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield what ADF makes of neutral sentences (Figure 4), for each feature whose term they hold."""
+    """Yield the texts that ADF generates from neutral sentences (Figure 4), per feature in them."""
     for feature, values in prepared.values.items():
         subject = TextSubject(network, values, prepared.neighbours)
         rows = np.flatnonzero(holding(prepared.sentences, values))
@@ -141,13 +140,13 @@ def _shown(
     found: np.ndarray | None,
     local: np.ndarray | None,
 ) -> dict[str, Any]:
-    at = check(subject, Texts.of([sentence if found is None else found]))
-    partner = int(subject.model.probabilities(at.partners).argmax(axis=1)[0])
-    exchanged = lexicon.decode([int(at.replaced[0]), int(at.value[0])])
+    checked = check(subject, Texts.of([sentence if found is None else found]))
+    partner = int(subject.model.probabilities(checked.partners).argmax(axis=1)[0])
+    exchanged = lexicon.decode([int(checked.replaced[0]), int(checked.value[0])])
     return {
         "sentence": lexicon.decode(sentence),
         "global": None if found is None else lexicon.decode(found),
         "partner": None if found is None else dict(zip(("from", "to"), exchanged, strict=True)),
         "local": None if local is None else lexicon.decode(local),
-        "labels": {"x": int(at.labels[0]), "partner": partner},
+        "labels": {"x": int(checked.labels[0]), "partner": partner},
     }

@@ -1,4 +1,4 @@
-"""What writers and readers of the results on texts call things."""
+"""Names shared by writers and readers of the results on texts."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ from biaslab.core.columns import columns_of
 from biaslab.fairness_testing.names import CONTROL as CONTROL
 
 SETTING = ["model", "feature"]
-"""What the paper calls a benchmark: a classifier of texts and the sensitive feature that varies."""
+"""A benchmark of the paper: a classifier of texts and its varied sensitive feature."""
 
 PROPOSED = "adf_asc"
-"""The strategy whose finds ADF's local phase starts from (Section 5.2, footnote 9)."""
+"""The strategy with the finds from which ADF's local phase starts (Section 5.2, footnote 9)."""
 CERTIFIED = "certified"
-"""A training of retraining.tsv that adds no finds of a strategy, as does `CONTROL`."""
+"""A training in retraining.tsv without added finds, like `CONTROL`."""
 OWN, SAME = "own", "same"
-"""Where a local phase starts: from the tester's own finds, as in Table VIII, or from those of ADF."""
+"""The start of a local phase: the tester's own finds, as in Table VIII, or the finds of ADF."""
 
 EXAMPLE = "example.json"
 """Sentences before and after the search: a list of objects with `EXAMPLE_KEYS`."""

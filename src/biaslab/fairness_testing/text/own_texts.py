@@ -1,4 +1,4 @@
-"""The user's texts, the words that may stand in them, and the features that they mention."""
+"""A user's texts, the candidate words, and the features in the texts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,17 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
 from biaslab.text.words import Lexicon, Texts, build_lexicon, split_words
 
-_DRAWN = 32  # dimensions of drawn vectors: enough that no word is near many
+_DRAWN = 32  # dimensions of random vectors: enough that no word is near many words
 
 
 @dataclass(frozen=True)
 class OwnTexts:
-    """Texts ready to be tested, none of them empty."""
+    """Non-empty texts for a test."""
 
-    lexicon: Lexicon  # the words of all texts and features, and those that may replace them
+    lexicon: Lexicon  # the words of all texts and features, and their candidate replacements
     texts: Texts
-    rows: np.ndarray  # (n,) int64: which text of the data each is, from 0
-    n_wordless: int  # texts of the data that are left out because they have no word
+    rows: np.ndarray  # (n,) int64: index of each text in the data, from 0
+    n_wordless: int  # texts of the data that are omitted because they have no words
 
     @property
     def known_share(self) -> float:
@@ -35,10 +35,10 @@ def prepare(
     features: Mapping[str, Sequence[str]],
     n_candidates: int,
 ) -> OwnTexts:
-    """Return texts as words with vectors, (v, d) float32, which files have the most frequent word first.
+    """Return texts as words with vectors, (v, d) float32, sorted by descending frequency.
 
-    Of the words with a vector, the first `n_candidates` may replace others; those of texts and features may
-    in any case. Only what is a word in texts counts: no punctuation, no capitals.
+    The first `n_candidates` words with a vector are candidate replacements, in addition to all words of texts
+    and features. Only words as they occur in texts count: no punctuation, no capitals.
     """
     split = [split_words(text) for text in data]
     rows = np.array([i for i, words in enumerate(split) if words], np.int64)
@@ -63,7 +63,7 @@ def prepare(
 
 
 def drawn_vectors(data: Sequence[str], seed: int) -> tuple[list[str], np.ndarray]:
-    """Return the words of texts, the most frequent first, and vectors that know nothing of them, drawn."""
+    """Return the words of texts, the most frequent first, with random vectors that are unrelated to them."""
     counts = Counter(word for text in data for word in split_words(text))
     words = sorted(counts, key=lambda word: (-counts[word], word))
     rng = stream(seed, "vectors of words")
@@ -73,7 +73,7 @@ def drawn_vectors(data: Sequence[str], seed: int) -> tuple[list[str], np.ndarray
 def choose_features(
     terms: Mapping[str, tuple[str, ...]], names: Sequence[str], data: Sequence[str], where: str
 ) -> dict[str, tuple[str, ...]]:
-    """Return the features to test: those that are named, else all that the texts mention."""
+    """Return the features to test: the named features, else all features in the texts."""
     for number, name in enumerate(names):
         if name not in terms:
             near = suggest(name, terms) or f" (there are {', '.join(terms)})"

@@ -1,14 +1,13 @@
 """Fairer networks by retraining with discriminatory texts (Zhang et al. 2021, RQ4, Tables XIII and XIV).
 
-A random 5% of the texts that were found from the training texts are added to these, and the network is
-trained again. How much this helps is measured on texts that were found independently, from the test texts:
-the share of them that is no longer discriminatory. The paper does not say which label an added text gets,
-whether its partner is added as well, nor where training starts. Here the first two are choices, and training
-starts over, as the tested network's did but from a seed of its own.
+A random 5% of the texts found from the training texts are added to the training texts, and the network is
+retrained. The improvement is measured on texts that were found independently from the test texts: the share
+that is no longer discriminatory. The paper does not state the label of an added text, whether its partner is
+also added, or where training starts. Here the first two are options, and training starts over with a new
+seed.
 
-Training again moves the boundary between labels even when nothing is added, and texts that were found lie
-close to it. So a retraining without added texts, from the same seed, is the control that an improvement has
-to be compared with.
+Retraining moves the boundary between labels even without added texts, and found texts are close to the
+boundary. A retraining without added texts from the same seed is therefore the control for every improvement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,14 +48,14 @@ from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
 from biaslab.text.words import Texts, concatenate
 
 MODEL, MAJORITY, DATA = LABEL_RULES = ("model", "majority", "data")
-"""Who labels an added text: see `label_found`."""
+"""The rules for labels of added texts: see `label_found`."""
 N_OTHERS = 1
-"""Retrainings by each other label rule than the majority, and with what each other tester found."""
+"""The number of retrainings with each label rule except the majority, and with each other tester's finds."""
 _NOTHING = Texts.of([])
 
 
 def drawn(n_found: int, repetition: int, seed: int, share: float) -> np.ndarray:
-    """Return the rows, rising, of the found texts that are added: a share, at least one of any."""
+    """Return the sorted rows of the added texts among the found texts: a share, at least one if any."""
     k = min(n_found, max(1, round(share * n_found)))
     return np.sort(stream(seed, "text retraining", repetition).choice(n_found, k, replace=False))
 
@@ -64,12 +63,11 @@ def drawn(n_found: int, repetition: int, seed: int, share: float) -> np.ndarray:
 def label_found(
     subject: TextSubject, texts: Texts, rule: str, data_labels: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the labels that found texts are added with, (n,) int64.
+    """Return the labels of added texts, (n,) int64.
 
-    ``model``: the model's label of the text. ``majority``: the model's most frequent label of the text as it
-    is and with every other value in the place of each sensitive word, as in Algorithm 2; of two equally
-    frequent ones that of the text as it is. ``data``: the label, in `data_labels`, of the text that the
-    search started from.
+    ``model``: the model's label of the text. ``majority``: the model's most frequent label over the text and
+    its variants with every other value of each sensitive word, as in Algorithm 2; ties go to the label of the
+    text. ``data``: the label, in `data_labels`, of the seed text of the search.
     """
     match rule:
         case "model":
@@ -86,7 +84,7 @@ def label_found(
 
 
 def with_partners(subject: TextSubject, texts: Texts, labels: np.ndarray) -> tuple[Texts, np.ndarray]:
-    """Return texts and labels, followed by the texts' partners (`discrimination.Check`), labelled alike."""
+    """Return texts and labels, followed by the texts' partners (`discrimination.Check`) with equal labels."""
     return concatenate([texts, check(subject, texts).partners]), np.concatenate([labels, labels])
 
 
@@ -99,11 +97,11 @@ def retrain(
     settings: TrainingSettings,
     seed: int,
 ) -> Recurrent:
-    """Train a network again, with texts added to the data (Section 5.2, RQ4), of its kind, size and vectors.
+    """Retrain a network of equal type, size and vectors with added texts (Section 5.2, RQ4).
 
-    Without any text added (``Texts.of([])``) it is the control. The seed is that of the initial weights and
-    the batches. With the same one, what was added is all that networks differ by; with the one of the tested
-    network, the control is the tested network.
+    Without added texts (``Texts.of([])``), the result is the control. The seed determines initial weights and
+    batches. With equal seeds, networks differ only by the added texts; with the seed of the tested network,
+    the control is the tested network.
     """
     start = initial_recurrent(model.kind, model.vectors, seed, model.hidden, len(model.layers))
     texts, labels = train
@@ -114,9 +112,9 @@ def retrain(
 def compare(
     subject: TextSubject, retrained: TextModel, independent: Texts, test: Labelled
 ) -> dict[str, float]:
-    """Return what became of a network (a row of Table XIII); the improvement in percent, NaN for no text."""
-    found = check(replace(subject, model=retrained), independent).discriminatory
-    n, n_removed = len(found), int(np.sum(~found))
+    """Return the effect of retraining (a row of Table XIII); improvement in percent, NaN without texts."""
+    is_discriminatory = check(replace(subject, model=retrained), independent).discriminatory
+    n, n_removed = len(is_discriminatory), int(np.sum(~is_discriminatory))
     row = {"n_independent": n, "n_removed": n_removed, "improvement": 100 * n_removed / n if n else np.nan}
     before, after = (measure_quality(model, test) for model in (subject.model, retrained))
     for name in ("accuracy", "f1"):
@@ -126,13 +124,13 @@ def compare(
 
 def _majority_labels(subject: TextSubject, texts: Texts) -> np.ndarray:
     """Return the most frequent label over all values; see `label_found`."""
-    found = np.empty(len(texts), np.int64)
+    labels = np.empty(len(texts), np.int64)
     for answer in answer_variants(subject, texts):
         y, variants = answer.labels, answer.variants
         n_others = np.bincount(variants.rows[answer.flips], minlength=len(y))
         n_votes = 1 + np.diff(variants.offsets)
-        found[answer.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
-    return found
+        labels[answer.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
+    return labels
 
 
 def retrain_network(
@@ -144,26 +142,26 @@ def retrain_network(
     training: TrainingSettings,
     seed: int,
 ) -> None:
-    """Retrain the first training of a network with what was found: ``retraining.tsv``.
+    """Retrain the first training of a network with its finds: ``retraining.tsv``.
 
-    The proposed tester's texts are labelled by the majority, and in `N_OTHERS` retraining also by the other
-    rules; the other testers' by the majority, in as many. Each found text is added together with its partner
-    x', as in the retraining on tables. (A first run without the partners had been seen when this was chosen:
-    it was above the control for one of two features.) `share` of the texts found on the training texts are
-    added; `n_independent` of those found on the test texts (None for all) measure improvement. Each
-    retraining has other texts, and a seed of its own.
+    The proposed tester's texts are labelled by the majority, and in `N_OTHERS` retrainings also by each other
+    rule; the other testers' texts by the majority, in as many retrainings. Each found text is added with its
+    partner x', as in retraining on tables. (This was decided after a first run without partners, which beat
+    the control for one of two features.) `share` of the texts found on the training texts are added;
+    `n_independent` of the texts found on the test texts (None for all) measure the improvement. Each
+    retraining has other texts and its own seed.
     """
-    prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
+    prepared, finds = load_prepared(folder), load_finds(folder / kind / "found.npz")
     rows, controls = [], {}
     train, validation, test = (prepared.parts[part] for part in PARTS)
     for case in cases(folder, kind, 1, prepared):
-        independent = _independent(found, case, n_independent, seed)
+        independent = _independent(finds, case, n_independent, seed)
         for number in range(retrainings):
             of_seed = seed_of(seed, f"{kind} retraining", number)
-            for tester, rule, texts, labels in _additions(case, prepared, found, share, number, seed):
+            for tester, rule, texts, labels in _additions(case, prepared, finds, share, number, seed):
                 if tester != CONTROL or number not in controls:
                     network = retrain(case.subject.model, train, validation, texts, labels, training, of_seed)
-                if tester == CONTROL:  # the same whatever feature is tested
+                if tester == CONTROL:  # independent of the tested feature
                     network = controls.setdefault(number, network)
                 columns = {"model": kind, "feature": case.feature, "tester": tester, "label_rule": rule}
                 measured = compare(case.subject, network, independent, test)
@@ -179,7 +177,7 @@ def certify_network(
     from biaslab.text.devices import make_deterministic
 
     make_deterministic(1)
-    prepared, found = load_prepared(folder), load_finds(folder / kind / "found.npz")
+    prepared, finds = load_prepared(folder), load_finds(folder / kind / "found.npz")
     settings = CertifiedSettings(epochs=epochs, negative_weight=negative_weight)
     train, validation, test = (prepared.parts[part] for part in PARTS)
     rows = []
@@ -188,7 +186,7 @@ def certify_network(
         of_seed = seed_of(seed, f"{kind} certified {case.feature}", 0)
         protected = (subject.is_value, subject.values)
         network = train_certified(subject.model, train, validation, *protected, settings, of_seed)
-        independent = _independent(found, case, n_independent, seed)
+        independent = _independent(finds, case, n_independent, seed)
         columns = {"model": kind, "feature": case.feature, "tester": CERTIFIED, "label_rule": ""}
         measured = compare(subject, network, independent, test)
         rows.append(columns | {"repetition": 0, "n_added": 0} | measured)
@@ -198,7 +196,7 @@ def certify_network(
 def _additions(
     case: Case, prepared: Prepared, found: Mapping[str, Finds], share: float, number: int, seed: int
 ) -> Iterator[tuple[str, str, Texts, np.ndarray]]:
-    """Yield what a retraining adds: tester, label rule, texts and their labels; first nothing."""
+    """Yield the additions of a retraining: tester, label rule, texts and labels; the empty control first."""
     yield CONTROL, "", _NOTHING, np.empty(0, np.int64)
     for tester in RETRAINED:
         finds = found_texts(found, TRAIN, case.feature, case.number, tester)
@@ -217,9 +215,11 @@ def _independent(found: Mapping[str, Finds], case: Case, n: int | None, seed: in
 
 
 def found_texts(found: Mapping[str, Finds], part: str, feature: str, number: int, tester: str) -> Finds:
-    """Return what both phases found on a part of the corpus, on one training, each text once."""
+    """Return the finds of both phases on a part of the corpus, for one training, each text once."""
     local = ADF if part == TEST else tester
-    both = [found[key(part, feature, number, phase, of)] for phase, of in ((GLOBAL, tester), (LOCAL, local))]
+    both = [
+        found[key(part, feature, number, phase, name)] for phase, name in ((GLOBAL, tester), (LOCAL, local))
+    ]
     joined = Finds(
         np.concatenate([finds.origins for finds in both]),
         concatenate([finds.texts for finds in both]),

@@ -1,4 +1,4 @@
-"""The searches of an experiment on one kind of network: every strategy, every feature, every training."""
+"""The searches of an experiment on one type of network: every strategy, feature and training."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -38,15 +38,15 @@ from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.corpora import TEST, TRAIN
 
 RP, ADF = "rp", "adf"
-"""The testers of the local phase: random words, and words that the gradients choose."""
+"""The testers of the local phase: random words, and words chosen by gradients."""
 GLOBAL, LOCAL = "global", "local"
 RETRAINED = (PROPOSED, "asc", "hf", "adf_hf")
-"""The strategies whose finds on the training texts networks are retrained with (Tables XIII and XIV)."""
+"""The strategies with finds on training texts for retraining (Tables XIII and XIV)."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One search's object: a training of a network, by its number, and a feature."""
+    """The subject of a search: a training of a network, by its number, and a feature."""
 
     kind: str
     number: int
@@ -54,30 +54,30 @@ class Case:
     subject: TextSubject
 
     def draws(self, effort: Campaign, what: str, rows: np.ndarray, steps: int) -> np.ndarray:
-        """Return the random numbers of one of its searches."""
+        """Return the random numbers of a search of this case."""
         return draw_numbers(effort.seed, f"{self.kind} {self.feature} {self.number} {what}", rows, steps)
 
 
 Tables = Mapping[str, list[dict[str, str | int]]]
-"""The rows of result tables, as they come."""
+"""The rows of result tables, in order of arrival."""
 
 
 def search_networks(folder: Path, kind: str, repetitions: int, effort: Campaign, threads: int = 1) -> None:
     """Search all trainings of a network by all strategies: KIND/global.tsv, local.tsv and found.npz."""
     set_threads(threads)
-    prepared, tables, found = load_prepared(folder), defaultdict(list), {}
+    prepared, tables, finds = load_prepared(folder), defaultdict(list), {}
     for case in cases(folder, kind, repetitions, prepared):
         seeds = seeds_of(prepared, TEST, case.feature, effort)
-        found |= _search_case(case, prepared, seeds, effort, tables)
+        finds |= _search_case(case, prepared, seeds, effort, tables)
         if case.number == 0:
-            found |= _search_training_texts(case, prepared, effort)
+            finds |= _search_training_texts(case, prepared, effort)
     for name, parts in tables.items():
         write_tsv(folder / kind / f"{name}.tsv", pd.DataFrame(parts))
-    save_finds(folder / kind / "found.npz", found)
+    save_finds(folder / kind / "found.npz", finds)
 
 
 def cases(folder: Path, kind: str, repetitions: int, prepared: Prepared) -> Iterator[Case]:
-    """Yield what is searched, training by training, feature by feature."""
+    """Yield the cases, training by training, feature by feature."""
     for number in range(repetitions):
         network = load_network(folder, kind, number, prepared)
         for feature, values in prepared.values.items():
@@ -85,7 +85,7 @@ def cases(folder: Path, kind: str, repetitions: int, prepared: Prepared) -> Iter
 
 
 def seeds_of(prepared: Prepared, part: str, feature: str, effort: Campaign) -> np.ndarray:
-    """Return the rows of the texts, rising, that searches start from: each holds a value of the feature."""
+    """Return the sorted rows of the texts from which searches start: each contains a value of the feature."""
     rows = np.flatnonzero(holding(prepared.parts[part].texts, prepared.values[feature]))
     return rows[draw_rows(len(rows), effort.seeds, effort.seed, "text seeds", part, feature)]
 
@@ -93,15 +93,15 @@ def seeds_of(prepared: Prepared, part: str, feature: str, effort: Campaign) -> n
 def _search_case(
     case: Case, prepared: Prepared, rows: np.ndarray, effort: Campaign, tables: Tables
 ) -> dict[str, Finds]:
-    """Search one case by all strategies and both local testers; add to the tables, and return the finds."""
-    texts, found, searches = prepared.parts[TEST].texts.take(rows), {}, {}
+    """Search a case by all strategies and both local testers; add to the tables, and return the finds."""
+    texts, finds, searches = prepared.parts[TEST].texts.take(rows), {}, {}
     for name, strategy in STRATEGIES.items():
         draws = case.draws(effort, f"global {name}", rows, MAX_ITER)
         search = searches[name] = search_globally(case.subject, texts, strategy, draws)
         n_raw, n_found = count_global(search)
         counts = {"n_seeds": len(rows), "n_raw": n_raw, "n_found": n_found}
         tables["global"].append(_row(case, {"strategy": name}, counts, search))
-        found[key(TEST, case.feature, case.number, GLOBAL, name)] = global_finds(search, rows)
+        finds[key(TEST, case.feature, case.number, GLOBAL, name)] = global_finds(search, rows)
     local = {
         (RP, OWN): _walk(case, searches[RP], rows, effort, RP),
         (RP, SAME): _walk(case, searches[PROPOSED], rows, effort, RP),
@@ -114,27 +114,27 @@ def _search_case(
         tables["local"].append(_row(case, {"tester": tester, "start": start}, counts, search))
         if start == OWN:
             name = key(TEST, case.feature, case.number, LOCAL, tester)
-            found[name] = local_finds(search, origins)
-    return found
+            finds[name] = local_finds(search, origins)
+    return finds
 
 
 def _search_training_texts(case: Case, prepared: Prepared, effort: Campaign) -> dict[str, Finds]:
-    """Search the training texts by the strategies whose finds are retrained with, in both phases."""
+    """Search the training texts by the strategies used for retraining, in both phases."""
     rows = seeds_of(prepared, TRAIN, case.feature, effort)
-    texts, found = prepared.parts[TRAIN].texts.take(rows), {}
+    texts, finds = prepared.parts[TRAIN].texts.take(rows), {}
     for name in RETRAINED:
         draws = case.draws(effort, f"training global {name}", rows, MAX_ITER)
         search = search_globally(case.subject, texts, STRATEGIES[name], draws)
-        found[key(TRAIN, case.feature, 0, GLOBAL, name)] = global_finds(search, rows)
+        finds[key(TRAIN, case.feature, 0, GLOBAL, name)] = global_finds(search, rows)
         walked, origins = _walk(case, search, rows, effort, ADF, f"training {name} ")
-        found[key(TRAIN, case.feature, 0, LOCAL, name)] = local_finds(walked, origins)
-    return found
+        finds[key(TRAIN, case.feature, 0, LOCAL, name)] = local_finds(walked, origins)
+    return finds
 
 
 def _walk(
     case: Case, search: GlobalSearch, rows: np.ndarray, effort: Campaign, tester: str, what: str = ""
 ) -> tuple[LocalSearch, np.ndarray]:
-    """Return the walks from what a global phase found, and the row that each begins with."""
+    """Return the walks from the finds of a global phase, and the row in which each begins."""
     starts = starts_of(search)
     origins = rows[starts]
     draws = case.draws(effort, f"{what}local {tester}", origins, effort.hops)
@@ -145,7 +145,7 @@ def _walk(
 def _row(
     case: Case, names: dict[str, str], counts: dict[str, int], search: GlobalSearch | LocalSearch
 ) -> dict[str, str | int]:
-    """Return a row of a table: what was searched, what was counted, and what it cost."""
+    """Return a row of a table: the search, its counts and its costs."""
     costs = {column: int(getattr(search, column).sum()) for column in ("n_queries", "n_gradients")}
     row = {"model": case.kind, "feature": case.feature} | names
     return row | {"repetition": case.number} | counts | costs

@@ -1,4 +1,4 @@
-"""Settings of the tests on texts: their section of the configuration."""
+"""The section of tests on texts in the configuration."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal

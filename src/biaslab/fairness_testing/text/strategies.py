@@ -1,8 +1,8 @@
-"""The ways of perturbing texts in the global phase. A new one costs a function, a row, and an oracle.
+"""The perturbations of texts in the global phase. To add one, write a function, a row, and an oracle.
 
-Algorithms 5 and 6, both with the gradients of x and x' and, as the methods that they come from have it, with
-x's alone; and random words (RP). As printed, line 3 of Algorithm 5 goes against the gradient, and Algorithm 6
-replaces every word by its last neighbour with an effect.
+Algorithms 5 and 6, with the gradients of x and x' or, as in the original methods, only of x; and random words
+(RP). As printed, line 3 of Algorithm 5 goes against the gradient, and Algorithm 6 replaces every word by its
+last neighbour with an effect.
 """
 
 from collections.abc import Callable
@@ -18,38 +18,38 @@ from biaslab.text.words import Texts
 
 @dataclass(frozen=True)
 class Step:
-    """Where n searches stand, each of which has a free word."""
+    """The states of n searches, each with a free word."""
 
     subject: TextSubject
     texts: Texts  # the texts x, with m words in all
     is_free: np.ndarray  # (m,) bool: the words, of A without P, that may be perturbed
-    g: np.ndarray | None  # (m, d), the gradients of x, where the strategy takes them
-    h: np.ndarray | None  # (m, d), the gradients g' of x', where the strategy takes them
-    numbers: np.ndarray  # (n, 2) uniform in [0, 1): which word, and which neighbour
+    g: np.ndarray | None  # (m, d), the gradients of x, if the strategy uses them
+    h: np.ndarray | None  # (m, d), the gradients g' of x', if the strategy uses them
+    numbers: np.ndarray  # (n, 2) uniform in [0, 1): for the word, and for the neighbour
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """One row of the registry."""
+    """A row of the registry."""
 
     name: str  # in files and on the command line
-    title: str  # what people call it
-    # Returns which word of each text is replaced, (n,) int64 indexes of `Step.texts.ids`, and by which, (n,)
+    title: str  # display name
+    # Returns the replaced word of each text, (n,) int64 indices of `Step.texts.ids`, and its substitute, (n,)
     # int32.
     choose: Callable[[Step], tuple[np.ndarray, np.ndarray]]
-    needs_gradient: bool = True  # whether it takes g
-    is_two_sided: bool = False  # whether it takes g', too
+    needs_gradient: bool = True  # whether the strategy uses g
+    is_two_sided: bool = False  # whether the strategy also uses g'
 
     @property
     def n_gradients(self) -> int:
-        """Gradients that a perturbation of one text takes."""
+        """The number of gradients for a perturbation of one text."""
         return int(self.needs_gradient) + int(self.is_two_sided)
 
 
 def random_neighbours(
     subject: TextSubject, texts: Texts, places: np.ndarray, numbers: np.ndarray
 ) -> np.ndarray:
-    """Return a neighbour of each of some words, all as likely as each other (Algorithm 10), (q,) int32."""
+    """Return a neighbour of each word at places, drawn uniformly (Algorithm 10), (q,) int32."""
     words = texts.ids[places]
     return subject.neighbours[words, (numbers * subject.n_neighbours[words]).astype(np.int64)]
 
@@ -61,15 +61,15 @@ def largest_components(gradients: np.ndarray) -> np.ndarray:
 
 def perturb_randomly(step: Step) -> tuple[np.ndarray, np.ndarray]:
     """Replace a random free word by a random neighbour (RP)."""
-    way, which = np.ascontiguousarray(step.numbers.T)
-    places = kernels.draw_elements(step.texts.offsets, step.is_free.astype(np.float64), way)
-    return places, random_neighbours(step.subject, step.texts, places, which)
+    word_draws, neighbour_draws = np.ascontiguousarray(step.numbers.T)
+    places = kernels.draw_elements(step.texts.offsets, step.is_free.astype(np.float64), word_draws)
+    return places, random_neighbours(step.subject, step.texts, places, neighbour_draws)
 
 
 def perturb_most_important(step: Step) -> tuple[np.ndarray, np.ndarray]:
-    """Replace the most important word along the gradient (Algorithm 5, with Equation 5 where g' is taken).
+    """Replace the most important word along the gradient (Algorithm 5, with Equation 5 if g' is used).
 
-    It raises the loss, "to push the sample towards the classification boundary".
+    The replacement raises the loss, "to push the sample towards the classification boundary".
     """
     importance = largest_components(step.g if step.h is None else step.g.astype(np.float64) - step.h)
     a = kernels.first_maxima(step.texts.offsets, importance, step.is_free)
@@ -81,9 +81,9 @@ def perturb_most_important(step: Step) -> tuple[np.ndarray, np.ndarray]:
 
 
 def perturb_most_effective(step: Step) -> tuple[np.ndarray, np.ndarray]:
-    """Make the replacement with the largest effect by the gradients (Algorithm 6, its maximum kept up).
+    """Make the replacement with the largest effect by the gradients (Algorithm 6 with a running maximum).
 
-    With g alone it is the largest first-order rise of the loss, g_a · (c - x_a), as in HotFlip.
+    With g alone, this is the largest first-order increase of the loss, g_a · (c - x_a), as in HotFlip.
     """
     effects = _effects(step)
     best = kernels.first_maxima(

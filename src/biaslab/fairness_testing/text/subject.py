@@ -1,4 +1,4 @@
-"""What is tested: a classifier of texts, the words that may be exchanged, and those that replace others."""
+"""The subject of a test: a text classifier, the exchangeable words, and the replacement words."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,10 +15,9 @@ class TextSubject:
     """A classifier under test, for one protected feature."""
 
     model: TextModel
-    # (k,) int32: the words that are values of the feature, at least two; a text may hold several.
+    # (k,) int32: the words that are values of the feature, at least two; a text may contain several.
     values: np.ndarray
-    # (V, K) int32: the words that may replace each word, filled up with -1 on the right; no value is among
-    # them.
+    # (V, K) int32: the candidate replacements of each word, padded with -1 on the right; without values.
     neighbours: np.ndarray
 
     def __post_init__(self) -> None:
@@ -39,32 +38,32 @@ class TextSubject:
 
     @cached_property
     def is_value(self) -> np.ndarray:
-        """Which words are values of the feature, (V,) bool."""
+        """Whether words are values of the feature, (V,) bool."""
         return self.value_numbers >= 0
 
     @cached_property
     def value_numbers(self) -> np.ndarray:
-        """The place of each word among the values, (V,) int64; -1 for others."""
+        """The index of each word among the values, (V,) int64; -1 for other words."""
         numbers = np.full(len(self.model.vectors), -1)
         numbers[self.values] = np.arange(len(self.values))
         return numbers
 
     @cached_property
     def n_neighbours(self) -> np.ndarray:
-        """How many words may replace each word, (V,) int64."""
+        """The number of candidate replacements of each word, (V,) int64."""
         return (self.neighbours >= 0).sum(axis=1)
 
     @cached_property
     def is_free(self) -> np.ndarray:
-        """Which words may be perturbed, (V,) bool: no values of the feature, and with a neighbour."""
+        """Whether words may be perturbed, (V,) bool: not values of the feature, and with a neighbour."""
         return ~self.is_value & (self.n_neighbours > 0)
 
     def free(self, texts: Texts) -> np.ndarray:
-        """Return which words of texts may be perturbed, (m,) bool."""
+        """Return whether words of texts may be perturbed, (m,) bool."""
         return self.is_free[texts.ids]
 
 
 def have_marked(texts: Texts, is_marked: np.ndarray) -> np.ndarray:
-    """Return which texts have one of the words marked in (m,) bool, (n,) bool."""
+    """Return whether texts contain a marked word, (n,) bool; `is_marked` is (m,) bool."""
     n_marked = np.concatenate([[0], np.cumsum(is_marked)])
     return n_marked[texts.offsets[1:]] > n_marked[texts.offsets[:-1]]

@@ -1,4 +1,4 @@
-"""What ``biaslab fairness-testing audit-texts`` prints and writes for a reader."""
+"""The output of ``biaslab fairness-testing audit-texts`` for readers."""
 
 import json
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from biaslab.fairness_testing.text.display import Mask
 from biaslab.run.terminal import page_console
 
 N_PRINTED, N_ON_PAGE = 2, 200
-"""Pairs of a feature that are printed, of texts as they are and of perturbed ones; those on the page."""
+"""Printed pairs of a feature, of original and of perturbed texts; pairs on the page."""
 N_TERMS = 10
-"""Sensitive words of a feature that the page shows; the table has them all."""
+"""Sensitive words of a feature on the page; the table contains all."""
 
 
 @dataclass(frozen=True)
 class FeatureResult:
-    """What was found for one feature, as `campaign` returns it."""
+    """The results for one feature, from `campaign`."""
 
     feature: str
     summary: dict[str, object]
@@ -44,13 +44,13 @@ def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -
 
 
 def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
-    """Write one JSON object a line: a `Pair` and its ``changed`` positions; no word is masked here."""
+    """Write one JSON object per line: a `Pair` and its ``changed`` positions; words are not masked here."""
     lines = (json.dumps({**asdict(pair), "changed": pair.changed}, ensure_ascii=False) for pair in pairs)
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mask: Mask) -> None:
-    """Print what was read, what was found, and a few pairs."""
+    """Print a summary of the input, the finds, and a few pairs."""
     console = page_console()
     console.print(Text(title, style="bold"))
     for fact in facts:

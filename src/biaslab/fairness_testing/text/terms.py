@@ -1,4 +1,4 @@
-"""Protected words: the values that a sensitive feature has in texts (Zhang et al. 2021, Section 5.1)."""
+"""Protected words: the values of a sensitive feature in texts (Zhang et al. 2021, Section 5.1)."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from biaslab.core.schema import check_schema
 from biaslab.text.words import split_words
 
 EVERY_TEXT = "all"
-"""What stands for all texts, whatever their words, where results name a feature."""
+"""The name of the feature for all texts in results."""
 
 _HEADER = ["feature", "values"]
 _FEATURE = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -35,16 +35,16 @@ _SCHEMA = {
 }
 
 Rows = list[tuple[str, str, list[str]]]
-"""Of each feature: where it stands, its name, and its values."""
+"""Position, name and values of each feature."""
 
 
 def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
     """Read the values of one or several sensitive features, each one word, in the order of the file.
 
-    ``.csv`` as the authors publish it: the header ``feature, values``, then one feature a line, its name and
-    its values with commas in between. Or ``.yaml`` with ``features``, a mapping of names to lists, and
-    perhaps ``title`` and ``source``. Or ``.txt``, one value a line, where empty lines and lines that begin
-    with ``#`` are skipped; the feature is named as the file.
+    ``.csv`` as published by the authors: the header ``feature, values``, then one feature per line, its name
+    and its values separated by commas. Or ``.yaml`` with ``features``, a mapping of names to lists, and
+    optionally ``title`` and ``source``. Or ``.txt``, one value per line, without empty lines and lines that
+    begin with ``#``; the feature is named after the file.
     """
     path = Path(path)
     readers = {".csv": _read_csv, ".yaml": _read_yaml, ".yml": _read_yaml, ".txt": _read_txt}

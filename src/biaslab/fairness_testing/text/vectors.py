@@ -14,10 +14,10 @@ from biaslab.text.words import build_lexicon
 
 @dataclass(frozen=True)
 class Training:
-    """How word vectors are trained."""
+    """Settings for training word vectors."""
 
     format: str  # of the corpus, see `read_documents`
-    choice: Choice  # what is kept of it
+    choice: Choice  # the kept part of the corpus
     window: int  # words on each side that count as context
     glove: glove.GloveParameters
 
@@ -25,7 +25,7 @@ class Training:
 def make_vectors(
     source: Path, vectors: Path, seed: int, training: Training | None = None, threads: int = 1
 ) -> None:
-    """Train GloVe on a corpus, the same with any threads, or read vectors in GloVe's or word2vec's format."""
+    """Train GloVe on a corpus, with equal results for any threads, or read GloVe or word2vec vectors."""
     if training is None:
         build_lexicon(*read_embedding(source)).save(vectors)
         return

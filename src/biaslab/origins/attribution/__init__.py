@@ -1,1 +1,1 @@
-"""How much each document contributes to a bias: influence functions on GloVe, and exactly by PPMI."""
+"""Contribution of each document to a bias: estimated by influence functions on GloVe, and exact by PPMI."""

@@ -1,7 +1,7 @@
 """Compiled loops of the differential bias: arrays in, arrays out, no options.
 
-Symbols as in Brunet et al. 2019, Section 4.2. A *place* is an entry of the rows of X that belong to the words
-of a bias test, numbered row after row; a *unit* is what is removed, a document or a set of documents.
+Symbols as in Brunet et al. 2019, Section 4.2. A *place* is an entry of the rows of X of the words of a bias
+test, numbered row after row. A *unit* is a document or a set of documents to remove.
 """
 
 import math
@@ -12,19 +12,19 @@ import numpy as np
 from biaslab.core.jit import kernel, parallel_reassociating_kernel, prange, reassociating_kernel
 
 INFLUENCE, NEWTON, GRADIENT = ESTIMATORS = range(3)
-# Below its least pivot, relative to its largest diagonal entry, a Hessian counts as singular.
+# A Hessian is singular if a pivot is at most this multiple of its largest diagonal entry.
 _LEAST_PIVOT = 1e-10
 _LEAST_PIVOT_PERTURBED = 1e-9
 
 
 class Removals(NamedTuple):
-    """What the removal of each unit takes from the rows of a bias test."""
+    """The counts that the removal of each unit subtracts from the rows of a bias test."""
 
-    unit_starts: np.ndarray  # (n_units + 1,) int64, where each unit's touched rows begin in `slots`
-    slots: np.ndarray  # (n_pairs,) int32, the numbers of the touched rows
-    entry_starts: np.ndarray  # (n_pairs + 1,) int64, where each touched row's entries begin
-    places: np.ndarray  # (n_entries,) int64, the touched entries
-    counts: np.ndarray  # (n_entries,) int64, what is taken from them, in units of 1 / `Loss.unit`
+    unit_starts: np.ndarray  # (n_units + 1,) int64, the start of each unit's changed rows in `slots`
+    slots: np.ndarray  # (n_pairs,) int32, the numbers of the changed rows
+    entry_starts: np.ndarray  # (n_pairs + 1,) int64, the start of each changed row's entries
+    places: np.ndarray  # (n_entries,) int64, the changed entries
+    counts: np.ndarray  # (n_entries,) int64, the subtracted counts, in units of 1 / `Loss.unit`
 
     @property
     def n_units(self) -> int:
@@ -38,7 +38,7 @@ class Loss(NamedTuple):
     columns: np.ndarray  # (nnz,) int32, the context word of each place
     counts: np.ndarray  # (nnz,) int64, X_ij in units of 1 / unit
     unit: int
-    x_max: float  # of the weighting f (below Eq. 1), as is alpha
+    x_max: float  # parameters x_max and alpha of the weighting f (below Eq. 1)
     alpha: float
     f: np.ndarray  # (nnz,) float64, f(X_ij)
     log_x: np.ndarray  # (nnz,) float64, log X_ij
@@ -51,7 +51,7 @@ class Loss(NamedTuple):
 
 
 class TestVectors(NamedTuple):
-    """What the bias of a test is measured in; symbols as in biaslab.bias.weat."""
+    """The word vectors of a test; symbols as in biaslab.bias.weat."""
 
     W: np.ndarray  # (m, D) float64
     unit_vectors: np.ndarray  # (m, D) float64
@@ -65,12 +65,12 @@ class TestVectors(NamedTuple):
 def find_removals(
     tokens, offsets, slot_of, starts, columns, weights, unit_starts, slots, entry_starts, places, counts
 ):
-    """List what each document contributes to the rows of the words of a bias test; return (pairs, entries).
+    """List the contributions of each document to the rows of a bias test; return (pairs, entries).
 
     tokens (n,) int32; offsets (n_documents + 1,) int64; slot_of (V,) int32, row number or -1; starts (m + 1,)
-    and columns (nnz,) int32, the rows; weights (window + 1,) int64, unit / distance. Out, with room enough:
-    unit_starts (n_documents + 1,) int64; slots (pairs,) int32; entry_starts (pairs + 1,); places, counts
-    (entries,) int64.
+    and columns (nnz,) int32, the rows; weights (window + 1,) int64, unit / distance. Out, at least these
+    sizes: unit_starts (n_documents + 1,) int64; slots (pairs,) int32; entry_starts (pairs + 1,); places,
+    counts (entries,) int64.
     """
     n_words = slot_of.shape[0]
     window = weights.shape[0] - 1
@@ -121,7 +121,7 @@ def find_removals(
 def add_outer_products(scales, columns, U, A):
     """Add ``sum_e scales[e] u_e u_e^T``, with u_e = U[columns[e]], to the lower triangle of A (D, D).
 
-    Four products at a time, so that each entry of A is loaded and stored once for four.
+    Four products are added at a time, so that each entry of A is loaded and stored once per four products.
     """
     dimension = A.shape[0]
     n = scales.shape[0]
@@ -141,7 +141,7 @@ def add_outer_products(scales, columns, U, A):
 
 @parallel_reassociating_kernel
 def hessians(starts, columns, f, U, damping, H):
-    """H_w_i = sum_j 2 f(X_ij) u_j u_j^T (below Eq. 7) plus ``damping`` on the diagonal, for every row i.
+    """Compute H_w_i = sum_j 2 f(X_ij) u_j u_j^T (below Eq. 7) plus ``damping`` on the diagonal, for all i.
 
     starts (m + 1,) int64; columns (nnz,) int32; f (nnz,) float64; U (V, D) float64; H (m, D, D) float64, out.
     """
@@ -190,7 +190,7 @@ def solve_cholesky(L, n, x):
 
 @parallel_reassociating_kernel
 def inverses(H, inverse, regular):
-    """Invert every H[i] (m, D, D) into `inverse`; `regular` (m,) bool says which are positive definite."""
+    """Invert every H[i] (m, D, D) into `inverse`; `regular` (m,) bool marks positive definite H[i]."""
     dimension = H.shape[1]
     for i in prange(H.shape[0]):
         L = H[i].copy()
@@ -235,10 +235,10 @@ def prepare_places(rows, columns, U, W, b, c, inverse, by_word, fit, Z, projecte
 
 @reassociating_kernel
 def gradient_change(loss, entries, removed, drops, change):
-    """Compute [grad L(X~_i) - grad L(X_i)] / V (Eq. 8) from the entries that change, and what H_w_i loses.
+    """Compute [grad L(X~_i) - grad L(X_i)] / V (Eq. 8) and the decrease of H_w_i from the changed entries.
 
-    entries (k,) places; removed (k,) int64; out: drops (k,) = 2 (f(X) - f(X~)), what the Hessian loses at
-    u_j u_j^T; change (D,).
+    entries (k,) places; removed (k,) int64; out: drops (k,) = 2 (f(X) - f(X~)), the decrease of the Hessian's
+    coefficient of u_j u_j^T; change (D,).
     """
     change[:] = 0.0
     for e in range(entries.shape[0]):
@@ -259,7 +259,7 @@ def gradient_change(loss, entries, removed, drops, change):
 
 @reassociating_kernel
 def influence_step(inverse, change, step):
-    """Take the step of Eq. 8, -H^-1 change."""
+    """Compute the step of Eq. 8, -H^-1 change."""
     for a in range(step.shape[0]):
         total = 0.0
         for b in range(step.shape[0]):
@@ -269,9 +269,9 @@ def influence_step(inverse, change, step):
 
 @reassociating_kernel
 def newton_step_wide(entries, drops, columns, U, H, change, step):
-    """Take the step -H~^-1 change with the Hessian at X~; return False, with no step, if that is singular.
+    """Compute the step -H~^-1 change with the Hessian at X~; return False, without a step, if H~ is singular.
 
-    H~ = H - U^T diag(drops) U over the entries (k,) whose weight changes.
+    H~ = H - U^T diag(drops) U over the entries (k,) with a changed weight.
     """
     dimension = step.shape[0]
     A = H.copy()
@@ -289,9 +289,9 @@ def newton_step_wide(entries, drops, columns, U, H, change, step):
 
 @reassociating_kernel
 def newton_step_narrow(entries, drops, columns, U, Z, step):
-    """Turn the step of Eq. 8 into that of `newton_step_wide`, in k dimensions instead of D.
+    """Convert the step of Eq. 8 to that of `newton_step_wide`, in k dimensions instead of D.
 
-    With R = diag(sqrt(drops)) and G = U H^-1 U^T over the entries, the identity of Woodbury gives
+    With R = diag(sqrt(drops)) and G = U H^-1 U^T over the entries, the Woodbury identity gives
     step~ = step + Z^T R (1 - R G R)^-1 R U step.
     """
     k = entries.shape[0]
@@ -304,7 +304,7 @@ def newton_step_narrow(entries, drops, columns, U, Z, step):
         for d in range(step.shape[0]):
             total += u[d] * step[d]
         right[e] = root[e] * total
-        for g in range(0, e + 1, 4):  # four products at a time: each u[d] is loaded once for four
+        for g in range(0, e + 1, 4):  # four products at a time: each u[d] is loaded once per four
             g1, g2, g3 = min(g + 1, e), min(g + 2, e), min(g + 3, e)
             z0, z1, z2, z3 = Z[entries[g]], Z[entries[g1]], Z[entries[g2]], Z[entries[g3]]
             t0 = t1 = t2 = t3 = 0.0
@@ -330,7 +330,7 @@ def newton_step_narrow(entries, drops, columns, U, Z, step):
 
 @reassociating_kernel
 def perturbed_effect_size(slots, steps, test):
-    """Eq. 4 after the words `slots` (k,) moved by `steps` (k, D)."""
+    """Return Eq. 4 after moving the words `slots` (k,) by `steps` (k, D)."""
     dimension = test.W.shape[1]
     h = test.direction.copy()
     moved = np.empty_like(steps)
@@ -367,10 +367,10 @@ def perturbed_effect_size(slots, steps, test):
 
 @reassociating_kernel
 def unit_steps(first, last, removals, loss, influence, newton):
-    """Compute how far the words that a unit touches move; return its score by `gradient` and its fallbacks.
+    """Compute the steps of the words of a unit's changed rows; return its `gradient` score and its fallbacks.
 
-    first, last : where its touched rows begin and end in `slots`; influence, newton : (last - first, D)
-    float64, out, the steps by either estimator. The score is in units of X.
+    first, last : bounds of its changed rows in `slots`; influence, newton : (last - first, D) float64, out,
+    the steps by either estimator. The score is in units of X.
     """
     dimension = loss.U.shape[1]
     score = 0.0
@@ -383,7 +383,7 @@ def unit_steps(first, last, removals, loss, influence, newton):
         gradient_change(loss, entries, taken, drops, change)
         influence_step(loss.inverse[slot], change, influence[k])
         newton[k] = influence[k]
-        changed = drops > 0.0  # beyond x_max the weight, and so the Hessian, stays
+        changed = drops > 0.0  # above x_max the weight, and so the Hessian, is constant
         places, lost = entries[changed], drops[changed]
         if places.shape[0] < dimension:
             regular = newton_step_narrow(places, lost, loss.columns, loss.U, loss.Z, newton[k])
@@ -397,9 +397,9 @@ def unit_steps(first, last, removals, loss, influence, newton):
 
 @parallel_reassociating_kernel
 def steps(removals, loss, influence, newton, scores, fallbacks):
-    """Compute `unit_steps` of consecutive units, for a measure of bias that is evaluated elsewhere.
+    """Compute `unit_steps` of consecutive units, for a measure of bias that the caller evaluates.
 
-    influence, newton : (touched rows of these units, D) float64, out; scores : (n_units,) float64, out;
+    influence, newton : (changed rows of these units, D) float64, out; scores : (n_units,) float64, out;
     fallbacks : (n_units,) int64, out.
     """
     begin = removals.unit_starts[0]
@@ -412,10 +412,10 @@ def steps(removals, loss, influence, newton, scores, fallbacks):
 
 @parallel_reassociating_kernel
 def differential_bias(removals, loss, test, out, fallbacks):
-    """B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators; B is Eq. 4.
+    """Compute B(w) - B(w~) (Eq. 5) for the removal of every unit, by the three estimators; B is Eq. 4.
 
-    out : (n_units, 3) float64; fallbacks : (n_units,) int64, words whose Hessian at X~ is not positive
-    definite, for which `newton` took Eq. 8's step.
+    out : (n_units, 3) float64; fallbacks : (n_units,) int64, number of words whose Hessian at X~ is not
+    positive definite; their `newton` step is that of Eq. 8.
     """
     dimension = test.W.shape[1]
     before = perturbed_effect_size(np.empty(0, np.int32), np.empty((0, dimension)), test)

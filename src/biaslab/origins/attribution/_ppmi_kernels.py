@@ -1,7 +1,7 @@
-"""Compiled loops of the scan of documents by PPMI: arrays in, arrays out, no options.
+"""Compiled loops that compute PPMI effect sizes without each document: arrays in, arrays out, no options.
 
-A *place* is an entry of the rows of X that belong to the words of a bias test, numbered row after row. Counts
-and their sums are whole numbers, in units that cancel.
+A *place* is an entry of the rows of X of the words of a bias test, numbered row after row. Counts and their
+sums are whole numbers, in units that cancel.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 from biaslab.core.jit import parallel_reassociating_kernel, prange, reassociating_kernel
 
 _LANES = 64
-_ROUNDING = 1e-12  # as in biaslab.bias.weat and biaslab.embeddings.ppmi: below, a spread or PPMI is 0
+_ROUNDING = 1e-12  # smaller spreads and PPMI count as 0, as in biaslab.bias.weat and embeddings.ppmi
 
 
 @reassociating_kernel
@@ -30,11 +30,11 @@ def unscaled_row(first, last, columns, log_x, log_sums, shift, values):
 def effect_size(
     words, starts, columns, log_x, log_sums, log_total, targets, n_first, attribute_weights, direction, values
 ):
-    """Eq. 4 on the PPMI rows; NaN where a word has a zero row or the associations have no spread.
+    """Return Eq. 4 on the PPMI rows; NaN if a word has a zero row or the associations have no spread.
 
     words (m,) int64; starts (m + 1,) int64; columns (nnz,) int32; log_x (nnz,), log_sums (V,) float64;
     targets (n,) int64, row numbers, S first; attribute_weights (m,) float64, 1/|A| in A, -1/|B| in B;
-    direction (V,) and values (longest row,) float64, room to work in.
+    direction (V,) and values (longest row,) float64, work space.
     """
     direction[:] = 0.0
     for i in range(words.shape[0]):
@@ -73,7 +73,7 @@ def effect_size(
 
 @reassociating_kernel
 def find(columns, first, last, column):
-    """Return where `column` is among the places first..last, whose columns ascend; it must be there."""
+    """Return the position of `column`, which must exist, among the ascending columns at first..last."""
     while last - first > 1:
         middle = (first + last) // 2
         if columns[middle] <= column:
@@ -90,12 +90,12 @@ def effect_sizes_without(
 ):  # fmt: skip
     """Write the effect size without each document to `out` (n_documents,) float64.
 
-    A lane takes every 64th document. It holds the logarithms of X and of its sums, changes what the document
-    touches (its words' sums, the entries of a test's rows) from the exact counts, and then puts it back.
-    tokens (n,) int32; offsets (n_documents + 1,) int64; weights, reach (window + 1,) int64, what a neighbour
-    at a distance counts (unit / distance), and what all neighbours up to it on one side do; slot_of (V,)
-    int32, row number or -1; counts (nnz,), sums (V,), total: int64, X, its row sums and their sum;
-    longest_row: places of the longest row. The rest as above.
+    A lane computes every 64th document. It keeps the logarithms of X and of its sums, updates those that the
+    document changes (sums of its words, entries of the test's rows) from the exact counts, and restores them.
+    tokens (n,) int32; offsets (n_documents + 1,) int64; weights, reach (window + 1,) int64, the weight of a
+    neighbour by distance (unit / distance), and its cumulative sum; slot_of (V,) int32, row number or -1;
+    counts (nnz,), sums (V,), total: int64, X, its row sums and their sum; longest_row: places of the longest
+    row. Other arguments as for `effect_size`.
     """
     n_documents = out.shape[0]
     window = weights.shape[0] - 1
@@ -123,7 +123,7 @@ def effect_sizes_without(
                             left[place] -= weights[abs(q - p)]
                             touched[n_touched] = place
                             n_touched += 1
-            for p in range(begin, end):  # a word without any context is in no column that is left
+            for p in range(begin, end):  # a word without context is in no remaining column
                 log_sums_left[tokens[p]] = math.log(max(sums_left[tokens[p]], 1))
             for k in range(n_touched):
                 place = touched[k]

@@ -1,4 +1,4 @@
-"""Asking attributions of the registry what they say of documents, and of sets of them."""
+"""Compute the estimates of an attribution of the registry for documents and sets of documents."""
 
 from collections.abc import Sequence
 
@@ -13,26 +13,27 @@ from biaslab.origins.attribution.registry import UNROLLED
 from biaslab.origins.attribution.scanner import Scanner
 
 _COLUMNS = {"influence": _kernels.INFLUENCE, "newton": _kernels.NEWTON, "gradient": _kernels.GRADIENT}
-"""The approximations of a retrained embedding, which one pass over the baselines estimates together."""
+"""Attributions that one pass over the baselines estimates together, and their columns in its result."""
 
-_OTHERS = {PPMI: ppmi, UNROLLED: unrolled}
+_MODULES = {PPMI: ppmi, UNROLLED: unrolled}
+"""Attributions with their own module."""
 
 
 def of_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
-    """Return what an attribution says of every document."""
-    if name in _OTHERS:
-        return _OTHERS[name].of_documents(scanner, weat)
-    return _of_one(name, scanner.scan(weat))
+    """Return the estimates of an attribution for every document."""
+    if name in _MODULES:
+        return _MODULES[name].of_documents(scanner, weat)
+    return _select(name, scanner.scan(weat))
 
 
 def of_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
-    """Return what an attribution says of the removal of whole sets of documents."""
-    if name in _OTHERS:
-        return _OTHERS[name].of_sets(scanner, weat, sets)
-    return _of_one(name, scanner.scan(weat, sets))
+    """Return the estimates of an attribution for the joint removal of each set of documents."""
+    if name in _MODULES:
+        return _MODULES[name].of_sets(scanner, weat, sets)
+    return _select(name, scanner.scan(weat, sets))
 
 
-def _of_one(name: str, made: Sequence[DifferentialBias]) -> Estimates:
-    values = np.stack([of.values[:, _COLUMNS[name]] for of in made])
-    fallbacks = np.stack([of.fallbacks for of in made]) if name == "newton" else 0
-    return from_values(np.array([of.baseline for of in made]), values, fallbacks)
+def _select(name: str, by_baseline: Sequence[DifferentialBias]) -> Estimates:
+    values = np.stack([bias.values[:, _COLUMNS[name]] for bias in by_baseline])
+    fallbacks = np.stack([bias.fallbacks for bias in by_baseline]) if name == "newton" else 0
+    return from_values(np.array([bias.baseline for bias in by_baseline]), values, fallbacks)

@@ -1,4 +1,4 @@
-"""The files of a corpus that was counted, as the steps and the commands read them."""
+"""Read the files of a counted corpus, for steps and commands."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ def read_counted(
 
 
 def read_counts(path: Path, words: Vocabulary) -> Cooccurrence:
-    """Read the counts of a corpus, which must be of the words of its vocabulary."""
+    """Read the counts of a corpus, and check that they match its vocabulary."""
     x = counting.read(path)
     if x.n_words != len(words):
         raise InputError(
@@ -37,5 +37,5 @@ def read_counts(path: Path, words: Vocabulary) -> Cooccurrence:
 def read_tests(
     files: Sequence[Path], words: Vocabulary, measures: Mapping[str, Iterable[str]] | None = None
 ) -> list[WeatIndices]:
-    """Read tests by some measures, or by WEAT alone, and find their words in a vocabulary."""
+    """Read tests by the given measures, by default only WEAT, and look up their words in a vocabulary."""
     return [in_vocabulary(read_word_sets(file, measures), words.ids) for file in files]

@@ -1,4 +1,4 @@
-"""What attributions say of documents and of sets of them, as arrays and as columns of stored tables."""
+"""Estimates of attributions for documents and sets, as arrays and as columns of stored tables."""
 
 from typing import NamedTuple
 
@@ -9,37 +9,37 @@ from biaslab.core.errors import InputError
 from biaslab.origins.attribution.registry import Attribution
 
 SUM, SET = "sum", "set"
-"""Predictions for a set: the estimates of its documents added up, or that of its removal as a whole."""
+"""Predictions for a set: the sum of the estimates of its documents, or the estimate of the joint removal."""
 
 
 class Estimates(NamedTuple):
-    """What an attribution says of the removal of some units, documents or sets of them.
+    """Estimates of an attribution for the removal of units: documents or sets of documents.
 
-    There is a row for each of n baselines, or one where the attribution needs none.
+    There is a row for each of n baselines, or a single row if the attribution needs no baseline.
     """
 
-    bias: np.ndarray  # (n,) float64, B(w), in what the attribution is of
+    bias: np.ndarray  # (n,) float64, B(w), in the representation of the attribution
     values: np.ndarray  # (n, n_units) float64, B(w) - B(w~) (Eq. 5)
     without: np.ndarray  # (n, n_units) float64, B(w~)
-    fallbacks: np.ndarray  # (n, n_units) int64, words for which it took the estimate of another
+    fallbacks: np.ndarray  # (n, n_units) int64, number of words with the estimate of another attribution
 
 
 def from_values(bias: np.ndarray, values: np.ndarray, fallbacks: np.ndarray | int = 0) -> Estimates:
-    """Return estimates of what differences of the bias say."""
+    """Return estimates from the bias and its differences."""
     return Estimates(
         bias, values, bias[:, None] - values, np.broadcast_to(np.asarray(fallbacks, np.int64), values.shape)
     )
 
 
 def read(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
-    """Return what a table of a test holds of an attribution, (n, n_documents) float64."""
+    """Return the estimates of an attribution from a table of a test, (n, n_documents) float64."""
     if attribution.per_baseline:
         return seed_values(table, attribution.name)
     return read_mean(attribution, table)[None]
 
 
 def read_mean(attribution: Attribution, table: pd.DataFrame) -> np.ndarray:
-    """Return the mean over the baselines that a table of a test holds, (n_documents,) float64."""
+    """Return the mean over the baselines from a table of a test, (n_documents,) float64."""
     if attribution.per_baseline:
         return table[f"{attribution.name}_mean"].to_numpy(np.float64)
     return np.nan_to_num(table[attribution.name].to_numpy(np.float64))

@@ -1,19 +1,19 @@
 """Differential bias without retraining: influence functions on GloVe (Brunet et al. 2019, Section 4.2).
 
-Three estimators of how the words of a bias test move when some documents are removed, everything but their
-own vectors w_i held constant:
+Three estimators of the movement of the words of a bias test by a removal of documents. All parameters except
+their vectors w_i are held constant:
 
 ``influence``
-    Eq. 8: one Newton step with the Hessian at X (the paper's).
+    Eq. 8: one Newton step with the Hessian at X (the paper's estimator).
 ``newton``
     The same step with the Hessian at the perturbed X~. The loss is quadratic in w_i, so this is the exact
     minimiser of the perturbed loss when w_i minimises the unperturbed one.
 ``gradient``
     First order in X (Appendix A): the scalar product of the bias gradient with the removed counts.
 
-The bias B is the measure that the test names, by default the effect size of the paper: anything in
-`biaslab.bias.measures` with a value and a gradient by the word vectors. The effect size (Eq. 4) is
-evaluated inside the compiled loop over the units; any other measure gets the moved vectors from the loop.
+The bias B is the measure of the test, by default the effect size of the paper. It can be any measure of
+`biaslab.bias.measures`, with a value and a gradient by the word vectors. The compiled loop over the units
+evaluates the effect size (Eq. 4). For other measures, the loop returns the moved vectors.
 """
 
 import math
@@ -34,15 +34,15 @@ from biaslab.origins.attribution._kernels import Loss, Removals, TestVectors
 from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.settings import Damping
 
-_UNITS_AT_A_TIME = 256  # bounds the memory that their steps take
+_UNITS_AT_A_TIME = 256  # limits the memory for their steps
 
 
 @dataclass(frozen=True)
 class WeatRows:
-    """The rows of X that belong to the m words of a bias test, and the weighting f (below Eq. 1) in them."""
+    """The rows of X of the m words of a bias test, and their weights f (below Eq. 1)."""
 
     words: np.ndarray  # (m,) int64, ascending word ids
-    starts: np.ndarray  # (m + 1,) int64, where each row begins; positions in the next two are called places
+    starts: np.ndarray  # (m + 1,) int64, the start of each row; a place is a position in the next two
     columns: np.ndarray  # (nnz,) int32, context words, ascending in each row
     counts: np.ndarray  # (nnz,) int64, X_ij in units of 1 / unit
     unit: int
@@ -72,18 +72,18 @@ class DifferentialBias:
     """Estimates of B(w) - B(w~) (Eq. 5)."""
 
     values: np.ndarray  # (n_units, 3) float64, columns `INFLUENCE`, `NEWTON`, `GRADIENT` of the kernels
-    fallbacks: np.ndarray  # (n_units,) int64, words without a positive definite Hessian at X~, whose `newton`
-    # is the step of Eq. 8
+    fallbacks: np.ndarray  # (n_units,) int64, number of words whose Hessian at X~ is not positive definite;
+    # their `newton` step is that of Eq. 8
     baseline: float  # B(w)
 
 
 def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) -> WeatRows:
-    """Take the rows of `words` (ascending ids) out of X."""
+    """Extract the rows of `words` (ascending ids) from X."""
     return WeatRows(words, *rows_of(x, words), x.unit, x_max, alpha, x.n_words, x.window)
 
 
 def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarray) -> Removals:
-    """List what every document of the corpus that X was counted from contributes to the rows of a test."""
+    """Return the contributions of every document of the corpus of X to the rows of a test."""
     slot_of = slots_of(rows.words, rows.n_words)
     weights = distance_weights(rows.window, rows.unit)
     n_occurrences = int((slot_of >= 0)[tokens].sum())
@@ -91,9 +91,9 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
     unit_starts = np.empty(len(offsets), np.int64)
     slots, entry_starts = np.empty(n_occurrences, np.int32), np.empty(n_occurrences + 1, np.int64)
     places, counts = np.empty(room, np.int64), np.empty(room, np.int64)
-    found = unit_starts, slots, entry_starts, places, counts
+    outputs = unit_starts, slots, entry_starts, places, counts
     n_pairs, n_entries = _kernels.find_removals(
-        tokens, offsets, slot_of, rows.starts, rows.columns, weights, *found
+        tokens, offsets, slot_of, rows.starts, rows.columns, weights, *outputs
     )
     return Removals(
         unit_starts,
@@ -105,7 +105,7 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
 
 
 def removals_of_sets(rows: WeatRows, documents: Removals, sets: Sequence[np.ndarray]) -> Removals:
-    """Add up the contributions of the documents of each set (int64), so that a set is removed as a whole."""
+    """Sum the contributions of the documents of each set (int64), for joint removal."""
     unit_starts, slots, entry_starts, places, counts = [0], [], [np.zeros(1, np.int64)], [], []
     n_entries = 0
     for members in sets:
@@ -128,7 +128,7 @@ def removals_of_sets(rows: WeatRows, documents: Removals, sets: Sequence[np.ndar
 
 
 def _ranges(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the numbers of all ranges begins[k]..ends[k], one range after the other."""
+    """Return the concatenated integers of all ranges begins[k]..ends[k]."""
     lengths = ends - begins
     first = np.repeat(begins - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
     return first + np.arange(lengths.sum())
@@ -145,10 +145,10 @@ def differential_bias(
 ) -> DifferentialBias:
     """Estimate the differential bias of every unit (Algorithm 1) from one trained embedding.
 
-    `embedding` holds ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float
-    dtype; `damping` is added to the diagonal of every Hessian, 0 being the paper's; `words` is the
-    vocabulary, to name a word in an error. The result does not depend on `threads`. All values are
-    NaN when B is the effect size and undefined, because all targets are equally near to both attribute sets.
+    `embedding` has ``W``, ``U`` (V, D) and ``b``, ``c`` (V,), the parameters of Eq. 1, of any float dtype.
+    `damping` is added to the diagonal of every Hessian (0 in the paper). `words` is the vocabulary, for error
+    messages. The result does not depend on `threads`. All values are NaN if B is an undefined effect size:
+    all targets are equally near to both attribute sets.
     """
     set_threads(threads)
     model = _local_model(rows, weat, embedding, damping, words)
@@ -167,9 +167,9 @@ def differential_bias(
 def by_effect_size(
     removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, compiled.
+    """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, by compiled code.
 
-    `words` (m,) are the ids of the words of the test, `vectors` (V, D) what the bias is measured in.
+    `words` (m,) are the ids of the words of the test, `vectors` (V, D) the word vectors.
     """
     values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))
     fallbacks = np.empty(removals.n_units, np.int64)
@@ -185,7 +185,7 @@ def by_effect_size(
 def by_measure(
     removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the differential bias of every unit by the measure of the test; as `by_effect_size`."""
+    """Return differential bias by the measure of the test; see `by_effect_size`."""
     values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))
     fallbacks = np.empty(removals.n_units, np.int64)
     moving = vectors.astype(np.float64)
@@ -195,16 +195,16 @@ def by_measure(
         end = begin + len(starts) - 1
         influence, newton = np.empty((2, starts[-1] - starts[0], moving.shape[1]))
         scores = np.empty(end - begin)
-        some = removals._replace(unit_starts=starts)
-        _kernels.steps(some, loss, influence, newton, scores, fallbacks[begin:end])
+        block = removals._replace(unit_starts=starts)
+        _kernels.steps(block, loss, influence, newton, scores, fallbacks[begin:end])
         values[begin:end, _kernels.GRADIENT] = scores
         for unit, first, last in zip(range(begin, end), starts[:-1], starts[1:], strict=True):
             moved = words[removals.slots[first:last]]
-            kept = moving[moved]
+            original = moving[moved]
             for estimator, steps in ((_kernels.INFLUENCE, influence), (_kernels.NEWTON, newton)):
-                moving[moved] = kept + steps[first - starts[0] : last - starts[0]]
+                moving[moved] = original + steps[first - starts[0] : last - starts[0]]
                 values[unit, estimator] = before - measure_bias(moving, weat) if last > first else 0.0
-            moving[moved] = kept
+            moving[moved] = original
     return values, fallbacks
 
 
@@ -216,7 +216,7 @@ def bias_gradient(
     words: Sequence[str] | None = None,
     threads: int = 1,
 ) -> np.ndarray:
-    """Return dB/dX_ij at every place (Appendix A), (nnz,) float64; arguments as in `differential_bias`."""
+    """Return dB/dX_ij at every place (Appendix A), (nnz,) float64; arguments as for `differential_bias`."""
     set_threads(threads)
     return _bias_gradient(rows, _local_model(rows, weat, embedding, damping, words))
 
@@ -228,7 +228,7 @@ class _LocalModel:
     U: np.ndarray  # (V, D)
     W: np.ndarray  # (m, D)
     H: np.ndarray  # (m, D, D), the Hessians
-    inverse: np.ndarray  # (m, D, D), of the Hessians
+    inverse: np.ndarray  # (m, D, D), inverse Hessians
     fit: np.ndarray  # (nnz,), w_i.u_j + b_i + c_j
     Z: np.ndarray  # (nnz, D), H_w_i^-1 u_j
     projected: np.ndarray  # (nnz,), grad_w_i B . H_w_i^-1 u_j
@@ -249,15 +249,15 @@ def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
 
 def by_words(W: np.ndarray, weat: WeatIndices) -> np.ndarray:
     """Return the derivatives of a bias by the vectors of ``weat_words(weat)``."""
-    found = measure_gradient(W, weat)
-    if weat.measure != WEAT and np.isnan(found).any():
+    gradient = measure_gradient(W, weat)
+    if weat.measure != WEAT and np.isnan(gradient).any():
         undefined = MEASURES[weat.measure].undefined
         raise InputError(f"{weat.name}: {weat.measure} is undefined: {undefined}; use other words")
-    return found
+    return gradient
 
 
 def _hessians(rows, U, damping, test, words):
-    """Return the Hessians of all rows and their inverses, or say which is singular."""
+    """Return the Hessians of all rows and their inverses; raise InputError for a singular Hessian."""
     dimension = U.shape[1]
     H, inverse = np.empty((2, len(rows.words), dimension, dimension))
     regular = np.empty(len(rows.words), bool)
@@ -274,7 +274,7 @@ def _hessians(rows, U, damping, test, words):
 
 
 def _bias_gradient(rows, model):
-    """dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij] (Appendix A)."""
+    """Return dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij]."""
     x, f = rows.x, rows.f
     slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
     return -2 * model.projected * (slope * (model.fit - np.log(x)) - f / x)

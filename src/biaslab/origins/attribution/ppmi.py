@@ -1,9 +1,9 @@
-"""The PPMI baseline (Brunet et al. 2019, Section 5.3): every document's differential bias in the PPMI rows.
+"""The PPMI baseline (Brunet et al. 2019, Section 5.3): differential bias of every document in PPMI rows.
 
-The change of the effect size is exact: counts without a document are whole numbers, and its removal changes
-the entries it touches, the sums of its words' rows and columns, and the total. Of the logarithms only those
-are computed anew; entries that the document does not touch shift by a constant for each row, unless the
-maximum with 0 cuts them off, so one pass over the rows of the test gives the effect size.
+The change of the effect size is exact, because counts without a document are whole numbers. A removal changes
+the entries of the document, the row and column sums of its words, and the total. Only the logarithms of these
+are recomputed. The PPMI of all other entries shifts by a constant for each row, unless the maximum with 0
+applies. Therefore one pass over the rows of the test gives the effect size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> fl
         raise InputError(f"{weat.name}: ppmi measures {WEAT} alone, not {weat.measure}; use another method")
     words = weat_words(weat)
     rows = ppmi_rows(x, words, sums)
-    filled = np.unique(rows.indices)  # other columns add nothing to a cosine
+    filled = np.unique(rows.indices)  # empty columns do not contribute to a cosine
     places = {name: np.searchsorted(words, getattr(weat, name)) for name in ("S", "T", "A", "B")}
     empty = np.diff(rows.indptr) == 0
     if empty.any():
@@ -49,11 +49,11 @@ def differential_bias(
 ) -> np.ndarray:
     """Return B - B~ (Equation 5) in the PPMI representation for the removal of every single document.
 
-    NaN where the effect size without the document is undefined: a word of the test then has a zero row.
+    NaN if the effect size without the document is undefined, because a word of the test has a zero row.
     The result does not depend on `threads`.
     """
     words, sums = weat_words(weat), row_sums(x)
-    ppmi_effect_size(x, sums, weat)  # refuses words with a zero row
+    ppmi_effect_size(x, sums, weat)  # raises InputError for words with a zero row
     _check_corpus(x, tokens, offsets, sums)
     starts, columns, counts = rows_of(x, words)
     targets, attribute_weights = places_in_test(words, weat)
@@ -64,10 +64,10 @@ def differential_bias(
         int(np.diff(starts).max()),
     )  # fmt: skip
     set_threads(threads)
-    nothing, without = np.empty(1), np.empty(len(offsets) - 1)
-    effect_sizes_without(tokens, np.zeros(2, np.int64), *arguments, nothing)
+    before, without = np.empty(1), np.empty(len(offsets) - 1)
+    effect_sizes_without(tokens, np.zeros(2, np.int64), *arguments, before)
     effect_sizes_without(tokens, offsets, *arguments, without)
-    return nothing[0] - without
+    return before[0] - without
 
 
 def measure_sets(
@@ -80,26 +80,26 @@ def measure_sets(
 ) -> pd.DataFrame:
     """Measure bias tests in PPMI of the corpus without each set of documents, exactly: ``ppmi/sets.tsv``.
 
-    `BASELINE` is the first set. NaN where a word of the test loses its whole row with the set. The result
-    does not depend on `threads`.
+    The first set is `BASELINE`. NaN if a word of the test loses its entire row. The result does not depend on
+    `threads`.
     """
     rows = [(BASELINE, weat.name, ppmi_effect_size(x, row_sums(x), weat)) for weat in weats]
     for name, documents in tqdm(sets.items(), desc="PPMI", unit="set", disable=None):
-        left = without_documents(x, tokens, offsets, documents, threads)
-        sums = row_sums(left)
-        rows += [(name, weat.name, _effect_size_or_nan(left, sums, weat)) for weat in weats]
+        remaining = without_documents(x, tokens, offsets, documents, threads)
+        sums = row_sums(remaining)
+        rows += [(name, weat.name, _effect_size_or_nan(remaining, sums, weat)) for weat in weats]
     return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
 
 
 def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
-    """Return the differential bias of every document, 0 where the effect size without it is undefined."""
+    """Estimate the removal of every document; no change if the effect size without it is undefined."""
     bias = ppmi_effect_size(scanner.x, row_sums(scanner.x), weat)
     values = differential_bias(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
     return from_values(np.array([bias]), np.nan_to_num(values)[None])
 
 
 def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
-    """Return the bias in PPMI of the corpus of a scanner, and without each of some sets."""
+    """Estimate the removal of each set in the PPMI representation."""
     numbered = {str(number): documents for number, documents in enumerate(sets)}
     table = measure_sets(scanner.x, scanner.tokens, scanner.offsets, numbered, [weat], scanner.threads)
     bias, without = np.split(table["effect_size"].to_numpy(np.float64), [1])
@@ -108,17 +108,17 @@ def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> 
 
 
 def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums: np.ndarray) -> None:
-    """Raise InputError unless every row of X sums up to what the corpus holds of its word."""
+    """Raise InputError unless every row sum of X equals the sum computed from the corpus."""
     reach = np.cumsum(distance_weights(x.window, x.unit))
     lengths = np.diff(offsets)
     before = np.arange(len(tokens)) - np.repeat(offsets[:-1], lengths)
     after = np.repeat(lengths, lengths) - 1 - before
-    taken = reach[np.minimum(before, x.window)] + reach[np.minimum(after, x.window)]
+    token_sums = reach[np.minimum(before, x.window)] + reach[np.minimum(after, x.window)]
     in_corpus = np.zeros(x.n_words, np.int64)
     if len(tokens) and (int(tokens.max()) >= x.n_words):
         in_corpus[:] = -1
     else:
-        np.add.at(in_corpus, tokens, taken)
+        np.add.at(in_corpus, tokens, token_sums)
     if not np.array_equal(in_corpus, sums):
         raise InputError("X was not counted from this corpus: rows have other sums; count the corpus again")
 

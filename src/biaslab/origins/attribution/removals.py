@@ -1,4 +1,4 @@
-"""What the removal of documents takes from the co-occurrences of the words of a bias test."""
+"""Co-occurrences of the words of a bias test: their rows of X, weights and row numbers."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 
 
 def rows_of(x: Cooccurrence, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where the rows of X of `words` (ascending ids) begin, their columns, and their counts."""
+    """Return the starts, columns and counts of the rows of X of `words` (ascending ids)."""
     starts = np.concatenate([[0], np.cumsum(x.indptr[words + 1] - x.indptr[words])]).astype(np.int64)
     pieces = [slice(x.indptr[i], x.indptr[i + 1]) for i in words]
     return (
@@ -20,14 +20,14 @@ def rows_of(x: Cooccurrence, words: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def slots_of(words: Sequence[int], n_words: int) -> np.ndarray:
-    """Return the row number of each word, -1 of one that has no row: (n_words,) int32."""
+    """Return the row number of each word, -1 without a row: (n_words,) int32."""
     slot_of = np.full(n_words, -1, np.int32)
     slot_of[words] = np.arange(len(words))
     return slot_of
 
 
 def distance_weights(window: int, unit: int) -> np.ndarray:
-    """Return what a pair counts by its distance, (window + 1,) int64, in units of 1 / `unit`."""
+    """Return the weight of a pair by its distance, (window + 1,) int64, in units of 1 / `unit`."""
     return np.concatenate([[0], unit // np.arange(1, window + 1)])
 
 

@@ -1,4 +1,4 @@
-"""Passes over all baseline embeddings: what the removal of each document, or set of them, does to a bias."""
+"""Estimate the effect of removing documents, or sets, on a bias, in passes over all baseline embeddings."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ from biaslab.origins.attribution.settings import InfluenceParameters
 
 
 class Training(NamedTuple):
-    """How the baselines were trained, for what goes back through their trainings."""
+    """The training of the baselines, for attributions that differentiate it."""
 
     parameters: GloveParameters
     seed: int  # of the run, or of `biaslab.origins.documents.train_baselines`
@@ -38,7 +38,7 @@ class Training(NamedTuple):
 
 
 class Scanner:
-    """Everything that estimating the differential bias of one bias test needs but the units to remove.
+    """The inputs of estimating differential bias, except the test and the units to remove.
 
     `batches` are the baselines with all parameters, in files or in memory; `tokens` (n,) int32 and `offsets`
     (n_documents + 1,) int64.
@@ -56,18 +56,18 @@ class Scanner:
         training: Training | None = None,
     ) -> None:
         self.training = training
-        self.gone_back: tuple = ()  # what `unrolled` found last, and of which test
+        self.gone_back: tuple = ()  # last test of `unrolled`, and its bias and derivatives
         self.batches, self.x, self.tokens, self.offsets = batches, x, tokens, offsets
         self.words, self.parameters, self.threads = words, parameters, threads
-        self._asked: tuple = ()
-        self._made: list[DifferentialBias] = []
+        self._last_arguments: tuple = ()
+        self._last_result: list[DifferentialBias] = []
         if x.n_words != len(words):
             raise InputError(
                 f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
             )
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
-        """Return the rows of a test's words and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
+        """Return the rows of a test's words, and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
         rows = self._rows(weat)
         values = [
             bias_gradient(rows, weat, embedding, self.parameters.damping, self.words, self.threads)
@@ -76,32 +76,31 @@ class Scanner:
         return rows, np.stack(values)
 
     def scan(self, weat: WeatIndices, sets: Sequence[np.ndarray] | None = None) -> list[DifferentialBias]:
-        """Estimate the removal of every document, or of whole sets of them, by each baseline.
+        """Estimate the removal of every document, or of each set, by each baseline.
 
-        The last pass over the baselines is kept, as three attributions ask for it in turn.
+        The last result is cached, because three attributions request it in turn.
         """
-        asked = weat, sets
-        if self._asked and all(new is old for new, old in zip(asked, self._asked, strict=True)):
-            return self._made
+        arguments = weat, sets
+        last = self._last_arguments
+        if last and all(new is old for new, old in zip(arguments, last, strict=True)):
+            return self._last_result
         rows = self._rows(weat)
         removals = removals_of_documents(rows, self.tokens, self.offsets)
         if sets is not None:
             removals = removals_of_sets(rows, removals, sets)
         damping, words = self.parameters.damping, self.words
-        self._asked, self._made = (
-            asked,
-            [
-                differential_bias(rows, removals, weat, embedding, damping, words, self.threads)
-                for _, embedding in tqdm(self.embeddings(), desc=weat.name, unit="embedding", disable=None)
-            ],
-        )
-        return self._made
+        self._last_result = [
+            differential_bias(rows, removals, weat, embedding, damping, words, self.threads)
+            for _, embedding in tqdm(self.embeddings(), desc=weat.name, unit="embedding", disable=None)
+        ]
+        self._last_arguments = arguments
+        return self._last_result
 
     def _rows(self, weat: WeatIndices) -> WeatRows:
         return weat_rows(self.x, weat_words(weat), self.parameters.x_max, self.parameters.alpha)
 
     def embeddings(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """Yield number and parameters of every baseline."""
+        """Yield the number and the parameters of every baseline."""
         names = ("W", "U", "b", "c")
         for number, path in enumerate(self.batches):
             if isinstance(path, GloveEmbedding):
@@ -125,7 +124,7 @@ def read_scanner(
     influence: InfluenceParameters,
     threads: int,
 ) -> tuple[Scanner, list[WeatIndices]]:
-    """Read what estimating the differential bias needs; return the scanner and the tests."""
+    """Read the inputs of differential bias; return the scanner and the tests."""
     words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
     for path in embeddings:
         check_words(path, words)

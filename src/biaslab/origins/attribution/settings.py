@@ -9,7 +9,7 @@ from biaslab.embeddings.settings import Alpha, GloveParameters, XMax
 
 @dataclass(frozen=True, kw_only=True)
 class Damping:
-    """Of the Hessians of the loss that the baselines were trained on."""
+    """Damping of the Hessians of the training loss of the baselines."""
 
     damping: Annotated[
         NotNegative,
@@ -19,13 +19,13 @@ class Damping:
 
 
 def damping_of(model: GloveParameters) -> float:
-    """Return the damping that stands for the time of a training (docs/explanation/small-sets.md)."""
+    """Return the damping that corresponds to the training time (docs/explanation/small-sets.md)."""
     return 2 / (model.learning_rate * model.epochs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class InfluenceParameters(Damping):
-    """Of the loss that the baselines were trained on, and of its Hessians."""
+    """Parameters of the training loss of the baselines, and of its Hessians."""
 
     x_max: XMax = GloveParameters.x_max
     alpha: Alpha = GloveParameters.alpha

@@ -1,4 +1,4 @@
-"""What attributions say of every document, and of every perturbation set: steps and their tables."""
+"""Estimates of attributions for every document and perturbation set: steps and their tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def attribute_documents(
     scan: Path,
     threads: int = 1,
 ) -> None:
-    """Estimate what every document contributes to a bias, and measure it in the PPMI representation."""
+    """Write the differential bias of every document: estimated, and exact in the PPMI representation."""
     scanner, (test,) = read_scanner(
         embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads
     )
@@ -52,7 +52,7 @@ def predict_removals(
     ppmi: Path,
     threads: int = 1,
 ) -> None:
-    """Predict the bias after the removal of every set, and measure it in the PPMI representation."""
+    """Write the bias after the removal of every set: predicted, and exact in the PPMI representation."""
     scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
     removed = read_parquet(sets)
     write_tsv(out, set_table(scanner, tests, removed))
@@ -63,19 +63,19 @@ def predict_removals(
 def write_documents(
     scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame, out: Path, by_seed: Path
 ) -> None:
-    """Write the differential bias of every document: the means over the baselines, and what each one says.
+    """Write the differential bias of every document: means over the baselines, and estimates by baseline.
 
-    Of many documents the latter is most of the table, and figures, tables and claims need the means alone.
+    Estimates by baseline are in their own large file, because figures, tables and claims need only the means.
     """
     table = document_table(scanner, weat, documents)
     counts = count_test_words(scanner.tokens, scanner.offsets, weat)
-    of_seeds = table.columns[table.columns.str.contains(r"_seed\d+$")]
-    write_parquet(out, table.drop(columns=of_seeds).join(counts))
-    write_parquet(by_seed, table[["document", *of_seeds]])
+    seed_columns = table.columns[table.columns.str.contains(r"_seed\d+$")]
+    write_parquet(out, table.drop(columns=seed_columns).join(counts))
+    write_parquet(by_seed, table[["document", *seed_columns]])
 
 
 def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame) -> pd.DataFrame:
-    """Lay out what every attribution says of every document, in the mean and by each baseline."""
+    """Return the estimates of every attribution for every document: mean, sd, and by baseline."""
     columns = {name: documents[name] for name in ("document", "id", "title")}
     for name in ESTIMATORS:
         values = of_documents(name, scanner, weat).values
@@ -84,15 +84,15 @@ def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame)
                 f"{len(documents)} documents listed, {values.shape[1]} in the corpus; read the corpus again"
             )
         columns |= {f"{name}_mean": values.mean(axis=0), f"{name}_sd": values.std(axis=0, ddof=1)}
-        columns |= {f"{name}_seed{k}": of_seed for k, of_seed in enumerate(values)}
+        columns |= {f"{name}_seed{k}": estimates for k, estimates in enumerate(values)}
     return pd.DataFrame(columns)
 
 
 def count_test_words(tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices) -> pd.DataFrame:
     """Count the words of a test in every document (Brunet et al. 2019, Section 5.5).
 
-    ``n_S`` to ``n_B``: how often words of the set occur; ``rarest_S`` to ``rarest_B``: how often its
-    rarest word does, the one with the largest id, as ids fall with the words' frequency.
+    ``n_S`` to ``n_B``: occurrences of the words of a set. ``rarest_S`` to ``rarest_B``: occurrences of its
+    rarest word, which has the largest id, because ids are sorted by decreasing frequency.
     """
     sets = {"S": weat.S, "T": weat.T, "A": weat.A, "B": weat.B}
     counts = {f"n_{name}": _count(tokens, offsets, ids) for name, ids in sets.items()}
@@ -102,28 +102,28 @@ def count_test_words(tokens: np.ndarray, offsets: np.ndarray, weat: WeatIndices)
 
 
 def _count(tokens: np.ndarray, offsets: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return how many tokens of every document are among some words."""
-    is_one = np.zeros(1 + max(tokens.max(initial=0), ids.max()), bool)
-    is_one[ids] = True
-    places = np.flatnonzero(is_one[tokens])
+    """Return the number of tokens of every document that are in `ids`."""
+    is_counted = np.zeros(1 + max(tokens.max(initial=0), ids.max()), bool)
+    is_counted[ids] = True
+    places = np.flatnonzero(is_counted[tokens])
     return np.diff(np.searchsorted(places, offsets))
 
 
 def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame) -> pd.DataFrame:
     """Predict the effect size of the tests after the removal of every set: ``predictions.tsv``.
 
-    A targeted set is predicted for its own test.
+    A targeted set is predicted only for its own test.
     """
-    described = sets.drop_duplicates("set")[list(COLUMNS[:-1])]
+    set_rows = sets.drop_duplicates("set")[list(COLUMNS[:-1])]
     frames = []
     for weat in weats:
-        chosen = described[described["weat"].isin(["", weat.name])].assign(weat=weat.name)
-        units = list(members(sets, chosen["set"]).values())
-        made = {name: of_sets(name, scanner, weat, units) for name in ESTIMATORS}
-        for seed in range(len(made[ESTIMATORS[0]].bias)):
-            for name, estimates in made.items():
+        test_rows = set_rows[set_rows["weat"].isin(["", weat.name])].assign(weat=weat.name)
+        units = list(members(sets, test_rows["set"]).values())
+        by_estimator = {name: of_sets(name, scanner, weat, units) for name in ESTIMATORS}
+        for seed in range(len(by_estimator[ESTIMATORS[0]].bias)):
+            for name, estimates in by_estimator.items():
                 predicted, fallbacks = estimates.without[seed], estimates.fallbacks[seed]
                 frames.append(
-                    chosen.assign(estimator=name, seed=seed, predicted=predicted, fallback_words=fallbacks)
+                    test_rows.assign(estimator=name, seed=seed, predicted=predicted, fallback_words=fallbacks)
                 )
     return pd.concat(frames, ignore_index=True)

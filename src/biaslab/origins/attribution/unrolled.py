@@ -1,13 +1,13 @@
-"""Attribution through the training itself: the derivative of the bias by every co-occurrence.
+"""Attribution through the training: the derivative of the bias by every co-occurrence.
 
-Nothing is held and no minimum is assumed: all vectors of all words move, as far as this very training lets
-them (`biaslab.embeddings.reverse`). What is left out is only what is not linear in the steps of the training.
-It sees X_ij by f(X_ij) and f(X_ij) log X_ij, of which the change by a removal is taken exactly:
+No vector is held constant and no minimum is assumed: all word vectors move as this training moves them
+(`biaslab.embeddings.reverse`). The only approximation is linearity in the steps of the training. A training
+depends on X_ij through f(X_ij) and f(X_ij) log X_ij. Their changes by a removal are exact:
 
     B(w) - B(w~) = sum_ij dB/df_ij (f(X_ij) - f(X~_ij)) + dB/dg_ij (g(X_ij) - g(X~_ij)),   g = f log X
 
-It is told the hyperparameters and the seed of the baselines, which are trained again and must come out as
-they are, bit for bit.
+The attribution needs the hyperparameters and the seed of the baselines. It retrains them, and the results
+must be identical, bit for bit.
 """
 
 from collections.abc import Sequence
@@ -28,40 +28,40 @@ from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.influence import by_words, removals_of_documents, weat_rows
 from biaslab.origins.attribution.scanner import Scanner
 
-_TOKENS_AT_A_TIME = 100_000  # bounds the memory that the co-occurrences of documents take
+_TOKENS_AT_A_TIME = 100_000  # limits the memory for the co-occurrences of documents
 
 
 def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
-    """Return the estimates of every document."""
+    """Estimate the removal of every document."""
     x, tokens, offsets = scanner.x, scanner.tokens, scanner.offsets
-    bias, found = gradients(scanner, weat)
+    bias, derivatives = gradients(scanner, weat)
     n_documents = len(offsets) - 1
     values = np.zeros((len(bias), n_documents))
     rows = weat_rows(x, np.arange(x.n_words), GloveParameters.x_max, GloveParameters.alpha)
     for first, last in _pieces(offsets):
-        some = removals_of_documents(
+        part = removals_of_documents(
             rows, tokens[offsets[first] : offsets[last]], offsets[first : last + 1] - offsets[first]
         )
-        documents = np.repeat(np.arange(first, last), np.diff(some.entry_starts[some.unit_starts]))
-        changes = _changes(scanner, found, some.places, x.counts[some.places] - some.counts)
+        documents = np.repeat(np.arange(first, last), np.diff(part.entry_starts[part.unit_starts]))
+        changes = _changes(scanner, derivatives, part.places, x.counts[part.places] - part.counts)
         values += [np.bincount(documents, change, n_documents) for change in changes]
     return from_values(bias, values)
 
 
 def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
-    """Return the estimates of whole sets: f and f log X of what is left of each count."""
-    bias, found = gradients(scanner, weat)
+    """Estimate the joint removal of each set, from f and f log X of the remaining counts."""
+    bias, derivatives = gradients(scanner, weat)
     values = []
     for documents in sets:
-        left = without_documents(scanner.x, scanner.tokens, scanner.offsets, documents, scanner.threads)
-        counts = on_entries_of(scanner.x, left).counts
+        remaining = without_documents(scanner.x, scanner.tokens, scanner.offsets, documents, scanner.threads)
+        counts = on_entries_of(scanner.x, remaining).counts
         places = np.flatnonzero(counts != scanner.x.counts)
-        values.append([of.sum() for of in _changes(scanner, found, places, counts[places])])
+        values.append([c.sum() for c in _changes(scanner, derivatives, places, counts[places])])
     return from_values(bias, np.array(values).T)
 
 
 def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[TrainingGradient]]:
-    """Return the bias of each baseline and its derivatives; those of the last test are kept."""
+    """Return the bias of each baseline and its derivatives; the scanner caches those of the last test."""
     if scanner.gone_back and scanner.gone_back[0] is weat:
         return scanner.gone_back[1:]
     if scanner.training is None:
@@ -71,13 +71,13 @@ def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[Tra
     baselines = list(scanner.embeddings())
     epochs = scanner.training.parameters.epochs * len(baselines)
     with tqdm(total=epochs, desc=f"{weat.name}, backwards", unit="epoch", disable=None) as bar:
-        found = [_go_back(scanner, weat, *of, lambda: bar.update(1)) for of in baselines]
-    bias = np.array([measure_bias(of["W"], weat) for _, of in baselines], np.float64)
-    scanner.gone_back = weat, bias, found
-    return bias, found
+        derivatives = [_differentiate(scanner, weat, *b, lambda: bar.update(1)) for b in baselines]
+    bias = np.array([measure_bias(arrays["W"], weat) for _, arrays in baselines], np.float64)
+    scanner.gone_back = weat, bias, derivatives
+    return bias, derivatives
 
 
-def _go_back(scanner, weat, replicate, baseline, progress) -> TrainingGradient:
+def _differentiate(scanner, weat, replicate, baseline, progress) -> TrainingGradient:
     parameters, seed, memory = scanner.training
 
     def gradient(embedding: GloveEmbedding) -> np.ndarray:
@@ -85,26 +85,26 @@ def _go_back(scanner, weat, replicate, baseline, progress) -> TrainingGradient:
             raise InputError(
                 f"baseline {replicate} is not what its seed and hyperparameters give; name its own"
             )
-        found = np.zeros(embedding.W.shape)
-        found[weat_words(weat)] = by_words(embedding.W, weat)
-        return found
+        by_word = np.zeros(embedding.W.shape)
+        by_word[weat_words(weat)] = by_words(embedding.W, weat)
+        return by_word
 
     rng = stream(seed, "train", BASELINE, replicate)
     return reverse.differentiate(scanner.x, parameters, rng, gradient, memory, scanner.threads, progress)
 
 
 def _changes(
-    scanner: Scanner, found: Sequence[TrainingGradient], places: np.ndarray, left: np.ndarray
+    scanner: Scanner, derivatives: Sequence[TrainingGradient], places: np.ndarray, left: np.ndarray
 ) -> list[np.ndarray]:
-    """Return how much of the bias of each baseline goes when counts at some places become `left`."""
-    before, after = (_seen(scanner, counts) for counts in (scanner.x.counts[places], left))
+    """Return, for each baseline, the decrease of the bias at each place if its count becomes `left`."""
+    before, after = (_weigh(scanner, counts) for counts in (scanner.x.counts[places], left))
     return [
-        of.by_weight[places] * (before[0] - after[0]) + of.by_product[places] * (before[1] - after[1])
-        for of in found
+        d.by_weight[places] * (before[0] - after[0]) + d.by_product[places] * (before[1] - after[1])
+        for d in derivatives
     ]
 
 
-def _seen(scanner: Scanner, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _weigh(scanner: Scanner, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return f(X) and f(X) log X."""
     x = counts / scanner.x.unit
     f = weighting(x, scanner.parameters.x_max, scanner.parameters.alpha)
@@ -112,7 +112,7 @@ def _seen(scanner: Scanner, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def _pieces(offsets: np.ndarray) -> list[tuple[int, int]]:
-    """Cut the documents into runs of about `_TOKENS_AT_A_TIME`."""
+    """Split the documents into ranges of about `_TOKENS_AT_A_TIME` tokens."""
     cuts = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _TOKENS_AT_A_TIME)))
     bounds = np.unique([0, *cuts, len(offsets) - 1])
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))

@@ -1,1 +1,1 @@
-"""Whether attributions can be believed: each check is a folder with its analysis and its report."""
+"""Checks of the reliability of attributions: each check is a folder with its analysis and its report."""

@@ -1,8 +1,9 @@
-"""Scores of documents from elsewhere, put to the checks that the attributions of a run were put to.
+"""Apply the checks of a run's attributions to a user's scores of documents.
 
-A file names each document of the corpus once, with a number: how much the bias falls without it, in any unit.
-It is scored beside the run's own attributions, on the same subsets, documents and resamples, and beside what
-knows nothing of the test: the lengths of the documents, random numbers, and influence on another test.
+A file lists each document of the corpus once, with a number: the decrease of the bias without the document,
+in any unit. The scores are compared with the run's attributions on the same subsets, documents and resamples.
+They are also compared with scores that do not depend on the test: the lengths of the documents, random
+numbers, and influence on another test.
 """
 
 import math
@@ -40,30 +41,21 @@ from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.sets import RANDOM, flip_set
 
 YOURS, LENGTH = "yours", "length"
-"""What tables call the scores of the file, and those that are the documents' lengths."""
+"""Names in tables of the user's scores, and of the scores by document length."""
 
 PAIRED = "paired"
-"""Among which subsets were scored that were retrained with the seeds of baselines; they have no ceiling."""
+"""Value of ``among`` for subsets retrained with the seeds of baselines; these have no ceiling."""
 
-COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n"]
-COLUMNS += [
-    "value",
-    "ci_low",
-    "ci_high",
-    "chance",
-    "ceiling",
-    "of_ceiling",
-    "worth",
-    "worth_ci_low",
-    "worth_ci_high",
-]
+COLUMNS = ["weat", "check", "among", "n_removed", "attribution", "form", "n", "value", "ci_low", "ci_high"]
+COLUMNS += ["chance", "ceiling", "of_ceiling", "worth", "worth_ci_low", "worth_ci_high"]
 COLUMNS += ["lead", "lead_ci_low", "lead_ci_high"]
-"""Of a linear datamodeling score: `of_ceiling`, its share of the ceiling; `worth`, how many retrainings score
-as high (`worth_in_retrainings`); `lead`, how much more the file has than the row, with a paired interval."""
+"""For a linear datamodeling score: `of_ceiling` is its share of the ceiling; `worth` is the number of
+retrainings with the same score (`worth_in_retrainings`); `lead` is the score of the file minus the score of
+the row, with a paired interval."""
 
 
 class Retraining(NamedTuple):
-    """How embeddings are trained."""
+    """The options for training embeddings."""
 
     word_sets: Path
     parameters: GloveParameters
@@ -79,19 +71,20 @@ def write_scored(
     out: Path,
     retraining: Retraining | None = None,
 ) -> pd.DataFrame:
-    """Score a file on what a run has measured of a setup, whose folder is `results`; write and return it.
+    """Score a file on the measurements of a setup in the folder `results`; write and return the table.
 
-    Instead of a file, scores (n_documents,) by their names. With `retraining` embeddings are trained as well,
-    without the documents that the first of them puts first.
+    `scores` can also map names to scores (n_documents,). With `retraining`, embeddings are also trained
+    without the first documents of the first scores.
     """
     documents = read_parquet(results / "documents.parquet", ["document", "id", "n_tokens"])
-    given = _given(scores, documents)
-    name, first = next(iter(given.items()))
-    given[LENGTH] = documents["n_tokens"].to_numpy(np.float64)
-    given[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
-    for other in sorted((results / "differential_bias").glob("*.parquet")):
-        if other.stem != weat:
-            given[f"{ATTRIBUTIONS[0].name} of {other.stem}"] = read_mean(ATTRIBUTIONS[0], read_parquet(other))
+    by_name = _by_name(scores, documents)
+    name, first = next(iter(by_name.items()))
+    by_name[LENGTH] = documents["n_tokens"].to_numpy(np.float64)
+    by_name[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
+    influence = ATTRIBUTIONS[0]
+    for path in sorted((results / "differential_bias").glob("*.parquet")):
+        if path.stem != weat:
+            by_name[f"{influence.name} of {path.stem}"] = read_mean(influence, read_parquet(path))
     tables = []
     if (results / "lds/removals.tsv").exists():
         subsets = read_parquet(results / "lds/subsets.parquet")
@@ -99,54 +92,54 @@ def write_scored(
             results / "lds/removals.tsv", subsets, BOUND, "observed_sd", "n_retrainings"
         )
         reliable = read_tsv(results / "lds/scores.tsv", ("weat", "size", "ceiling"))
-        tables.append(score_subsets(given, removals, subsets, reliable, weat, seed))
+        tables.append(score_subsets(by_name, removals, subsets, reliable, weat, seed))
         if (results / "lds/paired.tsv").exists():
             outcomes = _read_outcomes(results / "lds/paired.tsv", subsets, PAIRED_BOUND)
             keys = ["set", "weat"]
             means = outcomes.groupby(keys)["effect_size"].mean().rename("observed_mean").reset_index()
             paired = removals.drop(columns="observed_mean").merge(means, on=keys)
-            table = score_subsets(given, paired, subsets, reliable.assign(ceiling=np.nan), weat, seed)
+            table = score_subsets(by_name, paired, subsets, reliable.assign(ceiling=np.nan), weat, seed)
             tables.append(table.assign(among=PAIRED))
     if retraining:
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
     if not tables:
         raise InputError(f"{results}: nothing was retrained for {weat}; run a setup with lds.subsets")
-    return _written(tables, weat, out)
+    return _write_table(tables, weat, out)
 
 
 def write_recalled(
     scores: Path | Mapping[str, np.ndarray], results: Path, dose: str, weat: str, seed: int, out: Path
 ) -> pd.DataFrame:
-    """Score a file on the corpus in which documents were planted at a dose; write and return the table.
+    """Score a file on the corpus with documents planted at a dose; write and return the table.
 
-    Instead of a file, scores (n_documents,) by their names.
+    `scores` can also map names to scores (n_documents,).
     """
     path = results / f"planted/{dose}/documents.parquet"
     if not path.exists():
-        made = ", ".join(sorted(file.parent.name for file in results.glob("planted/*/documents.parquet")))
-        raise InputError(f"{path}: no documents were planted at {dose}; choose {made or 'another setup'}")
+        doses = ", ".join(sorted(file.parent.name for file in results.glob("planted/*/documents.parquet")))
+        raise InputError(f"{path}: no documents were planted at {dose}; choose {doses or 'another setup'}")
     documents = read_parquet(path, ["document", "id", "kind", "weat", "source", "dose"])
     if weat not in set(documents["weat"]):
         raise InputError(f"{path}: no documents were planted for '{weat}'; name another test")
-    given = _given(scores, documents)
-    given[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
-    found, pairs = recall_table(documents, weat, given, seed), pair_table(documents, weat, given)
-    found, pairs = (
-        pd.concat([one, own[(own["weat"] == weat) & (own["dose"] == float(dose))]])
-        for one, own in (
-            (found, read_tsv(results / "planted/recall.tsv")),
-            (pairs, read_tsv(results / "planted/pairs.tsv")),
+    by_name = _by_name(scores, documents)
+    by_name[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
+    recall, pairs = (
+        pd.concat([table, run_table[(run_table["weat"] == weat) & (run_table["dose"] == float(dose))]])
+        for table, run_table in (
+            (recall_table(documents, weat, by_name, seed), read_tsv(results / "planted/recall.tsv")),
+            (pair_table(documents, weat, by_name), read_tsv(results / "planted/pairs.tsv")),
         )
     )
-    at_planted = found[found["k"] == found["n_planted"]]
-    return _written([_renamed(at_planted, "recall"), _renamed(pairs.assign(chance=0.5), "pairs")], weat, out)
+    at_planted = recall[recall["k"] == recall["n_planted"]]
+    tables = [_rename_columns(at_planted, "recall"), _rename_columns(pairs.assign(chance=0.5), "pairs")]
+    return _write_table(tables, weat, out)
 
 
 def estimate(
     name: str, results: Path, word_sets: Path, parameters: GloveParameters, seed: int, threads: int
 ) -> np.ndarray:
-    """Return what an attribution says of every document, averaged over the run's baselines: (n_documents,).
+    """Return the estimates of an attribution for every document, averaged over baselines: (n_documents,).
 
     `results` is the folder of the setup, `parameters` and `seed` are those of its baselines.
     """
@@ -170,19 +163,19 @@ def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
     rows = read_text_table(path, ())
     if not rows or not {"document", "score"} <= set(rows[0][1]):
         raise InputError(f"{path}: no file with the columns document and score, divided by a tab; write one")
-    known, scores = set(documents["id"].astype(str)), {}
+    ids, scores = set(documents["id"].astype(str)), {}
     for line, row in rows:
         document = row["document"]
-        if document not in known:
+        if document not in ids:
             raise InputError(f"{path}, line {line}: no document {document!r} in the corpus; use its ids")
         if document in scores:
             raise InputError(f"{path}, line {line}: document {document!r} again; name it once")
         scores[document] = pd.to_numeric(row["score"], errors="coerce")
         if not np.isfinite(scores[document]):
             raise InputError(f"{path}, line {line}: the score {row['score']!r} is no finite number")
-    if missing := sorted(known - set(scores)):
+    if missing := sorted(ids - set(scores)):
         raise InputError(
-            f"{path}: {len(missing)} of {len(known)} documents have no score, {missing[0]!r} is one; add them"
+            f"{path}: {len(missing)} of {len(ids)} documents have no score, {missing[0]!r} is one; add them"
         )
     return documents["id"].astype(str).map(scores).to_numpy(np.float64)
 
@@ -195,27 +188,27 @@ def score_subsets(
     weat: str,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the linear datamodeling score of `given` scores and of the run's own attributions of a test.
+    """Return the linear datamodeling scores of `given` scores and of the run's attributions of a test.
 
-    The lead is of the first of `given`.
+    The lead is that of the first of `given`.
     """
     rows = []
-    for size, of_size in removals[removals["weat"] == weat].groupby("size"):
-        outcomes = of_size.drop_duplicates("set").set_index("set")
+    for size, size_rows in removals[removals["weat"] == weat].groupby("size"):
+        outcomes = size_rows.drop_duplicates("set").set_index("set")
         observed, k = outcomes["observed_mean"], int(outcomes["n_retrainings"].iloc[0])
         names, n = list(observed.index), len(observed)
         removed = mask(subsets[subsets["size"] == size], names, len(given[LENGTH])).astype(np.float64).T
         changes = {(name, SUM): -values @ removed for name, values in given.items()}
-        for key, part in of_size.groupby(["estimator", "form"], sort=False):
+        for key, part in size_rows.groupby(["estimator", "form"], sort=False):
             changes[key] = part.set_index("set")["change"][names].to_numpy()
-        drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
-        target = standard_ranks(observed.to_numpy()[drawn])
-        of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
-        ceiling, variances = of_test["ceiling"].iloc[0], outcomes["observed_sd"].to_numpy() ** 2
-        reliability = reliability_of_means(observed.to_numpy()[drawn], variances[drawn], k)
+        draws = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
+        target = standard_ranks(observed.to_numpy()[draws])
+        rows_of_test = reliable[(reliable["weat"] == weat) & (reliable["size"] == size)]
+        ceiling, variances = rows_of_test["ceiling"].iloc[0], outcomes["observed_sd"].to_numpy() ** 2
+        reliability = reliability_of_means(observed.to_numpy()[draws], variances[draws], k)
         first = None
         for (name, form), change in changes.items():
-            values = (standard_ranks(change[drawn]) * target).sum(axis=1)
+            values = (standard_ranks(change[draws]) * target).sum(axis=1)
             first = values if first is None else first
             lead, interval = first - values, central_interval(values[1:])
             row = ["lds", "", size, name, form, n, values[0], *interval, 0, ceiling, values[0] / ceiling]
@@ -225,26 +218,26 @@ def score_subsets(
 
 
 def worth_in_retrainings(lds: np.ndarray, reliability: np.ndarray, n_retrainings: int) -> np.ndarray:
-    """Return how many full retrainings of each subset predict the outcomes as well as an attribution.
+    """Return the number of retrainings of each subset that predict outcomes as well as an attribution.
 
     The mean of k retrainings has the reliability r_k = k r / (1 + (k - 1) r) (Spearman 1910; Brown 1910),
-    where r is that of one. Its correlation with the outcomes, means of R retrainings, is sqrt(r_k r_R).
-    Solved for k, where s is the score: k = R s^2 (1 - r_R) / (r_R (r_R - s^2)).
+    where r is the reliability of one retraining. Its correlation with the outcomes, means of R retrainings,
+    is sqrt(r_k r_R). If s is the score, solving for k gives k = R s^2 (1 - r_R) / (r_R (r_R - s^2)).
 
     Parameters
     ----------
     lds : ndarray of float64
         Linear datamodeling scores.
     reliability : ndarray of float64
-        That of the outcomes, r_R, in the same subsets.
+        Reliability r_R of the outcomes in the same subsets.
     n_retrainings : int
-        Retrainings whose mean is an outcome, R.
+        Number R of retrainings behind each outcome.
 
     Returns
     -------
     ndarray of float64
-        0 for scores of at most 0, infinite for those of at least the ceiling sqrt(r_R), NaN if a score is NaN
-        or the outcomes are not reliable at all.
+        0 for scores of at most 0, infinite for scores of at least the ceiling sqrt(r_R), NaN if a score is
+        NaN or the reliability of the outcomes is 0.
     """
     s, r = np.maximum(lds, 0.0) ** 2, np.asarray(reliability, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -253,27 +246,27 @@ def worth_in_retrainings(lds: np.ndarray, reliability: np.ndarray, n_retrainings
 
 
 def _worth_with_interval(lds: np.ndarray, reliability: np.ndarray, n_retrainings: int) -> list[float]:
-    """Return the worth of a score, the first, with its interval by resamples, the others."""
+    """Return the worth of the first score, with its interval by resamples, the other scores."""
     worth = worth_in_retrainings(lds, reliability, n_retrainings)
     with np.errstate(invalid="ignore"):
-        shares = np.where(np.isinf(worth), 1.0, worth / (1 + worth))  # infinite ones have their place, too
+        shares = np.where(np.isinf(worth), 1.0, worth / (1 + worth))  # monotone in worth, and finite
     bounds = central_interval(shares[1:])
     return [float(worth[0]), *(math.inf if share >= 1 else share / (1 - share) for share in bounds)]
 
 
 def reversed_sign(table: pd.DataFrame) -> bool:
-    """Tell whether the scores of a file are clearly below 0 on subsets of every size, from `write_scored`."""
-    own = table[(table["check"] == "lds") & (table["attribution"] == YOURS)]
-    return len(own) > 0 and bool((own["ci_high"] < 0).all())
+    """Return whether the user's scores are significantly below 0 at every size in a `write_scored` table."""
+    rows = table[(table["check"] == "lds") & (table["attribution"] == YOURS)]
+    return len(rows) > 0 and bool((rows["ci_high"] < 0).all())
 
 
 def leave_out(
     scores: np.ndarray, name: str, results: Path, weat: str, how: Retraining, seed: int, out: Path
 ) -> pd.DataFrame:
-    """Train without the first documents of a ranking; return the bias that is left, and what is by the run's.
+    """Train without the first documents of a ranking; return the bias, with that of the run's rankings.
 
-    The numbers of documents are those that the run left out for its own attributions and for random ones
-    (`biaslab.origins.checks.brittleness`). Checkpoints of trainings lie beside `out`.
+    The numbers of documents are those that the run removed for its attributions and for random rankings
+    (`biaslab.origins.checks.brittleness`). Checkpoints of trainings are in the folder of `out`.
     """
     before = read_tsv(results / "baseline.tsv", ("weat", "effect_size"))
     bias = float(before[before["weat"] == weat]["effect_size"].mean())
@@ -282,24 +275,24 @@ def leave_out(
         raise InputError(
             f"{path}: nothing was left out to flip a sign; run a setup with brittleness.retrainings"
         )
-    own, ranked = read_tsv(path), candidates(scores, bias)
-    own = own[own["weat"] == weat]
-    sizes = [size for size in sorted(own["size"].unique()) if size <= len(ranked)]
+    run_rows, ranked = read_tsv(path), candidates(scores, bias)
+    run_rows = run_rows[run_rows["weat"] == weat]
+    sizes = [size for size in sorted(run_rows["size"].unique()) if size <= len(ranked)]
     words, *counted = read_counted(
         results / "cooccurrence.npz", results / "corpus.npz", results / "vocabulary.tsv"
     )
-    left = retrain(
+    retrained = retrain(
         *counted, {flip_set(weat, name, size): np.sort(ranked[:size]) for size in sizes},
         read_tests([how.word_sets], words), how.parameters, how.trainings, seed, out,
         60 * Checkpoints.checkpoint_minutes, how.threads,
     )  # fmt: skip
     rows = []
     for size in sizes:
-        after = left[left["set"] == flip_set(weat, name, size)]["effect_size"]
+        after = retrained[retrained["set"] == flip_set(weat, name, size)]["effect_size"]
         rows.append([name, size, len(after), after.mean(), *mean_interval(after)])
     columns = ["attribution", "n_removed", "n", "value", "ci_low", "ci_high"]
-    run = own[["estimator", "size", "n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]]
-    table = pd.concat([pd.DataFrame(rows, columns=columns), run.set_axis(columns, axis=1)])
+    old = ["estimator", "size", "n_retrainings", "observed_mean", "observed_ci_low", "observed_ci_high"]
+    table = pd.concat([pd.DataFrame(rows, columns=columns), run_rows[old].set_axis(columns, axis=1)])
     return table.sort_values("n_removed", kind="stable").assign(check="flips", chance=bias)
 
 
@@ -309,23 +302,23 @@ def _read_outcomes(path: Path, subsets: pd.DataFrame, bound: Sequence[str], *mor
     return table
 
 
-def _given(scores: Path | Mapping[str, np.ndarray], documents: pd.DataFrame) -> dict[str, np.ndarray]:
+def _by_name(scores: Path | Mapping[str, np.ndarray], documents: pd.DataFrame) -> dict[str, np.ndarray]:
     return dict(scores) if isinstance(scores, Mapping) else {YOURS: read_scores(scores, documents)}
 
 
-def _renamed(table: pd.DataFrame, check: str) -> pd.DataFrame:
-    """Return a table of planted documents, with the columns of all checks."""
+def _rename_columns(table: pd.DataFrame, check: str) -> pd.DataFrame:
+    """Convert a table of planted documents to the columns of all checks."""
     share = {"recall": "recall", "pairs": "right"}[check]
     names = {share: "value", f"{share}_ci_low": "ci_low", f"{share}_ci_high": "ci_high"}
     names |= {"order": "among", "kind": "among", "n_planted": "n", "n_differ": "n"}
     return table.rename(columns=names).assign(check=check, n_removed=0)
 
 
-def _written(tables: Sequence[pd.DataFrame], weat: str, out: Path) -> pd.DataFrame:
-    found = pd.concat(
+def _write_table(tables: Sequence[pd.DataFrame], weat: str, out: Path) -> pd.DataFrame:
+    joined = pd.concat(
         [table.assign(weat=weat).reindex(columns=COLUMNS) for table in tables], ignore_index=True
     )
     texts = ["among", "form"]
-    found[texts] = found[texts].astype(object).fillna("")
-    write_tsv(out, found)
-    return found
+    joined[texts] = joined[texts].astype(object).fillna("")
+    write_tsv(out, joined)
+    return joined

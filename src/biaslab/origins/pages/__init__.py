@@ -1,1 +1,1 @@
-"""Documents with what they contribute to the bias: in the terminal and as pages."""
+"""Show the contributions of documents to a bias, in the terminal and on pages."""

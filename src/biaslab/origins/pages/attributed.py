@@ -1,4 +1,4 @@
-"""From a corpus to the documents behind its bias: steps of the workflow one after another, pages, an answer.
+"""Attribute biases of a corpus to documents: run the workflow's steps in order, write pages and an answer.
 
 The files have the names and the columns of a setup's results.
 """
@@ -71,29 +71,29 @@ def attribute_corpus(
 ) -> str:
     """Count a corpus, train baselines, and write pages of the documents that raise and lower each bias most.
 
-    Returned is what a terminal shows of the answer, which is also a page and a file of all numbers.
-
-    At either end `documents`; the damping is 2 / (learning_rate x epochs). With `verify` those that raise a
-    bias are taken out, and as many embeddings trained again, each with the seed of a baseline.
+    Return the answer as text for a terminal. The function also writes the answer as a page, and a file of all
+    numbers. Pages show `documents` documents at either end. The damping is 2 / (learning_rate x epochs). With
+    `verify`, the documents that raise a bias are removed, and as many embeddings are retrained, each with the
+    seed of a baseline.
     """
     words = [read_word_sets(test, PARAMETERS) for test in tests]
-    names = [one.name for one in words]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(f"two tests are called '{twice[0]}'; give each a name of its own in its file")
+    names = [word_sets.name for word_sets in words]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"two tests are called '{repeated[0]}'; give each a name of its own in its file")
     check_answer(out / ANSWER)
-    said: dict[str, list[str]] = {one.name: [] for one in words}
+    verdicts: dict[str, list[str]] = {name: [] for name in names}
     corpus, listed, vocabulary = (out / n for n in ("corpus.npz", "documents.parquet", "vocabulary.tsv"))
     cooccurrence, batch = out / "cooccurrence.npz", out / f"embeddings/{BASELINE}/batch-0.npz"
-    reading: list[str] = []
-    read_corpus(source, format, choice, corpus, listed, vocabulary, reading.append)
-    for line in reading:
+    messages: list[str] = []
+    read_corpus(source, format, choice, corpus, listed, vocabulary, messages.append)
+    for line in messages:
         say(line)
     count_corpus(corpus, vocabulary, window, cooccurrence, threads)
     train_glove(cooccurrence, BASELINE, model, seed, batch, count=baselines, threads=threads)
     bias = baseline.measure([batch], read_vocabulary(vocabulary), words, ExactTest.permutations, seed)
     write_tsv(out / "baseline.tsv", bias)
-    for test, one in zip(tests, words, strict=True):
-        write_text(out / TESTS / f"{one.name}.yaml", test.read_text(encoding="utf-8"))
+    for test, name in zip(tests, names, strict=True):
+        write_text(out / TESTS / f"{name}.yaml", test.read_text(encoding="utf-8"))
     influence = InfluenceParameters(damping=damping_of(model), x_max=model.x_max, alpha=model.alpha)
     scanner, weats = read_scanner([batch], cooccurrence, corpus, vocabulary, tests, influence, threads)
     titles, column, means = read_parquet(listed, ["document", "id", "title"]), f"{ESTIMATOR}_mean", {}
@@ -107,27 +107,27 @@ def attribute_corpus(
         sets, removed = out / "sets.parquet", select_sets(means, [documents], [], 0, seed)
         write_parquet(sets, removed)
         raising_sets = {name: targeted_set(name, DECREASE, documents) for name in names}
-        left = [out / f"embeddings/{name}/batch-0.npz" for name in raising_sets.values()]
-        without = {"corpus": corpus, "sets": sets, "paired": True, "threads": threads}
-        for name, file in zip(raising_sets.values(), left, strict=True):
-            train_glove(cooccurrence, name, model, seed, file, count=baselines, **without)
-        baseline.write_sets(vocabulary, tests, out / "observed.tsv", left)
+        batches = [out / f"embeddings/{name}/batch-0.npz" for name in raising_sets.values()]
+        options = {"corpus": corpus, "sets": sets, "paired": True, "threads": threads}
+        for name, file in zip(raising_sets.values(), batches, strict=True):
+            train_glove(cooccurrence, name, model, seed, file, count=baselines, **options)
+        baseline.write_sets(vocabulary, tests, out / "observed.tsv", batches)
         write_tsv(out / "predictions.tsv", set_table(scanner, weats, removed))
         n_raising = table[table["effect"] == RAISES].groupby("test").size()
         for test, name in raising_sets.items():
-            said[test].append(verdict(out, test, name, int(n_raising[test])))
+            verdicts[test].append(verdict(out, test, name, int(n_raising[test])))
     facts = {
-        "Read": ". ".join(line.removeprefix(f"{source}: ") for line in reading),
+        "Read": ". ".join(line.removeprefix(f"{source}: ") for line in messages),
         "Documents": f"{len(read_parquet(listed, ['document'])):,}",
         "Words": f"{len(read_tsv(vocabulary)):,} different ones",
         "Embeddings": f"{baselines} GloVe, dimension {model.dimension}, {model.epochs} epochs",
         "Trained again": f"without the {documents} documents that raise a bias most" if verify else "nothing",
     }
-    return write_answer(_answer(source, out, words, table, facts, said), out / ANSWER)
+    return write_answer(_answer(source, out, words, table, facts, verdicts), out / ANSWER)
 
 
 def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int) -> pd.DataFrame:
-    """Write a page of each document at either end of each test, and the list of them: ``documents.tsv``."""
+    """Write a page of each document at either end of each test, and their list: ``documents.tsv``."""
     corpus, rows = Corpus(Setup(Unit(name), out)), []
     for words in tests:
         mean, bias = corpus.setup.baseline_mean(words.name), corpus.setup.differential_bias(words.name)
@@ -135,10 +135,10 @@ def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int)
         for effect, sign in ((RAISES, 1), (LOWERS, -1)):
             for rank, number in enumerate(np.argsort(-sign * scores, kind="stable")[:documents].tolist(), 1):
                 document, page = corpus.document(number), f"pages/{words.name}-{effect}-{rank}.html"
-                explained = explain(corpus, document, words, gradients)
-                write_page(out / page, name, document, [(words, mean, explained)])
-                about = [number, document.id, document.title, scores[number], page]
-                rows.append([words.name, effect, rank, *about])
+                explanation = explain(corpus, document, words, gradients)
+                write_page(out / page, name, document, [(words, mean, explanation)])
+                fields = [number, document.id, document.title, scores[number], page]
+                rows.append([words.name, effect, rank, *fields])
     columns = ["test", "effect", "rank", "document", "id", "title", f"{ESTIMATOR}_mean", "page"]
     table = pd.DataFrame(rows, columns=columns)
     write_tsv(out / "documents.tsv", table)
@@ -146,13 +146,13 @@ def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int)
 
 
 def verdict(out: Path, test: str, name: str, documents: int) -> str:
-    """Say what was predicted and observed without a set, each embedding against its own baseline."""
+    """Return the predicted and observed changes by a removal as text; embeddings and baselines are paired."""
     before = read_tsv(out / "baseline.tsv", ("weat", "seed", "effect_size")).query("weat == @test")
     after = read_tsv(out / "observed.tsv", ("weat", "set", "seed", "effect_size"))
     after = after.query("weat == @test and set == @name").set_index("seed")["effect_size"]
-    said = read_tsv(out / "predictions.tsv", ("weat", "set", "estimator", "predicted"))
-    said = said.query("weat == @test and set == @name and estimator == @ESTIMATOR")
-    before, predicted = before.set_index("seed")["effect_size"], said["predicted"].mean()
+    predictions = read_tsv(out / "predictions.tsv", ("weat", "set", "estimator", "predicted"))
+    predictions = predictions.query("weat == @test and set == @name and estimator == @ESTIMATOR")
+    before, predicted = before.set_index("seed")["effect_size"], predictions["predicted"].mean()
     change = (after - before.loc[after.index]).to_numpy()
     low, high = mean_interval(change)
     return (
@@ -167,55 +167,55 @@ def _answer(
     tests: Sequence[WordSets],
     ends: pd.DataFrame,
     facts: Mapping[str, str],
-    said: Mapping[str, Sequence[str]],
+    verdicts: Mapping[str, Sequence[str]],
 ) -> Answer:
-    """Say what was found in the folder `out`; `ends` are the rows of its ``documents.tsv``.
+    """Return the answer for the results in the folder `out`; `ends` are the rows of its ``documents.tsv``.
 
-    Of `facts` the page says how it was found; `said` has further lines, by the name of their test.
+    `facts` describe the data and the method. `verdicts` has further lines, by test.
     """
     bias = read_tsv(out / "baseline.tsv", ("weat", "effect_size"))
-    of_test = {one.name: bias[bias["weat"] == one.name]["effect_size"].to_numpy() for one in tests}
-    shown = {one.name: _with_intervals(out, one.name, ends[ends["test"] == one.name]) for one in tests}
+    effect_sizes = {t.name: bias[bias["weat"] == t.name]["effect_size"].to_numpy() for t in tests}
+    tables = {t.name: _with_intervals(out, t.name, ends[ends["test"] == t.name]) for t in tests}
     lines = []
-    for one in tests:
-        values = of_test[one.name]
+    for test in tests:
+        values = effect_sizes[test.name]
         low, high = mean_interval(values)
         lines.append(
-            f"{one.title} ({one.name}): bias {values.mean():+.3f} in the mean of {len(values)} embeddings"
+            f"{test.title} ({test.name}): bias {values.mean():+.3f} in the mean of {len(values)} embeddings"
             f" (95% {low:+.3f} to {high:+.3f})."
         )
-        lines += _document_lines(shown[one.name])
-        lines += said[one.name]
+        lines += _document_lines(tables[test.name])
+        lines += verdicts[test.name]
     return Answer(
         command=COMMAND,
-        question=f"Which documents of {source.name} raise {' and '.join(of_test)}, and which lower it?",
+        question=f"Which documents of {source.name} raise {' and '.join(effect_sizes)}, and which lower it?",
         data=facts,
         files=[source],
         lines=lines,
-        sections=[_section(one, shown[one.name], len(of_test[one.name])) for one in tests],
+        sections=[_section(test, tables[test.name], len(effect_sizes[test.name])) for test in tests],
         limits=_LIMITS,
-        numbers={name: {"bias": of_test[name], "documents": shown[name]} for name in of_test},
+        numbers={name: {"bias": effect_sizes[name], "documents": tables[name]} for name in effect_sizes},
     )
 
 
 def _with_intervals(out: Path, test: str, ends: pd.DataFrame) -> pd.DataFrame:
     """Return the documents at either end, with the mean of their estimates and its interval.
 
-    The documents are the largest of all, so that the intervals hold for all documents at once (Bonferroni).
+    The intervals are simultaneous for all documents (Bonferroni), because these have the largest estimates.
     """
     estimates = seed_values(read_parquet(out / f"differential_bias/{BY_SEED}/{test}.parquet"), ESTIMATOR)
-    of_seeds = estimates[:, ends["document"]].T
+    by_document = estimates[:, ends["document"]].T
     level = 1 - (1 - LEVEL) / estimates.shape[1]
-    intervals = np.array([mean_interval(values, level) for values in of_seeds]).reshape(-1, 2)
-    kept = ends[["document", "id", "title", "effect", "rank", "page"]]
-    return kept.assign(fall=of_seeds.mean(axis=1), fall_low=intervals[:, 0], fall_high=intervals[:, 1])
+    intervals = np.array([mean_interval(values, level) for values in by_document]).reshape(-1, 2)
+    table = ends[["document", "id", "title", "effect", "rank", "page"]]
+    return table.assign(fall=by_document.mean(axis=1), fall_low=intervals[:, 0], fall_high=intervals[:, 1])
 
 
-def _document_lines(shown: pd.DataFrame) -> list[str]:
-    """Say which document is first at either end, unless its estimate has the sign of the other."""
+def _document_lines(table: pd.DataFrame) -> list[str]:
+    """Return a line on the first document at either end, or on its absence if the sign is wrong."""
     lines = []
     for effect, sign, moves in ((RAISES, 1, "fall"), (LOWERS, -1, "rise")):
-        first = shown[shown["effect"] == effect].iloc[0]
+        first = table[table["effect"] == effect].iloc[0]
         if sign * first["fall"] > 0:
             ends = sorted(sign * first[["fall_low", "fall_high"]].astype(float))
             reaches = "; it reaches 0, so train more embeddings (--baselines)" if ends[0] <= 0 else ""
@@ -229,25 +229,25 @@ def _document_lines(shown: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _section(one: WordSets, shown: pd.DataFrame, n_embeddings: int) -> Section:
+def _section(test: WordSets, table: pd.DataFrame, n_embeddings: int) -> Section:
     templates = {"Document": "{title}", "It": "{effect}"}
     templates["Fall of the bias without it"] = "{fall:+.3g} ({fall_low:+.3g} to {fall_high:+.3g})"
-    pages = [answers.link("words in colour", page) for page in shown["page"]]
-    table = text_columns(shown, templates)
+    pages = [answers.link("words in colour", page) for page in table["page"]]
+    text = text_columns(table, templates)
     return Section(
-        f"{one.name}: documents at either end",
+        f"{test.name}: documents at either end",
         [
             "How much the bias falls without each document (above 0: the document raises the bias), by"
             f" {ESTIMATOR}'s step with the damping of the training, in the mean of {n_embeddings} embeddings."
         ],
         answers.dots(
-            shown["title"],
-            {"documents": answers.with_ends(shown, "fall")},
+            table["title"],
+            {"documents": answers.with_ends(table, "fall")},
             "Fall of the bias without it",
             0.0,
         ),
-        answers.listed(shown, "{title} {fall:+.3g}"),
-        table.assign(Page=pd.Series(pages, index=table.index, dtype=object)),
+        answers.listed(table, "{title} {fall:+.3g}"),
+        text.assign(Page=pd.Series(pages, index=text.index, dtype=object)),
         "Bars: 95% intervals of the mean over embeddings, by Student's t, which hold for all documents of the"
         " corpus at once (Bonferroni), because these documents were chosen for the size of their estimates.",
     )

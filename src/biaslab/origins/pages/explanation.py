@@ -1,4 +1,4 @@
-"""One document's contribution to a bias: its scores, its words of the test, its co-occurrences."""
+"""The contribution of a document to a bias: its scores, test words and co-occurrences."""
 
 import difflib
 from collections.abc import Mapping
@@ -26,12 +26,12 @@ from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 
 TESTS = "tests"
-"""The folder with the word sets of the tests beside what ``biaslab origins attribute`` wrote."""
+"""Folder with the word sets of the tests in the output of ``biaslab origins attribute``."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document of a corpus: its number there, and its words that are in the vocabulary."""
+    """A document of a corpus: its number, and its in-vocabulary words."""
 
     number: int
     id: str
@@ -40,7 +40,7 @@ class Document:
 
 
 class Corpus:
-    """The documents of a setup, with what their contributions to a bias are."""
+    """The documents of a setup, with the data to explain their contributions to a bias."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -55,15 +55,15 @@ class Corpus:
         return int(read_npz(self.setup.folder / "cooccurrence.npz", ("window",))["window"])
 
     def find(self, identifier: str) -> Document:
-        """Return the document with an id, or say which ids are near."""
+        """Return the document with an id; raise InputError with similar ids if there is none."""
         ids = self._documents["id"].astype(str)
         places = np.flatnonzero(ids == identifier)
         if len(places):
             return self.document(int(places[0]))
         titles = self._documents["title"].astype(str)
-        near = list(ids[titles.str.casefold() == identifier.casefold()][:3])
-        near = near or difflib.get_close_matches(identifier, list(ids), n=3)
-        hint = f"; did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
+        similar = list(ids[titles.str.casefold() == identifier.casefold()][:3])
+        similar = similar or difflib.get_close_matches(identifier, list(ids), n=3)
+        hint = f"; did you mean {' or '.join(repr(name) for name in similar)}?" if similar else ""
         raise InputError(f"setup {self.setup.name} has no document '{identifier}'{hint}")
 
     def document(self, number: int) -> Document:
@@ -75,28 +75,29 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one document contributes to one bias."""
+    """The contribution of one document to one bias."""
 
-    scores: pd.DataFrame  # what `scores` returned
-    words: pd.DataFrame  # set, word, count of the test's words that it has
+    scores: pd.DataFrame  # result of `scores`
+    words: pd.DataFrame  # set, word, count of the test words in the document
     pairs: pd.DataFrame  # word, context, x, contribution, contribution_sd; the strongest first
     by_token: np.ndarray  # (n_tokens,) float64, each co-occurrence's contribution split between its tokens
 
 
 def explain(corpus: Corpus, document: Document, word_sets: WordSets, gradients: pd.DataFrame) -> Explanation:
-    """Explain the contribution of a document to the bias of a test, from what `read_gradients` returned."""
+    """Explain the contribution of a document to the bias of a test; gradients from `read_gradients`."""
     setup = corpus.setup
     test = {word for words in word_sets.sets.values() for word in words}
-    found = contributions(document.tokens, test, gradients, corpus.window)
-    # Standard deviations of one pair's occurrences add up: all have the same gradient.
-    pairs = found.groupby(["word", "context"], as_index=False)[["x", "contribution", "contribution_sd"]].sum()
-    strength = pairs["contribution"].abs().rename("strength")
-    order = pairs.assign(strength=-strength).sort_values(["strength", "word", "context"]).index
+    occurrences = contributions(document.tokens, test, gradients, corpus.window)
+    # Standard deviations of the occurrences of a pair add up, because all have the same gradient.
+    columns = ["x", "contribution", "contribution_sd"]
+    pairs = occurrences.groupby(["word", "context"], as_index=False)[columns].sum()
+    strength = -pairs["contribution"].abs()
+    order = pairs.assign(strength=strength).sort_values(["strength", "word", "context"]).index
     return Explanation(
         scores(setup.differential_bias(word_sets.name), document.number),
         words_of_test(document.tokens, word_sets.sets),
         pairs.loc[order].reset_index(drop=True),
-        token_contributions(found, len(document.tokens)),
+        token_contributions(occurrences, len(document.tokens)),
     )
 
 
@@ -109,14 +110,14 @@ def scores(differential_bias: pd.DataFrame, document: int) -> pd.DataFrame:
     """Return the differential bias of one document by each estimator, and its rank from the largest."""
     rows = []
     for estimator in ESTIMATORS:
-        means, sds = (differential_bias[f"{estimator}_{of}"] for of in ("mean", "sd"))
+        means, sds = (differential_bias[f"{estimator}_{suffix}"] for suffix in ("mean", "sd"))
         rank = int((means > means[document]).sum()) + 1
         rows.append([estimator, means[document], sds[document], rank, len(means)])
     return pd.DataFrame(rows, columns=["estimator", "mean", "sd", "rank", "n_documents"])
 
 
 def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFrame:
-    """Count the words of each set in a document; words that it has not are left out."""
+    """Count the words of each set in a document; words that do not occur are omitted."""
     rows = [
         (name, word, tokens.count(word)) for name, words in sets.items() for word in words if word in tokens
     ]
@@ -124,9 +125,9 @@ def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFr
 
 
 def open_setup(name: str, results: Path, config: Path) -> Setup:
-    """Open the results of a setup, with the tests that it measures and their words, which `config` names.
+    """Open the results of a setup, with its tests and their word sets from `config`.
 
-    Files that the working directory lacks are looked for beside the folder of all `results`.
+    Word set files that are not in the working directory are searched in the parent folder of `results`.
     """
     weats = _look_up(config, "origins", "setups", name, "bias", "weats")
     home = results.absolute().parent
@@ -135,7 +136,7 @@ def open_setup(name: str, results: Path, config: Path) -> Setup:
 
 
 def open_attributed(folder: Path) -> Setup:
-    """Open what ``biaslab origins attribute`` wrote into a folder."""
+    """Open the output folder of ``biaslab origins attribute``."""
     tests = sorted((folder / TESTS).glob("*.yaml"))
     if not tests:
         raise InputError(f"{folder}/{TESTS}: no tests; name the folder of origins attribute, or a --setup")
@@ -144,40 +145,40 @@ def open_attributed(folder: Path) -> Setup:
 
 
 def glove_of(name: str, config: Path) -> GloveParameters:
-    """Return the hyperparameters of a setup's embeddings, which `config` names."""
+    """Return the hyperparameters of a setup's embeddings in `config`."""
     glove = _look_up(config, "origins", "setups", name, "glove")
     return build(GloveParameters, {key: glove[key] for key in fields_of(GloveParameters)}, "glove")
 
 
 def seed_of(config: Path) -> int:
-    """Return the seed of a run, which `config` names."""
+    """Return the seed of a run in `config`."""
     return int(_look_up(config, "seed"))
 
 
 def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
-    """Read the words of the tests that a setup measures, or of the one that is named."""
+    """Read the word sets of the tests of a setup, or of the test `weat`."""
     if weat is not None and weat not in setup.weats:
-        known = ", ".join(setup.weats)
-        near = suggest(weat, setup.weats)
-        raise InputError(f"setup {setup.name} does not measure '{weat}' (it measures {known}){near}")
+        tests = ", ".join(setup.weats)
+        hint = suggest(weat, setup.weats)
+        raise InputError(f"setup {setup.name} does not measure '{weat}' (it measures {tests}){hint}")
     names = [weat] if weat else setup.weats
     return [read_word_sets(setup.file(name), PARAMETERS) for name in names]
 
 
 def _look_up(config: Path, *keys: str) -> Any:
-    """Return what a configuration says under a key inside others."""
+    """Return the value of nested keys of a configuration."""
     value = read_yaml(config)
     for depth, key in enumerate(keys, start=1):
         if not isinstance(value, Mapping) or key not in value:
-            near = suggest(key, value) if isinstance(value, Mapping) else ""
+            hint = suggest(key, value) if isinstance(value, Mapping) else ""
             raise InputError(
-                f"{config}: {'.'.join(keys[:depth])} is missing{near}; name the configuration of the run"
+                f"{config}: {'.'.join(keys[:depth])} is missing{hint}; name the configuration of the run"
             )
         value = value[key]
     return value
 
 
 def extremes(setup: Setup, weat: str) -> dict[str, int]:
-    """Return the document that raises the bias most, and the one that lowers it most."""
+    """Return the documents that raise and lower the bias most, by effect."""
     means = setup.differential_bias(weat)["influence_mean"]
     return {RAISES: int(means.idxmax()), LOWERS: int(means.idxmin())}

@@ -1,4 +1,4 @@
-"""A document with what it contributes to a bias: as one page, each token coloured, and on a terminal."""
+"""Show the contribution of a document to a bias: on a page with coloured tokens, and on a terminal."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -16,13 +16,7 @@ from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.origins.attribution.scanner import read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.checks.bias_gradient import analysis as bias_gradient
-from biaslab.origins.pages.explanation import (
-    Corpus,
-    Document,
-    Explanation,
-    explain,
-    extremes,
-)
+from biaslab.origins.pages.explanation import Corpus, Document, Explanation, explain, extremes
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 from biaslab.run.terminal import plain_console, plain_table
@@ -30,22 +24,22 @@ from biaslab.run.terminal import plain_console, plain_table
 TEMPLATE = Path(__file__).parent / "context.html.j2"
 
 LEVELS = 5
-"""Shades of each colour."""
+"""Number of shades of each colour."""
 
 N_PAIRS = 20
-"""Co-occurrences that a page lists."""
+"""Number of co-occurrences on a page."""
 
 N_PRINTED = 15
-"""Co-occurrences that a terminal shows."""
+"""Number of co-occurrences on a terminal."""
 
 
 class Token(NamedTuple):
-    """A token, ready to be shown."""
+    """A token as text for a page."""
 
     text: str
-    level: str  # class of its colour: up1 to up5, down1 to down5, or empty
+    level: str  # colour class: up1 to up5, down1 to down5, or empty
     contribution: str
-    sets: str  # of the test that it belongs to
+    sets: str  # names of the test sets that contain the token
 
 
 def estimate_gradient(
@@ -62,9 +56,10 @@ def estimate_gradient(
     of_documents: Path,
     threads: int = 1,
 ) -> None:
-    """Estimate how much every co-occurrence contributes to a bias.
+    """Write the contribution of every co-occurrence to a bias.
 
-    The strongest are listed, and those in the documents that raise and lower the bias most.
+    The strongest co-occurrences have their own table, and so have those in the documents that raise and lower
+    the bias most.
     """
     files = cooccurrence, corpus, vocabulary
     scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
@@ -75,21 +70,22 @@ def estimate_gradient(
 
 
 def write_gradients(setup: str, folder: Path, test: str, gradients: pd.DataFrame, out: Path) -> None:
-    """Keep the gradients of the co-occurrences in the documents that raise and lower a bias most.
+    """Write the gradients of the co-occurrences in the documents that raise and lower a bias most.
 
-    From these few the pages are made, also where another run made the gradients, whose table is large.
+    Pages need only these few gradients. Therefore a run can reuse an archived run without its large table of
+    all gradients.
     """
     corpus = Corpus(Setup(Unit(setup), folder))
     numbers = extremes(corpus.setup, test).values()
     tokens = {token for number in numbers for token in corpus.document(number).tokens}
-    kept = gradients["word"].isin(tokens) & gradients["context"].isin(tokens)
-    write_tsv(out, gradients.loc[kept, ["word", "context", "gradient_mean", "gradient_sd"]])
+    is_needed = gradients["word"].isin(tokens) & gradients["context"].isin(tokens)
+    write_tsv(out, gradients.loc[is_needed, ["word", "context", "gradient_mean", "gradient_sd"]])
 
 
 def write_extremes(
     setup: str, folder: Path, word_sets: list[Path], gradients: Path, raises: Path, lowers: Path
 ) -> None:
-    """Write the documents that raise and lower a bias most as pages, from the folder of a setup's results."""
+    """Write pages of the documents that raise and lower a bias most; `folder` contains a setup's results."""
     test = read_word_sets(word_sets[0])
     corpus = Corpus(Setup(Unit(setup), folder))
     baseline = corpus.setup.baseline_mean(test.name)
@@ -108,8 +104,7 @@ def write_page(
 ) -> None:
     """Write the page of a document; the same results give the same bytes.
 
-    `parts` are for each test its words, the mean effect size of the baselines, and what the document
-    contributes.
+    `parts` has for each test its words, the mean effect size of the baselines, and the explanation.
     """
     sections = [
         {
@@ -129,7 +124,7 @@ def write_page(
 
 
 def shown_tokens(tokens: Sequence[str], by_token: np.ndarray, word_sets: WordSets) -> list[Token]:
-    """Give each token the class of its colour, its number, and the sets of the test it belongs to."""
+    """Return each token with its colour class, its contribution, and the test sets that contain it."""
     sets: dict[str, list[str]] = {}
     for name, words in word_sets.sets.items():
         for word in words:
@@ -150,14 +145,14 @@ def shown_tokens(tokens: Sequence[str], by_token: np.ndarray, word_sets: WordSet
 
 
 def typeset(number: float) -> str:
-    """Write a number with three digits, its sign and a true minus."""
+    """Format a number with three digits, its sign and a typographic minus."""
     return f"{number:+.3g}".replace("-", "−")
 
 
 def print_document(
     document: Document, setup: str, parts: Iterable[tuple[WordSets, float, Explanation]]
 ) -> None:
-    """Print what a document contributes to the bias of each test: tables on a terminal, text in a pipe."""
+    """Print the contribution of a document to the bias of each test: tables on a terminal, text in a pipe."""
     console = plain_console()
     console.print(Text(document.title, style="bold"))
     console.print(f"document {document.id} of setup {setup}, {len(document.tokens)} tokens in the vocabulary")
@@ -182,11 +177,11 @@ def print_document(
             (["Word of the test", "Set", "Occurrences"], words, (2,)),
             (["Strongest co-occurrences", "Context", "Adds to X", "Contribution", "sd"], pairs, (2, 3, 4)),
         ):
-            nothing = ("none", *[""] * (len(headers) - 1))
+            empty_row = ("none", *[""] * (len(headers) - 1))
             console.print()
-            console.print(plain_table(headers, rows or [nothing], numbers, _style))
+            console.print(plain_table(headers, rows or [empty_row], numbers, _style))
 
 
 def _style(cell: str) -> str:
-    """Colour what raises the bias and what lowers it, as the pages do."""
+    """Return the colour of a number by its effect on the bias, as on pages."""
     return {"+": "dark_orange3", "-": "blue"}.get(cell[:1], "") if cell[1:2].isdigit() else ""

@@ -1,18 +1,18 @@
-"""The tables and figures of the area, each made by one function that its analysis names.
+"""The tables and figures of the area. One function makes each item; the analysis names this function.
 
-They have the same parameters, and say in their docstrings only what they show:
+These functions have the same parameters. Their docstrings describe only the content:
 
 setups : sequence of Setup
-    The setups of the run, in the order of the rows; of what covers all of them.
+    The setups of the run, in the order of the rows, for items that cover all setups.
 setup : Setup
     One setup.
 weat : str
-    The name of one of its association tests.
+    The name of an association test of the setup.
 stem : pathlib.Path
-    Of a figure: its files without suffix. They are written, with what is drawn as ``.tsv``.
+    Path of a figure without suffix. The function writes the figure, and its data as ``.tsv``.
 
-A table is returned as `biaslab.core.tables.Table`. InputError is raised when a result file, one of its
-columns or rows, an option or the word sets of a test are missing; then no figure is written.
+Functions of tables return `biaslab.core.tables.Table`. Functions raise InputError if a result file, a column,
+a row, an option or the word sets of a test are missing. Then they write no figure.
 """
 
 from biaslab.origins.analyses import Analysis

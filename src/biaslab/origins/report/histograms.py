@@ -12,13 +12,13 @@ from biaslab.origins.report.panels import EFFECT_COLOURS, grid
 from biaslab.origins.report.results import Setup, percent_scale
 
 N_BINS = 60
-"""Bins of a histogram; one of them is centred on zero."""
+"""Number of bins of a histogram; one bin is centred on zero."""
 
 _HEIGHT = 1.9  # inches
 
 
 def draw_histograms(setups: Sequence[Setup], stem: Path) -> None:
-    """Draw Figure 6: how many documents have which differential bias (Equations 5 and 8)."""
+    """Draw Figure 6: histograms of the differential bias of documents (Equations 5 and 8)."""
     with grid(setups, [_HEIGHT] * len(setups)) as (fig, panels):
         parts = []
         for setup, weat, ax in panels:

@@ -1,4 +1,4 @@
-"""What figures of several kinds share: colours, panels of setups and tests, legends, ticks."""
+"""Shared parts of figures: colours, panels of setups and tests, legends, ticks."""
 
 import contextlib
 import itertools
@@ -13,19 +13,19 @@ from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, PPMI, RANDOM
 
 KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
-"""Of the kinds of sets, in the order of legends: as on the pages, what raises the bias is vermillion."""
+"""Colours of set kinds, in the order of legends. As on pages, vermillion documents raise the bias."""
 
 EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
-"""Of the documents at either end of a ranking: the same colours."""
+"""Colours of the documents at either end of a ranking."""
 
 COLOURS = {a.name: getattr(plot, a.colour) for a in ATTRIBUTIONS}
-"""Of each attribution."""
+"""Colours of attributions."""
 
 LABELS = {a.name: a.name for a in ATTRIBUTIONS} | {PPMI: "PPMI"}
-"""What figures call each attribution."""
+"""Labels of attributions."""
 
 TITLE_WIDTH = 45
-"""Characters above a panel."""
+"""Characters per line of a panel title."""
 
 _KIND_ORDER = {kind: place for place, kind in enumerate(DOCUMENTS)}
 
@@ -34,9 +34,9 @@ _KIND_ORDER = {kind: place for place, kind in enumerate(DOCUMENTS)}
 def grid(
     setups: Sequence[Setup], heights: Sequence[float], title_width: int = TITLE_WIDTH
 ) -> Iterator[tuple[plot.Figure, list[tuple[Setup, str, plot.Axes]]]]:
-    """Yield a figure with a row a setup and a column a test, and its panels; heights of rows in inches.
+    """Yield a figure with a row per setup and a column per test, and its panels; row heights in inches.
 
-    Titles break after `title_width` characters.
+    Titles wrap at `title_width` characters.
     """
     titles = {weat: setup.title(weat) for setup, weat in pairs(setups)}
     with plot.figure(plot.SINGLE_COLUMN * len(titles), sum(heights) + 0.3) as fig:
@@ -54,11 +54,11 @@ def grid(
 
 
 def draw_legend(fig: plot.Figure, rows: Sequence[Sequence[plot.Artist]]) -> None:
-    """Put the legend below the panels, row by row (matplotlib itself fills it column by column)."""
+    """Draw the legend below the panels, row by row (matplotlib fills legends column by column)."""
     from matplotlib.lines import Line2D
 
-    fitting = int(fig.get_figwidth() / 1.1)
-    rows = [row[i : i + fitting] for row in rows for i in range(0, len(row), fitting)]
+    n_columns = int(fig.get_figwidth() / 1.1)
+    rows = [row[i : i + n_columns] for row in rows for i in range(0, len(row), n_columns)]
     blank = Line2D([], [], linestyle="none", label=" ")
     columns = list(itertools.zip_longest(*rows, fillvalue=blank))
     handles = list(itertools.chain(*columns))
@@ -66,7 +66,7 @@ def draw_legend(fig: plot.Figure, rows: Sequence[Sequence[plot.Artist]]) -> None
 
 
 def error_bars(data: pd.DataFrame, column: str) -> list[pd.Series]:
-    """Return how far the interval of a column reaches below it and above it."""
+    """Return the distances from a column to the bounds of its interval: below, above."""
     return [data[column] - data[f"{column}_ci_low"], data[f"{column}_ci_high"] - data[column]]
 
 
@@ -78,5 +78,5 @@ def sort_sets(sets: pd.DataFrame, *columns: pd.Series) -> pd.DataFrame:
 
 
 def set_label(kind: str, size: int) -> str:
-    """Return what a figure calls sets of one kind and size: what their documents do, and their number."""
+    """Return the label of sets of one kind and size: the effect and the number of their documents."""
     return f"{DOCUMENTS[kind]} - {size:,}"

@@ -1,4 +1,4 @@
-"""The results of one setup as tables and figures read them."""
+"""Read the results of one setup for tables and figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +11,10 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.run.reports import Results
 
 METADATA_COLUMNS = ("year", "section", "date")
-"""What a corpus may tell about its documents."""
+"""Metadata that a corpus can have for its documents."""
 
 SMALL_BASELINE = 0.05
-"""Below this absolute effect size, percent of the baseline means nothing."""
+"""Absolute effect size below which percentages of the baseline are meaningless."""
 
 FIT_SHOWN = {
     "r²": "{r2:.3f}",
@@ -22,12 +22,12 @@ FIT_SHOWN = {
     "Slope": "{slope:.2f}",
     "95% interval of the slope": "[{slope_ci_low:.2f}, {slope_ci_high:.2f}]",
 }
-"""What tables show of a straight line."""
+"""Templates of the table columns of a regression."""
 
 
 @dataclass(frozen=True)
 class Setup(Results):
-    """The results of one setup: its unit's `tests` are its association tests, `files` the words of each."""
+    """The results of one setup; `unit.tests` are its association tests, `unit.files` their word sets."""
 
     @property
     def weats(self) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ class Setup(Results):
         return self.unit.tests
 
     def only(self, weat: str) -> "Setup":
-        """Return the same results, of one of the tests alone."""
+        """Return the results restricted to one test."""
         return replace(self, unit=replace(self.unit, tests=(weat,)))
 
     def word_sets(self, weat: str) -> WordSets:
@@ -43,30 +43,30 @@ class Setup(Results):
         return read_word_sets(self.file(weat))
 
     def title(self, weat: str) -> str:
-        """Return what an association test compares."""
+        """Return the title of an association test: the compared sets."""
         sets = self.word_sets(weat)
         return f"{'/'.join(sets.targets)} × {'/'.join(sets.attributes)}"
 
     @property
     def corpus(self) -> str:
-        """What a figure calls the corpus of this setup."""
+        """Name of the corpus in figures."""
         return f"{self.name.replace('_', ' ')} corpus"
 
     def of_test(self, weat: str) -> str:
-        """Return what a figure calls this setup and one of its association tests."""
+        """Return the name of this setup and one of its association tests in figures."""
         return f"{self.corpus}, {in_words(weat)}"
 
     def heading(self, weat: str) -> str:
-        """Return the line above a figure of an association test."""
+        """Return the heading of a figure of an association test."""
         return f"{self.of_test(weat)}: {self.title(weat)}"
 
     def of_weat(self, name: str, weat: str, *columns: str) -> pd.DataFrame:
-        """Read the rows of ``<name>.tsv`` that belong to one association test; there must be some."""
+        """Read the rows of ``<name>.tsv`` of an association test; raise InputError if there are none."""
         table = self.table(name, "weat", *columns)
         rows = table[table["weat"] == weat]
         if rows.empty:
-            near = suggest(weat, table["weat"].dropna().unique())
-            raise InputError(f"{self.folder / name}.tsv: no row for '{weat}'{near}; regenerate the file")
+            hint = suggest(weat, table["weat"].dropna().unique())
+            raise InputError(f"{self.folder / name}.tsv: no row for '{weat}'{hint}; regenerate the file")
         return rows.reset_index(drop=True)
 
     def effect_sizes(self, weat: str) -> pd.Series:
@@ -78,7 +78,7 @@ class Setup(Results):
         return float(self.effect_sizes(weat).mean())
 
     def documents(self) -> pd.DataFrame:
-        """Return the corpus' documents with their metadata as text (empty where there is none)."""
+        """Return the documents of the corpus, with metadata as text (empty if missing)."""
         table = self.parquet("documents")
         for column in table.columns.intersection(METADATA_COLUMNS):
             table[column] = table[column].astype(object).fillna("").astype(str)
@@ -91,7 +91,7 @@ class Setup(Results):
 
 
 def pairs(setups: Sequence[Setup]) -> list[tuple[Setup, str]]:
-    """Return every setup with each of its association tests."""
+    """Return all pairs of a setup and one of its association tests."""
     return [(setup, weat) for setup in setups for weat in setup.weats]
 
 
@@ -106,9 +106,9 @@ def rows_of_tests(setups: Sequence[Setup], name: str, *columns: str) -> pd.DataF
 
 
 def percent_scale(baseline_mean: float) -> tuple[float, str]:
-    """Return the factor that turns a difference of effect sizes into the unit to show, and that unit.
+    """Return the factor that converts a difference of effect sizes to the displayed unit, and the unit.
 
-    Percent of the baseline mean, or effect sizes when that is too near to zero for percentages.
+    The unit is percent of the baseline mean, or effect size if the baseline mean is near zero.
     """
     if abs(baseline_mean) < SMALL_BASELINE:
         return 1.0, "effect size"

@@ -11,7 +11,7 @@ from biaslab.origins.report.results import Setup, pairs, percent_scale
 from biaslab.origins.sets import BASELINE
 
 N_INFLUENTIAL = 25
-"""Documents listed at each end of the differential bias."""
+"""Number of documents listed at each end of the differential bias."""
 
 _SYMBOLS = ("S", "T", "A", "B")
 _WORDS_NOTE = "A word is lost when it is not in the vocabulary of a setup; the test is measured without it."
@@ -24,7 +24,7 @@ _SETUPS_NOTE = (
     "in the vocabulary. Analogies: mean ± standard deviation over the baseline embeddings, of the "
     "questions whose words are all in the vocabulary; coverage is their share of all questions."
 )
-_WORD_COUNTS = [f"{what}_{name}" for what in ("n", "rarest") for name in "STAB"]
+_WORD_COUNTS = [f"{prefix}_{name}" for prefix in ("n", "rarest") for name in "STAB"]
 _DOCUMENTS_NOTE = (
     "ΔB = B(w) − B(w without the document) in units of the effect size, approximated by influence "
     "functions; mean ± standard deviation over the baseline embeddings. Raises (ΔB > 0): the document raises "
@@ -42,14 +42,14 @@ def weat_sets(setups: Sequence[Setup]) -> Table:
         for symbol, (name, words) in zip(_SYMBOLS, word_sets.sets.items(), strict=True)
     ]
     data = pd.DataFrame(rows)
-    shown = data.pivot(index=["role", "symbol"], columns="weat", values="set")
-    shown = shown.reindex(index=[(_role(s), s) for s in _SYMBOLS], columns=list(tests)).reset_index()
-    shown = shown.rename(columns={"role": "Sets", "symbol": "Symbol"}).rename_axis(columns=None)
-    return Table(data, shown, "WEAT target and attribute sets")
+    text = data.pivot(index=["role", "symbol"], columns="weat", values="set")
+    text = text.reindex(index=[(_role(s), s) for s in _SYMBOLS], columns=list(tests)).reset_index()
+    text = text.rename(columns={"role": "Sets", "symbol": "Symbol"}).rename_axis(columns=None)
+    return Table(data, text, "WEAT target and attribute sets")
 
 
 def weat_words(setups: Sequence[Setup]) -> Table:
-    """Appendix B: the words of every set, and those that each setup's vocabulary lacks."""
+    """Appendix B: the words of every set, and the words that are not in each setup's vocabulary."""
     rows = []
     for weat, word_sets in _tests(setups).items():
         lost = {s.name: _lost_words(s, weat) for s in setups if weat in s.weats}
@@ -62,12 +62,12 @@ def weat_words(setups: Sequence[Setup]) -> Table:
     data = pd.DataFrame(rows)
     templates = {"WEAT": "{weat}", "Set": "{symbol}: {set}", "Words": "{words}"}
     templates |= {f"Lost in {s.name}": f"{{lost_{s.name}}}" for s in setups}
-    shown = text_columns(data, templates).replace("", "none")
-    return Table(data, shown, "Words of the WEAT target and attribute sets", _WORDS_NOTE)
+    text = text_columns(data, templates).replace("", "none")
+    return Table(data, text, "Words of the WEAT target and attribute sets", _WORDS_NOTE)
 
 
 def baseline_bias(setups: Sequence[Setup]) -> Table:
-    """Table 2: effect sizes of the embeddings of the whole corpus."""
+    """Table 2: effect sizes of the embeddings of the entire corpus."""
     rows = []
     for setup, weat in pairs(setups):
         baseline = setup.of_weat("baseline", weat, "effect_size", "p_value", "n_missing_words")
@@ -76,7 +76,7 @@ def baseline_bias(setups: Sequence[Setup]) -> Table:
         rows.append([*row, baseline["n_missing_words"].max()])
     columns = ["setup", "weat", "n_seeds", "effect_size_mean", "effect_size_sd", "p_value_median"]
     data = pd.DataFrame(rows, columns=[*columns, "n_lost_words"])
-    shown = {
+    templates = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
         "Effect size": "{effect_size_mean:.3f} ± {effect_size_sd:.3f}",
@@ -84,7 +84,7 @@ def baseline_bias(setups: Sequence[Setup]) -> Table:
         "Embeddings": "{n_seeds}",
         "Words lost": "{n_lost_words}",
     }
-    return Table(data, text_columns(data, shown), "Baseline WEAT effect sizes", _BASELINE_NOTE)
+    return Table(data, text_columns(data, templates), "Baseline WEAT effect sizes", _BASELINE_NOTE)
 
 
 def experimental_setups(setups: Sequence[Setup]) -> Table:
@@ -98,14 +98,14 @@ def experimental_setups(setups: Sequence[Setup]) -> Table:
         ]
     )
     first = next(iter(columns.values()))
-    shown = pd.DataFrame({"Section": [row[0] for row in first], "Parameter": [row[2] for row in first]})
-    shown["Section"] = shown["Section"].where(~shown["Section"].duplicated(), "")
+    text = pd.DataFrame({"Section": [row[0] for row in first], "Parameter": [row[2] for row in first]})
+    text["Section"] = text["Section"].where(~text["Section"].duplicated(), "")
     for name, rows in columns.items():
-        shown[name] = [
+        text[name] = [
             MISSING if pd.isna(value) else format(value, spec) if spec else str(value)
             for *_, spec, value in rows
         ]
-    return Table(data, shown, "Experimental setups", _SETUPS_NOTE)
+    return Table(data, text, "Experimental setups", _SETUPS_NOTE)
 
 
 def influential_documents(setup: Setup, weat: str) -> Table:
@@ -126,7 +126,7 @@ def influential_documents(setup: Setup, weat: str) -> Table:
         ignore_index=True,
     )
     data = data[["effect", "rank", *columns, "percent_of_baseline", *_WORD_COUNTS, "excerpt"]]
-    shown = {
+    templates = {
         "Effect on the bias": "{effect}",
         "ΔB": "{influence_mean:.4f} ± {influence_sd:.4f}",
         "% of baseline": "{percent_of_baseline:.2f}",
@@ -136,14 +136,14 @@ def influential_documents(setup: Setup, weat: str) -> Table:
     }
     return Table(
         data,
-        text_columns(data, shown),
+        text_columns(data, templates),
         f"Documents with the most influence on the bias ({setup.name}, {weat})",
         _DOCUMENTS_NOTE,
     )
 
 
 def _tests(setups: Sequence[Setup]) -> dict[str, WordSets]:
-    """Return the word sets of every test that a setup measures, in the order of the setups."""
+    """Return the word sets of every measured test, in the order of the setups."""
     return {weat: setup.word_sets(weat) for setup, weat in pairs(setups)}
 
 
@@ -157,7 +157,7 @@ def _lost_words(setup: Setup, weat: str) -> set[str]:
 
 
 def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
-    """Return section, machine name, human name, format and value of every parameter of a setup."""
+    """Return section, identifier, display name, format and value of every parameter of a setup."""
     documents = setup.documents()
     analogies = setup.table("analogies", "set", "accuracy", "coverage")
     analogies = analogies[analogies["set"] == BASELINE]

@@ -1,15 +1,15 @@
-"""The sets of documents whose removal is measured: how their names are built, and how they are read.
+"""Names of the sets of removed documents: format and parsing.
 
 ===================================  =================================================================
-``baseline``                         removes nothing
-``<weat>-<kind>-<size>``             documents that an estimator ranks at an end; kind: `TARGETED_KINDS`
+``baseline``                         no document is removed
+``<weat>-<kind>-<size>``             documents at an end of an estimator's ranking; `TARGETED_KINDS`
 ``random-<size>-<replicate>``        random documents
-``ppmi-<weat>-<kind>-<size>``        as the second, but documents that the PPMI representation ranks
-``subset-<size>-<replicate>``        what a random subset of the corpus lacks (``checks/lds``)
+``ppmi-<weat>-<kind>-<size>``        documents at an end of the ranking by the PPMI representation
+``subset-<size>-<replicate>``        documents that a random subset of the corpus lacks (``checks/lds``)
 ``flip-<weat>-<ranking>-<size>``     the first documents of a ranking (``checks/brittleness``)
 ===================================  =================================================================
 
-No test is called as one of the words is (`biaslab.bias.names.RESERVED`).
+The first words are not allowed as names of tests (`biaslab.bias.names.RESERVED`).
 """
 
 from collections.abc import Sequence
@@ -18,31 +18,31 @@ from biaslab.bias.names import LOWERS, PPMI, RAISES, RANDOM
 from biaslab.embeddings import BASELINE as BASELINE
 
 INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
-"""Sets whose removal raises the bias, and sets whose removal lowers it: the paper names them by that."""
+"""As in the paper: the removal of an increase set raises the bias, that of a decrease set lowers it."""
 
 EFFECT_OF = {DECREASE: RAISES, INCREASE: LOWERS}
-"""What the documents of a targeted set do to the bias, as readers are told; what raises it comes first."""
+"""Effect of the documents of a targeted set on the bias, raising first."""
 
 DOCUMENTS = {DECREASE: "raise the bias", RANDOM: "random", INCREASE: "lower the bias"}
-"""What the documents of a set are, in the order in which figures have them."""
+"""Description of the documents of a set, in the order of figures."""
 
 NAMES_NOTE = (
     "Sets are named, as in the paper, by what their removal does: TEST-decrease-N holds the N documents that"
     " raise the bias most, TEST-increase-N those that lower it most."
 )
-"""What a table says that shows the names of sets."""
+"""Note of tables that show the names of sets."""
 
 PATTERN = rf"({PPMI}-)?[a-z][a-z0-9_]*-({INCREASE}|{DECREASE})-\d+|{RANDOM}-\d+-\d+"
-"""Regular expression of every name but `BASELINE`."""
+"""Regular expression of the names of targeted and random sets."""
 
 
 def targeted_set(ranking: str, kind: str, size: int) -> str:
-    """Return the name of a targeted set; `ranking` is the test, or that by PPMI (`by_ppmi`)."""
+    """Return the name of a targeted set; `ranking` is the name of the test, or `by_ppmi` of it."""
     return f"{ranking}-{kind}-{size}"
 
 
 def targeted_sets(rankings: Sequence[str], sizes: Sequence[int]) -> list[str]:
-    """Return the names of the targeted sets: an increase and a decrease set per ranking and size."""
+    """Return the names of an increase and a decrease set per ranking and size."""
     return [targeted_set(name, kind, size) for name in rankings for kind in TARGETED_KINDS for size in sizes]
 
 
@@ -57,27 +57,27 @@ def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
 
 
 def flip_set(weat: str, ranking: str, size: int) -> str:
-    """Return the name of the first documents of a ranking, which are to flip the sign of a test."""
+    """Return the name of the set of the first documents of a ranking, to flip the sign of a test."""
     return f"flip-{weat}-{ranking}-{size}"
 
 
 def by_ppmi(name: str) -> str:
-    """Return what PPMI has instead of an estimator's: the name of a ranking, or of a targeted set."""
+    """Return the PPMI counterpart of the name of an estimator's ranking or targeted set."""
     return f"{PPMI}-{name}"
 
 
 def is_by_ppmi(set_name: str) -> bool:
-    """Tell whether PPMI found the documents of a set."""
+    """Return whether PPMI selected the documents of a set."""
     return set_name.startswith(f"{PPMI}-")
 
 
 def is_random(set_name: str) -> bool:
-    """Tell whether the documents of a set are random ones."""
+    """Return whether the documents of a set are random."""
     return set_name.startswith(f"{RANDOM}-")
 
 
 def weat_and_kind(set_name: str) -> tuple[str, str] | None:
-    """Return test and kind of a set that an estimator found for a test, None of any other set."""
+    """Return the test and kind of a set that an estimator selected, None for any other set."""
     match set_name.split("-"):
         case weat, kind, _ if kind in TARGETED_KINDS:
             return weat, kind

@@ -1,4 +1,4 @@
-"""Perturbation sets: which documents are removed (Brunet et al. 2019, Section 5.2 and Appendix C, III)."""
+"""Select the documents of perturbation sets (Brunet et al. 2019, Section 5.2 and Appendix C, III)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,9 +27,9 @@ def write_sets(
     out: Path,
     out_by_ppmi: Path,
 ) -> None:
-    """Select the documents of every perturbation set, and of those that the PPMI baseline finds.
+    """Write the documents of every perturbation set, and of the sets of the PPMI baseline.
 
-    By the differential bias of every document: a file for each test, and the `scan` by PPMI of the first.
+    `differential_bias` has a file for each test; `scan` is the differential bias by PPMI of the first test.
     """
     column = f"{estimator}_mean"
     means = {path.stem: read_parquet(path, [column])[column].to_numpy() for path in differential_bias}
@@ -45,11 +45,11 @@ def select_sets(
     random_sets: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Select the documents that raise or lower a bias most, and random ones: ``perturbation_sets.parquet``.
+    """Select documents that raise or lower a bias most, and random documents: ``perturbation_sets.parquet``.
 
-    By the mean estimates of B(w) - B(w~) (Eq. 5) of each test. ``decrease`` sets hold the documents that
-    raise the bias, those with the largest differential bias; ``increase`` sets those that lower it: their
-    removal does what the name says. Of equal documents the first in the corpus goes first.
+    `differential_bias` is the mean estimate of B(w) - B(w~) (Eq. 5) by test. ``decrease`` sets contain the
+    documents with the largest differential bias, which raise the bias; ``increase`` sets those that lower it.
+    The names refer to the effect of the removal. Ties are in the order of the corpus.
     """
     counts = {len(values) for values in differential_bias.values()}
     if len(counts) != 1:
@@ -72,15 +72,15 @@ def select_sets(
     for size in random_sizes:
         for replicate in range(random_sets):
             rng = stream(seed, "random set", size, replicate)
-            chosen = rng.choice(n_documents, size, replace=False)
-            frames.append(frame(random_set(size, replicate), "", RANDOM, size, replicate, chosen))
+            documents = rng.choice(n_documents, size, replace=False)
+            frames.append(frame(random_set(size, replicate), "", RANDOM, size, replicate, documents))
     return pd.concat(frames, ignore_index=True)
 
 
 def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.DataFrame:
     """Select the documents whose removal changes the bias in PPMI most (Section 5.3, Table 5).
 
-    A document without a differential bias (NaN) is in none. No `sizes` give a table without rows.
+    A document without a differential bias (NaN) is in no set. Without `sizes`, the table has no rows.
     """
     n_ranked = int(np.isfinite(ppmi).sum())
     if sizes and max(sizes) > n_ranked:
@@ -92,10 +92,10 @@ def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.Da
 
 
 def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence[int]) -> pd.DataFrame:
-    """Select the documents at both ends of an order: those that lower a bias, and those that raise it.
+    """Select the documents at both ends of a ranking: those that lower a bias, and those that raise it.
 
-    `ranking` is what the order is called, for `biaslab.origins.sets.targeted_set`: the test, or that by
-    PPMI. NaN comes last in either direction. No `sizes` give a table without rows.
+    `ranking` is the name of the ranking, as for `biaslab.origins.sets.targeted_set`. NaN is last in both
+    directions. Without `sizes`, the table has no rows.
     """
     frames = [frame("", weat, "", 0, 0, [])]
     for kind, scores in ((INCREASE, values), (DECREASE, -values)):
@@ -107,21 +107,21 @@ def select_targeted(ranking: str, weat: str, values: np.ndarray, sizes: Sequence
 def frame(
     name: str, weat: str, kind: str, size: int, replicate: int, documents: Sequence[int]
 ) -> pd.DataFrame:
-    """Return the rows of one set, as of ``perturbation_sets.parquet``; no document gives none."""
+    """Return the rows of one set in ``perturbation_sets.parquet``, one per document."""
     values = [name, weat, kind, size, replicate, np.sort(np.asarray(documents, dtype=np.int64))]
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
 
 
 def only_removed(table: pd.DataFrame, measured: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of a table that are of sets that were removed: no random ones where none was measured.
+    """Return the rows of removed sets: without random sets if none of them was measured.
 
-    A setup may have its random sets predicted alone (``perturbations.random_retrainings: 0``).
+    A setup can only predict its random sets, without retraining (``perturbations.random_retrainings: 0``).
     """
     return table if any(map(is_random, measured)) else table[table["kind"] != RANDOM]
 
 
 def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the document numbers of each set, or of those with some names, in the order of the table."""
+    """Return the document numbers of each set in the order of the table, or of the sets `names`."""
     groups = {str(name): group.to_numpy() for name, group in sets.groupby("set", sort=False)["document"]}
     wanted = list(groups if names is None else names)
     for name in wanted:

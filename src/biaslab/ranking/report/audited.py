@@ -1,4 +1,4 @@
-"""The answer to whether ranked lists show each group as they should: lines, page and numbers."""
+"""The answer of the ranking audit: lines, page and numbers."""
 
 from collections.abc import Sequence
 
@@ -16,16 +16,16 @@ from biaslab.ranking.lists import ListFile
 from biaslab.ranking.reranking import RANKINGS
 
 N_VALUES = 20
-"""Values that the answer tells of; the JSON file has them all."""
+"""The number of values in the answer; the JSON file contains all values."""
 N_LEAST = 5
-"""Least differences in a line."""
+"""The number of least differences in a line."""
 
 _BEFORE, _AFTER = RANKINGS
 _SHOWN = ("ndkl", "min_skew", "max_skew", "exposure_ratio", "infeasible_index", "ndcg")
 
 
 def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str) -> Answer:
-    """Say what an audit found."""
+    """Return the answer of an audit."""
     before = _rows(found, _BEFORE)
     is_reranked = _AFTER in set(found.values["ranking"])
     lines = [_value_line(row, found) for row in before.head(N_VALUES).to_dict("records")]
@@ -66,7 +66,7 @@ def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str)
 
 
 def _rows(found: Audit, ranking: str) -> pd.DataFrame:
-    """Return what is known of each value in one ranking, the most wanted values first."""
+    """Return the results of each value in one ranking, the largest desired share first."""
     values = found.values[found.values["ranking"] == ranking].drop(columns="ranking")
     selection = found.selection[found.selection["ranking"] == ranking].drop(columns="ranking")
     table = values.merge(selection, on="value", how="left")
@@ -77,30 +77,30 @@ def _value_line(row: dict, found: Audit) -> str:
     places = found.n_places / found.n_lists
     gap = (row["share"] - row["desired"]) * places
     gap_text = f"{abs(gap):.1f} places of {four_digits(places)} too {'few' if gap < 0 else 'many'}"
-    shown = f"{row['value']} has {row['share']:.1%} of the top, {row['desired']:.1%} desired"
-    shown += " (as desired)" if abs(gap) < 0.05 else f" ({gap_text}{' a list' if found.n_lists > 1 else ''})"
+    text = f"{row['value']} has {row['share']:.1%} of the top, {row['desired']:.1%} desired"
+    text += " (as desired)" if abs(gap) < 0.05 else f" ({gap_text}{' a list' if found.n_lists > 1 else ''})"
     if not row["n_candidates"] > 0:
-        return f"{shown}; no candidate has this value."
-    shown += f"; {_count(row)} of {row['n_candidates']:,.0f} candidates selected ({row['rate']:.1%})"
+        return f"{text}; no candidate has this value."
+    text += f"; {_count(row)} of {row['n_candidates']:,.0f} candidates selected ({row['rate']:.1%})"
     too_few = " (too few to tell)" if row["is_too_few"] and not row["p_value"] <= SIGNIFICANT else ""
     if row["is_reference"] and found.is_named:
-        return f"{shown}, which the others are compared with{too_few}."
+        return f"{text}, which the others are compared with{too_few}."
     if row["is_reference"]:
-        return f"{shown}, the highest rate, which the others are compared with{too_few}."
+        return f"{text}, the highest rate, which the others are compared with{too_few}."
     name = "simultaneous 95%" if found.n_compared > 1 else "95%"
     interval = f" ({name} interval {row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
     interval = interval if np.isfinite(row["ratio_low"]) else ""
-    judged = verdict(row["ratio"], row["ratio_low"], row["ratio_high"])
-    if judged == CLEARLY_BELOW and not found.p_value <= SIGNIFICANT:
-        judged += ", but the test of all values sees no difference"
-    if judged == UNTOLD:
-        return f"{shown}: {'too few to tell' if row['is_too_few'] else UNTOLD}."
+    conclusion = verdict(row["ratio"], row["ratio_low"], row["ratio_high"])
+    if conclusion == CLEARLY_BELOW and not found.p_value <= SIGNIFICANT:
+        conclusion += ", but the test of all values sees no difference"
+    if conclusion == UNTOLD:
+        return f"{text}: {'too few to tell' if row['is_too_few'] else UNTOLD}."
     ratio = f"{row['ratio']:.2f} times the rate of {found.reference}"
-    return f"{shown}, {ratio}{interval}: {judged}{too_few if judged != CLEARLY_BELOW else ''}."
+    return f"{text}, {ratio}{interval}: {conclusion}{too_few if conclusion != CLEARLY_BELOW else ''}."
 
 
 def _count(row: dict) -> str:
-    """Return the selected candidates; where scores tie, those expected, with the least and most possible."""
+    """Return the number of selected candidates; if scores tie, the expectation and the possible range."""
     least, most = row["n_selected_least"], row["n_selected_most"]
     if least == most:
         return f"{row['n_selected']:,.0f}"
@@ -108,18 +108,18 @@ def _count(row: dict) -> str:
 
 
 def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
-    """Say whether any selection rate differs, and how small a difference these lists would show."""
+    """Describe whether selection rates differ, and the least detectable difference."""
     rows = before[before["p_value"].notna()]
     if not len(rows):
         return ["Nothing can be told of a difference of selection rates."]
     test = f"p = {found.p_value:.2g}, all values counted"
     is_seen, is_few = rows["p_value"] <= SIGNIFICANT, rows["is_too_few"].astype(bool)
-    none, few = rows[~is_seen & ~is_few], rows[~is_seen & is_few]
+    rest, few = rows[~is_seen & ~is_few], rows[~is_seen & is_few]
     lines = []
     if is_seen.any():
         parts = []
         hits, n = rows["n_selected"], rows["n_candidates"]
-        excess = rows["rate"] - (hits.sum() - hits) / (n.sum() - n)  # over the rate of all others
+        excess = rows["rate"] - (hits.sum() - hits) / (n.sum() - n)  # over the rate of all other values
         for word, sign in (("less", -1), ("more", 1)):
             names = rows["value"][is_seen & (np.sign(excess) == sign)].tolist()
             if names:
@@ -127,12 +127,12 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
                     f"{_listed_names(names)} {'are' if len(names) > 1 else 'is'} selected {word} often"
                 )
         lines.append(f"The selection rates differ ({test}): {' and '.join(parts)} than all others.")
-        if len(none):
+        if len(rest):
             lines.append(
-                f"No difference to all others is seen for {_listed_names(none['value'])}. {_seen(none)}"
+                f"No difference to all others is seen for {_listed_names(rest['value'])}. {_seen(rest)}"
             )
     else:
-        lines.append(f"No difference between the selection rates is seen ({test}). {_seen(none)}".rstrip())
+        lines.append(f"No difference between the selection rates is seen ({test}). {_seen(rest)}".rstrip())
     if len(few):
         names = [f"{row['value']} ({row['n_candidates']:,.0f})" for row in few.to_dict("records")]
         lines.append(
@@ -143,7 +143,7 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
 
 
 def _seen(rows: pd.DataFrame) -> str:
-    """Return the least differences that would be seen four times in five, values alike together."""
+    """Describe the least differences with power .80, grouped by equal differences."""
     texts: dict[str, list[str]] = {}
     for row in rows.to_dict("records"):
         rate, others = row["seen_rate"], row["seen_other_rate"]
@@ -256,7 +256,7 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
 
 
 def _series(found: Audit, name: str, has_candidates: bool = False) -> dict[str, np.ndarray]:
-    """Return a quantity of the values with its interval by ranking; perhaps those with candidates alone."""
+    """Return a quantity of the values with its interval by ranking; optionally only of non-empty values."""
     series = {}
     for ranking in found.values["ranking"].unique():
         rows = _rows(found, ranking)
@@ -267,7 +267,7 @@ def _series(found: Audit, name: str, has_candidates: bool = False) -> dict[str, 
 
 def _shares(found: Audit, before: pd.DataFrame) -> Section:
     shown = before.head(N_VALUES)
-    series = {f"share of the top, {ranking}": of for ranking, of in _series(found, "share").items()}
+    series = {f"share of the top, {ranking}": rows for ranking, rows in _series(found, "share").items()}
     series["desired share"] = np.stack([shown["desired"], *[np.full(len(shown), np.nan)] * 2], axis=1)
     table = text_columns(
         shown,
@@ -312,8 +312,8 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
     }
     shown = shown.assign(
         least=[
-            "too few to tell" if few else f"{rate:.1%} beside {others:.1%}"
-            for few, rate, others in shown[["is_too_few", "seen_rate", "seen_other_rate"]].values
+            "too few to tell" if is_few else f"{rate:.1%} beside {others:.1%}"
+            for is_few, rate, others in shown[["is_too_few", "seen_rate", "seen_other_rate"]].values
         ]
     )
     if found.n_tied[0]:

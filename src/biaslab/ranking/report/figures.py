@@ -1,6 +1,6 @@
 """The figures of fairness-aware ranking: measures against the number of values of the attribute.
 
-That of all algorithms goes beyond Geyik et al. 2019.
+The figure of all algorithms goes beyond Geyik et al. 2019.
 """
 
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ _PANELS = {
 }
 _COLOURS = (*plot.SERIES, plot.GREY)
 _MARKERS = "xosD^vPX*"
-_APART = 0.08  # between the marks of two algorithms, so that equal ones can be seen
+_APART = 0.08  # horizontal distance between algorithms, so that equal marks stay visible
 
 
 def draw_simulation(units: Sequence[Results], stem: Path) -> None:
-    """Draw the means of all measures against the number of values, a panel each."""
+    """Draw the means of all measures against the number of values, one panel per measure."""
     columns = ["n_values", "algorithm", "measure", "mean", "ci_low", "ci_high"]
     shares = read(units, "feasibility").rename(columns={"share": "mean"}).assign(measure="infeasible")
     data = pd.concat([read(units, "simulation")[columns], shares[columns]], ignore_index=True)
@@ -55,7 +55,7 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
 
 
 def draw_comparison(units: Sequence[Results], stem: Path) -> None:
-    """Draw the means against the number of values, a panel for each measure."""
+    """Draw the means against the number of values, one panel per measure."""
     data = read(units, "comparison")
     data = data[data["measure"].isin(SHOWN)]
     with plot.figure(plot.DOUBLE_COLUMN, 4.4) as page:
@@ -78,7 +78,7 @@ def _draw_line(ax: plot.Axes, part: pd.DataFrame, shift: float, label: str, colo
     """Draw a measure of an algorithm, with the intervals of the means."""
     part = part.sort_values("n_values")
     mean = part["mean"].to_numpy()
-    # Clopper and Pearson's interval contains the share; rounding may put a bound beyond it by a hair.
+    # Clopper and Pearson's interval contains the share, up to rounding of its bounds.
     lengths = np.maximum(np.nan_to_num([mean - part["ci_low"], part["ci_high"] - mean]), 0)
     ax.errorbar(
         part["n_values"] + shift, mean, lengths, color=colour, marker=marker, markersize=3, linewidth=0.8,

@@ -1,7 +1,7 @@
-"""The tables of fairness-aware ranking (Geyik et al. 2019), and the reader of the only unit's results.
+"""The tables of fairness-aware ranking (Geyik et al. 2019), and the reader of the results of its only unit.
 
-The table of all algorithms by all measures goes beyond the paper. The worked example of Skew is that of the
-slides, with both logarithms that were used.
+The table of all algorithms by all measures goes beyond the paper. The worked example of Skew is from the
+slides, with both logarithms that the slides use.
 """
 
 import math
@@ -24,7 +24,7 @@ MEASURE_NAMES = {name: registry.MEASURES[name].title for name in MEASURES} | {RA
 POPULATION = {"male": 32_000, "female": 48_000}
 """Candidates of the worked example; their shares are the desired distribution."""
 TOP = {"male": 20, "female": 80}
-"""Those among the first of the ranking."""
+"""Candidates in the top of the worked example."""
 SHOWN = (
     "ndkl",
     "awrf",
@@ -35,7 +35,7 @@ SHOWN = (
     "fa_ir_pass",
     "ndcg",
 )
-"""Measures that table and figure show; the .tsv of the table has all."""
+"""Measures in table and figure; the .tsv of the table has all measures."""
 
 _DRAWN = (
     "Every list has a desired distribution and scores of its own, drawn at random; all rankings see the same"
@@ -50,7 +50,7 @@ _PRINTED = {"male": "slides-skew-male", "female": "slides-skew-female"}
 
 
 def only(units: Sequence[Results]) -> Results:
-    """Return the unit of the area, which has one experiment."""
+    """Return the only unit of the area, which has one experiment."""
     if len(units) != 1:
         names = ", ".join(unit.name for unit in units)
         raise InputError(f"ranking is one experiment, not several ({names}); give --units one of them")
@@ -58,7 +58,7 @@ def only(units: Sequence[Results]) -> Results:
 
 
 def read(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read one of the files `COLUMNS` of the only unit."""
+    """Read a file of `COLUMNS` of the only unit."""
     return only(units).table(name, *COLUMNS[name])
 
 
@@ -76,12 +76,14 @@ def simulation(units: Sequence[Results]) -> Table:
             )
         rows.append(row | {"Lists at −∞": f"{by_measure.loc['min_skew', 'n_infinite']:,}"})
     n, candidates, top = data[["n_lists", "candidates", "top"]].iloc[0]
-    about = f"|A|: values of the attribute; {n:,} lists each, top {top} of {candidates} candidates a value. "
+    description = (
+        f"|A|: values of the attribute; {n:,} lists each, top {top} of {candidates} candidates a value. "
+    )
     return Table(
         data,
         pd.DataFrame(rows),
         "Measures of five rankings in the simulation",
-        about + _DRAWN + _CONVENTION,
+        description + _DRAWN + _CONVENTION,
     )
 
 
@@ -93,7 +95,7 @@ def differences(units: Sequence[Results]) -> Table:
         other=data["other"].map(ALGORITHM_NAMES),
         measure=data["measure"].map(MEASURE_NAMES),
     )
-    shown = {
+    cells = {
         "|A|": "{n_values}",
         "Measure": "{measure}",
         "Difference": "{name} − {other}",
@@ -103,15 +105,15 @@ def differences(units: Sequence[Results]) -> Table:
     }
     note = _DRAWN + " Of MinSkew, lists at which either is minus infinity do not count. Student's intervals."
     return Table(
-        data, text_columns(named, shown), "Differences between the algorithms in the simulation", note
+        data, text_columns(named, cells), "Differences between the algorithms in the simulation", note
     )
 
 
 def example(units: Sequence[Results]) -> Table:
-    """Return the worked example beside what the slides print."""
+    """Return the worked example next to the numbers on the slides."""
     data = worked_example()
     data["printed"] = data["value"].map(_printed_skews(only(units)))
-    shown = {
+    cells = {
         "Value": "{value}",
         "Candidates": "{population:,}",
         "Desired share": "{desired:.2f}",
@@ -126,11 +128,11 @@ def example(units: Sequence[Results]) -> Table:
         " example are logarithms to base 10. The slides label both rows male, and cut the second number off"
         " instead of rounding it."
     )
-    return Table(data, text_columns(data, shown), "The worked example of Skew", note)
+    return Table(data, text_columns(data, cells), "The worked example of Skew", note)
 
 
 def worked_example() -> pd.DataFrame:
-    """Measure the example; skew has the natural logarithm, as defined."""
+    """Return the worked example; skew is the natural logarithm, as defined."""
     population, top = np.array(list(POPULATION.values())), np.array(list(TOP.values()))
     desired = population / population.sum()
     skews = skew(np.repeat(np.arange(top.size), top), desired, int(top.sum()))
@@ -155,7 +157,7 @@ def comparison(units: Sequence[Results]) -> Table:
     for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
         row = {"|A|": str(m), "Algorithm": registry.ALGORITHMS[algorithm].title}
         for name in SHOWN:
-            is_share = registry.MEASURES[name].is_share  # its interval lies askew
+            is_share = registry.MEASURES[name].is_share  # its interval is asymmetric
             cell = "{mean:.3f} [{ci_low:.3f}, {ci_high:.3f}]" if is_share else "{mean:.3f} ± {half:.2g}"
             named = {registry.MEASURES[name].title: cell}
             row |= text_columns(group[group["measure"] == name], named).iloc[0].to_dict()
@@ -174,7 +176,7 @@ def comparison(units: Sequence[Results]) -> Table:
 
 
 def _printed_skews(unit: Results) -> dict[str, str]:
-    """Return what the slides print for the worked example, by value of the attribute."""
+    """Return the numbers on the slides for the worked example, by value of the attribute."""
     printed = unit.printed()
     missing = [name for name in _PRINTED.values() if name not in printed]
     if missing:

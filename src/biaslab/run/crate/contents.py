@@ -1,4 +1,4 @@
-"""What of a run goes into its crate: its results, and the files of the workflow."""
+"""Select the contents of a crate: results of the run, and files of the workflow."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -36,7 +36,7 @@ _TABLES = (".tsv", ".parquet", ".json")
 
 @dataclass(frozen=True)
 class Packed:
-    """A file of a crate: where it lies in it (with slashes), what it is copied from, and its digest."""
+    """A file of a crate: its path in the crate (with slashes), its source, and its digest."""
 
     place: str
     source: Path
@@ -45,22 +45,22 @@ class Packed:
 
 @dataclass(frozen=True)
 class Record:
-    """A run."""
+    """A run and its contents for a crate."""
 
     manifest: Mapping[str, Any]
-    outputs: tuple[Packed, ...]  # what is copied: configuration, audit, tables, figures, benchmark files
-    elsewhere: Mapping[str, str]  # the other results, which are only named: their digests by path
-    started: datetime | None  # when the first job started, None where the run did not note that
+    outputs: tuple[Packed, ...]  # copied files: configuration, audit, tables, figures, benchmark files
+    elsewhere: Mapping[str, str]  # digests of the other results, which are not copied, by path
+    started: datetime | None  # start of the first job, None if unknown
     ended: datetime
-    steps: tuple[StepRecord, ...] = ()  # what the results that are copied were made by
-    is_whole: bool = True  # whether the run has ended, so that its manifest is there
+    steps: tuple[StepRecord, ...] = ()  # the steps of the copied results
+    is_whole: bool = True  # whether the run has ended and has a manifest
 
 
 def read_record(results: Path, more: Collection[str] = (), leave_out: Collection[str] = ()) -> Record:
-    """Read what a results folder says about its run.
+    """Read the record of a run from its results folder.
 
-    `more` are further kinds of results to copy; with them, a run that has not ended can be read as well.
-    Results that a pattern of `leave_out` fits, as ``origins/*/bias_gradient/*``, are named alone.
+    `more` are further types of results to copy; with them, an unfinished run can also be read. Results that
+    match a pattern in `leave_out`, such as ``origins/*/bias_gradient/*``, are not copied.
     """
     is_whole = not more or (results / MANIFEST).is_file()
     manifest, steps = read_manifest_and_steps(results) if more else (read_manifest(results), [])
@@ -71,20 +71,20 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
         )
     if lost := manifest["config"].get(FAILED):
         raise InputError(f"{results}: results are missing ({'; '.join(lost)}); run it again to its end")
-    there = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
+    present = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
     for pattern in leave_out:
-        if not any(fnmatchcase(name, pattern) for name in there):
+        if not any(fnmatchcase(name, pattern) for name in present):
             raise InputError(f"{results}: no result fits '{pattern}'; correct the pattern, or leave it out")
-    shown = {
+    packed = {
         name: digest
-        for name, digest in there.items()
+        for name, digest in present.items()
         if is_packed(name, more) and not any(fnmatchcase(name, pattern) for pattern in leave_out)
     }
-    outputs = [_vouched(results, name, digest) for name, digest in sorted(shown.items())]
-    outputs += [_vouched(results, MANIFEST)] if is_whole else []
+    outputs = [_checked_file(results, name, digest) for name, digest in sorted(packed.items())]
+    outputs += [_checked_file(results, MANIFEST)] if is_whole else []
     benchmarks = [path.relative_to(results).as_posix() for path in (results / "benchmarks").rglob("*.tsv")]
-    outputs += [_vouched(results, name) for name in sorted(benchmarks)]
-    elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in shown}
+    outputs += [_checked_file(results, name) for name in sorted(benchmarks)]
+    elsewhere = {name: digest for name, digest in manifest["outputs"].items() if name not in packed}
     started = _time(manifest[VARIABLE_KEY].get(STARTED))
     ended = _time(manifest[VARIABLE_KEY].get(ENDED))
     if ended is None:
@@ -94,7 +94,7 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
 
 
 def read_manifest_and_steps(results: Path) -> tuple[dict[str, Any], list[StepRecord]]:
-    """Return what is known of a run that lies here, also where it has not ended."""
+    """Return the manifest and the step records of a local run, which may be unfinished."""
     is_whole = (results / MANIFEST).is_file()
     manifest = read_manifest(results) if is_whole else {}
     steps = read_records(results, manifest.get("outputs", {}), taken_records(results))
@@ -102,7 +102,7 @@ def read_manifest_and_steps(results: Path) -> tuple[dict[str, Any], list[StepRec
 
 
 def _unfinished(results: Path, steps: Collection[StepRecord]) -> dict[str, Any]:
-    """Return the manifest of a run that has not ended: of the results that are known to be whole."""
+    """Return the manifest of an unfinished run, with the results of finished steps."""
     if not (results / CONFIG).is_file():
         raise InputError(f"{results / CONFIG}: no such file; run the workflow, whose first step writes it")
     outputs = {
@@ -116,28 +116,28 @@ def _unfinished(results: Path, steps: Collection[StepRecord]) -> dict[str, Any]:
 
 
 def is_shown(name: str) -> bool:
-    """Tell whether a result is copied: configuration, audit, a table or a figure. Others are only named."""
+    """Return whether a result is shown and always copied: configuration, audit, table or figure."""
     parts = PurePosixPath(name).parts
     return len(parts) == 1 or parts[0] == "audit" or bool(_SHOWN & set(parts[:-1]))
 
 
 def is_packed(name: str, more: Collection[str]) -> bool:
-    """Tell whether a result is copied: what is shown, and of `more` kinds tables or embeddings.
+    """Return whether a result is copied: shown results, and the types in `more` (tables, embeddings).
 
-    With the embeddings goes what each of them says by itself. Texts never are copied, nor data.
+    Embeddings include large tables of single trainings. Texts and data are never copied.
     """
     if is_shown(name):
         return True
     path = PurePosixPath(name)
-    if path.is_relative_to(FOLDER.name) or _is_one("texts", name):
+    if path.is_relative_to(FOLDER.name) or _matches_area("texts", name):
         return False
-    if EMBEDDINGS in path.parts[:-1] or _is_one("by_training", name):
+    if EMBEDDINGS in path.parts[:-1] or _matches_area("by_training", name):
         return EMBEDDINGS in more
     return RESULTS in more and path.suffix in _TABLES
 
 
-def _is_one(kind: str, name: str) -> bool:
-    """Tell whether a result is one of a kind that its area names."""
+def _matches_area(kind: str, name: str) -> bool:
+    """Return whether a result matches the patterns in field `kind` of an area."""
     patterns = (f"{area}/{pattern}" for area in AREAS for pattern in getattr(load_area(area), kind))
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
@@ -147,36 +147,36 @@ def workflow_files(root: Path) -> list[Packed]:
     for name in _NEEDED:
         if not (root / name).is_file():
             raise InputError(f"{root / name}: no such file; run this in the repository of the workflow")
-    found = {name: root / name for name in (*_NEEDED, *_BESIDE) if (root / name).is_file()}
-    found |= {path.name: path for path in root.glob("requirements*.lock")}
+    files = {name: root / name for name in (*_NEEDED, *_BESIDE) if (root / name).is_file()}
+    files |= {path.name: path for path in root.glob("requirements*.lock")}
     for folder in _FOLDERS:
-        found |= {path.relative_to(root).as_posix(): path for path in _files(root / folder)}
+        files |= {path.relative_to(root).as_posix(): path for path in _files(root / folder)}
     source = [path for path in _files(PACKAGE) if PACKAGE / CARRIED not in path.parents]
-    found |= {f"src/{PACKAGE.name}/{path.relative_to(PACKAGE).as_posix()}": path for path in source}
-    return [Packed(place, found[place], sha256_file(found[place])) for place in sorted(found)]
+    files |= {f"src/{PACKAGE.name}/{path.relative_to(PACKAGE).as_posix()}": path for path in source}
+    return [Packed(place, files[place], sha256_file(files[place])) for place in sorted(files)]
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder, but hidden and compiled ones, and links."""
+    """Yield the files of a folder, without links, hidden files and compiled files."""
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
         paths = [Path(place) / name for name in files if not name.startswith(".")]
         yield from (path for path in paths if path.is_file() and not path.is_symlink())
 
 
-def _vouched(results: Path, name: str, digest: str = "") -> Packed:
-    """Return a result as it is to be copied, if it is still the one of the run."""
-    found = sha256_file(results / name)
-    if digest and found != digest:
+def _checked_file(results: Path, name: str, digest: str = "") -> Packed:
+    """Return a result for copying; refuse a result that was changed after the run."""
+    current = sha256_file(results / name)
+    if digest and current != digest:
         raise InputError(
-            f"{results / name}: was changed after the run (sha256 {found}, not the manifest's {digest});"
+            f"{results / name}: was changed after the run (sha256 {current}, not the manifest's {digest});"
             " run the workflow again"
         )
-    return Packed(f"{RESULTS}/{name}", results / name, found)
+    return Packed(f"{RESULTS}/{name}", results / name, current)
 
 
 def _time(text: object) -> datetime | None:
     try:
         return datetime.fromisoformat(str(text)).astimezone(UTC)
-    except ValueError:  # none, or a manifest of somebody else's
+    except ValueError:  # missing, or from an untrusted manifest
         return None

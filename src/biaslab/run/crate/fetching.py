@@ -1,4 +1,4 @@
-"""The archive of a run in the web: at an https address, or behind a DOI."""
+"""Download the archive of a run from an https address or a DOI."""
 
 import hashlib
 import json
@@ -22,11 +22,11 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _DIGEST = "#sha256="
 _LINKSET = "application/linkset+json"
 _ZIP = "application/zip"
-_MAX_LINKS = 2**20  # bytes of a set of links
+_MAX_LINKS = 2**20  # maximum bytes of a set of links
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a text is an address or a DOI rather than a path."""
+    """Return whether a text is an address or a DOI rather than a path."""
     return bool(_ADDRESS.fullmatch(text)) or (bool(_DOI.fullmatch(text)) and not Path(text).exists())
 
 
@@ -38,18 +38,18 @@ def fetch_archive(
     *,
     insecure: bool = False,
 ) -> Path:
-    """Download the archive of a run, once, and return its file.
+    """Download the archive of a run if it is not downloaded yet, and return its file.
 
     Parameters
     ----------
     address : str
-        An https address or a DOI; ``#sha256=DIGEST`` after it is checked before the archive is opened.
+        An https address or a DOI; an appended ``#sha256=DIGEST`` is checked before the archive is opened.
     folder : Path
-        Where archives are kept.
+        Folder of downloaded archives.
     max_bytes : int
-        No more is downloaded.
+        Maximum size of the download.
     insecure : bool
-        Allow http as well, for servers on this machine.
+        Also allow http, for servers on this machine.
     """
     place, _, sha256 = address.partition(_DIGEST)
     if _DIGEST in address and not re.fullmatch("[0-9a-f]{64}", sha256):
@@ -66,9 +66,9 @@ def fetch_archive(
 
 
 def _find_archive(url: str, say: Callable[[str], None], insecure: bool) -> str:
-    """Return the address of the one archive of a DOI, by the typed links of its page (Signposting).
+    """Return the address of the only archive of a DOI, from the typed links of its page (Signposting).
 
-    The page names its files itself (``rel="item"``), or a set of links that does (``rel="linkset"``).
+    The page links its files (``rel="item"``), or a set of links to its files (``rel="linkset"``).
     """
     check_address(url, insecure)
     links = attempt(url, url, lambda: _links(url), say)
@@ -81,9 +81,9 @@ def _find_archive(url: str, say: Callable[[str], None], insecure: bool) -> str:
         link["url"] for link in items if link["type"] == _ZIP or urlsplit(link["url"]).path.endswith(ARCHIVE)
     }
     if len(archives) != 1:
-        known = f" ({', '.join(sorted(archives))})" if archives else ""
+        listing = f" ({', '.join(sorted(archives))})" if archives else ""
         raise InputError(
-            f"{url}: its page links {len(archives)} archives{known}, not one; name the https address of one"
+            f"{url}: its page links {len(archives)} archives{listing}, not one; name the https address of one"
         )
     archive = archives.pop()
     check_link(url, archive)
@@ -91,20 +91,20 @@ def _find_archive(url: str, say: Callable[[str], None], insecure: bool) -> str:
 
 
 def _links(url: str, is_set: bool = False) -> list[dict[str, str]]:
-    """Return the typed links of a page, or those in a set of links, with absolute addresses."""
+    """Return the typed links of a page or of a set of links, with absolute addresses."""
     from requests.utils import parse_header_links
 
     with answered(url, {"Accept": _LINKSET} if is_set else {}) as answer:
         if is_set:
             links = list(_links_of_set(url, _read_start(answer)))
         else:
-            found = parse_header_links(answer.headers.get("Link", ""))
-            links = [{"rel": "", "type": "", **link} for link in found]
+            header_links = parse_header_links(answer.headers.get("Link", ""))
+            links = [{"rel": "", "type": "", **link} for link in header_links]
         return [{**link, "url": urljoin(answer.url, link["url"])} for link in links]
 
 
 def _read_start(answer: "Response") -> bytes:
-    """Return what a server sends, or as much of it as no set of links exceeds."""
+    """Read a response up to slightly more than the maximum size of a set of links."""
     parts: list[bytes] = []
     for part in answer.iter_content(_MAX_LINKS):
         parts.append(part)

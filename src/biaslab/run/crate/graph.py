@@ -1,4 +1,4 @@
-"""A run as the graph of a Workflow Run Crate (https://w3id.org/ro/wfrun/workflow/0.5), made with rocrate."""
+"""Describe a run as the graph of a Workflow Run Crate (https://w3id.org/ro/wfrun/workflow/0.5)."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from rocrate.model import Entity
     from rocrate.rocrate import ROCrate
 
-_RO_CRATE = "1.1"  # what version 0.5 of the profile is written for
+_RO_CRATE = "1.1"  # the version for version 0.5 of the profile
 _PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 _TERMS = {"sha256": "http://schema.org/sha256"}
-"""What the context of RO-Crate 1.1 lacks."""
+"""Terms that are missing in the context of RO-Crate 1.1."""
 _LICENCE = "https://spdx.org/licenses/MIT"
 _COMPLETED, _ACTIVE = (f"http://schema.org/{which}ActionStatus" for which in ("Completed", "Active"))
 _AUDIT = f"{RESULTS}/audit/"
@@ -51,15 +51,15 @@ _TYPES = {
     ".tsv": "text/tab-separated-values",
     ".yaml": "application/yaml",
 }
-"""By suffix. The types of the standard library depend on the machine."""
+"""Media types by suffix. The types of the standard library depend on the machine."""
 _TEXT, _BYTES = "text/plain", "application/octet-stream"
 _TEXTS = {"", ".txt", ".mplstyle", ".j2", ".typed"}
 
 
 def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the metadata of a run's crate, the same for the same run, and what its reader must know.
+    """Return the metadata of a run's crate, equal for equal runs, and notices for its readers.
 
-    The latter: where the workflow's files may not be those that ran.
+    The notices state where the workflow's files may differ from the files that ran.
     """
     try:
         from rocrate.rocrate import ROCrate
@@ -104,7 +104,7 @@ def _fill_root(crate: "ROCrate", record: Record, run: "Entity", audit: "Entity")
 def _add_workflow(
     crate: "ROCrate", record: Record, files: Sequence[Packed], notices: Sequence[str]
 ) -> "Entity":
-    """Describe the workflow: who wrote it, what it takes and makes, and the software it needs."""
+    """Describe the workflow: authors, inputs, outputs and required software."""
     packed = next(file for file in files if file.place == WORKFLOW)
     workflow = crate.add_workflow(
         packed.source, WORKFLOW, main=True, lang="snakemake", properties=_file_properties(packed)
@@ -127,7 +127,7 @@ def _add_workflow(
 
 
 def _add_software(crate: "ROCrate", environment: dict[str, Any]) -> list["Entity"]:
-    """Describe Python and the packages that the run had."""
+    """Describe Python and the installed packages of the run."""
     addresses = {("Python", str(environment.get("python", "unknown"))): "https://www.python.org/"}
     for name, version in environment.get("packages", {}).items():
         addresses[name, version] = f"https://pypi.org/project/{quote(name)}/{quote(version)}/"
@@ -138,7 +138,7 @@ def _add_software(crate: "ROCrate", environment: dict[str, Any]) -> list["Entity
 
 
 def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Entity":
-    """Describe what the workflow takes or makes, with what this run took or made."""
+    """Describe an input or output of the workflow, with the file of this run as example."""
     parameter = _add(crate, f"#{name}", "FormalParameter", name=name, additionalType=kind)
     if entity := _file_at(crate, example):
         parameter["workExample"] = entity
@@ -147,7 +147,7 @@ def _add_parameter(crate: "ROCrate", name: str, kind: str, example: str) -> "Ent
 
 
 def _add_results(crate: "ROCrate", record: Record) -> "Entity":
-    """Describe what the run made: what is in the crate, and by digest what is not."""
+    """Describe the results of the run: files in the crate, and digests of other files."""
     parts = [_file_at(crate, file.place) for file in record.outputs]
     about = "an intermediate result, not in this crate"
     for name, digest in record.elsewhere.items():
@@ -169,7 +169,7 @@ def _add_audit(crate: "ROCrate", record: Record) -> "Entity":
 def _add_run(
     crate: "ROCrate", record: Record, workflow: "Entity", inputs: list["Entity"], results: "Entity"
 ) -> "Entity":
-    """Describe the run as one action; its times are those of its first and last job."""
+    """Describe the run as an action from the start of its first job to the end of its last job."""
     environment = record.manifest["environment"]
     settings = _file_at(crate, f"{RESULTS}/{CONFIG}")
     machine = [str(environment.get(key, "unknown")) for key in ("platform", "cpu", "cpus")]
@@ -193,24 +193,24 @@ def _add_run(
 def _add_inputs(
     crate: "ROCrate", record: Record, files: Sequence[Packed], registry: Mapping[str, Dataset]
 ) -> list["Entity"]:
-    """Describe what a run read: registered data, files of the workflow, and the user's own files.
+    """Describe the inputs of a run: registered data, files of the workflow, and the user's own files.
 
-    Data are named with digest and licence, and never copied.
+    Data are described with digest and licence, and never copied.
     """
     used = _used_datasets(record, registry)
-    found = [_add_dataset(crate, dataset) for dataset in used]
+    entities = [_add_dataset(crate, dataset) for dataset in used]
     registered = {dataset.sha256 for dataset in used}
     shipped = {file.sha256: _file_at(crate, file.place) for file in files}
     for name, digest in record.manifest["inputs"].items():
         if digest in shipped:
-            found.append(shipped[digest])
+            entities.append(shipped[digest])
         elif digest not in registered:
-            found.append(_add_own(crate, name, digest))
-    return list({entity.id: entity for entity in found}.values())
+            entities.append(_add_own(crate, name, digest))
+    return list({entity.id: entity for entity in entities}.values())
 
 
 def _used_datasets(record: Record, registry: Mapping[str, Dataset]) -> list[Dataset]:
-    """Return registered data that were copied or read in place; without a sha256, those configured."""
+    """Return registered data that were copied or read in place; without sha256, the configured data."""
     digests = set(record.manifest["inputs"].values())
     copied = {PurePosixPath(name).parts[1] for name in record.elsewhere if _is_copy(name)}
     configured = set(_texts(record.manifest["config"]))
@@ -237,26 +237,26 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
     is_web = dataset.location.startswith("https://")
     if not is_web and dataset.location != "-":
         is_made = dataset.origin == "recipe"
-        what = "a recipe and what it takes" if is_made else "a Python package and a file in it"
-        properties["disambiguatingDescription"] = f"{dataset.location} ({what})"
-    where = dataset.location if is_web else _digest_address(dataset.sha256, dataset.name)
-    return _add_elsewhere(crate, where, sha256=dataset.sha256, **properties)
+        parts = "a recipe and what it takes" if is_made else "a Python package and a file in it"
+        properties["disambiguatingDescription"] = f"{dataset.location} ({parts})"
+    identifier = dataset.location if is_web else _digest_address(dataset.sha256, dataset.name)
+    return _add_elsewhere(crate, identifier, sha256=dataset.sha256, **properties)
 
 
 def _add_own(crate: "ROCrate", name: str, digest: str) -> "Entity":
-    """Describe what no registry knows; a folder's digest is that of the names and digests of its files."""
+    """Describe unregistered data; a folder's digest covers the names and digests of its files."""
     about = "a file or folder of the user; its licence is not known"
-    where, digest = f"#input/{quote(name)}", f"sha256:{digest}"
-    return _add(crate, where, "CreativeWork", name=name, description=about, identifier=digest)
+    identifier, digest = f"#input/{quote(name)}", f"sha256:{digest}"
+    return _add(crate, identifier, "CreativeWork", name=name, description=about, identifier=digest)
 
 
 def _is_copy(name: str) -> bool:
-    """Tell whether a file of the results folder is the verified copy of a dataset."""
+    """Return whether a file of the results folder is the verified copy of a dataset."""
     return PurePosixPath(name).is_relative_to(FOLDER.name)
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield the texts in a configuration."""
+    """Yield all texts in a nested configuration."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):
@@ -267,35 +267,35 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _differences(record: Record, root: Path) -> list[str]:
-    """Say where the workflow's files, as they are now, may differ from what ran."""
+    """Describe where the current files of the workflow may differ from the files that ran."""
     ran, now = record.manifest["environment"].get("git"), git_state(root)
     if not ran or not now:
         return ["It is not known whether the files packed are those that ran: one of both is of no checkout"]
     notices = []
     if ran["commit"] != now["commit"]:
         notices.append(f"The run ended at commit {ran['commit']}, the files packed are of {now['commit']}")
-    for state, whose in ((ran, "The run"), (now, "The files packed")):
+    for state, subject in ((ran, "The run"), (now, "The files packed")):
         if state["dirty"]:
-            notices.append(f"{whose} had changes that are in no commit")
+            notices.append(f"{subject} had changes that are in no commit")
     return notices
 
 
 def _add(crate: "ROCrate", identifier: str, kind: str, /, **properties: object) -> "Entity":
-    """Add an entity that is no file of the crate."""
+    """Add an entity that is not a file of the crate."""
     from rocrate.model import ContextEntity
 
     return crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
 
 
 def _add_elsewhere(crate: "ROCrate", identifier: str, /, **properties: object) -> "Entity":
-    """Add a file that lies elsewhere; its identifier is an absolute address."""
+    """Add a file outside the crate; its identifier is an absolute address."""
     from rocrate.model import DataEntity
 
     return crate.add(DataEntity(crate, identifier, {"@type": "File", **properties}))
 
 
 def _file_at(crate: "ROCrate", place: str) -> "Entity | None":
-    """Return a file or folder of the crate, None where it has none at this place."""
+    """Return the entity of a file or folder of the crate; None if absent."""
     return crate.get(quote(place))
 
 
@@ -309,12 +309,12 @@ def _file_properties(packed: Packed) -> dict[str, object]:
 
 
 def _media_type(name: str) -> str:
-    """Return the media type of a file by its name, the same on every machine."""
+    """Return the media type of a file by its name, equal on every machine."""
     suffix = PurePosixPath(name).suffix
     return _TYPES.get(suffix) or (_TEXT if suffix in _TEXTS else _BYTES)
 
 
 def _digest_address(digest: str, name: str) -> str:
-    """Return the address (RFC 6920) of content with this sha256; the name keeps equal contents apart."""
+    """Return the address (RFC 6920) of content with a sha256; the name distinguishes equal contents."""
     encoded = base64.urlsafe_b64encode(bytes.fromhex(digest)).decode().rstrip("=")
     return f"ni:///sha-256;{encoded}?name={quote(name)}"

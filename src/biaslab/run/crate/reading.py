@@ -1,6 +1,6 @@
-"""A run to read: a results folder as the workflow leaves it, or a crate, which may come from anywhere.
+"""Read a run from a results folder of the workflow, or from an untrusted crate.
 
-Of a crate, only the results are read, and they must be what its manifest names.
+Only the results of a crate are read, and they must agree with its manifest.
 """
 
 import contextlib
@@ -27,23 +27,23 @@ from biaslab.run.records import RECORDS, StepRecord, parse_records
 
 MAX_FILES = 100_000
 MAX_BYTES = 2**32
-"""No larger crate is unpacked (4 GiB)."""
+"""Maximum unpacked size of a crate (4 GiB)."""
 
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 @dataclass(frozen=True)
 class Run:
-    """The results of a run; `elsewhere` are those that are known by their sha256 alone, by path."""
+    """The results of a run; `elsewhere` contains the sha256 of absent results, by path."""
 
     folder: Path
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[StepRecord, ...] = ()  # what they were made by, as far as that is noted
+    steps: tuple[StepRecord, ...] = ()  # records of their steps, as far as available
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    is_record: bool = False  # whether these are the files and columns alone that an audit reads
+    is_record: bool = False  # whether only files and columns for an audit are present
 
     def holds(self, path: str) -> bool:
-        """Tell whether a result itself is there."""
+        """Return whether the file of a result is present."""
         return path not in self.elsewhere and (self.folder / path).is_file()
 
     def files(self) -> list[str]:
@@ -61,19 +61,19 @@ def opened_run(
 ) -> Iterator[Run]:
     """Open a results folder, a crate's folder, or a crate's archive, unpacked until the end of the context.
 
-    An archive whose results are larger than `max_bytes` is refused before they are unpacked. Of a results
-    folder what its steps were is read where it is asked for. `takes_record`: an archive may also be one of
-    `docs/records`, with those files and columns of the results alone that the audit reads.
+    An archive with results larger than `max_bytes` is refused before unpacking. `with_steps` also reads the
+    step records of a results folder. `takes_record` also accepts an archive of `docs/records`, which contains
+    only the files and columns for an audit.
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
             names = _unpack(path, Path(folder), max_bytes, takes_record)
             if METADATA in names:
-                yield _checked(path, Path(folder), names.__contains__)
+                yield _check_crate(path, Path(folder), names.__contains__)
             else:
                 yield Run(Path(folder), is_record=True)
     elif (path / METADATA).is_file():
-        yield _checked(path, path, lambda name: (path / name).is_file())
+        yield _check_crate(path, path, lambda name: (path / name).is_file())
     elif with_steps:
         if not path.is_dir():
             raise InputError(f"{path}: no such file or folder; name a crate or a results folder")
@@ -90,7 +90,7 @@ def _unpack(archive: Path, folder: Path, max_bytes: int, takes_record: bool) -> 
             for member in _members(crate, archive, max_bytes, takes_record):
                 target = folder / member.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
-                # zipfile stops at the announced size, whatever the packed data say.
+                # zipfile stops at the announced size, independent of the packed data.
                 with crate.open(member) as packed, target.open("wb") as file:
                     shutil.copyfileobj(packed, file)
             return set(crate.namelist())
@@ -105,7 +105,7 @@ def _unpack(archive: Path, folder: Path, max_bytes: int, takes_record: bool) -> 
 def _members(
     crate: zipfile.ZipFile, archive: Path, max_bytes: int, takes_record: bool
 ) -> list[zipfile.ZipInfo]:
-    """Return the results of an archive; refuse what leaves it, is a link, is there twice or is too much."""
+    """Return the results of an archive; refuse links, outside paths, duplicates and excessive sizes."""
     members = [member for member in crate.infolist() if not member.is_dir()]
     names = {member.filename for member in members}
     is_record = takes_record and bool(names) and {name.partition("/")[0] for name in names} <= set(AREAS)
@@ -126,24 +126,24 @@ def _members(
     return results
 
 
-def _checked(crate: Path, folder: Path, holds: Callable[[str], bool]) -> Run:
-    """Return the run in a crate's folder, if its results are those that the manifest names.
+def _check_crate(crate: Path, folder: Path, holds: Callable[[str], bool]) -> Run:
+    """Return the run in a crate's folder if its results agree with the manifest.
 
-    `holds` tells whether the crate has a file.
+    `holds` returns whether the crate contains a file.
     """
     results = folder / RESULTS
-    for place in [results, *results.rglob("*")] if results.is_dir() else []:
-        if place.is_symlink() or not (place.is_file() or place.is_dir()):
-            raise InputError(f"{crate}: {place.relative_to(folder)} is no file or folder of its own; refused")
+    for path in [results, *results.rglob("*")] if results.is_dir() else []:
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise InputError(f"{crate}: {path.relative_to(folder)} is no file or folder of its own; refused")
     manifest = read_manifest(results)
     outputs = manifest["outputs"]
-    there = set(result_files(results)) - {MANIFEST}
-    for name in sorted(there):
+    present = set(result_files(results)) - {MANIFEST}
+    for name in sorted(present):
         if name not in outputs:
             raise InputError(f"{crate}: {RESULTS}/{name} is not in the manifest; get the crate again")
         if sha256_file(results / name) != outputs[name]:
             raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate again")
-    elsewhere = {name: digest for name, digest in outputs.items() if name not in there}
+    elsewhere = {name: digest for name, digest in outputs.items() if name not in present}
     entities = _read_graph(folder / METADATA, crate)
     _check_references(crate, entities, holds)
     return Run(results, elsewhere, tuple(_steps(crate, folder, outputs, entities)), manifest)
@@ -152,7 +152,7 @@ def _checked(crate: Path, folder: Path, holds: Callable[[str], bool]) -> Run:
 def _steps(
     crate: Path, folder: Path, outputs: Mapping[str, str], entities: Mapping[str, Any]
 ) -> list[StepRecord]:
-    """Return what the steps of a crate are said to have made, if that agrees with the rest of it."""
+    """Return the step records of a crate if they agree with its metadata and manifest."""
     file = folder / RECORDS
     if file.is_symlink():
         raise InputError(f"{crate}: {RECORDS} is a link; refused")
@@ -185,9 +185,9 @@ def _read_graph(metadata: Path, crate: Path) -> dict[str, dict[str, Any]]:
 def _check_references(
     crate: Path, entities: Mapping[str, Mapping[str, Any]], holds: Callable[[str], bool]
 ) -> None:
-    """Refuse a graph that refers to what it does not describe, or that describes a file the crate lacks.
+    """Refuse a graph with references to undescribed entities, or with descriptions of missing files.
 
-    Addresses in the web alone need no description.
+    Only web addresses need no description.
     """
     for identifier, entity in entities.items():
         for name in filter(lambda name: name not in entities, _references(entity)):
@@ -204,7 +204,7 @@ def _check_references(
 
 
 def _references(entity: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the identifiers that the properties of an entity refer to."""
+    """Yield the identifiers in the properties of an entity."""
     for value in entity.values():
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict) and isinstance(part.get("@id"), str):

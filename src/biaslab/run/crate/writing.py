@@ -1,4 +1,4 @@
-"""A finished run as one folder or archive that others can read: a Workflow Run Crate."""
+"""Write a run as a folder or archive for others: a Workflow Run Crate."""
 
 import json
 import shutil
@@ -19,17 +19,17 @@ from biaslab.run.provenance import sha256_file
 from biaslab.run.records import RECORDS, records_text
 
 _LEVEL = 6
-_IS_FOLDER = 0x10  # as MS-DOS has it
+_IS_FOLDER = 0x10  # attribute of MS-DOS
 
 
 def write_crate(
     results: Path, out: Path, root: Path, more: Collection[str] = (), leave_out: Collection[str] = ()
 ) -> list[str]:
-    """Write the crate of a run, the same bytes for the same run; return what a reader of it must know.
+    """Write the crate of a run, with equal bytes for equal runs; return notices for its readers.
 
-    It is an archive (``.zip``), which is replaced when it is there, or else a folder that is not there yet.
-    With `more` kinds of results, see `biaslab.run.crate.contents.is_packed`, a run can go on from it; those
-    that a pattern of `leave_out` fits are named by their digests alone.
+    `out` is an archive (``.zip``), which replaces an existing one, or a new folder. With `more` types of
+    results (see `biaslab.run.crate.contents.is_packed`), another run can continue from the crate. For results
+    that match a pattern in `leave_out`, the crate contains only digests.
     """
     if out.resolve().is_relative_to(results.resolve()):
         raise InputError(f"{out}: is in the results folder, whose files are results; name another place")
@@ -43,7 +43,7 @@ def _check_new(out: Path) -> None:
 
 
 def write_record(record: Record, out: Path, root: Path) -> list[str]:
-    """Write the crate of a run that was read."""
+    """Write the crate of a run from its record."""
     _check_new(out)
     with tempfile.TemporaryDirectory(prefix="biaslab-crate-") as folder:
         files = [*workflow_files(root), *_written(record, Path(folder))]
@@ -58,7 +58,7 @@ def write_record(record: Record, out: Path, root: Path) -> list[str]:
 
 
 def _written(record: Record, folder: Path) -> list[Packed]:
-    """Write what no file of the run says into a folder: what made its results, and what there is of them."""
+    """Write additional files to a folder: records of steps, and the manifest of an unfinished run."""
     files = {}
     if record.steps:
         files[RECORDS] = folder / RECORDS
@@ -70,7 +70,7 @@ def _written(record: Record, folder: Path) -> list[Packed]:
 
 
 def _folders(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the folders that the metadata describe; a reader looks for an entry of each."""
+    """Return the folders in the metadata, because readers expect an entry for each of them."""
     names = (entity["@id"] for entity in metadata["@graph"])
     return sorted(name for name in names if name.endswith("/") and name != "./" and ":" not in name)
 
@@ -78,7 +78,7 @@ def _folders(metadata: Mapping[str, Any]) -> list[str]:
 def _write_archive(
     out: Path, packed: Sequence[Packed], metadata: str, folders: Sequence[str], ended: datetime
 ) -> None:
-    """Write a zip archive whose members are sorted and all as old as the run."""
+    """Write a zip archive with sorted members, all dated to the end of the run."""
     time = max(ended.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     with atomic_path(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for place, source in [(METADATA, None), *((file.place, file.source) for file in packed)]:
@@ -93,7 +93,7 @@ def _write_archive(
 
 
 def _write_folder(out: Path, packed: Sequence[Packed], metadata: str, folders: Sequence[str]) -> None:
-    """Write a folder beside its place, and move it there when it is whole."""
+    """Write a temporary folder, and rename it when it is complete."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:

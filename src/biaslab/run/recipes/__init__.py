@@ -1,7 +1,7 @@
-"""Recipes: how a registered dataset is made of public files that hold the same in another form.
+"""Recipes that build a registered dataset from public files with the same content in another format.
 
-A recipe is a function of the downloaded files, in the order of their addresses, and of the file to write.
-What it makes is checked against the registered checksum, so the files themselves need none.
+A recipe is a function of the downloaded files, in the order of their addresses, and of the target file.
+Its output is checked against the registered checksum, so the public files need no checksum.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Recipe:
-    """One transformation by a function (files, target), whose module is imported when it is used."""
+    """A transformation by a function (files, target) in a module that is imported when needed."""
 
     function: str  # MODULE:NAME
-    max_bytes: int  # the most that one of the public files may have
+    max_bytes: int  # maximum size of each public file
 
     def make(self, files: Sequence[Path], target: Path) -> None:
-        """Write a dataset."""
+        """Write the dataset to `target`."""
         module, _, name = self.function.partition(":")
         getattr(import_module(module), name)(files, target)
 
@@ -30,4 +30,4 @@ RECIPES = {
     "stormfront": Recipe("biaslab.run.recipes.stormfront:keep_sentences", 2**26),
     "tensorflow-layers": Recipe("biaslab.classifiers.tensorflow_bundle:write_weights", 2**20),
 }
-"""By the name that the registry gives."""
+"""Recipes by their names in the registry."""

@@ -1,7 +1,7 @@
-"""The cluster of every row, from a clustering that scikit-learn fitted and joblib pickled.
+"""Extract the cluster of every row from a k-means clustering of scikit-learn, pickled by joblib.
 
-No name in the pickle is looked up: the few that such a file needs stand for classes of this module, which
-hold what they are given and do nothing, and any other name is refused.
+No name in the pickle is imported. The few required names are mapped to passive classes of this module, which
+only store their arguments. Any other name is refused.
 """
 
 import io
@@ -18,8 +18,8 @@ from biaslab.core.errors import InputError
 _KINDS = ("f8", "i4")
 
 
-class _Held:
-    """Holds the arguments and the state that the stream gives."""
+class _Stored:
+    """Store the arguments and the state from the stream."""
 
     def __init__(self, *arguments: Any):
         self.arguments, self.state = arguments, None
@@ -28,74 +28,74 @@ class _Held:
         self.state = state
 
 
-class _Clustering(_Held):
+class _Clustering(_Stored):
     pass
 
 
-class _Kind(_Held):
+class _DataType(_Stored):
     pass
 
 
 class _Reader(pickle.Unpickler):
-    """Reads one stream, in which the bytes of an array follow its description."""
+    """Read a stream in which the bytes of an array follow its description."""
 
     def __init__(self, data: bytes):
         stream = io.BytesIO(data)
         self.rest = stream.read
 
-        class Array(_Held):
+        class Array(_Stored):
             def __setstate__(self, state: dict[str, Any]) -> None:
                 self.values = _numbers(state, stream)
 
-        class Exactly:  # without `peek`, no byte is read before it is needed
+        class Exactly:  # without `peek`, so that no byte is read ahead
             read, readline = stream.read, stream.readline
 
         super().__init__(Exactly())
         self._classes = {
             "sklearn.cluster.k_means_ KMeans": _Clustering,
             "sklearn.externals.joblib.numpy_pickle NumpyArrayWrapper": Array,
-            "numpy dtype": _Kind,
-            "numpy.core.multiarray scalar": _Held,
-            "numpy ndarray": _Held,
+            "numpy dtype": _DataType,
+            "numpy.core.multiarray scalar": _Stored,
+            "numpy ndarray": _Stored,
         }
 
     def find_class(self, module: str, name: str) -> type:
-        """Return the class that a name stands for, or refuse it."""
+        """Return the class for an allowed name; refuse other names."""
         if f"{module} {name}" not in self._classes:
             raise pickle.UnpicklingError(f"the name {f'{module} {name}'[:80]!r} is not allowed")
         return self._classes[f"{module} {name}"]
 
 
 def write_labels(files: Sequence[Path], target: Path) -> None:
-    """Write the cluster of every row, one a line below the header ``cluster``."""
+    """Write the cluster of every row, one a line after the header ``cluster``."""
     (path,) = files
     lines = ["cluster", *map(str, read_labels(path)), ""]
     target.write_text("\n".join(lines), encoding="ascii", newline="\n")
 
 
 def read_labels(path: Path) -> np.ndarray:
-    """Return the labels of a pickled k-means clustering; nothing of it is executed."""
+    """Return the labels of a pickled k-means clustering without executing its code."""
     try:
         reader = _Reader(path.read_bytes())
-        made = reader.load()
+        clustering = reader.load()
         if reader.rest(1):
             raise ValueError("it goes on after its end")
-        if not (isinstance(made, _Clustering) and isinstance(made.state, dict)):
+        if not (isinstance(clustering, _Clustering) and isinstance(clustering.state, dict)):
             raise ValueError("it holds no clustering")
-        labels = getattr(made.state.get("labels_"), "values", None)
+        labels = getattr(clustering.state.get("labels_"), "values", None)
         if not (isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype == np.dtype("<i4")):
             raise ValueError("its labels_ are no list of whole numbers")
-    except Exception as error:  # a stream can go wrong in many ways
+    except Exception as error:  # a damaged stream raises various exceptions
         raise InputError(f"{path}: not a pickled k-means clustering ({error}); refused") from error
     return labels
 
 
 def _numbers(state: dict[str, Any], stream: io.BytesIO) -> np.ndarray:
-    """Read the numbers of an array, which follow in the stream."""
+    """Read the numbers of an array from the stream."""
     shape, kind = state["shape"], state["dtype"]
     if not all(type(length) is int and length >= 0 for length in shape) or state["order"] not in ("C", "F"):
         raise ValueError("it has an array of another form")
-    if not isinstance(kind, _Kind) or kind.arguments[0] not in _KINDS or kind.state[1] != "<":
+    if not isinstance(kind, _DataType) or kind.arguments[0] not in _KINDS or kind.state[1] != "<":
         raise ValueError("it has an array of another kind of numbers")
     dtype = np.dtype(f"<{kind.arguments[0]}")
     data = stream.read(math.prod(shape) * dtype.itemsize)

@@ -1,7 +1,7 @@
-"""The table of COMPAS scores that ProPublica published in 2016, cut to what a test of fairness needs.
+"""Build the table of COMPAS scores (ProPublica 2016), reduced to the columns for tests of fairness.
 
-The rows are those of ProPublica's analysis: screened within 30 days of the arrest, with a known outcome, for
-no mere ordinary traffic offence, and with a score. Names, days of birth and case numbers are left out.
+The rows are those of ProPublica's analysis: screening within 30 days of the arrest, known outcome, not only
+an ordinary traffic offence, and a score. Names, dates of birth and case numbers are left out.
 """
 
 import csv
@@ -19,7 +19,7 @@ _READ = (*COLUMNS, "days_b_screening_arrest", "is_recid", "score_text")
 
 
 def write_table(files: Sequence[Path], target: Path) -> None:
-    """Write the rows and columns, as they stand; of a column that is there twice, the first."""
+    """Write the selected rows and columns unchanged; for duplicate columns, the first."""
     (path,) = files
     try:
         with path.open(encoding="utf-8", newline="") as file:

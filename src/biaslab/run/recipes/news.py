@@ -1,8 +1,8 @@
-"""News sentences that hold a group identifier, drawn from the articles of Baly et al. 2020.
+"""Draw news sentences with a group identifier from the articles of Baly et al. 2020.
 
-They stand in for those of the New York Times that Kennedy et al. 2020 measured their classifiers on, which
-are not published. The rule: an article's text is split into lines and these into sentences; a sentence has 10
-to 100 words; of the sentences with an identifier among their words up to 500 are drawn, without replacement.
+They replace the unpublished New York Times sentences on which Kennedy et al. 2020 measured their classifiers.
+Articles are split into lines, and lines into sentences of 10 to 100 words. For each identifier, up to 500
+sentences with this word are drawn without replacement.
 """
 
 import json
@@ -15,7 +15,7 @@ from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line
 
 MAX_UNPACKED_BYTES = 2**30
-"""The most that the archive may unpack to; the published one has 0.5 GB."""
+"""Maximum unpacked size of the archive; the published archive has 0.5 GB."""
 IDENTIFIERS = (
     *("muslim", "jew", "jews", "white", "islam", "blacks", "muslims", "women", "whites", "gay", "black"),
     *("democrat", "islamic", "allah", "jewish", "lesbian", "transgender", "race", "brown", "woman"),
@@ -34,11 +34,11 @@ _AMERICAN_DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d\d)")
 _DAY_IN_ADDRESS = re.compile(r"/(20[0-2]\d)/(\d\d)/(\d\d)/")
 
 Candidates = dict[str, dict[str, Mapping[str, str]]]
-"""For each identifier the sentences that hold it, each with the first article that has it."""
+"""For each identifier, the sentences that contain it, each with its first article."""
 
 
 def draw_sentences(files: Sequence[Path], target: Path) -> None:
-    """Draw up to 500 sentences for each identifier; write JSON lines, in order of identifiers and texts."""
+    """Draw up to 500 sentences for each identifier; write JSON lines, ordered by identifier and text."""
     (archive,) = files
     candidates = find_sentences(_articles(archive))
     draws = random.Random(_SEED)
@@ -52,16 +52,16 @@ def draw_sentences(files: Sequence[Path], target: Path) -> None:
 
 
 def find_sentences(articles: Iterator[Mapping[str, str]]) -> Candidates:
-    """Return the sentences of the right length for each identifier."""
-    found: Candidates = {identifier: {} for identifier in IDENTIFIERS}
+    """Return the sentences of 10 to 100 words for each identifier."""
+    candidates: Candidates = {identifier: {} for identifier in IDENTIFIERS}
     for article in articles:
         about = {"article": article["ID"], "source": article["source"], "date": _date(article)}
         for line in article["content_original"].split("\n"):
             for text in map(str.strip, _SENTENCE_END.split(line)):
                 if _MIN_WORDS <= len(text.split()) <= _MAX_WORDS:
-                    for identifier in found.keys() & re.findall(r"\w+", text.lower()):
-                        found[identifier].setdefault(text, about)
-    return found
+                    for identifier in candidates.keys() & re.findall(r"\w+", text.lower()):
+                        candidates[identifier].setdefault(text, about)
+    return candidates
 
 
 def _articles(archive: Path) -> Iterator[Mapping[str, str]]:
@@ -81,12 +81,12 @@ def _article(data: bytes, where: str) -> Mapping[str, str]:
 
 
 def _date(article: Mapping[str, str]) -> str | None:
-    """Return the day of an article, which some have only in their address, as YYYY-MM-DD."""
+    """Return the date of an article, if necessary from its address, as YYYY-MM-DD."""
     date = article["date"]
     if _DAY.fullmatch(date):
         return date
-    if found := _AMERICAN_DAY.fullmatch(date):
-        month, day, year = map(int, found.groups())
+    if match := _AMERICAN_DAY.fullmatch(date):
+        month, day, year = map(int, match.groups())
         return f"20{year:02}-{month:02}-{day:02}"
-    found = _DAY_IN_ADDRESS.search(article["url"])
-    return "-".join(found.groups()) if found else None
+    match = _DAY_IN_ADDRESS.search(article["url"])
+    return "-".join(match.groups()) if match else None

@@ -60,7 +60,7 @@ def test_every_document_of_a_corpus_equals_brute_force_removal():
     assert len(set(values)) > 60
 
 
-@examples(12)
+@examples(8)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_any_corpus_equals_brute_force_removal(seed, n_documents):
     documents = corpus(seed, n_documents, 1, 150)

@@ -15,12 +15,7 @@ from biaslab.core.stats import standard_ranks
 from biaslab.origins.checks import foreign
 from biaslab.origins.checks.foreign import COLUMNS, write_recalled, write_scored
 from biaslab.origins.checks.lds.analysis import reliability_of_means
-from biaslab.origins.checks.lds.subsets import (
-    BOUND,
-    PAIRED_BOUND,
-    digest_documents,
-    digest_outcomes,
-)
+from biaslab.origins.checks.lds.subsets import BOUND, PAIRED_BOUND, digest_documents, digest_outcomes
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.sets.selection import members
 
@@ -186,15 +181,14 @@ def bind_paired(folder, factor=1):
 
 
 @pytest.mark.parametrize(("name", "column"), [("removals", "observed_mean"), ("paired", "effect_size")])
-@pytest.mark.parametrize("rows", [80, 2])
-def test_outcomes_that_moved_by_a_row_are_refused(run, name, column, rows):
+def test_outcomes_that_moved_by_a_row_are_refused(run, name, column):
     folder, truth = run
     bind_paired(folder)
     path = folder / f"lds/{name}.tsv"
     table = pd.read_csv(path, sep="\t")
-    moved = np.append(np.roll(table[column][:rows], 1), table[column][rows:])
+    moved = np.append(np.roll(table[column][:2], 1), table[column][2:])
     write_tsv(path, table.assign(**{column: moved}))
-    match = rf"{name}\.tsv, line 2: 'random-30-0' has a changed outcome.*; {rows} of 80 rows do not fit"
+    match = rf"{name}\.tsv, line 2: 'random-30-0' has a changed outcome.*; 2 of 80 rows do not fit"
     with pytest.raises(InputError, match=match):
         scored(run, truth)
     assert not (folder / "out.tsv").exists()
@@ -217,29 +211,17 @@ def test_other_subsets_than_those_of_the_outcomes_are_refused(run):
         (lambda t: pd.concat([t, t[5:6]]), "line 62: document 'd5' again"),
         (lambda t: t[:-3], "3 of 60 documents have no score, 'd57' is one"),
         (lambda t: t.assign(score=["", *t["score"][1:]]), "line 2: the score '' is no finite number"),
-    ],
-)
-def test_what_does_not_fit_is_refused(run, change, match):
-    with pytest.raises(InputError, match=match):
-        scored(run, change(run[1]))
-
-
-@pytest.mark.parametrize(
-    ("content", "match"),
-    [
         (b"", "no file with the columns document and score"),
         (b"\xff\xfe\x00bad", "binary, or text in UTF-16"),
         (b"document\tscore\nd0\t1", "the last line has no end"),
-        (None, "cannot be read"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(run, content, match):
-    folder, _ = run
-    path = folder if content is None else folder / "scores.tsv"
-    if content is not None:
-        path.write_bytes(content)
+def test_what_does_not_fit_is_refused(run, change, match):
+    folder, table = run
+    content = change if isinstance(change, bytes) else change(table).to_csv(sep="\t", index=False).encode()
+    (folder / "scores.tsv").write_bytes(content)
     with pytest.raises(InputError, match=match):
-        write_scored(path, folder, "t", 1, folder / "out.tsv")
+        write_scored(folder / "scores.tsv", folder, "t", 1, folder / "out.tsv")
     assert not (folder / "out.tsv").exists()
 
 
@@ -345,27 +327,6 @@ def test_the_first_documents_of_the_file_are_left_out(flips):
     assert flipped(flips, noise)["value"]["yours", 5] > found["value"]["yours", 5] + 1
 
 
-def test_a_run_that_retrained_nothing_or_left_nothing_out_says_so(flips):
-    folder, table = flips
-    (folder / "brittleness/outcomes.tsv").unlink()
-    with pytest.raises(InputError, match="run a setup with brittleness"):
-        flipped(flips, table)
-    (folder / "lds/removals.tsv").unlink()
-    with pytest.raises(InputError, match="nothing was retrained for t"):
-        scored(flips, table)
-
-
-def test_the_command_prints_the_table_that_it_writes(run):
-    folder, table = run
-    table.to_csv(folder / "scores.tsv", sep="\t", index=False)
-    done = command(folder, folder / "scores.tsv")
-    assert done.exit_code == 0, done.exception
-    written = pd.read_csv(folder / "out.tsv", sep="\t")
-    assert list(written) == COLUMNS == done.stdout.splitlines()[0].split()
-    assert len(written) + 1 == len(done.stdout.splitlines())
-    assert {"yours", "random", "newton"} <= set(written["attribution"])
-
-
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
@@ -375,11 +336,17 @@ def test_the_command_prints_the_table_that_it_writes(run):
         (["nowhere.tsv"], "nowhere.tsv: "),
     ],
 )
-def test_the_command_refuses_what_does_not_go_together_and_writes_nothing(run, arguments, match):
-    refused = command(run[0], *arguments)
+def test_the_command_refuses_what_does_not_go_together_and_prints_what_it_writes(run, arguments, match):
+    folder, table = run
+    refused = command(folder, *arguments)
     assert isinstance(refused.exception, InputError)
     assert match in str(refused.exception)
-    assert not (run[0] / "out.tsv").exists()
+    assert not (folder / "out.tsv").exists()
+    table.to_csv(folder / "scores.tsv", sep="\t", index=False)
+    done = command(folder, folder / "scores.tsv")
+    written = pd.read_csv(folder / "out.tsv", sep="\t")
+    assert list(written) == COLUMNS == done.stdout.splitlines()[0].split()
+    assert len(written) + 1 == len(done.stdout.splitlines())
 
 
 def command(folder, *arguments):

@@ -19,14 +19,13 @@ from biaslab.origins.checks.retraining.report import (
     significance_counts,
 )
 from biaslab.origins.report.histograms import draw_histogram
-from biaslab.origins.report.results import Setup, percent_scale, rows_of_tests
+from biaslab.origins.report.results import Setup
 from biaslab.origins.report.tables import (
     baseline_bias,
     experimental_setups,
     influential_documents,
     weat_words,
 )
-from biaslab.origins.representations.transfer.report import place
 from biaslab.run.area import Unit
 from naive import bias as naive
 
@@ -68,21 +67,10 @@ def make(tmp_path, monkeypatch):
     return make
 
 
-def test_a_setup_names_its_tests_and_their_rows(make):
-    setup = make({"baseline.tsv": pd.concat([BASELINE, BASELINE.assign(weat="v")])}, ("w", "v"))
-    assert setup.heading("w") == "wiki corpus, w: science/arts × male/female"
-    table = rows_of_tests([setup, setup.only("v")], "baseline", "effect_size")
-    assert table.columns.tolist() == ["setup", "weat", "effect_size"]
-    assert table["weat"].tolist() == ["w"] * 3 + ["v"] * 6
-
-
 @pytest.mark.parametrize(
     ("read", "problem"),
     [
-        (
-            lambda setup: setup.of_weat("baseline", "ww", "effect_size"),
-            "no row for 'ww'; regenerate the file",
-        ),
+        (lambda setup: setup.of_weat("baseline", "ww", "effect_size"), "no row for 'ww'; regenerate"),
         (lambda setup: setup.of_weat("baseline", "w", "colour"), "column 'colour' is missing"),
         (lambda setup: setup.differential_bias("w"), r"w\.parquet: no such file"),
     ],
@@ -90,11 +78,6 @@ def test_a_setup_names_its_tests_and_their_rows(make):
 def test_what_results_lack_is_named(make, read, problem):
     with pytest.raises(InputError, match=problem):
         read(make({}))
-
-
-def test_percentages_keep_the_sign_and_give_way_near_zero():
-    assert percent_scale(0.5) == percent_scale(-0.5) == (200.0, "% of baseline mean")
-    assert percent_scale(0.049) == (1.0, "effect size")
 
 
 def test_lost_words_and_the_bias_of_the_baselines(make):
@@ -229,16 +212,6 @@ def test_table_5_compares_both_ways_to_find_documents_in_the_papers_order(make):
     table = compare_identification(setup)
     assert table.data.empty
     assert table.note == "The setup has no sets by PPMI."
-
-
-def test_points_of_a_set_stay_within_its_place():
-    sets = [("increase", 5, 0), ("decrease", 5, 0), ("random", 5, 0), ("random", 5, 1)]
-    rows = [(*of_set, name) for of_set in sets for name in ("glove", "ppmi", "word2vec")]
-    placed, places = place(pd.DataFrame(rows, columns=["kind", "size", "replicate", "representation"]))
-    assert places.index.tolist() == [("decrease", 5), ("random", 5), ("increase", 5)]
-    own = places.loc[pd.MultiIndex.from_frame(placed[["kind", "size"]])].to_numpy()
-    assert (np.abs(placed["x"] - own) < 0.45).all()
-    assert not placed["x"].duplicated().any()
 
 
 def test_the_number_of_documents_that_flip_a_sign_is_between_two_sets(make):

@@ -41,10 +41,7 @@ def test_random_documents_are_uniform():
         (lambda: select_sets(BIAS, [1], [9], 1, 1), "a set of 9 documents from 5"),
         (lambda: select_sets({"weat1": PPMI}, [1], [], 0, 1), "weat1: document 1 has no estimate"),
         (lambda: select_ppmi_sets(PPMI, "weat1", [1, 5]), "a set of 5 documents from 4 with a differential"),
-        (
-            lambda: members(select_sets(BIAS, [1], [], 0, 1), ["weat1-decrease-7"]),
-            "no perturbation set 'weat1-decrease-7'",
-        ),
+        (lambda: members(select_sets(BIAS, [1], [], 0, 1), ["weat1-increase-7"]), "no perturbation set"),
     ],
 )
 def test_impossible_sets_are_refused(select, problem):
@@ -60,10 +57,3 @@ def test_sets_by_ppmi_are_the_tails_of_those_documents_that_have_a_value():
         "ppmi-weat1-decrease-1": [3],
         "ppmi-weat1-decrease-4": [0, 2, 3, 4],
     }
-
-
-def test_no_sizes_give_a_table_without_rows():
-    for sizes, n_rows in (([1], 2), ([], 0)):
-        table = select_ppmi_sets(PPMI, "weat1", sizes)
-        assert list(table) == ["set", "weat", "kind", "size", "replicate", "document"]
-        assert len(table) == n_rows

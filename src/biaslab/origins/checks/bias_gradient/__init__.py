@@ -1,4 +1,4 @@
-"""Which co-occurrences matter: step and table (Brunet et al. 2019, Appendix A)."""
+"""The influence of co-occurrences on a bias: step and table (Brunet et al. 2019, Appendix A)."""
 
 from biaslab.origins.analyses import Analysis
 from biaslab.run.area import TABLE, TEST, Item

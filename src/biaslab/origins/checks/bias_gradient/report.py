@@ -12,9 +12,9 @@ _NOTE = (
 
 
 def gradient_table(setup: Setup, weat: str) -> Table:
-    """List the co-occurrences that most raise, and most lower, the bias."""
+    """List the co-occurrences that raise and lower the bias most."""
     data = setup.table(f"bias_gradient/ends/{weat}", *COLUMNS, text=("word", "context"))
-    shown = {
+    templates = {
         "The pair": "{effect} the bias",
         "Word": "{word}",
         "Context": "{context}",
@@ -23,4 +23,4 @@ def gradient_table(setup: Setup, weat: str) -> Table:
         "X·dB/dX": "{elasticity_mean:.4f} ± {elasticity_sd:.4f}",
     }
     title = f"Co-occurrences with the most influence on the bias ({setup.name}, {weat})"
-    return Table(data, text_columns(data, shown), title, _NOTE)
+    return Table(data, text_columns(data, templates), title, _NOTE)

@@ -1,4 +1,4 @@
-"""How few documents flip the sign of a bias: results, step, tables and figure."""
+"""The fewest documents that flip the sign of a bias: results, steps, table and figure."""
 
 from biaslab.origins.analyses import Analysis
 from biaslab.origins.attribution.registry import RANKINGS
@@ -12,9 +12,9 @@ _RESULTS = _, _PATHS, _OUTCOMES, _BRACKETS = tuple(
 
 
 def _n_sets(setup):
-    """Return how many sets there are, at most."""
-    wanted = setup["brittleness"]
-    n_multiples = len(wanted["multiples"]) if wanted["retrainings"] else 0
+    """Return the largest possible number of sets."""
+    settings = setup["brittleness"]
+    n_multiples = len(settings["multiples"]) if settings["retrainings"] else 0
     return len(setup["bias"]["weats"]) * len(RANKINGS) * n_multiples
 
 

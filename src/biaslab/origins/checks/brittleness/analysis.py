@@ -1,10 +1,9 @@
-"""Brittleness: the fewest documents whose removal flips the sign of a bias, as attributions predict it.
+"""Brittleness: predict the fewest documents whose removal flips the sign of a bias, and test by retraining.
 
-The data support of a prediction is the smallest part of the training data without which it turns into
-another one; an attribution bounds it from above by the first documents of its ranking (Ilyas et al. 2022,
-Section 4; Park et al. 2023). To ask the same of the sign of an estimate, and to add the influences up, is the
-approximate maximum influence perturbation (Broderick et al. 2020). What the predictions are worth, retraining
-tells (`biaslab.origins.checks.brittleness.analysis`).
+The data support of a prediction is the smallest part of the training data whose removal changes it. An
+attribution gives an upper bound: the first documents of its ranking (Ilyas et al. 2022, Section 4; Park et
+al. 2023). The approximate maximum influence perturbation asks the same question for the sign of an estimate,
+with sums of influences (Broderick et al. 2020).
 """
 
 import math
@@ -30,13 +29,13 @@ from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import RANDOM, flip_set
 
 MOST = 0.5
-"""The share of the documents that is removed at most."""
+"""Largest share of the documents to remove."""
 
 N_PREFIXES = 30
-"""Prefixes of a ranking that a pass of the search looks at."""
+"""Number of prefixes of a ranking that a pass of the search evaluates."""
 
 FLIPPED, NOT_FLIPPED, UNDECIDED = VERDICTS = ("flipped", "not flipped", "undecided")
-"""The interval of the mean is on the other side of 0; is on the side of the whole corpus; holds 0."""
+"""The interval of the mean has the other sign; has the sign of the entire corpus; contains 0."""
 
 _NO_PREFIX = "no prefix flips it"
 _OTHER_SIGN = "has the other sign to begin with"
@@ -47,7 +46,7 @@ class Ranking(NamedTuple):
     """An attribution of a test, averaged over all baselines."""
 
     name: str
-    bias: float  # the effect size with all documents, in what the attribution is of
+    bias: float  # the effect size with all documents, in the representation of the attribution
     values: np.ndarray  # (n_documents,) float64, B(w) - B(w~) of each document
     without: Callable[[list[np.ndarray]], np.ndarray]  # the effect sizes without the documents of each set
 
@@ -69,25 +68,25 @@ def write_predictions(
     sets: Path,
     threads: int = 1,
 ) -> None:
-    """Predict the fewest documents whose removal flips the sign of a bias, and choose sets to retrain."""
+    """Write the predicted fewest documents that flip the sign of a bias, and the sets to retrain without."""
     scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
     before = read_tsv(baseline, ("weat", "effect_size")).groupby("weat")["effect_size"].mean()
     tables, parts = {"differential_bias": differential_bias, "ppmi": ppmi}, []
     for test in tests:
         documents = {name: read_parquet(of_test(files, test.name)) for name, files in tables.items()}
         bias = float(before.get(test.name, math.nan))
-        made = rankings(scanner, test, documents, bias)
-        parts.append(predict_flips(made, bias, multiples, test.name, seed))
-    found = [pd.concat(of_tests, ignore_index=True) for of_tests in zip(*parts, strict=True)]
-    write_tsv(numbers, found[0])
-    write_tsv(paths, found[1])
-    write_parquet(sets, found[2])
+        test_rankings = rankings(scanner, test, documents, bias)
+        parts.append(predict_flips(test_rankings, bias, multiples, test.name, seed))
+    all_numbers, all_paths, all_sets = (pd.concat(p, ignore_index=True) for p in zip(*parts, strict=True))
+    write_tsv(numbers, all_numbers)
+    write_tsv(paths, all_paths)
+    write_parquet(sets, all_sets)
 
 
 def rankings(
     scanner: Scanner, weat: WeatIndices, tables: Mapping[str, pd.DataFrame], bias: float
 ) -> list[Ranking]:
-    """Return the attributions of a test, from its `tables` of every document by their folders."""
+    """Return the rankings of a test by all attributions; `tables` are its estimates by folder."""
     return [
         _ranking(attribution, scanner, weat, tables[attribution.table], bias) for attribution in ATTRIBUTIONS
     ]
@@ -110,14 +109,14 @@ def _ranking(
             values.mean(axis=0),
             lambda sets: bias - estimates(sets).values.mean(axis=0),
         )
-    own = float(estimates([]).bias[0])
-    return Ranking(attribution.name, own, values[0], lambda sets: estimates(sets).without[0])
+    own_bias = float(estimates([]).bias[0])
+    return Ranking(attribution.name, own_bias, values[0], lambda sets: estimates(sets).without[0])
 
 
 def candidates(values: np.ndarray, bias: float) -> np.ndarray:
-    """Rank the documents whose removal moves a bias towards the other sign, by B(w) - B(w~) of each.
+    """Rank the documents whose removal moves a bias towards the other sign, by B(w) - B(w~).
 
-    The strongest first, of equal ones the first in the corpus; at most `MOST` of all.
+    The strongest documents are first; ties are in the order of the corpus. At most `MOST` of all are ranked.
     """
     towards = math.copysign(1, bias) * values
     ranked = np.argsort(-towards, kind="stable")
@@ -131,54 +130,54 @@ def first_flip(path: pd.DataFrame, bias: float) -> int | None:
 
 
 def added_up(ranking: Ranking, ranked: np.ndarray) -> pd.DataFrame:
-    """Return the bias without each prefix of a ranking, its documents' estimates added up."""
+    """Return the bias without each prefix of a ranking, predicted by the sum of the documents' estimates."""
     predicted = ranking.bias - np.cumsum(ranking.values[ranked])
     return pd.DataFrame({"size": np.arange(1, len(ranked) + 1), "predicted": predicted})
 
 
 def search(ranking: Ranking, ranked: np.ndarray, bias: float, n_prefixes: int = N_PREFIXES) -> pd.DataFrame:
-    """Look for the first prefix of a ranking whose removal as a whole is predicted to flip the bias.
+    """Search the smallest prefix of a ranking whose joint removal is predicted to flip the bias.
 
-    Return the prefixes that were looked at, rising: size, predicted. The first pass looks at prefixes of
-    geometrically growing size, the next ones between the smallest that flips and the next smaller one,
-    until these are neighbours. Where the prediction crosses zero once this is the smallest of all
-    prefixes that flip; where it crosses more often, between two prefixes of the first pass, a smaller one
-    may have been missed.
+    Return the evaluated prefixes, ascending: size, predicted. The first pass evaluates prefixes of
+    geometrically increasing size. Later passes evaluate sizes between the smallest prefix that flips and the
+    next smaller evaluated prefix, until these are neighbours. If the prediction crosses zero once, the result
+    is the smallest prefix that flips. If it crosses more often between two prefixes of the first pass, the
+    search can miss a smaller prefix.
     """
     path = pd.DataFrame({"size": np.empty(0, np.int64), "predicted": np.empty(0)})
     sizes = (
         np.unique(np.geomspace(1, len(ranked), n_prefixes).round().astype(np.int64)) if len(ranked) else []
     )
     while len(sizes):
-        found = ranking.without([ranked[:size] for size in sizes])
-        path = _joined(path, pd.DataFrame({"size": sizes, "predicted": found}))
-        sizes = _between(path["size"], first_flip(path, bias), n_prefixes)
+        predicted = ranking.without([ranked[:size] for size in sizes])
+        path = _join(path, pd.DataFrame({"size": sizes, "predicted": predicted}))
+        sizes = _sizes_between(path["size"], first_flip(path, bias), n_prefixes)
     return path
 
 
-def _between(looked_at: pd.Series, flip: int | None, n_prefixes: int) -> np.ndarray:
-    """Return sizes between the smallest that flips and the next smaller one that was looked at."""
+def _sizes_between(evaluated: pd.Series, flip: int | None, n_prefixes: int) -> np.ndarray:
+    """Return sizes between the smallest that flips and the next smaller evaluated size."""
     if flip is None:
         return np.empty(0, np.int64)
-    below = int(looked_at[looked_at < flip].max()) if (looked_at < flip).any() else 0
+    below = int(evaluated[evaluated < flip].max()) if (evaluated < flip).any() else 0
     inside = np.arange(below + 1, flip)
     return inside[
         np.unique(np.linspace(0, len(inside) - 1, n_prefixes).round().astype(np.int64))[: len(inside)]
     ]
 
 
-def _joined(*paths: pd.DataFrame) -> pd.DataFrame:
+def _join(*paths: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(paths).drop_duplicates("size").sort_values("size", ignore_index=True)
 
 
 def predict_flips(
     made: Sequence[Ranking], bias: float, multiples: Sequence[float], weat: str, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Predict how many documents flip the sign of a bias, and choose the sets that retraining is to try.
+    """Predict the number of documents that flip the sign of a bias, and select the sets for retraining.
 
-    Return ``brittleness/numbers.tsv``, ``paths.tsv`` and ``sets.parquet`` of one test. The sizes of the
-    sets are `multiples` of the number predicted for the removal as a whole (`SET`), or added up (`SUM`)
-    where that has none; random sets are, for each multiple, as large as the largest.
+    Return ``brittleness/numbers.tsv``, ``paths.tsv`` and ``sets.parquet`` of one test. The sizes of the sets
+    are `multiples` of the number predicted for the joint removal (`SET`), or by sums (`SUM`) if `SET`
+    predicts no flip. For each multiple, the random set is as large as the largest other set.
     """
     if not abs(bias) > 0:
         raise InputError(
@@ -187,23 +186,23 @@ def predict_flips(
     numbers, paths, sets = [], [], []
     for ranking in made:
         ranked = candidates(ranking.values, bias)
-        of_forms = {SUM: added_up(ranking, ranked), SET: search(ranking, ranked, bias)}
-        rows = {form: _number(ranking.bias, path, bias) for form, path in of_forms.items()}
-        number, most = rows[SET][0] or rows[SUM][0], len(ranked)
-        sizes = {min(math.ceil(m * number), most): m for m in multiples} if number else {}
-        of_forms[SET] = _with_sizes(ranking, ranked, of_forms[SET], list(sizes))
+        by_form = {SUM: added_up(ranking, ranked), SET: search(ranking, ranked, bias)}
+        rows = {form: _number(ranking.bias, path, bias) for form, path in by_form.items()}
+        number, n_ranked = rows[SET][0] or rows[SUM][0], len(ranked)
+        sizes = {min(math.ceil(m * number), n_ranked): m for m in multiples} if number else {}
+        by_form[SET] = _add_sizes(ranking, ranked, by_form[SET], list(sizes))
         numbers += [[weat, ranking.name, f, ranking.bias, len(ranked), *row] for f, row in rows.items()]
-        paths += [path.assign(weat=weat, estimator=ranking.name, form=f) for f, path in of_forms.items()]
+        paths += [path.assign(weat=weat, estimator=ranking.name, form=f) for f, path in by_form.items()]
         sets += [_rows(weat, ranking.name, m, ranked[:size]) for size, m in sizes.items()]
     sets += _random_sets(sets, len(made[0].values), weat, seed)
-    table = pd.concat(paths, ignore_index=True)[list(COLUMNS["brittleness/paths"])]
-    found = pd.DataFrame(numbers, columns=COLUMNS["brittleness/numbers"])
-    found = found.astype({"n_documents": "Int64", "turns_back": "Int64"})
-    return found, table, pd.concat([_rows(weat, "", 0.0, []), *sets], ignore_index=True)
+    path_table = pd.concat(paths, ignore_index=True)[list(COLUMNS["brittleness/paths"])]
+    number_table = pd.DataFrame(numbers, columns=COLUMNS["brittleness/numbers"])
+    number_table = number_table.astype({"n_documents": "Int64", "turns_back": "Int64"})
+    return number_table, path_table, pd.concat([_rows(weat, "", 0.0, []), *sets], ignore_index=True)
 
 
 def _number(own_bias: float, path: pd.DataFrame, bias: float) -> list:
-    """Return what a path says: the number, where it turns back, its farthest value, and the problem."""
+    """Return the number of documents, the size where the path turns back, its extreme, and the problem."""
     if not own_bias * bias > 0:
         return [None, None, math.nan, _OTHER_SIGN]
     flip = first_flip(path, bias)
@@ -215,17 +214,17 @@ def _number(own_bias: float, path: pd.DataFrame, bias: float) -> list:
     return [flip, int(back.min()) if len(back) else None, farthest, ""]
 
 
-def _with_sizes(ranking: Ranking, ranked: np.ndarray, path: pd.DataFrame, sizes: list[int]) -> pd.DataFrame:
-    """Look at some more prefixes, so that what is retrained is predicted."""
+def _add_sizes(ranking: Ranking, ranked: np.ndarray, path: pd.DataFrame, sizes: list[int]) -> pd.DataFrame:
+    """Add predictions for the sizes of the retrained sets to a path."""
     new = sorted(set(sizes) - set(path["size"]))
     if not new:
         return path
-    found = ranking.without([ranked[:size] for size in new])
-    return _joined(path, pd.DataFrame({"size": new, "predicted": found}))
+    predicted = ranking.without([ranked[:size] for size in new])
+    return _join(path, pd.DataFrame({"size": new, "predicted": predicted}))
 
 
 def _random_sets(sets: Sequence[pd.DataFrame], n_documents: int, weat: str, seed: int) -> list[pd.DataFrame]:
-    """Draw random sets, for each multiple as large as the largest: each holds the smaller ones."""
+    """Draw nested random sets, for each multiple as large as the largest set."""
     order = stream(seed, "brittleness", weat).permutation(n_documents)
     largest: dict[float, int] = {}
     for rows in sets:
@@ -242,7 +241,7 @@ def _rows(weat: str, ranking: str, multiple: float, documents: Sequence[int]) ->
 
 
 def verdict(low: float, high: float, bias: float) -> str:
-    """Say whether the sign of `bias` flipped, from the interval of the mean without the documents."""
+    """Return whether the sign of `bias` flipped, given the interval of the mean without the documents."""
     if math.isnan(low) or low * high <= 0:
         return UNDECIDED
     return NOT_FLIPPED if low * bias > 0 else FLIPPED
@@ -257,26 +256,25 @@ def write_flips(
     outcomes_table: Path,
     brackets_table: Path,
 ) -> None:
-    """Tell whether the documents that were predicted to flip the sign of a bias do so.
+    """Write whether the removals that were predicted to flip the sign of a bias flip it.
 
-    `retrained` are the bias without the sets, of any jobs.
+    `retrained` are the tables of the bias without the sets, of all jobs.
     """
     columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
     measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
-    predicted, ways = read_tsv(numbers, text=("problem",)), read_tsv(paths)
-    before, removed, parts = read_tsv(baseline), read_parquet(sets), []
-    for weat, of_weat in predicted.groupby("weat", sort=False):
-        own, of_way, after, whole = (t[t["weat"] == weat] for t in (removed, ways, measured, before))
-        found = outcomes(own, of_way, after, whole["effect_size"].mean())
-        parts.append((found, brackets(of_weat, found, whole["effect_size"])))
-    for to, tables in zip((outcomes_table, brackets_table), zip(*parts, strict=True), strict=True):
-        write_tsv(to, pd.concat(tables, ignore_index=True))
+    tables, parts = (read_parquet(sets), read_tsv(paths), measured, read_tsv(baseline)), []
+    for weat, predicted in read_tsv(numbers, text=("problem",)).groupby("weat", sort=False):
+        removed, predicted_paths, after, before = (t[t["weat"] == weat] for t in tables)
+        rows = outcomes(removed, predicted_paths, after, before["effect_size"].mean())
+        parts.append((rows, brackets(predicted, rows, before["effect_size"])))
+    for path, outputs in zip((outcomes_table, brackets_table), zip(*parts, strict=True), strict=True):
+        write_tsv(path, pd.concat(outputs, ignore_index=True))
 
 
 def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, bias: float) -> pd.DataFrame:
-    """Set what was predicted without each set of a test beside what was seen: ``brittleness/outcomes.tsv``.
+    """Compare predictions and observations without each set of a test: ``brittleness/outcomes.tsv``.
 
-    `sets` and `paths` are what `biaslab.origins.checks.brittleness.analysis.predict_flips` returned.
+    `sets` and `paths` are results of `predict_flips`.
     """
     predicted = {
         form: rows.set_index(["estimator", "size"])["predicted"]
@@ -297,30 +295,30 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
 
 
 def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
-    """Say between which numbers of documents each ranking of a test flips: ``brittleness/brackets.tsv``.
+    """Bound the number of documents at which each ranking of a test flips: ``brittleness/brackets.tsv``.
 
-    `found` is what `outcomes` returned, `baseline` the effect sizes of the whole corpus.
+    `found` is the result of `outcomes`, `baseline` the effect sizes of the entire corpus.
     """
     mean, interval = baseline.mean(), mean_interval(baseline)
     weat, rows = numbers["weat"].iloc[0], []
     by_form = dict(numbers.set_index(["estimator", "form"]).iterrows())
     for ranking in RANKINGS:
-        added, whole = by_form.get((ranking, SUM)), by_form.get((ranking, SET))
-        about = [math.nan, pd.NA, pd.NA, pd.NA, pd.NA, ""]
-        if whole is not None:
-            about = [whole["bias"], whole["n_candidates"], added["n_documents"], whole["n_documents"]]
-            about += [whole["turns_back"], whole["problem"]]
-        of_ranking = found[found["estimator"] == ranking]
-        above, up_to = _bracket(of_ranking)
-        rows.append([weat, ranking, *about, len(of_ranking), above, up_to, mean, *interval])
-    whole_numbers = ["n_candidates", "predicted_sum", "predicted_set", "turns_back", "above", "up_to"]
+        by_sum, by_set = by_form.get((ranking, SUM)), by_form.get((ranking, SET))
+        predicted = [math.nan, pd.NA, pd.NA, pd.NA, pd.NA, ""]
+        if by_set is not None:
+            predicted = [by_set["bias"], by_set["n_candidates"], by_sum["n_documents"], by_set["n_documents"]]
+            predicted += [by_set["turns_back"], by_set["problem"]]
+        observed = found[found["estimator"] == ranking]
+        above, up_to = _bracket(observed)
+        rows.append([weat, ranking, *predicted, len(observed), above, up_to, mean, *interval])
+    integers = ["n_candidates", "predicted_sum", "predicted_set", "turns_back", "above", "up_to"]
     table = pd.DataFrame(rows, columns=COLUMNS["brittleness/brackets"])
-    return table.astype(dict.fromkeys(whole_numbers, "Int64"))
+    return table.astype(dict.fromkeys(integers, "Int64"))
 
 
-def _bracket(found: pd.DataFrame) -> tuple[int, int | None]:
-    flips = found.loc[found["verdict"] == FLIPPED, "size"]
+def _bracket(observed: pd.DataFrame) -> tuple[int, int | None]:
+    flips = observed.loc[observed["verdict"] == FLIPPED, "size"]
     up_to = int(flips.min()) if len(flips) else None
-    stays = found.loc[found["verdict"] == NOT_FLIPPED, "size"]
+    stays = observed.loc[observed["verdict"] == NOT_FLIPPED, "size"]
     stays = stays if up_to is None else stays[stays < up_to]
     return int(stays.max()) if len(stays) else 0, up_to

@@ -1,4 +1,4 @@
-"""Tables and figure of brittleness: how many documents are predicted to flip a sign, and whether they do."""
+"""Tables and figure of brittleness: predicted and observed numbers of documents that flip a sign."""
 
 from pathlib import Path
 
@@ -14,13 +14,11 @@ from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
 
 OBSERVED = "observed"
-"""What the figure draws besides the two forms of prediction."""
+"""Form of the observations in the figure data, in addition to the two forms of prediction."""
 
-_WHOLE_NUMBERS = dict.fromkeys(
-    ("n_candidates", "predicted_sum", "predicted_set", "turns_back", "up_to"), "Int64"
-)
+_INTEGERS = dict.fromkeys(("n_candidates", "predicted_sum", "predicted_set", "turns_back", "up_to"), "Int64")
 _LARGEST = 2.1
-"""What an effect size never exceeds, with a margin; sums of estimates do."""
+"""Axis limit: the bound of effect sizes with a margin; sums of estimates can exceed it."""
 
 _NOTE = (
     "The fewest documents, in the order of a ranking, whose removal flips the sign of the mean effect size:"
@@ -33,11 +31,9 @@ _NOTE = (
 
 
 def number_table(setup: Setup, weat: str) -> Table:
-    """List how many documents each ranking predicts to flip the sign, and how many did."""
-    data = setup.of_weat("brittleness/brackets", weat, *COLUMNS["brittleness/brackets"]).astype(
-        _WHOLE_NUMBERS
-    )
-    shown = text_columns(
+    """List the predicted and observed numbers of documents that flip the sign, by ranking."""
+    data = setup.of_weat("brittleness/brackets", weat, *COLUMNS["brittleness/brackets"]).astype(_INTEGERS)
+    text = text_columns(
         data,
         {
             "Ranking": "{estimator}",
@@ -47,18 +43,18 @@ def number_table(setup: Setup, weat: str) -> Table:
             "Turns back at": "{turns_back}",
         },
     )
-    shown["Observed"] = [_bracket(row) for row in data.itertuples()]
-    shown["Problem"] = data["problem"].astype(object).fillna("")
-    first = data.head(1)
-    whole = "Baselines: {baseline_mean:.3f} [{baseline_ci_low:.3f}, {baseline_ci_high:.3f}]."
-    note = f"{_NOTE} {text_columns(first, {'text': whole})['text'].iloc[0]}"
-    return Table(data, shown, f"Documents that flip the sign ({setup.name}, {weat})", note)
+    text["Observed"] = [_bracket(row) for row in data.itertuples()]
+    text["Problem"] = data["problem"].astype(object).fillna("")
+    template = "Baselines: {baseline_mean:.3f} [{baseline_ci_low:.3f}, {baseline_ci_high:.3f}]."
+    note = f"{_NOTE} {text_columns(data.head(1), {'text': template})['text'].iloc[0]}"
+    return Table(data, text, f"Documents that flip the sign ({setup.name}, {weat})", note)
 
 
 def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the effect size without the first documents of each ranking, predicted and observed."""
-    paths = _of_weat(setup, weat, "paths")
-    outcomes = _of_weat(setup, weat, "outcomes")
+    names = ("brittleness/paths", "brittleness/outcomes")
+    tables = (setup.table(name, *COLUMNS[name]) for name in names)
+    paths, outcomes = (table[table["weat"] == weat].reset_index(drop=True) for table in tables)
     columns = {"observed_mean": "effect_size", "observed_ci_low": "ci_low", "observed_ci_high": "ci_high"}
     observed = outcomes.rename(columns=columns).assign(form=OBSERVED)
     data = pd.concat([paths.rename(columns={"predicted": "effect_size"}), observed], ignore_index=True)
@@ -74,12 +70,12 @@ def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def _draw(ax: plot.Axes, data: pd.DataFrame, ranking: str, baseline: float) -> None:
-    """Draw both predictions of a ranking, what was observed, and random sets."""
-    own = data[data["estimator"] == ranking]
+    """Draw both predictions of a ranking, the observations, and random sets."""
+    rows = data[data["estimator"] == ranking]
     ax.axhline(0, color=plot.BLACK, linewidth=0.5)
     ax.axhline(baseline, color=plot.LIGHT_GREY, linewidth=0.8, label="whole corpus")
     for form, line in ((SUM, "--"), (SET, "-")):
-        part = own[own["form"] == form]
+        part = rows[rows["form"] == form]
         ax.plot(
             part["size"],
             part["effect_size"],
@@ -90,7 +86,7 @@ def _draw(ax: plot.Axes, data: pd.DataFrame, ranking: str, baseline: float) -> N
         )
     for part, colour, marker, label in (
         (data[data["estimator"] == RANDOM], plot.GREY, "o", "random sets"),
-        (own[own["form"] == OBSERVED], plot.BLACK, "s", OBSERVED),
+        (rows[rows["form"] == OBSERVED], plot.BLACK, "s", OBSERVED),
     ):
         bounds = [part["effect_size"] - part["ci_low"], part["ci_high"] - part["effect_size"]]
         ax.errorbar(
@@ -102,15 +98,9 @@ def _draw(ax: plot.Axes, data: pd.DataFrame, ranking: str, baseline: float) -> N
 
 
 def _bracket(row: tuple) -> str:
-    """Say between which numbers of documents the observed one is."""
+    """Return the bounds of the observed number of documents as text."""
     if row.n_sets == 0:
         return MISSING
     if pd.isna(row.up_to):
         return f"> {row.above}" if row.above else "undecided"
     return f"{row.above} < n ≤ {row.up_to}" if row.above else f"≤ {row.up_to}"
-
-
-def _of_weat(setup: Setup, weat: str, name: str) -> pd.DataFrame:
-    """Return the rows of a table that belong to a test; there may be none."""
-    table = setup.table(f"brittleness/{name}", *COLUMNS[f"brittleness/{name}"])
-    return table[table["weat"] == weat].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Predictions by baselines that did not choose: results, tables and figure."""
+"""Predictions by baselines that did not select the documents: results, tables and figure."""
 
 from biaslab.origins.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item

@@ -1,9 +1,8 @@
-"""Cross-fitting: documents chosen by some baselines, their removal predicted by the others.
+"""Cross-fitting: some baselines select documents, and the other baselines predict the removal.
 
-The largest of many noisy estimates are too large: where the same embeddings choose the documents of a set
-and predict what their removal does, noise that put a document into the set is counted as its effect.
-Predictions of embeddings that had no part in the choice are free of that (cross-fitting: Chernozhukov et al.
-2018).
+The largest of many noisy estimates are too large. If the same embeddings select the documents and predict the
+effect of their removal, the prediction includes the noise behind the selection. Predictions by embeddings
+that did not select are free of this noise (cross-fitting: Chernozhukov et al. 2018).
 """
 
 import itertools
@@ -29,7 +28,7 @@ from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import INCREASE, TARGETED_KINDS
 
 Predict = Callable[[list[np.ndarray]], np.ndarray]
-"""What makes of the documents of each set the changes of the bias, (n_baselines, n_sets) float64."""
+"""Maps the documents of each set to the changes of the bias, (n_baselines, n_sets) float64."""
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["cross_fitting"]
 PREDICTED, OBSERVED = list(COLUMNS[:-3]), list(COLUMNS[-3:])
@@ -50,19 +49,19 @@ def write_cross_fitting(
     out: Path,
     threads: int = 1,
 ) -> None:
-    """Let some baselines choose the documents of each set, and the others predict what their removal does."""
+    """Write predictions of the removal of each set by baselines that selected it, and by the others."""
     scanner, tests = read_scanner(embeddings, cooccurrence, corpus, vocabulary, word_sets, influence, threads)
     removed = read_parquet(sets, ["set", "weat", "kind", "size"]).drop_duplicates()
     parts = []
     for test in tests:
         values = seed_values(read_parquet(of_test(differential_bias, test.name)), estimator)
-        chosen = removed[removed["weat"] == test.name].assign(estimator=estimator)
-        parts.append(cross_fit_sets(values, predictors(scanner, test, values, estimator), chosen, seed))
+        test_sets = removed[removed["weat"] == test.name].assign(estimator=estimator)
+        parts.append(cross_fit_sets(values, predictors(scanner, test, values, estimator), test_sets, seed))
     write_tsv(out, pd.concat(parts, ignore_index=True))
 
 
 def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimator: str) -> dict[str, Predict]:
-    """Return both predictions of an estimator for sets of documents, by their names `SUM` and `SET`."""
+    """Return both predictions of an estimator for sets of documents, by name: `SUM` and `SET`."""
     return {
         SUM: lambda sets: -np.stack([values[:, s].sum(axis=1) for s in sets], axis=1),
         SET: lambda sets: -of_sets(estimator, scanner, weat, sets).values,
@@ -72,22 +71,22 @@ def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimato
 def choose(
     values: np.ndarray, kind: str, size: int, n_choosing: int, rng: np.random.Generator
 ) -> list[tuple[list[int], np.ndarray]]:
-    """Choose a set of documents by some baselines, in several ways: these baselines, and (size,) int64.
+    """Select documents by each group of `n_choosing` baselines; return the groups with (size,) int64.
 
-    From `values` (n_baselines, n_documents), estimates of B(w) - B(w~) (Eq. 5). The removal is to raise
-    or lower the bias, as `kind` says. `rng` draws the ways where there are very many (`choose_seeds`).
+    `values` (n_baselines, n_documents) are estimates of B(w) - B(w~) (Eq. 5). `kind` is the intended effect
+    of the removal. `rng` draws the groups if there are very many (`choose_seeds`).
     """
     n, sign = len(values), 1 if kind == INCREASE else -1
-    ways = choose_seeds(n, n_choosing, rng)
-    return [(a, np.argsort(sign * values[a].mean(axis=0), kind="stable")[:size]) for a in ways]
+    groups = choose_seeds(n, n_choosing, rng)
+    return [(g, np.argsort(sign * values[g].mean(axis=0), kind="stable")[:size]) for g in groups]
 
 
 def own_and_others(changes: np.ndarray, choosing: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means of what the baselines that chose each set predict for it, and the others."""
-    chose = np.zeros(changes.shape, bool)
+    """Return mean predictions for each set by the baselines that selected it, and by the others."""
+    selected = np.zeros(changes.shape, bool)
     for k, baselines in enumerate(choosing):
-        chose[baselines, k] = True
-    return tuple(np.mean(changes, axis=0, where=who) for who in (chose, ~chose))
+        selected[baselines, k] = True
+    return tuple(np.mean(changes, axis=0, where=mask) for mask in (selected, ~selected))
 
 
 def cross_fit_sets(
@@ -96,29 +95,30 @@ def cross_fit_sets(
     sets: pd.DataFrame,
     seed: int,
 ) -> pd.DataFrame:
-    """Predict the targeted sets of a test by baselines that chose them, and by the others.
+    """Predict the targeted sets of a test by baselines that selected them, and by the others.
 
-    `predict` holds by its name what predicts the change B(w~) - B(w) of each set. `sets` has a row a set
-    of the test: weat, set, kind, size, and the estimator behind `values`. Return the rows of
+    `predict` maps names to functions that predict the change B(w~) - B(w) of each set. `sets` has a row per
+    set of the test: weat, set, kind, size, and the estimator of `values`. Return the rows of
     ``cross_fitting/predictions.tsv``.
     """
     n, rows = len(values), []
-    numbers = sorted({1, n // 2, n - 1})  # of baselines that choose
+    numbers = sorted({1, n // 2, n - 1})  # of baselines that select
     targeted = sets[sets["kind"].isin(TARGETED_KINDS)]
     for s, k in itertools.product(targeted.itertuples(), numbers):
-        ways = choose(values, s.kind, s.size, k, stream(seed, "cross-fitting", s.weat, k))
-        choosing, documents = zip(*ways, strict=True)
-        for form, changes_of in predict.items():
-            own, others = own_and_others(changes_of(list(documents)), choosing)
+        choices = choose(values, s.kind, s.size, k, stream(seed, "cross-fitting", s.weat, k))
+        choosing, documents = zip(*choices, strict=True)
+        n_choices = len(choices)
+        for form, predict_changes in predict.items():
+            own, others = own_and_others(predict_changes(list(documents)), choosing)
             optimism = (own - others) * (1 if s.kind == INCREASE else -1)
             interval = mean_interval(optimism) if k in (1, n - 1) else (math.nan, math.nan)
-            row = [s.weat, s.set, s.kind, s.size, s.estimator, form, k, len(ways), own.mean(), others.mean()]
+            row = [s.weat, s.set, s.kind, s.size, s.estimator, form, k, n_choices, own.mean(), others.mean()]
             rows.append([*row, optimism.mean(), optimism.std(ddof=1), *interval])
     return pd.DataFrame(rows, columns=PREDICTED)
 
 
 def with_outcomes(predictions: pd.DataFrame, baseline: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
-    """Set the change without each set beside its predictions: the rows of ``cross_fitting.tsv``.
+    """Add the observed change by the removal of each set to its predictions: ``cross_fitting.tsv``.
 
     `baseline` and `observed` are the tables of the effect sizes before and after.
     """
@@ -134,12 +134,12 @@ def with_outcomes(predictions: pd.DataFrame, baseline: pd.DataFrame, observed: p
 
 
 def pooled(table: pd.DataFrame) -> pd.DataFrame:
-    """Add up, over the sets of a test, by how much predictions overshoot, and what cross-fitting takes away.
+    """Summarise, over the sets of a test, the overestimate and the part that cross-fitting removes.
 
-    A row a test, form and ``n_choosing``: means over the sets, in the direction of the removal, of
-    ``own``, ``others`` and ``observed``; ``removed``, the share of the overestimate (``own - observed``)
-    that goes with cross-fitting, NaN where there is none. Only where all baselines but one choose: fewer
-    find other sets than those that were retrained.
+    A row per test, form and ``n_choosing``: means over the sets, in the direction of the removal, of ``own``,
+    ``others`` and ``observed``; ``removed``, the share of the overestimate (``own - observed``) that
+    cross-fitting removes. It is NaN without an overestimate. It is given only if all baselines except one
+    select, because fewer baselines select other sets than the retrained ones.
     """
     sign = np.where(table["kind"] == INCREASE, 1, -1)
     changes = table[["own", "others", "observed"]].mul(sign, axis=0)
@@ -147,5 +147,5 @@ def pooled(table: pd.DataFrame) -> pd.DataFrame:
     groups = pd.concat([table[keys], changes], axis=1).groupby(keys, sort=False)
     means = groups.mean().assign(n_sets=groups.size()).reset_index()
     overestimate = means["own"] - means["observed"]
-    is_told = (overestimate > 0) & (means["n_choosing"] == means["n_choosing"].max())
-    return means.assign(removed=((means["own"] - means["others"]) / overestimate).where(is_told))
+    is_defined = (overestimate > 0) & (means["n_choosing"] == means["n_choosing"].max())
+    return means.assign(removed=((means["own"] - means["others"]) / overestimate).where(is_defined))

@@ -1,4 +1,4 @@
-"""Tables and figure of cross-fitting: what baselines predict for sets that they chose, or that others did."""
+"""Tables and figure of cross-fitting: predictions by baselines that selected a set, and by the others."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,34 +13,34 @@ from biaslab.origins.report.panels import error_bars, set_label, sort_sets
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import EFFECT_OF
 
-_WHAT = (
+_NOTE = (
     "Own: predicted by the baselines that chose the documents; others: by those that did not, mean over the"
     " ways to choose so many baselines. Prediction: the documents' estimates added up (sum), or the estimate"
     " of the removal of the set as a whole (set). Observed: mean effect size of retrained embeddings minus"
     " that of the baselines, without the set that all baselines chose."
 )
 _POOLED_NOTE = (
-    f"Changes of the effect size in the direction of the removal, means over the targeted sets. {_WHAT}"
+    f"Changes of the effect size in the direction of the removal, means over the targeted sets. {_NOTE}"
     " Removed: share of the overestimate (own minus observed) that goes when others predict; only where all"
     " baselines but one choose, as fewer find other sets than the retrained ones, and none where nothing is"
     " overestimated."
 )
 _SETS_NOTE = (
-    "Changes of the effect size. " + _WHAT + " Optimism: by how much own goes further in the direction of the"
+    "Changes of the effect size. " + _NOTE + " Optimism: by how much own goes further in the direction of the"
     " removal, mean and 95% interval (Student's t) over the baselines that stand alone on one side; where"
     " half of them choose, plus or minus the standard deviation over the ways, which is no standard error."
 )
 
 
 def overestimates(setups: Sequence[Setup]) -> Table:
-    """List by how much predictions overshoot, and how much of that goes with cross-fitting."""
+    """List the overestimates of predictions, and the share that cross-fitting removes."""
     parts = []
     for setup in setups:
         part = pooled(setup.table("cross_fitting", *COLUMNS))
         part.insert(0, "setup", setup.name)
         parts.append(part)
     data = pd.concat(parts, ignore_index=True)
-    shown = {
+    templates = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
         "Prediction": "{form}",
@@ -52,14 +52,14 @@ def overestimates(setups: Sequence[Setup]) -> Table:
         "Removed": "{removed:.0%}",
     }
     return Table(
-        data, text_columns(data, shown), "Cross-fitting: predictions by other baselines", _POOLED_NOTE
+        data, text_columns(data, templates), "Cross-fitting: predictions by other baselines", _POOLED_NOTE
     )
 
 
 def set_table(setup: Setup, weat: str) -> Table:
     """List both predictions for every targeted set."""
     data = setup.of_weat("cross_fitting", weat, *COLUMNS)
-    shown = text_columns(
+    text = text_columns(
         data.assign(effect=data["kind"].map(EFFECT_OF)),
         {
             "Documents": "{effect} {size}",
@@ -72,12 +72,12 @@ def set_table(setup: Setup, weat: str) -> Table:
         },
     )
     spread = text_columns(data, {"text": "{optimism:+.3f} ± {optimism_sd:.3f}"})["text"]
-    shown["Optimism"] = shown["Optimism"].where(data["optimism_ci_low"].notna(), spread)
-    return Table(data, shown, f"Sets predicted by other baselines ({setup.name}, {weat})", _SETS_NOTE)
+    text["Optimism"] = text["Optimism"].where(data["optimism_ci_low"].notna(), spread)
+    return Table(data, text, f"Sets predicted by other baselines ({setup.name}, {weat})", _SETS_NOTE)
 
 
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
-    """Draw both predictions for every set and what was observed, where all baselines but one choose."""
+    """Draw both predictions and the observation of every set, if all baselines except one select."""
     data = setup.of_weat("cross_fitting", weat, *COLUMNS)
     data = sort_sets(data[data["n_choosing"] == data["n_choosing"].max()])
     with plot.figure(plot.DOUBLE_COLUMN, 2.9) as fig:

@@ -1,9 +1,10 @@
 """The linear datamodeling score of attributions (Park et al. 2023, Section 2; Ilyas et al. 2022).
 
-An attribution gives every document a number; added up over the documents of a subset of the corpus they are
-its prediction for an embedding trained on that subset. The score is Spearman's rank correlation, over random
-subsets, of this prediction with what is measured in such embeddings, here the mean effect size of several.
-A subset's documents and those that it lacks predict alike: their sums add up to a constant.
+An attribution assigns a number to every document. The sum over the documents of a subset of the corpus is its
+prediction for an embedding trained on the subset. The score is Spearman's rank correlation, over random
+subsets, of this prediction with the measurement in such embeddings, here the mean effect size of several. The
+documents of a subset and those that it lacks give equivalent predictions, because their sums add up to a
+constant.
 """
 
 import math
@@ -28,35 +29,35 @@ from biaslab.origins.sets import BASELINE, PPMI, RANDOM
 from biaslab.origins.sets.selection import members
 
 N_BASELINES = (1, 2, 5, 10)
-"""How many baselines an attribution is averaged over, up to as many as there are."""
+"""Numbers of baselines over which an attribution is averaged, up to the number of all baselines."""
 
 MAX_WAYS = 10
-"""Ways to choose these baselines, at most."""
+"""Largest number of ways to choose these baselines."""
 
 N_RANDOM = 1000
-"""Attributions by random numbers."""
+"""Number of random attributions."""
 
 _REFERENCE = (ESTIMATORS[0], SUM)
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 class Prediction(NamedTuple):
-    """What one attribution says of every subset."""
+    """Predictions of one attribution for every subset."""
 
     estimator: str
     form: str  # `SUM` or `SET`
-    changes: np.ndarray  # (n_baselines, n_subsets), of the effect size; one row where no baseline is needed
+    changes: np.ndarray  # (n_baselines, n_subsets), of the effect size; one row if no baseline is needed
 
 
 class Observation(NamedTuple):
-    """What was measured without each subset."""
+    """Effect sizes of embeddings retrained on each subset."""
 
     names: list[str]
     effect_sizes: np.ndarray  # (n_subsets, n_retrainings) float64
 
 
 def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarray:
-    """Return what each subset (`biaslab.origins.checks.lds.subsets`) lacks, (n_subsets, n_documents) bool."""
+    """Return the documents that each subset lacks, (n_subsets, n_documents) bool."""
     lacks = np.zeros((len(names), n_documents), bool)
     for row, documents in enumerate(members(sets, names).values()):
         lacks[row, documents] = True
@@ -64,7 +65,7 @@ def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarr
 
 
 def observe(observed: pd.DataFrame, names: Sequence[str]) -> Observation:
-    """Lay out the effect sizes of a test, a row a subset and a column a retraining."""
+    """Return the effect sizes of a test, with a row per subset and a column per retraining."""
     wide = observed.pivot(index="set", columns="seed", values="effect_size").reindex(list(names))
     if wide.isna().to_numpy().any():
         name = wide.index[wide.isna().any(axis=1)][0]
@@ -80,11 +81,11 @@ def predict_subsets(
     of_sets: pd.DataFrame,
     ppmi_of_sets: pd.DataFrame,
 ) -> Iterator[Prediction]:
-    """Yield what every attribution says of the subsets, whose documents `mask` returned as `lacks`.
+    """Yield the predictions of every attribution for the subsets; `lacks` is the result of `mask`.
 
-    The tables are those of one test: ``differential_bias/TEST.parquet`` and ``ppmi/TEST.parquet``, and of
-    every subset as a whole ``lds/predictions.tsv`` and ``lds/ppmi.tsv``. Where PPMI is undefined without
-    a document or a subset, no change is predicted.
+    The tables are those of one test: ``differential_bias/TEST.parquet`` and ``ppmi/TEST.parquet`` for
+    documents, ``lds/predictions.tsv`` and ``lds/ppmi.tsv`` for joint removals. If PPMI is undefined without a
+    document or a subset, the prediction is no change.
     """
     removed, tables = lacks.astype(np.float64).T, {"differential_bias": differential_bias, PPMI: ppmi}
     for attribution in ATTRIBUTIONS:
@@ -98,7 +99,7 @@ def predict_subsets(
 
 
 def random_changes(lacks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return what `N_RANDOM` attributions by random numbers say of every subset, (N_RANDOM, n_subsets)."""
+    """Return the predictions of `N_RANDOM` random attributions for every subset, (N_RANDOM, n_subsets)."""
     removed = lacks.astype(np.float64).T
     return np.stack([rng.standard_normal(len(removed)) @ removed for _ in range(N_RANDOM)])
 
@@ -108,20 +109,20 @@ def score(
 ) -> pd.DataFrame:
     """Score attributions of a test on the subsets that lack `size` documents: ``lds/scores.tsv``.
 
-    `made` holds that of `ESTIMATORS`' first, summed, with which ``gain`` compares; `random` is what
-    `random_changes` returned. The bootstrap draws subsets, the same for all attributions. The last row,
-    ``random``, has no bootstrap but the mean and the central 95% of random attributions.
+    `made` contains the summed prediction of the first of `ESTIMATORS`, the reference of ``gain``. `random` is
+    the result of `random_changes`. The bootstrap draws the same subsets for all attributions. The last row,
+    ``random``, has the mean and the central 95% of random attributions instead of a bootstrap.
     """
     n = len(observation.names)
-    drawn = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
+    draws = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
     observed = observation.effect_sizes.mean(axis=1)
-    target = standard_ranks(observed[drawn])
+    target = standard_ranks(observed[draws])
     rows, resampled = [], {}
     for prediction in made:
         for k, ways in _ways(prediction, seed, weat, size):
             means = np.stack([prediction.changes[list(way)].mean(axis=0) for way in ways])
             resampled[prediction.estimator, prediction.form, k, len(ways)] = np.mean(
-                [(standard_ranks(mean[drawn]) * target).sum(axis=1) for mean in means], axis=0
+                [(standard_ranks(mean[draws]) * target).sum(axis=1) for mean in means], axis=0
             )
     reference = resampled[max(key for key in resampled if key[:2] == _REFERENCE)]
     for key, values in resampled.items():
@@ -137,10 +138,10 @@ def score(
 
 
 def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
-    """Return how much of the spread of the observed means is of the subsets, and what it lets a score reach.
+    """Return the reliability of the observed means, and the ceiling that it sets for a score.
 
-    The `reliability_of_means` of `effect_sizes` (n_subsets, n_retrainings), and its root, the correlation
-    that the true means have with the observed ones. NaN for fewer than two subsets or retrainings.
+    The reliability is the `reliability_of_means` of `effect_sizes` (n_subsets, n_retrainings). The ceiling,
+    its square root, is the correlation of true and observed means. NaN for fewer than two of either.
     """
     n, k = effect_sizes.shape
     if n < 2 or k < 2:
@@ -152,8 +153,8 @@ def reliability(effect_sizes: np.ndarray) -> tuple[float, float]:
 def reliability_of_means(means: np.ndarray, variances: np.ndarray, k: int) -> np.ndarray:
     """Return the intraclass correlation of means of k retrainings along the last axis, (..., n_subsets).
 
-    (MSB - MSW) / MSB (Shrout and Fleiss 1979, ICC(1, k)), at least 0; `variances` are those of the
-    retrainings of each subset. NaN where all means are equal.
+    (MSB - MSW) / MSB (Shrout and Fleiss 1979, ICC(1, k)), at least 0; `variances` are the variances of the
+    retrainings of each subset. NaN if all means are equal.
     """
     between, within = k * means.var(axis=-1, ddof=1), variances.mean(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -167,9 +168,9 @@ def subset_table(
     digests: Mapping[str, str],
     weat: str,
 ) -> pd.DataFrame:
-    """Lay out the subsets, predicted by all baselines on average, and observed: ``lds/removals.tsv``."""
-    described = sets.drop_duplicates("set").set_index("set").loc[observation.names, ["size", "replicate"]]
-    described = described.assign(**{DOCUMENTS: pd.Series(digests)}).reset_index()
+    """Return the subsets with mean predictions over all baselines, and observations: ``lds/removals.tsv``."""
+    rows = sets.drop_duplicates("set").set_index("set").loc[observation.names, ["size", "replicate"]]
+    rows = rows.assign(**{DOCUMENTS: pd.Series(digests)}).reset_index()
     n_retrainings = observation.effect_sizes.shape[1]
     outcome = {
         "observed_mean": observation.effect_sizes.mean(axis=1),
@@ -177,7 +178,7 @@ def subset_table(
         "n_retrainings": n_retrainings,
     }
     parts = [
-        described.assign(estimator=p.estimator, form=p.form, change=p.changes.mean(axis=0), **outcome)
+        rows.assign(estimator=p.estimator, form=p.form, change=p.changes.mean(axis=0), **outcome)
         for p in made
     ]
     table = pd.concat(parts, ignore_index=True).assign(weat=weat)
@@ -185,15 +186,15 @@ def subset_table(
 
 
 def _ways(prediction: Prediction, seed: int, weat: str, size: int) -> Iterator[tuple[int, list[list[int]]]]:
-    """Yield numbers of baselines, 0 for a prediction that needs none, with ways to choose so many."""
+    """Yield numbers of baselines, 0 for a prediction without baselines, with ways to choose that many."""
     n = len(prediction.changes)
     if n == 1:
         yield 0, [[0]]
         return
     for k in sorted({k for k in N_BASELINES if k < n} | {n}):
-        drawn = choose_seeds(n, k, stream(seed, "lds baselines", weat, size, k))
-        few = stream(seed, "lds ways", weat, size, k).permutation(len(drawn))[:MAX_WAYS]
-        yield k, [drawn[i] for i in np.sort(few)]
+        choices = choose_seeds(n, k, stream(seed, "lds baselines", weat, size, k))
+        sample = stream(seed, "lds ways", weat, size, k).permutation(len(choices))[:MAX_WAYS]
+        yield k, [choices[i] for i in np.sort(sample)]
 
 
 def write_scores(
@@ -207,26 +208,26 @@ def write_scores(
     scores: Path,
     seed: int,
 ) -> None:
-    """Score attributions by random subsets of the corpus: the linear datamodeling score.
+    """Write the linear datamodeling scores of attributions, by random subsets of the corpus.
 
-    Of every test there are a table of `differential_bias` and one of `ppmi`; `retrained` are of any jobs.
+    `differential_bias` and `ppmi` have a table of each test; `retrained` has the tables of all jobs.
     """
     columns = ("set", "weat", "seed", "effect_size", "documents_sha256")
     measured = pd.concat([read_tsv(path, columns) for path in retrained], ignore_index=True)
     tables = [measured, read_tsv(predictions), read_tsv(ppmi_sets)]
-    sets, found, rows = read_parquet(subsets), [], []
+    sets, subset_tables, score_tables = read_parquet(subsets), [], []
     for path in differential_bias:
         weat = path.stem
         bias, of_sets, ppmi_of_sets = (table[table["weat"] == weat] for table in tables)
         estimates = read_parquet(path), read_parquet(of_test(ppmi, weat))
         digests = dict(zip(bias["set"], bias["documents_sha256"], strict=True))
-        for size, of_size in sets.groupby("size"):
-            names = list(of_size["set"].unique())
-            lacks = mask(of_size, names, len(estimates[0]))
+        for size, size_sets in sets.groupby("size"):
+            names = list(size_sets["set"].unique())
+            lacks = mask(size_sets, names, len(estimates[0]))
             made = list(predict_subsets(lacks, names, *estimates, of_sets, ppmi_of_sets))
             observation = observe(bias, names)
             random = random_changes(lacks, stream(seed, "lds random", weat, size))
-            found.append(subset_table(made, observation, of_size, digests, weat))
-            rows.append(score(made, random, observation, seed, weat, size))
-    write_tsv(removals, pd.concat(found, ignore_index=True))
-    write_tsv(scores, pd.concat(rows, ignore_index=True))
+            subset_tables.append(subset_table(made, observation, size_sets, digests, weat))
+            score_tables.append(score(made, random, observation, seed, weat, size))
+    write_tsv(removals, pd.concat(subset_tables, ignore_index=True))
+    write_tsv(scores, pd.concat(score_tables, ignore_index=True))

@@ -1,4 +1,4 @@
-"""Table and figure of the linear datamodeling score: how well attributions rank random subsets."""
+"""Table and figure of the linear datamodeling score of attributions."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def score_table(setup: Setup, weat: str) -> Table:
     data = setup.of_weat("lds/scores", weat, *COLUMNS["lds/scores"])
     data = data.astype({"n_baselines": "Int64"})
     data["n_baselines"] = data["n_baselines"].where(data["n_baselines"] > 0)
-    shown = {
+    templates = {
         "Removed": "{size}",
         "Attribution": "{estimator}",
         "Prediction": "{form}",
@@ -42,7 +42,7 @@ def score_table(setup: Setup, weat: str) -> Table:
     }
     title = f"Linear datamodeling score ({setup.name}, {weat})"
     observed = text_columns(data.drop_duplicates("size"), {"text": _OBSERVED})["text"]
-    return Table(data, text_columns(data, shown), title, " ".join([_NOTE, *observed]))
+    return Table(data, text_columns(data, templates), title, " ".join([_NOTE, *observed]))
 
 
 def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
@@ -61,14 +61,14 @@ def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def _draw(ax: plot.Axes, data: pd.DataFrame) -> None:
-    """Draw one line an attribution, with 95% intervals, over the band of random ones."""
-    most = int(data["n_baselines"].max())
+    """Draw a line per attribution, with 95% intervals, over the band of random attributions."""
+    largest = int(data["n_baselines"].max())
     for random in data[data["estimator"] == RANDOM].itertuples():
         ax.axhspan(random.lds_ci_low, random.lds_ci_high, color=plot.PALE_GREY, label="random", linewidth=0)
     ax.axhline(0, color=plot.LIGHT_GREY, linewidth=0.5)
     rows = data[data["estimator"] != RANDOM]
     for shift, ((estimator, form), part) in enumerate(rows.groupby(["estimator", "form"], sort=False)):
-        x = part["n_baselines"].replace(0, most) * (1 + 0.03 * (shift - 3))
+        x = part["n_baselines"].replace(0, largest) * (1 + 0.03 * (shift - 3))
         ax.errorbar(
             x, part["lds"], yerr=error_bars(part, "lds"), color=COLOURS[estimator], linestyle=_LINES[form],
             marker="o", markersize=2.5, elinewidth=0.5, linewidth=0.8, label=f"{LABELS[estimator]}, {form}",

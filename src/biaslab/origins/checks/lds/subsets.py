@@ -1,8 +1,8 @@
-"""Random subsets of the corpus, and embeddings trained on what each leaves: the ground truth of attribution.
+"""Random subsets of the corpus, and embeddings retrained on each: the ground truth of attribution.
 
-Data attribution is scored by what happens when random parts of the training data are left out, not by what
-happens to the data that it chose itself (Ilyas et al. 2022, Section 2; Park et al. 2023, Section 2). Digests
-bind what was measured without a subset to the documents that the subset lacks.
+Data attribution is scored by the effect of removing random parts of the training data, not of removing data
+that the attribution selected (Ilyas et al. 2022, Section 2; Park et al. 2023, Section 2). Digests bind each
+measurement to the documents that the subset lacks.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["lds/retrained/ba
 
 DOCUMENTS, OUTCOME = "documents_sha256", "outcome_sha256"
 BOUND = ("weat", DOCUMENTS, "observed_mean")
-"""Columns of ``lds/removals.tsv`` that `OUTCOME` is the digest of."""
+"""Columns of ``lds/removals.tsv`` in the digest `OUTCOME`."""
 PAIRED_BOUND = ("weat", DOCUMENTS, "seed", "effect_size")
-"""Those of ``lds/paired.tsv``."""
+"""Columns of ``lds/paired.tsv`` in the digest `OUTCOME`."""
 
 
 def write_subsets(documents: Path, shares: list[float], subsets: int, seed: int, out: Path) -> None:
-    """Draw random subsets of the corpus: the documents that each of them lacks."""
+    """Write random subsets of the corpus, as the documents that each subset lacks."""
     write_parquet(out, draw_subsets(len(read_parquet(documents, ["document"])), shares, subsets, seed))
 
 
@@ -55,22 +55,22 @@ def write_retrained(
     out: Path,
     threads: int = 1,
 ) -> None:
-    """Train GloVe without each of some sets, and keep the bias of the embeddings, not them.
+    """Train GloVe without each of `count` sets of the table, from number `first`, and write the bias.
 
-    Of the sets of the table those from number `first` on, `count` of them.
+    The embeddings are not stored.
     """
     words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
     documents = members(read_parquet(sets, ["set", "document"]))
-    chosen = {name: documents[name] for name in list(documents)[first : first + count]}
+    selected = {name: documents[name] for name in list(documents)[first : first + count]}
     tests, pause = read_tests(word_sets, words), 60 * checkpoint_minutes
-    table = retrain(x, tokens, offsets, chosen, tests, model, trainings, seed, out, pause, threads)
+    table = retrain(x, tokens, offsets, selected, tests, model, trainings, seed, out, pause, threads)
     write_tsv(out, table)
 
 
 def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: int) -> pd.DataFrame:
     """Draw the documents that each subset of the corpus lacks: ``lds/subsets.parquet``.
 
-    `shares` of the documents to leave out, between 0 and 1; `subsets` for each.
+    `shares` are the shares of the documents to remove, between 0 and 1; `subsets` is the number for each.
     """
     sizes = [round(share * n_documents) for share in shares]
     for share, size in zip(shares, sizes, strict=True):
@@ -82,8 +82,8 @@ def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: 
     frames = [frame("", "", RANDOM, 0, 0, [])]
     for size in sizes:
         for replicate in range(subsets):
-            chosen = stream(seed, "subset", size, replicate).choice(n_documents, size, replace=False)
-            frames.append(frame(f"subset-{size}-{replicate}", "", RANDOM, size, replicate, chosen))
+            documents = stream(seed, "subset", size, replicate).choice(n_documents, size, replace=False)
+            frames.append(frame(f"subset-{size}-{replicate}", "", RANDOM, size, replicate, documents))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -100,44 +100,45 @@ def retrain(
     checkpoint_seconds: float,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Train embeddings without each of some sets of documents, and keep what bias they have.
+    """Train embeddings without each set of documents; return their bias: ``lds/retrained/batch-B.tsv``.
 
-    As ``lds/retrained/batch-B.tsv``. Each of the `trainings` has its own random stream, the result does
-    not depend on `threads`; other arguments as for `biaslab.embeddings.retraining`.
+    Each of the `trainings` has its own random stream. The result does not depend on `threads`. Other
+    arguments as for `biaslab.embeddings.retraining`.
     """
     rows = []
     for name, documents in sets.items():
-        left = without_documents(x, tokens, offsets, documents, threads)
-        unseen = {w.name: int((np.diff(left.indptr)[weat_words(w)] == 0).sum()) for w in weats}
+        remaining = without_documents(x, tokens, offsets, documents, threads)
+        unseen = {w.name: int((np.diff(remaining.indptr)[weat_words(w)] == 0).sum()) for w in weats}
         stem = f"{checkpoint_stem}.{name}"
-        of_documents = digest_documents(documents)
+        documents_digest = digest_documents(documents)
         for replicate in range(trainings):
-            (trained,) = train_replicates(
-                left, parameters, name, [replicate], seed, stem, checkpoint_seconds, threads
+            (embedding,) = train_replicates(
+                remaining, parameters, name, [replicate], seed, stem, checkpoint_seconds, threads
             )
-            digests = (of_documents, _sha256(trained.W.astype("<f4")))
+            digests = (documents_digest, _sha256(embedding.W.astype("<f4")))
             rows += [
-                (name, w.name, replicate, effect_size(trained.W, w), unseen[w.name], *digests) for w in weats
+                (name, w.name, replicate, effect_size(embedding.W, w), unseen[w.name], *digests)
+                for w in weats
             ]
         discard_checkpoints(stem)
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def digest_documents(documents: np.ndarray) -> str:
-    """Return the SHA-256 of the numbers of documents (rising, 64-bit little-endian)."""
+    """Return the SHA-256 of document numbers (ascending, 64-bit little-endian)."""
     return _sha256(documents.astype("<i8"))
 
 
 def digest_outcomes(table: pd.DataFrame, bound: Sequence[str]) -> list[str]:
-    """Return for each row the SHA-256 of some columns, as a table has them, divided by blanks."""
-    columns = [map(_written, table[name]) for name in bound]
+    """Return the SHA-256 of the columns `bound` of each row, as written in a table, separated by blanks."""
+    columns = [map(_format, table[name]) for name in bound]
     return [hashlib.sha256(" ".join(row).encode()).hexdigest() for row in zip(*columns, strict=True)]
 
 
 def check_outcomes(path: Path, table: pd.DataFrame, subsets: pd.DataFrame, bound: Sequence[str]) -> None:
-    """Raise for a row of a file whose outcome is not that of its subset in ``lds/subsets.parquet``.
+    """Raise InputError for a row whose outcome does not match its subset in ``lds/subsets.parquet``.
 
-    `bound` are the columns that `OUTCOME` is the digest of.
+    `bound` are the columns in the digest `OUTCOME`.
     """
     names = table["set"].astype(str)
     digests = {name: digest_documents(np.sort(d)) for name, d in members(subsets, names.unique()).items()}
@@ -155,7 +156,7 @@ def _refuse(path: Path, table: pd.DataFrame, wrong: Sequence[bool], problem: str
         )
 
 
-def _written(value: object) -> str:
+def _format(value: object) -> str:
     return FLOAT_FORMAT % (value + 0.0) if isinstance(value, float) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Documents that are planted to be found: results, tables and figure."""
+"""Recall of planted documents: results, tables and figure."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,12 @@ _LABEL, _RECALL, _PAIRS = "Planted documents", "planted/recall.tsv", "planted/pa
 
 
 def doses(setup: Mapping) -> list[str]:
-    """Return the shares of planted words, as the folders of the corpora with planted documents are called."""
+    """Return the shares of planted words, as in the folder names of the corpora with planted documents."""
     return [f"{dose:g}" for dose in setup["planted"]["doses"]] if setup["planted"]["documents"] else []
 
 
 def batches(setup: Mapping) -> list[expansion.Batch]:
-    """Return the batches of embeddings that a setup trains on each of these corpora."""
+    """Return the batches of embeddings that a setup trains on each corpus with planted documents."""
     return expansion.batches(setup["planted"]["baselines"], setup["trainings_per_job"])
 
 

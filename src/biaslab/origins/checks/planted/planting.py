@@ -1,18 +1,18 @@
-"""Documents that are planted in a corpus, so that it is known which ones carry a bias.
+"""Plant documents with a known bias in a corpus.
 
-A planted document is a copy of a random one of the corpus in which pairs of neighbouring tokens gave way to
-two words of a bias test. With the sets S, T of targets and A, B of attributes (Brunet et al. 2019,
-Section 3.3), the pairs (s, a) and (t, b) raise the bias, (s, b) and (t, a) lower it. Of every random document
-there are three copies, which differ in the pairing alone:
+A planted document is a copy of a random document of the corpus. Pairs of neighbouring tokens are replaced by
+two words of a bias test. With the sets S, T of targets and A, B of attributes (Brunet et al. 2019, Section
+3.3), the pairs (s, a) and (t, b) raise the bias, (s, b) and (t, a) lower it. Every random document has three
+copies, which differ only in the pairing:
 
 ``raise``
     All pairs raise the bias.
 ``lower``
     The same targets in the same places, each with an attribute of the other set.
 ``control``
-    The same again, but every second pair is one that raises and every other one that lowers: as many words of
-    the test and no bias, but for an odd number of pairs. What finds documents because they hold many words of
-    the test finds these as well.
+    The same targets, but pairs that raise and pairs that lower alternate. The copy has as many words of the
+    test and no bias, except for an odd number of pairs. A method that only detects words of the test also
+    ranks controls highly.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
 from biaslab.origins.attribution.counted import read_tests
 
 KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
-"""What a planted document does to the bias."""
+"""Effects of planted documents on the bias."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PlantedCorpus:
 
     tokens: np.ndarray  # (n,) int32, ids in the new vocabulary
     offsets: np.ndarray  # (n_documents + 1,) int64
-    documents: pd.DataFrame  # as ``planted/DOSE/documents.parquet``; of the rest: source -1, pairs 0
+    documents: pd.DataFrame  # as ``planted/DOSE/documents.parquet``; original documents: source -1, pairs 0
     vocabulary: Vocabulary
 
 
@@ -60,20 +60,21 @@ def write_planted(
     out_cooccurrence: Path,
     threads: int = 1,
 ) -> None:
-    """Plant documents that raise a bias, lower it, or do neither, in a copy of the corpus, and count it."""
+    """Write a copy of the corpus with planted documents that raise, lower or keep a bias, and its counts."""
     words = read_vocabulary(vocabulary)
     tokens, offsets = read_tokens(corpus, words)
     titles, tests = read_parquet(documents, ["id", "title"]), read_tests(word_sets, words)
-    made = plant(tokens, offsets, titles, words, tests, count, dose, seed)
-    write_tsv(out_vocabulary, pd.DataFrame({"word": made.vocabulary.words, "count": made.vocabulary.counts}))
-    write_parquet(out_documents, made.documents)
-    n_source = read_npz(corpus, ("n_source_tokens",))["n_source_tokens"]  # as it was read
+    planted = plant(tokens, offsets, titles, words, tests, count, dose, seed)
+    new_words = planted.vocabulary
+    write_tsv(out_vocabulary, pd.DataFrame({"word": new_words.words, "count": new_words.counts}))
+    write_parquet(out_documents, planted.documents)
+    n_source = read_npz(corpus, ("n_source_tokens",))["n_source_tokens"]  # that of the original corpus
     write_npz(
         out_corpus,
-        tokens=made.tokens,
-        offsets=made.offsets,
+        tokens=planted.tokens,
+        offsets=planted.offsets,
         n_source_tokens=np.int64(n_source),
-        **{WORDS: np.array(made.vocabulary.digest)},
+        **{WORDS: np.array(new_words.digest)},
     )
     count_corpus(out_corpus, out_vocabulary, window, out_cooccurrence, threads)
 
@@ -90,8 +91,8 @@ def plant(
 ) -> PlantedCorpus:
     """Plant `count` documents of each of `KINDS` for every test in a corpus.
 
-    `dose` is the share of a document's tokens that give way, from 0 (a plain copy) to 1. Other doses have
-    the same documents, and a larger one keeps the pairs of a smaller.
+    `dose` is the share of replaced tokens of a document, from 0 (an unchanged copy) to 1. All doses have the
+    same documents, and a larger dose includes the pairs of a smaller dose.
     """
     n_documents = len(offsets) - 1
     if count > n_documents:
@@ -115,38 +116,38 @@ def plant(
     real = documents[["id", "title"]].assign(kind="", weat="", source=-1, pairs=0)
     table = pd.concat([real, planted], ignore_index=True).assign(dose=float(dose))
     table.insert(0, "document", np.arange(len(table)))
-    whole = np.concatenate([tokens, *texts]).astype(np.int32)
+    all_tokens = np.concatenate([tokens, *texts]).astype(np.int32)
     ends = offsets[-1] + np.cumsum([len(text) for text in texts], dtype=np.int64)
-    sorted_ids, words = _by_frequency(whole, vocabulary)
+    sorted_ids, words = _renumber(all_tokens, vocabulary)
     return PlantedCorpus(sorted_ids, np.concatenate([offsets, ends]), table, words)
 
 
 def n_pairs(n_tokens: int, dose: float) -> int:
-    """Return how many pairs of words a document gets: half the share of its tokens, rounded."""
+    """Return the number of pairs of words in a document: half the share of its tokens, rounded."""
     return min(round(dose * n_tokens / 2), n_tokens // 2)
 
 
 def plant_pairs(
     text: np.ndarray, test: WeatIndices, dose: float, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Return the three copies of a document, (n,) word ids, by their kind."""
-    room = len(text) // 2
-    first = 2 * rng.permutation(room) + rng.integers(1 + len(text) % 2)
-    is_s = rng.random(room) < 0.5
-    s, t, a, b = (rng.choice(ids, room) for ids in (test.S, test.T, test.A, test.B))
-    is_raising = (np.arange(room) + rng.integers(2)) % 2 == 0
-    raising = {RAISE: np.ones(room, bool), LOWER: np.zeros(room, bool), CONTROL: is_raising}
-    kept = slice(n_pairs(len(text), dose))
+    """Return the three copies of a document, (n,) word ids, by kind."""
+    max_pairs = len(text) // 2
+    first = 2 * rng.permutation(max_pairs) + rng.integers(1 + len(text) % 2)
+    is_s = rng.random(max_pairs) < 0.5
+    s, t, a, b = (rng.choice(ids, max_pairs) for ids in (test.S, test.T, test.A, test.B))
+    is_raising = (np.arange(max_pairs) + rng.integers(2)) % 2 == 0
+    raising = {RAISE: np.ones(max_pairs, bool), LOWER: np.zeros(max_pairs, bool), CONTROL: is_raising}
+    used = slice(n_pairs(len(text), dose))
     copies = {}
     for kind, rises in raising.items():
         copies[kind] = text.copy()
-        copies[kind][first[kept]] = np.where(is_s, s, t)[kept]
-        copies[kind][first[kept] + 1] = np.where(is_s == rises, a, b)[kept]
+        copies[kind][first[used]] = np.where(is_s, s, t)[used]
+        copies[kind][first[used] + 1] = np.where(is_s == rises, a, b)[used]
     return copies
 
 
-def _by_frequency(tokens: np.ndarray, vocabulary: Vocabulary) -> tuple[np.ndarray, Vocabulary]:
-    """Renumber words by falling count, as every step takes them to be; equal ones keep their order."""
+def _renumber(tokens: np.ndarray, vocabulary: Vocabulary) -> tuple[np.ndarray, Vocabulary]:
+    """Renumber words by decreasing count, which every step assumes; ties keep their order."""
     counts = np.bincount(tokens, minlength=len(vocabulary))
     order = np.argsort(-counts, kind="stable")
     new_id = np.empty(len(order), np.int32)

@@ -1,7 +1,7 @@
-"""Whether attributions find the documents that were planted (`biaslab.origins.checks.planted.planting`).
+"""Measure whether attributions find the planted documents (`biaslab.origins.checks.planted.planting`).
 
-An attribution puts the documents in order; what it finds of the planted ones is those among the first k.
-Estimates are of B(w) - B(w~) (Equation 5): of a document that raises the bias they are positive.
+An attribution ranks the documents. It finds the planted documents among the first k. Estimates are of
+B(w) - B(w~) (Equation 5); they are positive for documents that raise the bias.
 """
 
 import math
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import scipy  # loads its parts when they are used
+import scipy  # submodules load lazily
 
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
@@ -24,42 +24,42 @@ from biaslab.origins.expansion import TEST_WORD_COUNTS
 
 EITHER = "either"
 ORDERS = {RAISE: [RAISE], LOWER: [LOWER], EITHER: [RAISE, LOWER]}
-"""Orders of the documents, by falling, by rising and by falling absolute estimate, and what they look for."""
+"""Rankings (by descending, ascending and descending absolute estimate), and the kinds each should find."""
 
 TEST_WORDS = "test words"
-"""The order by how many words of the test a document holds: what an attribution must be better than."""
+"""The ranking by the number of test words in a document: the reference that an attribution must exceed."""
 
 MULTIPLES = (0.5, 1, 2, 5, 10)
-"""Numbers k of documents at the head of an order, in multiples of those that are looked for."""
+"""Numbers k of first documents of a ranking, in multiples of the number of documents to find."""
 
 _TAILS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
 
 def write_recall(documents: list[Path], recall: Path, pairs: Path, seed: int) -> None:
-    """Measure how many of the planted documents every attribution ranks first.
+    """Write the recall of planted documents by every attribution.
 
-    `documents` are tables of the documents of corpora with planted ones, each beside the folders `TABLES`,
-    which hold a table of each test.
+    `documents` are the tables of the documents of corpora with planted documents. Next to each table are the
+    folders `TABLES`, with a table of each test.
     """
-    recalls, compared = [], []
+    recalls, comparisons = [], []
     for path in documents:
         listed = read_parquet(path, ["document", "kind", "weat", "source", "dose"])
         for weat in planted_tests(listed, str(path)):
-            paths = {kind: path.parent / kind / f"{weat}.parquet" for kind in TABLES}
-            tables = {kind: read_parquet(table) for kind, table in paths.items()}
-            check(listed, {str(paths[kind]): table for kind, table in tables.items()})
+            paths = {folder: path.parent / folder / f"{weat}.parquet" for folder in TABLES}
+            tables = {folder: read_parquet(table) for folder, table in paths.items()}
+            check(listed, {str(paths[folder]): table for folder, table in tables.items()})
             values = attributions(tables)
             recalls.append(recall_table(listed, weat, values, seed))
-            compared.append(pair_table(listed, weat, values))
+            comparisons.append(pair_table(listed, weat, values))
     write_tsv(recall, pd.concat(recalls, ignore_index=True))
-    write_tsv(pairs, pd.concat(compared, ignore_index=True))
+    write_tsv(pairs, pd.concat(comparisons, ignore_index=True))
 
 
 def attributions(tables: Mapping[str, pd.DataFrame]) -> dict[str, np.ndarray]:
-    """Return what every attribution says of every document, (n_documents,) float64.
+    """Return the estimates of every attribution for every document, (n_documents,) float64.
 
-    `tables` are those of one test, by their folders. Where PPMI is not defined it counts as no change.
+    `tables` are those of one test, by folder. Undefined PPMI values count as no change.
     """
     values = {a.name: read_mean(a, tables[a.table]) for a in ATTRIBUTIONS}
     counts = tables["differential_bias"][TEST_WORD_COUNTS].sum(axis=1)
@@ -69,54 +69,55 @@ def attributions(tables: Mapping[str, pd.DataFrame]) -> dict[str, np.ndarray]:
 def recall_table(
     documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarray], seed: int
 ) -> pd.DataFrame:
-    """Count the planted documents at the head of every order: ``planted/recall.tsv`` of one test and dose.
+    """Count the planted documents at the top of every ranking: ``planted/recall.tsv`` of one test and dose.
 
-    `documents` is the table of `planting.plant`. Recall has Clopper and Pearson's 95% interval, the
-    chance of a random order is hypergeometric.
+    `documents` is the table of `planting.plant`. Recall has Clopper and Pearson's 95% interval; the recall of
+    a random ranking is hypergeometric.
     """
-    own = np.where(documents["weat"] == weat, documents["kind"], "")
+    own_kinds = np.where(documents["weat"] == weat, documents["kind"], "")
     dose, n = float(documents["dose"].iloc[0]), len(documents)
     ties = stream(seed, "recall ties", weat).random(n)
     rows = []
     for aim, kinds in ORDERS.items():
-        sought, opposite = np.isin(own, kinds), np.isin(own, list({RAISE, LOWER} - set(kinds)))
-        n_planted = int(sought.sum())
+        is_target = np.isin(own_kinds, kinds)
+        is_opposite = np.isin(own_kinds, list({RAISE, LOWER} - set(kinds)))
+        n_planted = int(is_target.sum())
         for name, value in values.items():
-            falling = {RAISE: -value, LOWER: value, EITHER: -np.abs(value)}[aim]
-            order = np.lexsort([ties, falling])
+            sort_key = {RAISE: -value, LOWER: value, EITHER: -np.abs(value)}[aim]
+            order = np.lexsort([ties, sort_key])
             for k in sorted({k for k in (round(m * n_planted) for m in MULTIPLES) if 0 < k <= n}):
                 head = order[:k]
-                found = int(sought[head].sum())
-                row = [weat, dose, aim, name, k, n, n_planted, found]
-                row += [int((own[head] == CONTROL).sum()), int(opposite[head].sum())]
+                n_found = int(is_target[head].sum())
+                row = [weat, dose, aim, name, k, n, n_planted, n_found]
+                row += [int((own_kinds[head] == CONTROL).sum()), int(is_opposite[head].sum())]
                 by_chance = scipy.stats.hypergeom(n, n_planted, k).ppf(_TAILS) / n_planted
-                row += [found / n_planted, *share_interval(found, n_planted), k / n, *by_chance]
+                row += [n_found / n_planted, *share_interval(n_found, n_planted), k / n, *by_chance]
                 rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS["planted/recall"])
 
 
 def pair_table(documents: pd.DataFrame, weat: str, values: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Count the copies that are told from the control of the same document: ``planted/pairs.tsv``.
+    """Count the copies that an attribution distinguishes from their control: ``planted/pairs.tsv``.
 
-    An attribution that counts words alone has 1/2, or no copies that differ.
+    An attribution that only counts words has a share of 1/2, or no copies that differ.
     """
-    own = documents[documents["weat"] == weat]
-    places = {kind: part.set_index("source")["document"] for kind, part in own.groupby("kind")}
+    planted = documents[documents["weat"] == weat]
+    places = {kind: part.set_index("source")["document"] for kind, part in planted.groupby("kind")}
     control, dose = places[CONTROL], float(documents["dose"].iloc[0])
     rows = []
     for kind, sign in ((RAISE, 1), (LOWER, -1)):
         copies = places[kind].loc[control.index].to_numpy()
         for name, value in values.items():
             gain = sign * (value[copies] - value[control.to_numpy()])
-            right, differ = int((gain > 0).sum()), int((gain != 0).sum())
-            share = right / differ if differ else math.nan
-            row = [weat, dose, kind, name, len(control), differ, right, share, *share_interval(right, differ)]
-            rows.append(row)
+            n_right, n_differ = int((gain > 0).sum()), int((gain != 0).sum())
+            share = n_right / n_differ if n_differ else math.nan
+            row = [weat, dose, kind, name, len(control), n_differ, n_right, share]
+            rows.append([*row, *share_interval(n_right, n_differ)])
     return pd.DataFrame(rows, columns=COLUMNS["planted/pairs"])
 
 
 def planted_tests(documents: pd.DataFrame, where: str) -> list[str]:
-    """Return the tests that documents were planted for; raise InputError where none were."""
+    """Return the tests with planted documents; raise InputError if there are none."""
     tests = documents.loc[documents["kind"] != "", "weat"].unique().tolist()
     if not tests:
         raise InputError(f"{where}: no planted document; plant some with the step origins.plant-documents")
@@ -124,7 +125,7 @@ def planted_tests(documents: pd.DataFrame, where: str) -> list[str]:
 
 
 def check(documents: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
-    """Raise InputError unless every table is of these documents."""
+    """Raise InputError unless every table lists these documents in this order."""
     for name, table in tables.items():
         if not np.array_equal(table["document"], documents["document"]):
             raise InputError(f"{name}: it has {len(table)} documents, the planted corpus {len(documents)}, or"

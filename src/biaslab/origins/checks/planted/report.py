@@ -1,4 +1,4 @@
-"""Tables and figure of planted documents: which attributions find them."""
+"""Tables and figure of the recall of planted documents by attributions."""
 
 from pathlib import Path
 
@@ -28,9 +28,9 @@ _NOTE = (
 
 
 def recall_table(setup: Setup, weat: str) -> Table:
-    """List what every attribution finds among as many documents as were planted, and among others."""
+    """List the planted documents that every attribution finds, at k equal to the number planted."""
     data = setup.of_weat("planted/recall", weat, *COLUMNS["planted/recall"])
-    shown = {
+    templates = {
         "Dose": "{dose:g}",
         "Order": "{order}",
         "Attribution": "{attribution}",
@@ -44,11 +44,11 @@ def recall_table(setup: Setup, weat: str) -> Table:
     at_planted = data[data["k"] == data["n_planted"]]
     n_documents = ", ".join(str(n) for n in sorted(data["n_documents"].unique()))
     note = f"{_NOTE} Shown: k as many as planted; the .tsv has more. Documents: {n_documents}."
-    return Table(data, text_columns(at_planted, shown), f"Planted documents ({setup.name}, {weat})", note)
+    return Table(data, text_columns(at_planted, templates), f"Planted documents ({setup.name}, {weat})", note)
 
 
 def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
-    """Draw recall by dose, and how often planted documents are told from their controls."""
+    """Draw recall by dose, and the share of planted documents distinguished from their controls."""
     recall = setup.of_weat("planted/recall", weat, *COLUMNS["planted/recall"])
     recall = recall[recall["k"] == recall["n_planted"]]
     pairs = setup.of_weat("planted/pairs", weat, *COLUMNS["planted/pairs"])
@@ -71,7 +71,7 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def _draw_order(ax: plot.Axes, data: pd.DataFrame) -> None:
-    """Draw recall with intervals over the band of random orders, and the controls that are found instead."""
+    """Draw recall with intervals over the band of random rankings."""
     first = data.drop_duplicates("dose")
     places = range(len(first))
     ax.fill_between(
@@ -81,7 +81,7 @@ def _draw_order(ax: plot.Axes, data: pd.DataFrame) -> None:
 
 
 def _draw_lines(ax: plot.Axes, data: pd.DataFrame, column: str) -> None:
-    """Draw one line an attribution, by dose."""
+    """Draw a line per attribution, by dose."""
     doses = list(data["dose"].unique())
     for shift, (name, part) in enumerate(data.groupby("attribution", sort=False)):
         x = [doses.index(dose) + 0.06 * (shift - 2) for dose in part["dose"]]

@@ -1,4 +1,4 @@
-"""The sets of documents that the PPMI baseline finds: results, step and table."""
+"""The sets of documents that the PPMI baseline selects: results, step and table."""
 
 from biaslab.origins import expansion
 from biaslab.origins.analyses import Analysis

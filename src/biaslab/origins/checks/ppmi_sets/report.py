@@ -1,4 +1,4 @@
-"""Documents found by PPMI against those found by an estimator (Brunet et al. 2019, Table 5)."""
+"""Compare documents selected by PPMI and by an estimator (Brunet et al. 2019, Table 5)."""
 
 import pandas as pd
 
@@ -19,10 +19,10 @@ _NOTE = (
 
 
 def compare_identification(setup: Setup) -> Table:
-    """Table 5: how far the bias moves by the documents that PPMI finds and by those that we find.
+    """Table 5: change of the bias by removing documents that PPMI selects, and documents that we select.
 
-    The sets are those of the first test, a row for each objective and size in the paper's order; none when
-    the setup has no sets by PPMI.
+    The sets are those of the first test, with a row for each objective and size in the paper's order. Without
+    sets by PPMI, the table has no rows.
     """
     weat = setup.weats[0]
     by_ppmi, ours = setup.parquet("ppmi/perturbation_sets"), setup.parquet("perturbation_sets")
@@ -39,18 +39,19 @@ def compare_identification(setup: Setup) -> Table:
     order = data["size"].where(data["objective"] == "aggravate", -data["size"])
     data = data.assign(order=order).sort_values(["objective", "order"], ascending=[False, True])
     data = data.drop(columns="order").reset_index(drop=True)
-    shown = {"WEAT": "{weat}", "Objective": "{objective}", "Documents": "{size}"}
+    templates = {"WEAT": "{weat}", "Objective": "{objective}", "Documents": "{size}"}
     for method, heading in (("ppmi", "PPMI"), ("method", "our method")):
         interval = f"[{{{method}_change_ci_low:+.0f}}, {{{method}_change_ci_high:+.0f}}]"
-        shown[f"Change, {heading} (%)"] = f"{{{method}_change:+.0f}} {interval}"
-        shown[f"Retrainings, {heading}"] = f"{{{method}_retrainings}}"
-    shown["Shared"] = "{n_shared}"
+        templates[f"Change, {heading} (%)"] = f"{{{method}_change:+.0f}} {interval}"
+        templates[f"Retrainings, {heading}"] = f"{{{method}_retrainings}}"
+    templates["Shared"] = "{n_shared}"
     title = f"Removing the documents found by PPMI and by our method ({setup.name})"
-    return Table(data, text_columns(data, shown), title, _NOTE if rows else "The setup has no sets by PPMI.")
+    note = _NOTE if rows else "The setup has no sets by PPMI."
+    return Table(data, text_columns(data, templates), title, note)
 
 
 def _row(setup, weat, names, key, sets):
-    """Return the row of one kind and size: the set that PPMI found, and the one that the estimator found."""
+    """Return the row of one kind and size, for the sets of PPMI and of the estimator."""
     baseline = setup.effect_sizes(weat)
     values = [weat, _OBJECTIVES[key[0]], key[1]]
     for file, name in zip(("ppmi/observed", "observed"), names, strict=True):

@@ -10,11 +10,11 @@ _WORD2VEC = ("word2vec/analogies.tsv",)
 _DRAWN = (_PERTURBATIONS, _CORRELATION)
 
 
-def _retrains(setup):
-    every = expansion.perturbation_sets(setup)
-    n_random = sum(map(is_random, every))
-    phrase = f"{len(every) - n_random} targeted and {n_random} random sets"
-    return phrase, sum(expansion.trainings_of(name, setup) for name in every)
+def _summarize(setup):
+    names = expansion.perturbation_sets(setup)
+    n_random = sum(map(is_random, names))
+    phrase = f"{len(names) - n_random} targeted and {n_random} random sets"
+    return phrase, sum(expansion.trainings_of(name, setup) for name in names)
 
 
 ANALYSIS = Analysis(
@@ -30,5 +30,5 @@ ANALYSIS = Analysis(
         Item("figure2_predicted_observed", FIGURE, "Figure 2", "report:draw_estimators", _DRAWN, TEST),
         Item("figure3_sets", FIGURE, "Figure 3", "report:draw_sets", _DRAWN, TEST),
     ),
-    retrains=_retrains,
+    retrains=_summarize,
 )

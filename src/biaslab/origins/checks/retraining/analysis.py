@@ -1,4 +1,4 @@
-"""Predictions against retrained embeddings (Brunet et al. 2019, Section 5.2, Table 4)."""
+"""Compare predictions with retrained embeddings (Brunet et al. 2019, Section 5.2, Table 4)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,33 +47,33 @@ def evaluate_retrainings(
     measured_by_ppmi: Sequence[Path] = (),
     word2vec: Path | None = None,
 ) -> None:
-    """Join what was measured in all embeddings, and compare it with every prediction."""
+    """Join the measurements of all embeddings, and compare them with every prediction."""
     for joined, parts in ((observed, measured), (observed_by_ppmi, measured_by_ppmi)):
         join_tables(joined, parts, OBSERVED, OBSERVED[:3], text=("set", "weat"))
     join_analogies(analogies, answered)
-    on_axis = axis.join_projections(read_tsv(table, axis.PROJECTIONS, axis.TEXTS) for table in projected)
-    write_tsv(projections, on_axis)
-    write_tsv(frequency, axis.fit_frequency(on_axis, seed))
+    axis_table = axis.join_projections(read_tsv(table, axis.PROJECTIONS, axis.TEXTS) for table in projected)
+    write_tsv(projections, axis_table)
+    write_tsv(frequency, axis.fit_frequency(axis_table, seed))
     before, after = read_tsv(baseline), read_tsv(observed)
-    compared = compare_sets(before, read_tsv(predictions), after)
-    write_tsv(perturbations, compared)
-    write_tsv(correlation, correlate(compared, seed))
-    fitted = read_tsv(cross_fitted, tuple(cross_fit.PREDICTED), cross_fit.TEXTS)
-    write_tsv(cross_fitting, cross_fit.with_outcomes(fitted, before, after))
+    comparison = compare_sets(before, read_tsv(predictions), after)
+    write_tsv(perturbations, comparison)
+    write_tsv(correlation, correlate(comparison, seed))
+    cross_predictions = read_tsv(cross_fitted, tuple(cross_fit.PREDICTED), cross_fit.TEXTS)
+    write_tsv(cross_fitting, cross_fit.with_outcomes(cross_predictions, before, after))
     columns = ("set", "weat", "effect_size")
     glove = pd.concat([before.assign(set=BASELINE), after], ignore_index=True)
     samples = {"glove": glove, "ppmi": read_tsv(ppmi, columns)}
     if word2vec is not None:
         samples["word2vec"] = read_tsv(word2vec, columns)
-    moved = transfer.set_changes(samples, only_removed(read_parquet(sets), after["set"]))
-    write_tsv(changes, moved)
-    write_tsv(responses, transfer.compare_responses(moved, seed))
+    change_table = transfer.set_changes(samples, only_removed(read_parquet(sets), after["set"]))
+    write_tsv(changes, change_table)
+    write_tsv(responses, transfer.compare_responses(change_table, seed))
 
 
 def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd.DataFrame) -> pd.DataFrame:
-    """Set the predicted bias of every set beside that of its retrained embeddings: ``perturbations.tsv``.
+    """Compare the predicted bias of every set with its retrained embeddings: ``perturbations.tsv``.
 
-    Where no random set was removed, there are none.
+    If no random set was removed, the table has no random sets.
     """
     retrained = {key: group.to_numpy() for key, group in observed.groupby(["set", "weat"])["effect_size"]}
     before = {key: group.to_numpy() for key, group in baseline.groupby("weat")["effect_size"]}
@@ -90,7 +90,7 @@ def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd
 
 
 def correlate(perturbations: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Fit the observed to the predicted bias over the targeted sets of each test: ``correlation.tsv``."""
+    """Regress observed on predicted bias over the targeted sets of each test: ``correlation.tsv``."""
     targeted = perturbations[perturbations["kind"] != RANDOM]
     rows = []
     for (weat, estimator), group in targeted.groupby(["weat", "estimator"], sort=False):

@@ -1,4 +1,4 @@
-"""Predictions against retraining, as tables and figures (Brunet et al. 2019, Table 4, Figures 2, 3, 7, 8)."""
+"""Tables and figures of predictions and retraining (Brunet et al. 2019, Table 4, Figures 2, 3, 7, 8)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,15 +41,16 @@ _WORD2VEC_NOTE = (
 )
 _MARKERS = "osD^vP<X>*"
 _NARROW_TITLE = 36
-"""Characters in a line of a title above panels with long labels beside them."""
+"""Characters per line of a title above panels with long axis labels."""
 
 
 def correlation(setups: Sequence[Setup]) -> Table:
-    """Table 4: how well predicted mean biases explain the observed ones over the targeted sets."""
+    """Table 4: regression of observed on predicted mean biases over the targeted sets."""
     data = rows_of_tests(setups, "correlation", *COLUMNS["correlation"][1:])
-    shown = {"Setup": "{setup}", "WEAT": "{weat}", "Estimator": "{estimator}", "Sets": "{n_sets}"} | FIT_SHOWN
+    templates = {"Setup": "{setup}", "WEAT": "{weat}", "Estimator": "{estimator}", "Sets": "{n_sets}"}
+    templates |= FIT_SHOWN
     title = "Correlation of approximated and validated mean biases"
-    return Table(data, text_columns(data, shown), title, _CORRELATION_NOTE)
+    return Table(data, text_columns(data, templates), title, _CORRELATION_NOTE)
 
 
 def significance_counts(setups: Sequence[Setup]) -> Table:
@@ -64,7 +65,7 @@ def significance_counts(setups: Sequence[Setup]) -> Table:
             rows.append([setup.name, weat, name, tested, significant, SIGNIFICANT * tested])
     columns = ["setup", "weat", "sets", "n_tested", "n_significant", "n_expected_by_chance"]
     data = pd.DataFrame(rows, columns=columns)
-    shown = {
+    templates = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
         "Sets": "{sets}",
@@ -72,35 +73,35 @@ def significance_counts(setups: Sequence[Setup]) -> Table:
         "Significant": "{n_significant}",
         "Expected by chance": "{n_expected_by_chance:.1f}",
     }
-    return Table(data, text_columns(data, shown), "Perturbation sets that change the bias", _TESTS_NOTE)
+    return Table(data, text_columns(data, templates), "Perturbation sets that change the bias", _TESTS_NOTE)
 
 
 def glove_analogies(setup: Setup) -> Table:
-    """TOP-1 analogies of the baseline and without each perturbation set (Section 5.2)."""
+    """Compare TOP-1 analogies of the baseline and without each perturbation set (Section 5.2)."""
     data = compare_analogies(setup.table("analogies", "set", "accuracy"))
     tested = data["welch_p"].notna().sum()
     significant = (data["welch_p"] < SIGNIFICANT).sum()
     counts = {"n_tested": tested, "n_significant": significant, "n_expected": SIGNIFICANT * tested}
     title = f"Analogies after the removal of each perturbation set ({setup.name})"
-    return Table(data, _shown(data), title, f"{_ANALOGIES_NOTE.format(**counts)} {NAMES_NOTE}")
+    return Table(data, _text(data), title, f"{_ANALOGIES_NOTE.format(**counts)} {NAMES_NOTE}")
 
 
 def word2vec_analogies(setup: Setup) -> Table:
-    """TOP-1 analogies of word2vec with and without the largest sets (Section 5.4)."""
+    """Compare TOP-1 analogies of word2vec with and without the largest sets (Section 5.4)."""
     data = compare_analogies(setup.table("word2vec/analogies", "set", "accuracy"))
     return Table(
         data,
-        _shown(data),
+        _text(data),
         f"Analogies in word2vec after removals ({setup.name})",
         f"{_WORD2VEC_NOTE} {NAMES_NOTE}",
     )
 
 
 def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:
-    """Compare the analogies that retrained embeddings solve with those of the baselines, set by set.
+    """Compare the analogies of retrained embeddings and of the baselines, set by set, ``baseline`` first.
 
-    From columns set and accuracy (TOP-1, a share), the set ``baseline`` among them, which comes first.
-    Welch's test is missing for the baseline, and where samples are too small or constant.
+    `analogies` has the columns set and accuracy (TOP-1, a share), including the set ``baseline``. Welch's
+    test is missing for the baseline, and if samples are too small or constant.
     """
     samples = {name: part["accuracy"].to_numpy() for name, part in analogies.groupby("set", sort=False)}
     baseline, rows = samples.pop(BASELINE), []
@@ -113,9 +114,9 @@ def compare_analogies(analogies: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _shown(data: pd.DataFrame) -> pd.DataFrame:
+def _text(data: pd.DataFrame) -> pd.DataFrame:
     percent = data[["accuracy_mean", "accuracy_sd", "accuracy_change"]].astype(float) * 100
-    shown = {
+    templates = {
         "Set": "{set}",
         "Embeddings": "{n_embeddings}",
         "TOP-1 (%)": "{accuracy_mean:.2f} ± {accuracy_sd:.2f}",
@@ -123,11 +124,11 @@ def _shown(data: pd.DataFrame) -> pd.DataFrame:
         "t": "{welch_t:.2f}",
         "p": "{welch_p:.2g}",
     }
-    return text_columns(data.assign(**percent), shown)
+    return text_columns(data.assign(**percent), templates)
 
 
 def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
-    """Draw Figure 2: predicted against observed bias of every perturbation set, a panel an estimator."""
+    """Draw Figure 2: observed against predicted bias of every perturbation set, a panel per estimator."""
     data = _predictions(setup, weat, ESTIMATORS)
     markers = _markers(data)
     with plot.figure(plot.DOUBLE_COLUMN, 3.1) as fig:
@@ -142,7 +143,7 @@ def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
-    """Draw Figure 7: predicted (estimator influence) against observed bias, a panel a setup and test."""
+    """Draw Figure 7: observed against predicted bias (influence), a panel per setup and test."""
     parts = {(s.name, w): _predictions(s, w, ESTIMATORS[:1]) for s, w in pairs(setups)}
     data = pd.concat(parts.values(), ignore_index=True)
     markers = _markers(data)
@@ -154,9 +155,9 @@ def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
 
 
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
-    """Draw Figure 3: predicted and observed bias after the removal of each set, a row a set.
+    """Draw Figure 3: predicted and observed bias after the removal of each set, a row per set.
 
-    Random sets of one size share a row.
+    Random sets of the same size share a row.
     """
     _draw_every_set([setup.only(weat)], stem, random=True)
 
@@ -178,7 +179,7 @@ def _draw_every_set(setups: Sequence[Setup], stem: Path, *, random: bool) -> Non
 
 
 def _predictions(setup: Setup, weat: str, estimators: Sequence[str]) -> pd.DataFrame:
-    """Return predicted and observed bias of every set with the line that was fitted to the targeted ones."""
+    """Return predicted and observed bias of every set, with the regression line of the targeted sets."""
     columns = [*COLUMNS["perturbations"][:10], "baseline_mean", "baseline_sd"]
     fit = ["weat", "estimator", "r2", "slope", "intercept"]
     data = setup.of_weat("perturbations", weat, *columns)[columns]
@@ -190,15 +191,15 @@ def _predictions(setup: Setup, weat: str, estimators: Sequence[str]) -> pd.DataF
 
 
 def _markers(data: pd.DataFrame) -> dict[int, str]:
-    """Give each size of a set its marker."""
+    """Return the marker of each set size."""
     return {size: _MARKERS[i % len(_MARKERS)] for i, size in enumerate(sorted(data["size"].unique()))}
 
 
 def _limits(data: pd.DataFrame) -> tuple[float, float]:
-    """Return common limits of both axes that take in every error bar."""
+    """Return common limits of both axes that include every error bar."""
     ends = [
-        data[f"{what}_mean"] + sign * data[f"{what}_sd"].fillna(0)
-        for what in ("predicted", "observed")
+        data[f"{column}_mean"] + sign * data[f"{column}_sd"].fillna(0)
+        for column in ("predicted", "observed")
         for sign in (-1, 1)
     ]
     low, high = np.min(ends), np.max(ends)
@@ -213,19 +214,19 @@ def _draw_panel(ax: plot.Axes, data: pd.DataFrame, markers: Mapping[int, str]) -
     ax.axhline(baseline, color=plot.LIGHT_GREY, linestyle=":", linewidth=0.8, zorder=0)
     ax.axvline(baseline, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=1.5)
     for (kind, size), part in data.groupby(["kind", "size"]):
-        random = kind == RANDOM
+        is_random = kind == RANDOM
         ax.errorbar(
             part["predicted_mean"],
             part["observed_mean"],
             xerr=part["predicted_sd"],
             yerr=part["observed_sd"],
-            color=plot.LIGHT_GREY if random else KIND_COLOURS[kind],
-            ecolor=plot.PALE_GREY if random else None,
+            color=plot.LIGHT_GREY if is_random else KIND_COLOURS[kind],
+            ecolor=plot.PALE_GREY if is_random else None,
             marker=markers[size],
             linestyle="none",
             elinewidth=0.5,
-            markersize=2.5 if random else 3.5,
-            zorder=1 if random else 2,
+            markersize=2.5 if is_random else 3.5,
+            zorder=1 if is_random else 2,
         )
     ends = data.loc[data["kind"] != RANDOM, "predicted_mean"].agg(["min", "max"])
     ax.plot(ends, intercept + slope * ends, color=plot.BLACK, linestyle="--", linewidth=0.8, zorder=3)
@@ -274,7 +275,7 @@ def _prediction_handles() -> list[list[plot.Artist]]:
 
 
 def _set_rows(setup: Setup, weat: str, random: bool) -> pd.DataFrame:
-    """Return the sets from top to bottom, each with the place it takes; sets of one kind and size adjoin."""
+    """Return the sets from top to bottom, with the bounds of their rows; a kind and size is contiguous."""
     data = _predictions(setup, weat, ESTIMATORS[:1]).drop(columns=["r2", "slope", "intercept"])
     if not random:
         data = data[data["kind"] != RANDOM]
@@ -289,16 +290,16 @@ def _draw_set_rows(ax: plot.Axes, data: pd.DataFrame) -> None:
     mean, sd = data[["baseline_mean", "baseline_sd"]].iloc[0]
     ax.axvspan(mean - sd, mean + sd, color=plot.LIGHT_GREY, alpha=0.35, zorder=0)
     ax.axvline(mean, color=plot.BLACK, linestyle=":", linewidth=0.8, zorder=0)
-    for what, place, filled in (("predicted", 0.32, False), ("observed", 0.68, True)):
+    for column, place, is_filled in (("predicted", 0.32, False), ("observed", 0.68, True)):
         for kind, part in data.groupby("kind"):
             colour = KIND_COLOURS[kind]
             ax.errorbar(
-                part[f"{what}_mean"],
+                part[f"{column}_mean"],
                 part["top"] + place * (part["bottom"] - part["top"]),
-                xerr=part[f"{what}_sd"],
+                xerr=part[f"{column}_sd"],
                 color=colour,
                 marker="o",
-                markerfacecolor=colour if filled else "white",
+                markerfacecolor=colour if is_filled else "white",
                 markeredgewidth=0.7,
                 markersize=2 if kind == RANDOM else 3.5,
                 elinewidth=0.4 if kind == RANDOM else 0.6,

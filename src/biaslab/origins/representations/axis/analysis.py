@@ -21,7 +21,7 @@ from biaslab.origins.sets import BASELINE, TARGETED_KINDS, weat_and_kind
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 PROJECTIONS = COLUMNS["projections"]
 TEXTS = ("weat", "kind", "set", "symbol", "word")
-"""The columns of projections that are text, whatever the words are."""
+"""Text columns of projections, also if all words look like numbers."""
 
 
 def project_words(
@@ -29,9 +29,9 @@ def project_words(
 ) -> pd.DataFrame:
     """Project the target words of every test onto its axis, in every embedding.
 
-    Each embedding has an axis of its own, from its own vectors of the attribute words
-    (`biaslab.bias.directions`). A retrained embedding is measured with the test its documents were chosen
-    by; of other sets there are no rows. The columns are those of ``projections.tsv``.
+    Each embedding has its own axis, from its vectors of the attribute words (`biaslab.bias.directions`). A
+    retrained embedding is measured only with the test that selected its documents; other sets have no rows.
+    The columns are those of ``projections.tsv``.
     """
     tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
     trainings = tqdm(
@@ -43,16 +43,16 @@ def project_words(
             ids = np.concatenate([weat.S, weat.T])
             symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
             words, counts = [vocabulary.words[i] for i in ids], vocabulary.counts[ids]
-            of_embedding = weat.name, kind, training.set, training.replicate
-            values = *of_embedding, symbols, words, counts, project_targets(training.W, weat)
+            keys = weat.name, kind, training.set, training.replicate
+            values = *keys, symbols, words, counts, project_targets(training.W, weat)
             parts.append(pd.DataFrame(dict(zip(PROJECTIONS, values, strict=True))))
     return pd.concat(parts) if parts else pd.DataFrame(columns=list(PROJECTIONS))
 
 
 def join_projections(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Join what `project_words` says of batches of embeddings: ``projections.tsv``.
+    """Join the tables of `project_words` for batches of embeddings: ``projections.tsv``.
 
-    Of every test there must be the baselines, one set whose removal raises the bias, and one that lowers it.
+    Every test needs the baselines, one increase set and one decrease set.
     """
     joined = pd.concat(tables)
     if joined.empty:
@@ -60,20 +60,20 @@ def join_projections(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     sets = joined[["weat", "kind", "set"]].drop_duplicates()
     for weat in sets["weat"].unique():
         for kind in (BASELINE, *TARGETED_KINDS):
-            found = sorted(sets.loc[(sets["weat"] == weat) & (sets["kind"] == kind), "set"])
-            if len(found) != 1:
+            names = sorted(sets.loc[(sets["weat"] == weat) & (sets["kind"] == kind), "set"])
+            if len(names) != 1:
                 raise InputError(
-                    f"{weat}: {', '.join(found) or 'no'} {kind} embeddings are given; give those of one set"
+                    f"{weat}: {', '.join(names) or 'no'} {kind} embeddings are given; give those of one set"
                 )
     return joined.sort_values(["weat", "kind", "seed"], kind="stable", ignore_index=True)
 
 
 def word_shifts(projections: pd.DataFrame) -> pd.DataFrame:
-    """Return how far each target word moves when documents are removed: weat, word, count, shift.
+    """Return the shift of each target word by removals of documents: weat, word, count, shift.
 
     The relative position of a word is its projection in standard deviations (ddof 1) from the mean of the
-    target words of its test, in the same embedding. Its shift is the absolute difference of mean relative
-    positions, set minus baseline, averaged over the increase and the decrease set.
+    target words of its test in the same embedding. Its shift is the absolute difference of the mean relative
+    positions of a set and the baseline, averaged over the increase and the decrease set.
     """
     by_embedding = projections.groupby(["weat", "set", "seed"])["projection"]
     spread = by_embedding.transform("std")
@@ -85,7 +85,7 @@ def word_shifts(projections: pd.DataFrame) -> pd.DataFrame:
 
 
 def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Fit the shifts of words on the logarithm (base 10) of their frequency: ``axis_frequency.tsv``."""
+    """Regress the shifts of words on the base-10 logarithm of their frequency: ``axis_frequency.tsv``."""
     rows = []
     for weat, part in word_shifts(projections).groupby("weat"):
         x, y = np.log10(part["count"].to_numpy()), part["shift"].to_numpy()
@@ -95,7 +95,7 @@ def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[WeatIndices, str]]:
-    """Return the tests that embeddings of a set are measured with, and as which kind."""
+    """Return the tests of the embeddings of a set, each with the kind of the set."""
     if set_name == BASELINE:
         return [(weat, BASELINE) for weat in tests.values()]
     name, kind = weat_and_kind(set_name) or ("", "")

@@ -14,7 +14,7 @@ from biaslab.origins.representations.axis.analysis import COLUMNS, word_shifts
 from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE
 
 _SERIES = {DECREASE: ("v", -0.24), BASELINE: ("o", 0.0), INCREASE: ("^", 0.24)}
-"""Marker and place within a word's row of each kind of embeddings."""
+"""Marker and offset within a word's row, by kind of embeddings."""
 
 _NOTE = (
     "Least squares of a word's shift on the base 10 logarithm of its frequency, a point a target word; "
@@ -26,15 +26,15 @@ _NOTE = (
 
 
 def frequency_table(setups: Sequence[Setup]) -> Table:
-    """Section 5.5: how well the frequency of a word explains how far it moves."""
+    """Section 5.5: regression of the shift of a word on its frequency."""
     data = rows_of_tests(setups, "axis_frequency", *COLUMNS["axis_frequency"][1:])
-    shown = {"Setup": "{setup}", "WEAT": "{weat}", "Words": "{n_words}"} | FIT_SHOWN
+    templates = {"Setup": "{setup}", "WEAT": "{weat}", "Words": "{n_words}"} | FIT_SHOWN
     title = "Frequency of words and the change of their relative position on the bias axis"
-    return Table(data, text_columns(data, shown), title, _NOTE)
+    return Table(data, text_columns(data, templates), title, _NOTE)
 
 
 def draw_axis(setup: Setup, weat: str, stem: Path) -> None:
-    """Draw Figure 5: target words on the bias axis, of the baselines and without the largest sets."""
+    """Draw Figure 5: target words on the bias axis, for the baselines and without the largest sets."""
     data, word_sets = _summary(setup, weat), setup.word_sets(weat)
     groups = [part for _, part in data.groupby("symbol")]
     n_words = [part["word"].nunique() for part in groups]
@@ -54,9 +54,9 @@ def draw_axis(setup: Setup, weat: str, stem: Path) -> None:
 
 
 def _summary(setup: Setup, weat: str) -> pd.DataFrame:
-    """Return mean and standard deviation of every word's projection over embeddings, kind by kind.
+    """Return the mean and standard deviation over embeddings of every word's projection, by kind.
 
-    The words of S come first, those of T second, each from the highest baseline projection down.
+    The words of S precede those of T; each set is sorted by descending baseline projection.
     """
     projections = setup.of_weat("projections", weat, *COLUMNS["projections"])
     keys = ["kind", "set", "symbol", "word", "count"]

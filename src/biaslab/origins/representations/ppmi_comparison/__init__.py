@@ -1,4 +1,4 @@
-"""GloVe's bias beside that by PPMI: results, step and figures (Brunet et al. 2019, Section 5.3)."""
+"""Compare bias in GloVe and in PPMI: results, step and figures (Brunet et al. 2019, Section 5.3)."""
 
 from biaslab.origins.analyses import Analysis
 from biaslab.run.area import FIGURE, UNIT, Item

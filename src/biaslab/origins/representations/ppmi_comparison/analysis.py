@@ -1,4 +1,4 @@
-"""GloVe's bias beside that of the PPMI representation (Brunet et al. 2019, Section 5.3, Figure 9 left)."""
+"""Compare bias in GloVe and in the PPMI representation (Brunet et al. 2019, Section 5.3, Figure 9 left)."""
 
 import os
 from collections.abc import Sequence
@@ -25,9 +25,8 @@ from biaslab.origins.baseline import measure
 
 _COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))["ppmi/word_sets"]
 
-
 CONTEXTS = 50
-"""The words of random tests have at least so many contexts."""
+"""Minimum number of contexts of a word of a random test."""
 
 
 def measure_baselines(
@@ -43,17 +42,17 @@ def measure_baselines(
     random_sets: Path,
     correlation: Path,
 ) -> None:
-    """Measure the bias of the baselines, and compare it with that in the PPMI representation.
+    """Measure the bias of the baselines and of the PPMI representation, and compare the two.
 
-    Over the tests, and over `random_tests`, each as large as the first test.
+    The comparison is over `random_tests` random tests of the size of the first test.
     """
     words = read_vocabulary(vocabulary)
     tests = [read_word_sets(path) for path in word_sets]
     write_tsv(out, measure(embeddings, words, tests, permutations, seed))
     x = read_counts(cooccurrence, words)
     sums, weats = row_sums(x), [in_vocabulary(test, words.ids) for test in tests]
-    of_tests = [(weat.name, ppmi_effect_size(x, sums, weat)) for weat in weats]
-    write_tsv(by_ppmi, pd.DataFrame(of_tests, columns=["weat", "effect_size"]))
+    ppmi_rows = [(weat.name, ppmi_effect_size(x, sums, weat)) for weat in weats]
+    write_tsv(by_ppmi, pd.DataFrame(ppmi_rows, columns=["weat", "effect_size"]))
     sizes = [len(names) for names in tests[0].sets.values()]
     table = compare_word_sets(embeddings, x, random_word_sets(x, sizes, random_tests, CONTEXTS, seed), words)
     write_tsv(random_sets, table)
@@ -63,9 +62,9 @@ def measure_baselines(
 def random_word_sets(
     x: Cooccurrence, sizes: Sequence[int], n_sets: int, least_contexts: int, seed: int
 ) -> list[WeatIndices]:
-    """Draw tests S, T, A, B whose words are all different, from the words with enough contexts.
+    """Draw tests S, T, A, B with distinct words from the words with at least `least_contexts` contexts.
 
-    Each is drawn from a stream of its own, so that fewer tests are the first of more.
+    Each test has its own random stream, so that the first tests do not depend on `n_sets`.
     """
     eligible = np.flatnonzero(np.diff(x.indptr) >= least_contexts)
     if len(eligible) < sum(sizes):
@@ -108,10 +107,10 @@ def effect_sizes(
 
 
 def correlate_word_sets(word_sets: pd.DataFrame, representation: str, seed: int) -> pd.DataFrame:
-    """Fit GloVe's effect sizes of random tests to those in another representation, ``ppmi`` or ``word2vec``.
+    """Regress effect sizes of random tests in GloVe on those in another representation (ppmi, word2vec).
 
-    One row: n_sets and `fit_columns`. The name also selects the random numbers of the bootstrap over the
-    tests.
+    One row: n_sets and `fit_columns`. `representation` also selects the random stream of the bootstrap over
+    the tests.
     """
     x = word_sets[representation if representation in word_sets else f"{representation}_mean"]
     fit = fit_columns(x, word_sets["glove_mean"], stream(seed, "bootstrap", representation))

@@ -9,12 +9,12 @@ from biaslab.origins.report.results import Setup
 
 
 def draw_ppmi(setup: Setup, stem: Path) -> None:
-    """Draw the left of Figure 9: effect sizes in GloVe against those in the PPMI representation."""
+    """Draw Figure 9, left: effect sizes in GloVe against those in the PPMI representation."""
     _draw(setup, "ppmi", ["ppmi"], "PPMI", stem)
 
 
 def draw_word2vec(setup: Setup, stem: Path) -> None:
-    """Draw the right of Figure 9: effect sizes in GloVe against those in word2vec."""
+    """Draw Figure 9, right: effect sizes in GloVe against those in word2vec."""
     _draw(setup, "word2vec", ["word2vec_mean", "word2vec_sd"], "word2vec (mean of the baselines)", stem)
 
 

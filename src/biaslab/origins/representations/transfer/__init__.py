@@ -1,4 +1,4 @@
-"""Whether sets chosen by GloVe change other representations: results, steps, table and figure."""
+"""Transfer of sets selected by GloVe to other representations: results, steps, table and figure."""
 
 from biaslab.origins.analyses import Analysis
 from biaslab.run.area import FIGURE, TABLE, TEST, Item

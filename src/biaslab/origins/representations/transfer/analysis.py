@@ -1,4 +1,4 @@
-"""Whether sets chosen by GloVe change the bias of other representations (Brunet et al. 2019, Section 5.4)."""
+"""Test whether sets selected by GloVe change other representations (Brunet et al. 2019, Section 5.4)."""
 
 import itertools
 import os
@@ -21,7 +21,7 @@ from biaslab.origins.representations.ppmi_comparison.analysis import correlate_w
 from biaslab.origins.sets import BASELINE, RANDOM
 
 REPRESENTATIONS = ("glove", "ppmi", "word2vec")
-"""What the bias is measured in, the one that chose the sets first."""
+"""Representations of the words; the first selected the sets."""
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 
@@ -41,14 +41,14 @@ def measure_word2vec(
 ) -> None:
     """Measure the bias, analogies and random tests in word2vec.
 
-    Analogies in the baselines and without the largest sets. The random tests are those of the table `glove`,
-    over which word2vec is compared with GloVe.
+    Analogies are measured in the baselines and without the largest sets. The random tests of the table
+    `glove` are used to compare word2vec with GloVe.
     """
     write_sets(vocabulary, word_sets, observed, embeddings)
     write_analogies([*baselines, *largest], vocabulary, analogies)
     columns = ("word_set", "glove_mean", "glove_sd", "S", "T", "A", "B")
-    drawn = read_tsv(glove, columns, text=columns[3:])
-    table = compare_word2vec(baselines, read_vocabulary(vocabulary), drawn)
+    glove_tests = read_tsv(glove, columns, text=columns[3:])
+    table = compare_word2vec(baselines, read_vocabulary(vocabulary), glove_tests)
     write_tsv(random_sets, table)
     write_tsv(correlation, correlate_word_sets(table, "word2vec", seed))
 
@@ -58,7 +58,7 @@ def compare_word2vec(
 ) -> pd.DataFrame:
     """Measure random tests in every word2vec embedding (Figure 9, right): ``word2vec/word_sets.tsv``.
 
-    `batches` are those of the whole corpus, `word_sets` is ``ppmi/word_sets.tsv``, measured in GloVe.
+    `batches` are embeddings of the entire corpus; `word_sets` is ``ppmi/word_sets.tsv``, measured in GloVe.
     """
     tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
     values = effect_sizes(batches, vocabulary, tests)
@@ -71,18 +71,19 @@ def compare_word2vec(
 def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.DataFrame:
     """Summarise the bias in every representation after each removal (Figure 4): ``transfer/changes.tsv``.
 
-    `samples` holds for each of `REPRESENTATIONS` that was measured the columns set (`BASELINE` among them),
-    weat and effect_size, a row an embedding. Targeted sets have their own test alone, random sets all.
+    `samples` contains, for each measured representation of `REPRESENTATIONS`, a table with a row per
+    embedding: set (including `BASELINE`), weat, effect_size. Targeted sets have only their own test, random
+    sets all.
     """
     listed = sets[[*COLUMNS["transfer/changes"][:5]]].drop_duplicates("set")
     parts = []
     for representation, table in samples.items():
         summary = table.groupby(["set", "weat"])["effect_size"].agg(["mean", "std", "size"]).reset_index()
         summary.columns = ["set", "weat", "effect_size_mean", "effect_size_sd", "n_embeddings"]
-        known = set(summary["set"])
-        if missing := [name for name in (BASELINE, *listed["set"]) if name not in known]:
-            near = suggest(missing[0], known)
-            raise InputError(f"{representation}: the set '{missing[0]}' was not measured{near}; measure it")
+        measured = set(summary["set"])
+        if missing := [name for name in (BASELINE, *listed["set"]) if name not in measured]:
+            hint = suggest(missing[0], measured)
+            raise InputError(f"{representation}: the set '{missing[0]}' was not measured{hint}; measure it")
         baseline = summary[summary["set"] == BASELINE].drop(columns=["set", "n_embeddings"])
         baseline.columns = ["weat", "baseline_mean", "baseline_sd"]
         removed = listed.rename(columns={"weat": "own"}).merge(summary, on="set", validate="one_to_many")
@@ -96,8 +97,9 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
 def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Compare the changes in every representation with those in GloVe: ``transfer/responses.tsv``.
 
-    Over the targeted sets of each test, which the bootstrap draws. The response r minimises the sum of (c
-    - r g)² over the changes c in the representation and g in GloVe: 1 when it responds as GloVe does.
+    The comparison is over the targeted sets of each test, which the bootstrap resamples. The response r
+    minimises the sum of (c - r g)² over the changes c in the representation and g in GloVe. It is 1 if the
+    representation responds like GloVe.
     """
     targeted = table[table["kind"] != RANDOM]
     tests = targeted["weat"].unique()
@@ -110,14 +112,14 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
         c, g = both["change"].to_numpy(), both["change_glove"].to_numpy()
         low, high = _bootstrap_response(c, g, stream(seed, "bootstrap", "transfer", weat, representation))
         row = [weat, representation, len(both), *part[["baseline_mean", "baseline_sd"]].iloc[0]]
-        same = int(np.sum(np.sign(c) == np.sign(g)))
-        rows.append([*row, rank_correlation(c, g), same, _response(c, g), low, high])
+        n_same_sign = int(np.sum(np.sign(c) == np.sign(g)))
+        rows.append([*row, rank_correlation(c, g), n_same_sign, _response(c, g), low, high])
     return pd.DataFrame(rows, columns=COLUMNS["transfer/responses"])
 
 
 def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
-    """Return a random test, whose words are separated by commas."""
-    found = {}
+    """Return the random test of a row with comma-separated words."""
+    word_ids = {}
     for name in ("S", "T", "A", "B"):
         words = row[name].split(",")
         for word in words:
@@ -125,12 +127,12 @@ def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
                 raise InputError(
                     f"random test {row['word_set']}: '{word}' is not in the vocabulary; draw the tests again"
                 )
-        found[name] = np.array([ids[word] for word in words], np.int64)
-    return WeatIndices(f"random{row['word_set']}", **found, set_names=("S", "T", "A", "B"), lost={})
+        word_ids[name] = np.array([ids[word] for word in words], np.int64)
+    return WeatIndices(f"random{row['word_set']}", **word_ids, set_names=("S", "T", "A", "B"), lost={})
 
 
 def _response(c: np.ndarray, g: np.ndarray) -> float:
-    """Return the slope of c on g through the origin, NaN when g is zero."""
+    """Return the slope of c on g through the origin, NaN if g is zero."""
     squares = np.sum(g * g, axis=-1)
     return np.sum(c * g, axis=-1) / np.where(squares > 0, squares, np.nan)
 
@@ -139,6 +141,6 @@ def _bootstrap_response(c: np.ndarray, g: np.ndarray, rng: np.random.Generator) 
     """Return the 95 percent bootstrap interval of the response, NaN for fewer than three sets."""
     if len(c) < 3:
         return np.nan, np.nan
-    drawn = rng.integers(len(c), size=(N_RESAMPLES, len(c)))
-    low, high = np.nanpercentile(_response(c[drawn], g[drawn]), [2.5, 97.5])
+    draws = rng.integers(len(c), size=(N_RESAMPLES, len(c)))
+    low, high = np.nanpercentile(_response(c[draws], g[draws]), [2.5, 97.5])
     return float(low), float(high)

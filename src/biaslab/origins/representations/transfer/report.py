@@ -1,4 +1,4 @@
-"""What the removals do in GloVe, by PPMI and in word2vec, as table and figure (Section 5.4, Figure 4)."""
+"""Table and figure of the effect of removals in GloVe, PPMI and word2vec (Section 5.4, Figure 4)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from biaslab.origins.representations.transfer.analysis import COLUMNS
 from biaslab.origins.sets import RANDOM
 
 LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}
-"""How the representations are called."""
+"""Display names of the representations."""
 
 _COLOURS = {"glove": plot.BLUE, "ppmi": plot.GREEN, "word2vec": plot.VERMILLION}
 _NOTE = (
@@ -27,7 +27,7 @@ _NOTE = (
 
 
 def transfer_table(setups: Sequence[Setup]) -> Table:
-    """Compare the response of the PPMI representation and of word2vec with that of GloVe."""
+    """Compare the responses of the PPMI representation and of word2vec with GloVe."""
     columns = list(COLUMNS["transfer/responses"])
     parts = []
     for setup in setups:
@@ -39,8 +39,8 @@ def transfer_table(setups: Sequence[Setup]) -> Table:
         f"{mean:.3f}" if pd.isna(sd) else f"{mean:.3f} ± {sd:.3f}"
         for mean, sd in zip(data["baseline_mean"], data["baseline_sd"], strict=True)
     ]
-    named = data.assign(representation=data["representation"].map(LABELS), baseline=baseline)
-    shown = {
+    labelled = data.assign(representation=data["representation"].map(LABELS), baseline=baseline)
+    templates = {
         "Setup": "{setup}",
         "WEAT": "{weat}",
         "Representation": "{representation}",
@@ -52,7 +52,7 @@ def transfer_table(setups: Sequence[Setup]) -> Table:
         "95% interval": "[{response_ci_low:.2f}, {response_ci_high:.2f}]",
     }
     title = "Bias by PPMI and in word2vec after removals chosen by GloVe"
-    return Table(data, text_columns(named, shown), title, _NOTE)
+    return Table(data, text_columns(labelled, templates), title, _NOTE)
 
 
 def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
@@ -78,17 +78,18 @@ def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
 def place(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Return the sets in the order of Figure 3 with their place ``x``, and the place of each kind and size.
 
-    Sets of one kind and size share a place; their representations, and in these their replicates, adjoin.
+    Sets of the same kind and size share a place. Within a place, sets are ordered by representation, then by
+    replicate.
     """
     numbers = data["representation"].map({name: i for i, name in enumerate(LABELS)})
     data = sort_sets(data, data["replicate"], numbers)
     pairs = data[["kind", "size"]].drop_duplicates()
     places = pd.Series(np.arange(len(pairs)), index=pd.MultiIndex.from_frame(pairs))
-    own = places.loc[pd.MultiIndex.from_frame(data[["kind", "size"]])].to_numpy()
+    centres = places.loc[pd.MultiIndex.from_frame(data[["kind", "size"]])].to_numpy()
     shift = data["representation"].map({name: i - 1 for i, name in enumerate(LABELS)}) * 0.27
     replicates = data.groupby(["kind", "size"])["replicate"].transform("nunique")
-    within = (data["replicate"] + 0.5) / replicates - 0.5
-    return data.assign(x=own + shift + 0.2 * within), places
+    offset = (data["replicate"] + 0.5) / replicates - 0.5
+    return data.assign(x=centres + shift + 0.2 * offset), places
 
 
 def _draw_representation(ax: plot.Axes, data: pd.DataFrame, representation: str) -> None:
@@ -97,8 +98,8 @@ def _draw_representation(ax: plot.Axes, data: pd.DataFrame, representation: str)
     if sd > 0:
         ax.axhspan(mean - sd, mean + sd, color=colour, alpha=0.08, linewidth=0, zorder=0)
     ax.axhline(mean, color=colour, linestyle=":", linewidth=0.9, zorder=1, label=f"{label}, baseline")
-    small = data["kind"] == RANDOM
-    for part, size in ((data[~small], 3.5), (data[small], 2)):
+    is_random = data["kind"] == RANDOM
+    for part, size in ((data[~is_random], 3.5), (data[is_random], 2)):
         ax.errorbar(
             part["x"], part["effect_size_mean"], yerr=part["effect_size_sd"], color=colour, marker="o",
             markersize=size, elinewidth=0.6, linestyle="none", label=label if size > 3 else None,

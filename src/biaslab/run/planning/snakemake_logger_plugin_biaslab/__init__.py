@@ -1,4 +1,4 @@
-"""A logger plugin of Snakemake that writes the planned jobs of a dry run, a line of JSON each, to a file."""
+"""A Snakemake logger plugin that writes the planned jobs of a dry run to a file, one JSON object a line."""
 
 import json
 import os
@@ -19,12 +19,12 @@ _KEYS = {
 
 
 class LogHandler(LogHandlerBase):
-    """Appends each job that Snakemake plans to the file that the environment names."""
+    """Append each planned job to the file in the environment variable BIASLAB_JOBS."""
 
     writes_to_stream = writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
     def emit(self, record: LogRecord) -> None:
-        """Write a job; skip what else is logged."""
+        """Write the record of a job; skip other records."""
         if getattr(record, "event", None) == LogEvent.JOB_INFO:
             job = {key: getattr(record, name) for key, name in _KEYS.items()}
             with open(os.environ[VARIABLE], "a", encoding="utf-8") as file:

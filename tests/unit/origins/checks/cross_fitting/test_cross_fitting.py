@@ -69,17 +69,9 @@ def test_without_noise_nothing_is_optimistic():
 
 
 def test_the_removed_share_is_of_the_overestimate():
-    rows = pd.DataFrame(
-        {
-            "weat": "w",
-            "form": SUM,
-            "kind": ["increase", "decrease"] * 2,
-            "n_choosing": [1, 1, 3, 3],
-            "own": [1.0, -2.0, 0.9, -1.9],
-            "others": [0.5, -1.0, 0.7, -1.7],
-            "observed": [0.4, -1.0] * 2,
-        }
-    )
+    rows = pd.DataFrame({"kind": ["increase", "decrease"] * 2, "n_choosing": [1, 1, 3, 3]})
+    rows = rows.assign(own=[1.0, -2.0, 0.9, -1.9], others=[0.5, -1.0, 0.7, -1.7], weat="w", form=SUM)
+    rows["observed"] = [0.4, -1.0] * 2
     found = pooled(rows).set_index("n_choosing")
     assert found["n_sets"].tolist() == [2, 2]
     np.testing.assert_allclose(found.loc[3, ["own", "others", "observed"]].astype(float), [1.4, 1.2, 0.7])

@@ -1,14 +1,20 @@
+import hashlib
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from biaslab.bias.weat import effect_size
+from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
+from biaslab.core.rng import stream
+from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
 from biaslab.origins.checks.lds.analysis import (
     N_RANDOM,
     Observation,
     Prediction,
-    mask,
     observe,
     random_changes,
     reliability,
@@ -40,17 +46,6 @@ def test_worked_example_of_a_public_library():
         ours = scored(-(lacks @ np.array(attribution)), np.array(outputs)[:, None], lacks)["lds"][0]
         oracle = linear_datamodeling_score(attribution, kept, outputs)
         np.testing.assert_allclose([ours, oracle], expected)
-
-
-def test_what_a_subset_lacks_predicts_as_what_it_keeps_does():
-    rng = np.random.default_rng(2)
-    sets = draw_subsets(30, [0.4], 12, 1)
-    names = list(sets["set"].unique())
-    lacks, attribution = mask(sets, names, 30), rng.normal(size=30)
-    outputs = rng.normal(size=12)
-    kept = [np.flatnonzero(~row) for row in lacks]
-    oracle = linear_datamodeling_score(attribution, kept, outputs)
-    np.testing.assert_allclose(scored(-(lacks @ attribution), outputs[:, None])["lds"][0], oracle)
 
 
 def test_random_attributions_score_nothing():
@@ -108,12 +103,9 @@ def test_subsets_are_random_of_their_size_and_the_same_again():
 
 
 @pytest.mark.parametrize("shares", [[0.001], [0.999], [0.5, 0.501]])
-def test_shares_that_leave_nothing_or_are_alike_are_refused(shares):
+def test_impossible_shares_and_a_missing_retraining_are_refused(shares):
     with pytest.raises(InputError, match=r"lds\.shares: .* choose shares that leave out some documents"):
         draw_subsets(100, shares, 2, 1)
-
-
-def test_a_missing_retraining_is_refused():
     observed = pd.DataFrame({"set": ["a", "a", "b"], "seed": [0, 1, 0], "effect_size": [0.1, 0.2, 0.3]})
     with pytest.raises(InputError, match="b: a retraining is missing or has no effect size"):
         observe(observed, ["a", "b"])
@@ -121,14 +113,6 @@ def test_a_missing_retraining_is_refused():
 
 def test_retraining_is_that_of_the_pruned_corpus(tmp_path):
     """The embedding without some documents is that of a corpus that never had them, bit for bit."""
-    import hashlib
-
-    from biaslab.bias.weat import effect_size
-    from biaslab.bias.word_sets import WeatIndices
-    from biaslab.core.rng import stream
-    from biaslab.embeddings import cooccurrence
-    from biaslab.embeddings.glove import GloveParameters, train
-
     rng = np.random.default_rng(9)
     tokens, offsets = rng.integers(0, 12, 600).astype(np.int32), np.arange(0, 601, 20)
     x, removed = cooccurrence.count(tokens, offsets, 13, 3), np.arange(0, 30, 2)

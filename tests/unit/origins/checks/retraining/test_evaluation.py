@@ -6,12 +6,8 @@ from biaslab.core.errors import InputError
 from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
 from naive import bias as naive
 
-KINDS = {
-    "w-increase-2": "increase",
-    "w-decrease-2": "decrease",
-    "w-decrease-4": "decrease",
-    "random-2-0": "random",
-}
+KINDS = {"w-increase-2": "increase", "w-decrease-2": "decrease", "w-decrease-4": "decrease"}
+KINDS["random-2-0"] = "random"
 
 
 @pytest.fixture

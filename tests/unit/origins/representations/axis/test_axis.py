@@ -42,20 +42,12 @@ def projected(batches, tests):
 def test_every_embedding_is_measured_with_its_own_axis(batches):
     table = projected(batches[:5], [ONE, TWO])
     assert len(table) == 2 * 3 * 3 * 4
-    assert table.groupby(["weat", "kind"])["set"].unique().map(list).to_dict() == {
-        ("one", "baseline"): ["baseline"],
-        ("one", "increase"): ["one-increase-30"],
-        ("one", "decrease"): ["one-decrease-30"],
-        ("two", "baseline"): ["baseline"],
-        ("two", "increase"): ["two-increase-30"],
-        ("two", "decrease"): ["two-decrease-30"],
-    }
+    expected = {tuple(name.split("-")[:2]): [name] for name in SETS[1:5]}
+    expected |= {(name, "baseline"): ["baseline"] for name in ("one", "two")}
+    assert table.groupby(["weat", "kind"])["set"].unique().map(list).to_dict() == expected
     part = table.query("set == 'one-decrease-30' and seed == 2")
     assert part[["symbol", "word", "count"]].values.tolist() == [
-        ["S", "w0", 40],
-        ["S", "w1", 39],
-        ["T", "w2", 38],
-        ["T", "w3", 37],
+        [symbol, f"w{i}", 40 - i] for i, symbol in enumerate("SSTT")
     ]
     with np.load(batches[2]) as archive:
         vectors = archive["W"][2].astype(float)
@@ -111,11 +103,3 @@ def test_words_that_do_not_spread_have_no_relative_position(batches):
 def test_other_embeddings_than_the_baselines_and_two_sets_are_refused(batches, given, tests, problem):
     with pytest.raises(InputError, match=problem):
         projected([batches[i] for i in given], tests)
-
-
-def test_embeddings_without_other_sets_have_no_rows(tmp_path):
-    path = tmp_path / "random-30-0" / "batch-0.npz"
-    write_npz(path, replicates=np.array([0]), W=np.ones((1, len(WORDS), 5)), words=VOCABULARY.digest)
-    table = axis.project_words([path], VOCABULARY, [ONE, TWO])
-    assert table.empty
-    assert list(table) == list(axis.COLUMNS["projections"])
