@@ -95,8 +95,8 @@ def find_prefixes(ids, offsets, skips, starts, saves):
     """Find texts with the same prefix as an earlier text, so that the prefix is read only once.
 
     A text shares its longest common prefix with the latest text without a shared prefix, unless it has a
-    longer prefix in common with the text just before it. This suits variants of one text that follow each other. For
-    n texts of m words, the function fills
+    longer prefix in common with the text just before it. This suits variants of one text that follow each
+    other. For n texts of m words, the function fills
 
     skips : (n,) int64, length of the shared prefix of a text
     starts : (n,) int64, the row with the states after the prefix, or -1
