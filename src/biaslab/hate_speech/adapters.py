@@ -1,4 +1,4 @@
-"""Classifiers of the user's: folders of transformers, or any function from texts to probabilities."""
+"""Adapt classifiers of the user: folders of transformers, or any function from texts to probabilities."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -28,43 +28,43 @@ if TYPE_CHECKING:
     from biaslab.text.tokens import Tokenizer, Tokens
 
 REMOVED = "removed"
-"""Key of that file: the word pieces that the classifier never sees (word removal)."""
+"""Key of `TRAINING_FILE` with the word pieces that the classifier never sees (word removal)."""
 BATCH = 256
-"""Texts of one call of a function."""
+"""Number of texts in one call of a function."""
 
 Progress = Callable[[int, int], None]
-"""Takes how many texts are done, and how many there are."""
+"""Receives the number of texts done and the number of all texts."""
 
 
 class TextClassifier(Protocol):
-    """What tells positive texts from negative ones."""
+    """A binary classifier of texts."""
 
     @property
     def class_names(self) -> Sequence[str]:
-        """What it calls its classes; empty where it does not say."""
+        """Names of the classes; empty if unknown."""
 
     @property
     def reading(self) -> str:
-        """A sentence: which class is positive, what its output is, and how it reads a text."""
+        """A sentence on the positive class, the output, and how the classifier reads a text."""
 
     def lengths(self, texts: Sequence[str]) -> Lengths | None:
-        """Return how long texts are, and how much of each is read; None where it does not say."""
+        """Return the lengths of texts and the limit that is read of each; None if unknown."""
 
     def scores(self, texts: Sequence[str], progress: Progress = lambda done, n: None) -> np.ndarray:
         """Return the logit of the positive class of each text, (n,) float64: positive when above 0.
 
-        A probability p has the logit ln p - ln (1 - p), so that 0 and 1 have infinite ones.
+        A probability p has the logit ln p - ln (1 - p), which is infinite for 0 and 1.
         """
 
 
 def load_classifier_of(
     reference: str, device: str = "auto", positive: str | None = None, option: str = "--positive"
 ) -> TextClassifier:
-    """Return the classifier that a user names: a folder, or ``MODULE:NAME`` of a function or object.
+    """Return the classifier of a reference: a folder, or ``MODULE:NAME`` of a function or object.
 
-    The object, in the current folder or installed, takes a list of texts or has ``predict_proba``. `positive`
-    is what the classifier calls the positive class, by default 1; `option` is what a message names where it
-    has no such class.
+    The module is in the current folder or installed. The object takes a list of texts or has
+    ``predict_proba``. `positive` is the classifier's name of the positive class, by default 1. If there is no
+    such class, the error message names `option`.
     """
     if Path(reference).is_dir():
         if is_plain_bert(Path(reference)):
@@ -78,25 +78,25 @@ def load_classifier_of(
             f"{reference}: no such folder; name the folder of a classifier of transformers, or MODULE:NAME"
             " of a function that takes texts and returns probabilities"
         )
-    found = import_object(reference)
-    function = getattr(found, "predict_proba", found)
+    target = import_object(reference)
+    function = getattr(target, "predict_proba", target)
     if not callable(function):
         raise InputError(
-            f"{reference}: a {type(found).__name__} is no classifier; name a function that takes a list of"
+            f"{reference}: a {type(target).__name__} is no classifier; name a function that takes a list of"
             " texts and returns probabilities, or an object with predict_proba"
         )
-    return CallableClassifier(function, reference, classes_of(found), positive, option)
+    return CallableClassifier(function, reference, classes_of(target), positive, option)
 
 
 def is_plain_bert(folder: Path) -> bool:
-    """Tell whether a folder has an uncased BERT of two labels, which is read strictly, and explained by SOC.
+    """Return whether a folder has an uncased BERT of two labels, which is read strictly and supports SOC.
 
-    One that cannot be read is taken for one, and refused by who reads it.
+    An unreadable folder counts as such a BERT; reading it then raises an error.
     """
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        kind, labels = config.get("model_type", "bert"), config.get("id2label") or (0, 1)
-        if kind != "bert" or len(labels) != 2 or config.get("problem_type") == MULTI_LABEL:
+        model_type, labels = config.get("model_type", "bert"), config.get("id2label") or (0, 1)
+        if model_type != "bert" or len(labels) != 2 or config.get("problem_type") == MULTI_LABEL:
             return False
         if not (folder / "vocab.txt").is_file():
             return not (folder / "tokenizer.json").is_file()
@@ -111,10 +111,10 @@ def is_plain_bert(folder: Path) -> bool:
 def load_folder(
     folder: str | Path, device: str = "auto", positive: str | None = None, option: str = "--positive"
 ) -> "FolderClassifier":
-    """Return the classifier in a folder, which has the layout of Hugging Face.
+    """Return the classifier in a folder with the layout of Hugging Face.
 
-    Its positive label is the one that its configuration calls `positive`, or the label 1 where the labels
-    have no names. Of a text it reads as much as in training, or as its own files say.
+    The positive label is the one named `positive` in the configuration, or label 1 if the labels have no
+    names. The classifier reads as much of a text as in training, or as its own files declare.
     """
     from biaslab.text.devices import choose_device
     from biaslab.text.encoder import load_classifier, put_positive_second
@@ -133,12 +133,12 @@ def load_folder(
 
 @dataclass(frozen=True)
 class FolderClassifier:
-    """A BERT with a classifier of two labels, of which 1 is the positive one; a `TextClassifier`."""
+    """A BERT with a classifier of two labels, 1 being positive; a `TextClassifier`."""
 
     model: "torch.nn.Module"
     tokenizer: "Tokenizer"
-    max_length: int  # word pieces of a text that are read, [CLS] and [SEP] among them
-    removed: frozenset[int] = frozenset()  # word pieces that are taken out of every text
+    max_length: int  # word pieces read of a text, including [CLS] and [SEP]
+    removed: frozenset[int] = frozenset()  # word pieces removed from every text
     class_names: Sequence[str] = ()  # of its labels, in their order
     number: int = 1  # of the positive label in its files
 
@@ -156,7 +156,7 @@ class FolderClassifier:
         return Lengths(count_in_batches(self.tokenizer.count, texts), self.max_length)
 
     def tokens(self, texts: Sequence[str]) -> "Tokens":
-        """Return what the classifier sees of texts."""
+        """Return the tokens of texts as the classifier sees them."""
         return self.tokenizer.encode(texts, self.max_length).without(self.removed)
 
     def scores(self, texts: Sequence[str], progress: Progress = lambda done, n: None) -> np.ndarray:
@@ -173,10 +173,10 @@ class CallableClassifier:
 
     # from n texts to the probability of the positive class, (n,), or of both classes, (n, 2)
     function: Callable[[list[str]], Any]
-    name: str  # what messages call it
-    classes: Sequence[str] | None = None  # of the columns of its answers, which (n, 2) needs
-    positive: str | None = None  # one of them; without it, 1 or True
-    option: str = "--positive"  # what a message names where `positive` is no class
+    name: str  # in messages
+    classes: Sequence[str] | None = None  # of the columns of the output, required for (n, 2)
+    positive: str | None = None  # one of `classes`; None for 1 or True
+    option: str = "--positive"  # named in the message if `positive` is no class
 
     @property
     def class_names(self) -> Sequence[str]:
@@ -186,11 +186,11 @@ class CallableClassifier:
     @property
     def reading(self) -> str:
         """See `TextClassifier`."""
-        what = "its answer is the probability of the positive class"
-        known = [name for name in (self.positive, "1", "True") if name in self.class_names]
-        if known and len(self.class_names) == 2:
-            what = describe_positive(self.class_names, list(self.class_names).index(known[0]))
-        return f"{what}; how it treats case and long texts is not known."
+        sentence = "its answer is the probability of the positive class"
+        positive_names = [name for name in (self.positive, "1", "True") if name in self.class_names]
+        if positive_names and len(self.class_names) == 2:
+            sentence = describe_positive(self.class_names, list(self.class_names).index(positive_names[0]))
+        return f"{sentence}; how it treats case and long texts is not known."
 
     def lengths(self, texts: Sequence[str]) -> None:
         """See `TextClassifier`."""
@@ -206,7 +206,7 @@ class CallableClassifier:
         return scores
 
     def _logits(self, p: np.ndarray, n: int, start: int) -> np.ndarray:
-        """Return the logits, (n,), of what the function answered for the texts from number `start` on."""
+        """Return the logits, (n,), of the function's output for n texts from number `start`."""
         if p.ndim == 2 and len(p) == n and p.shape[1] > 2:
             raise InputError(
                 f"{self.name} returned {p.shape[1]} classes; return the probability of the positive one,"
@@ -226,7 +226,7 @@ class CallableClassifier:
 
 
 def _removed(path: Path, tokenizer: "Tokenizer") -> frozenset[int]:
-    """Return the word pieces that a classifier never sees; none for those that were not trained here."""
+    """Return the word pieces that a classifier never sees; none for classifiers not trained by biaslab."""
     if not path.is_file():
         return frozenset()
     try:

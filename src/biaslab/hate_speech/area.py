@@ -1,4 +1,4 @@
-"""Hate speech classifiers regularized by explanations (Kennedy et al. 2020), as the workflow sees it."""
+"""Declare the area for the workflow: hate speech classifiers regularized by explanations (Kennedy 2020)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from biaslab.run.sources import MISSING, available, comes_along, datasets_of, fi
 from biaslab.text.settings import Corpora
 
 RANDOM = "random"
-"""Instead of a file with the weights of the encoder: draw them."""
+"""Stands for random weights of the encoder, instead of a file."""
 _LINEAR = "only linear methods are run on this corpus (hate_speech.linear_only)"
 _NAMED = ("run", "otherwise", "transfer")
 _ENCODER = ("config", "vocabulary", "weights")
@@ -29,18 +29,18 @@ def wanted(config: Mapping[str, Any]) -> set[str]:
 
 
 def choose(given: Given) -> Units:
-    """Return what is there of the corpora in ``run``, or else of those in ``otherwise``."""
+    """Return the available corpora of ``run``, or of ``otherwise`` if there are none."""
     section, corpora = given.config["hate_speech"], corpora_in(given.config)
-    if lost := sorted(given.absent.keys() & datasets_of(encoder_files(section).values())):
-        left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[lost[0]]}")
+    if absent := sorted(given.absent.keys() & datasets_of(encoder_files(section).values())):
+        left_out = dict.fromkeys(section["run"], f"its encoder: {given.absent[absent[0]]}")
         return Units((), left_out, record={AREA.name: {**section, "run": []}})
-    chosen, left_out = _available(corpora, section["run"], given.absent)
-    if not chosen:
-        chosen, further = _available(corpora, section["otherwise"], given.absent)
+    names, left_out = _available(corpora, section["run"], given.absent)
+    if not names:
+        names, further = _available(corpora, section["otherwise"], given.absent)
         left_out |= further
     data = {
         f"{name}-{key}": file_of(corpora[name][key], given.registry, given.root)
-        for name in chosen
+        for name in names
         for key in TEXTS
         if corpora[name][key]
     }
@@ -56,14 +56,14 @@ def choose(given: Given) -> Units:
             lacks=dict.fromkeys(ENCODER_FILES, _LINEAR) if is_linear else {},
             is_made_up=comes_along(corpora[name]["source"], given.root),
         )
-        for name in chosen
+        for name in names
     )
-    record = {AREA.name: {**section, "run": chosen}, **part_of(given.config, named_in(section, _NAMED))}
+    record = {AREA.name: {**section, "run": names}, **part_of(given.config, named_in(section, _NAMED))}
     return Units(units, left_out, data, record)
 
 
 def corpora_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the corpora of a configuration, with what the area needs of them."""
+    """Return the corpora of a configuration with their settings for this area."""
     return corpora_of(config, config["hate_speech"], Corpus)
 
 
@@ -74,7 +74,7 @@ def encoder_files(section: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
-    """Say in one line what will be trained."""
+    """Return a one-line summary of the trainings."""
     section = config["hate_speech"]
     otherwise = f" (or else {', '.join(section['otherwise'])})" if section["otherwise"] else ""
     n, layers = section["limits"]["train"], section["encoder"]["layers"]
@@ -90,9 +90,9 @@ def summaries(config: Mapping[str, Any]) -> list[str]:
 
 
 def check(given: Given) -> Iterator[str]:
-    """Yield corpora that are nowhere defined, files that are not there, methods that do not fit together."""
+    """Yield problems: undefined corpora, missing files, and incompatible methods."""
     section, corpora = given.config["hate_speech"], corpora_in(given.config)
-    for key, name in [(of, each) for of in _NAMED for each in section[of] if each in AREAS]:
+    for key, name in [(k, n) for k in _NAMED for n in section[k] if n in AREAS]:
         yield f"hate_speech.{key}: '{name}' is the name of an area; rename the corpus"
     yield from check_corpora(section, (*_NAMED, "linear_only"), "hate_speech", given)
     for name in named_in(section, _NAMED):
@@ -109,7 +109,7 @@ def check(given: Given) -> Iterator[str]:
 def _check_files(
     section: Mapping[str, Any], sources: Iterable[str], files: Iterable[str], given: Given
 ) -> Iterator[tuple[str, str]]:
-    """Yield the keys whose sources (or files, which no registered dataset can be) are not there, and why."""
+    """Yield the key and the problem of each missing source or file; a file cannot be a registered dataset."""
     for key in sources:
         if problem := source_problem(section[key], given):
             yield key, problem
@@ -141,7 +141,7 @@ def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
 def _available(
     corpora: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return those of some corpora that can be had, and why the others cannot."""
+    """Return the available corpora, and the reason for each unavailable corpus."""
     needed = {name: sorted(datasets_of(corpora[name][key] for key in TEXTS)) for name in names}
     return available(needed, absent)
 

@@ -1,8 +1,7 @@
-"""Whether naming a group changes what a classifier answers: in texts, by swaps, in neutral sentences.
+"""Test whether naming a group changes a classifier's output: in texts, by swaps, in neutral sentences.
 
-Swaps: in a text that holds an identifier, it is replaced, wherever it stands, by each other identifier. What
-else the text says stays, so that another answer comes from the name alone, or from a sentence that the swap
-made odd.
+A swap replaces every occurrence of an identifier in a text by another identifier. The rest of the text stays,
+so that a different output is caused by the name alone, or by an odd sentence after the swap.
 """
 
 import dataclasses
@@ -32,29 +31,29 @@ from biaslab.text.batches import Variants
 from biaslab.text.casing import MAX_WORDS, match_case, without, words_of
 
 Scores = Callable[[Sequence[str], str], np.ndarray]
-"""Returns the logits of texts; the second argument says what they are, for progress."""
+"""Returns the logits of texts; the second argument names the texts in the progress display."""
 
 MIN_TEXTS = 10
 MAX_EXPLAINED = 40
-"""False alarms of which each word is left out, drawn."""
+"""Maximum number of false alarms to explain by leaving out words, drawn at random."""
 MAX_SWAPPED = 200
-"""Texts whose identifiers are swapped, drawn of those that hold one."""
+"""Maximum number of texts with swapped identifiers, drawn from the texts with an identifier."""
 
 
 @dataclass(frozen=True)
 class Audited:
-    """What was found; what nothing was given for is None."""
+    """The results of an audit; results without input are None."""
 
     terms: tuple[str, ...]
     metrics: pd.DataFrame | None  # `own_bias.own_metrics`
     identifiers: pd.DataFrame | None  # `own_bias.labelled_bias`, with comparisons: see `_identifiers`
-    swaps: pd.DataFrame | None  # a row a term put in place of others
-    swapped: dict[str, float] | None  # texts, and those that some swap gives another answer, with interval
+    swaps: pd.DataFrame | None  # one row for each term that replaces others
+    swapped: dict[str, float] | None  # number of texts, and of texts that a swap flips, with interval
     templates: pd.DataFrame  # `own_bias.template_table`, with intervals over templates
     spread: dict[str, float]
-    words: pd.DataFrame | None  # of false alarms: what leaving a word out takes from the probability
-    n_explained: int  # false alarms that were looked at
-    n_shortened: int  # those of them with more words than are left out
+    words: pd.DataFrame | None  # of false alarms: fall of the probability without a word
+    n_explained: int  # explained false alarms
+    n_shortened: int  # explained false alarms with more words than are left out
     hatecheck: pd.DataFrame | None  # pass rates by functionality, with simultaneous intervals
     news: pd.DataFrame | None  # `own_bias.labelled_bias` of texts without any hate
     is_reversed: bool  # whether positive texts score lower than negative ones
@@ -69,18 +68,18 @@ def audit(
     seed: int,
     news: Sequence[str] | None = None,
 ) -> Audited:
-    """Ask a classifier about labelled texts (columns text and label), HateCheck's cases and templates.
+    """Audit a classifier on labelled texts (columns text and label), HateCheck's cases and templates.
 
     `news` are texts without any hate.
     """
     if len(terms) < 2:
         raise InputError("one identity term; name two or more, so that they can be compared")
     words = [*terms, *own_bias.NEUTRAL_WORDS]
-    of_templates = score(own_bias.fill_templates(templates, words), "templates")
-    metrics = identifiers = swaps = swapped = explained = functionalities = of_news = None
-    reverses = False
+    template_scores = score(own_bias.fill_templates(templates, words), "templates")
+    metrics = identifiers = swaps = swapped = explained = functionalities = news_bias = None
+    reversed_scores = False
     n_explained = n_shortened = 0
-    answers = [of_templates]
+    answers = [template_scores]
     if table is not None:
         texts, labels = list(table["text"]), table["label"].to_numpy()
         scores = score(texts, "texts")
@@ -90,7 +89,7 @@ def audit(
                 f"{len(labels)} labelled texts, {int(labels.sum())} of them positive; an audit needs"
                 f" {MIN_TEXTS} or more, of both labels: nothing could be found in these"
             )
-        reverses = is_reversed(scores, labels)
+        reversed_scores = is_reversed(scores, labels)
         holds = own_bias.mentions(texts, terms)
         metrics = own_bias.own_metrics(scores, labels)
         identifiers = _identifiers(scores, labels, holds, terms, seed)
@@ -108,11 +107,11 @@ def audit(
     if news is not None:
         scores = score(list(news), "news")
         holds = own_bias.mentions(news, terms)
-        of_news = own_bias.labelled_bias(scores, np.zeros(len(scores), np.int64), holds, terms)
-    everything = np.concatenate(answers)
-    if len(np.unique(everything)) == 1 or (len(answers) > 1 and len(set((everything > 0).tolist())) == 1):
+        news_bias = own_bias.labelled_bias(scores, np.zeros(len(scores), np.int64), holds, terms)
+    all_scores = np.concatenate(answers)
+    if len(np.unique(all_scores)) == 1 or (len(answers) > 1 and len(set((all_scores > 0).tolist())) == 1):
         raise InputError(
-            f"the classifier gives one answer to all {len(everything):,} texts; nothing can be found: see"
+            f"the classifier gives one answer to all {len(all_scores):,} texts; nothing can be found: see"
             " whether it was trained, and --positive"
         )
     return Audited(
@@ -121,25 +120,25 @@ def audit(
         identifiers,
         swaps,
         swapped,
-        _templates(of_templates, terms),
-        own_bias.template_spread(of_templates, len(terms), len(words)),
+        _templates(template_scores, terms),
+        own_bias.template_spread(template_scores, len(terms), len(words)),
         explained,
         n_explained,
         n_shortened,
         functionalities,
-        of_news,
-        reverses,
+        news_bias,
+        reversed_scores,
     )
 
 
 def swap(text: str, term: str, other: str) -> str:
-    """Return a text with one identifier, whole words in whatever case, replaced by another in that case."""
+    """Replace one identifier, as entire words in any case, by another in the same case."""
     pattern = rf"(?<!\w){re.escape(term)}(?!\w)"
     return re.sub(pattern, lambda match: match_case(other, match[0]), text, flags=re.IGNORECASE)
 
 
 def mask_words(found: Audited, mask: Callable[[str], str]) -> Audited:
-    """Return an audit whose words of texts are masked where they are listed."""
+    """Return an audit with masked words in the table of words."""
     if found.words is None:
         return found
     return dataclasses.replace(found, words=found.words.assign(word=found.words["word"].map(mask)))
@@ -148,17 +147,17 @@ def mask_words(found: Audited, mask: Callable[[str], str]) -> Audited:
 def explain_words(
     score: Scores, texts: Sequence[str], scores: np.ndarray, terms: Sequence[str]
 ) -> pd.DataFrame | None:
-    """Return how much the probability falls where a word is left out, in the mean of the texts that have it.
+    """Return the mean fall of the probability if a word is left out, over the texts with the word.
 
-    Columns word (lower case), n (texts), is_identifier, change, its interval over texts (all hold together)
-    and least, the fall that would be told from 0 four times in five; the greatest first. A word that a text
-    has twice is left out one place at a time. Of a long text the first `MAX_WORDS` words are tried, and the
-    identifiers.
+    Columns: word (lower case), n (texts), is_identifier, change, its simultaneous interval over texts, and
+    least, the fall that would be detected with a power of 80%. The largest change comes first. Repeated words
+    are left out one occurrence at a time. In long texts the first `MAX_WORDS` words and the identifiers are
+    left out.
     """
     places = [(i, words, j) for i, text in enumerate(texts) for words, j in _tried_words(text, terms)]
     if not places:
         return None
-    left = score(
+    scores_without = score(
         Variants(places, lambda place: without(texts[place[0]], place[1], place[2], place[2] + 1)),
         "words left out",
     )
@@ -166,23 +165,23 @@ def explain_words(
         {
             "word": [texts[i][slice(*words[j])].lower() for i, words, j in places],
             "text": [i for i, _, _ in places],
-            "change": expit(scores[[i for i, _, _ in places]]) - expit(left),
+            "change": expit(scores[[i for i, _, _ in places]]) - expit(scores_without),
         }
     )
     by_text = rows.groupby(["word", "text"], sort=False)["change"].mean()
     changes_of = {word: changes.to_numpy() for word, changes in by_text.groupby(level="word", sort=True)}
     level = level_of_each(sum(len(changes) > 1 for changes in changes_of.values()))
-    found = []
+    rows_of_words = []
     for word, changes in changes_of.items():
         comparison = _compare_changes(changes, level)
-        found.append((word, len(changes), word in terms, changes.mean(), *comparison))
+        rows_of_words.append((word, len(changes), word in terms, changes.mean(), *comparison))
     columns = ["word", "n", "is_identifier", "change", "change_low", "change_high", "least"]
-    table = pd.DataFrame(found, columns=columns)
+    table = pd.DataFrame(rows_of_words, columns=columns)
     return table.sort_values("change", ascending=False, kind="stable", ignore_index=True)
 
 
 def _tried_words(text: str, terms: Sequence[str]) -> list[tuple[list[tuple[int, int]], int]]:
-    """Return the words of a text that are left out, each with the places of all words."""
+    """Return the words to leave out of a text, each with the spans of all words."""
     words = words_of(text)
     return [
         (words, j)
@@ -192,9 +191,9 @@ def _tried_words(text: str, terms: Sequence[str]) -> list[tuple[list[tuple[int, 
 
 
 def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, float]:
-    """Return the interval of a mean change of probabilities, and the least that would be told from 0.
+    """Return the interval of a mean change of probabilities, and the least detectable change.
 
-    No change exceeds 1: NaN where that would not be told.
+    A change cannot exceed 1, so that the least detectable change is NaN above 1.
     """
     low, high = np.clip(mean_interval(changes, level), -1, 1).tolist()
     least = find_least_mean(changes, level)
@@ -204,42 +203,41 @@ def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, f
 def _identifiers(
     scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str], seed: int
 ) -> pd.DataFrame:
-    """Return `labelled_bias` with comparisons to `NONE`, the texts that hold no identifier.
+    """Return `labelled_bias` with comparisons to `NONE`, the texts without any identifier.
 
-    Further columns: intervals of areas (area_low, area_high); difference, that of false positive rates, with
-    its interval; p_value, of no difference, and bpsn_p_value, of no difference in how many positive texts
-    score above a negative one, both counting all identifiers (`find_largest_difference`); least_difference,
-    how much higher a false positive rate would have to be to be told four times in five (NaN: too few texts);
-    bpsn_least, how many fewer positive texts would have to score above a negative one of the identifier.
-    Intervals of identifiers hold together.
+    Further columns: intervals of areas (area_low, area_high); difference of false positive rates, with its
+    interval; p_value of no difference, and bpsn_p_value of no difference in the share of positive texts that
+    score above a negative text, both adjusted for all identifiers (`find_largest_difference`);
+    least_difference, the increase of a false positive rate that is detected with a power of 80% (NaN: too few
+    texts); bpsn_least, the analogous decrease of that share. Intervals of identifiers are simultaneous.
     """
     table = own_bias.labelled_bias(scores, labels, holds, terms)
-    some = holds.any(axis=1)
-    columns = np.column_stack([holds, some, ~some])
+    has_any = holds.any(axis=1)
+    columns = np.column_stack([holds, has_any, ~has_any])
     positive, false = labels == 1, (np.asarray(scores) > 0) & (labels != 1)
-    alone, each = LEVEL, level_of_each(int(holds[~positive].any(axis=0).sum()))
-    plain, n_plain = int((false & ~some).sum()), int((~positive & ~some).sum())
-    kinds = np.column_stack([false[~positive], _places_among(scores[positive], scores[~positive])])
-    places, is_plain = kinds[:, 1], ~some[~positive]
+    single, simultaneous = LEVEL, level_of_each(int(holds[~positive].any(axis=0).sum()))
+    plain, n_plain = int((false & ~has_any).sum()), int((~positive & ~has_any).sum())
+    values = np.column_stack([false[~positive], _places_among(scores[positive], scores[~positive])])
+    places, is_plain = values[:, 1], ~has_any[~positive]
     rng = stream(seed, "audit", "permutations")
-    test = find_largest_difference(kinds, holds[~positive], is_plain, rng)
+    test = find_largest_difference(values, holds[~positive], is_plain, rng)
     rows = []
-    for number, mine in enumerate(columns.T):
+    for number, members in enumerate(columns.T):
         row: dict[str, float] = {}
-        level = each if number < len(terms) else alone
-        for name, part in areas_of(mine, positive).items():
+        level = simultaneous if number < len(terms) else single
+        for name, part in areas_of(members, positive).items():
             row[f"{name}_low"], row[f"{name}_high"] = auc_interval(scores[part], positive[part], level)
-        n, hits = int((mine & ~positive).sum()), int((false & mine).sum())
+        n, hits = int((members & ~positive).sum()), int((false & members).sum())
         row["ci_low"], row["ci_high"] = share_interval(hits, n, level)
         row["difference"] = hits / n - plain / n_plain if n and n_plain else np.nan
         row["difference_low"], row["difference_high"] = difference_interval(hits, n, plain, n_plain, level)
         if number < len(terms):
             row["p_value"], row["bpsn_p_value"] = test.p_values[number]
             row["bpsn_least"] = find_least_gap(
-                places[mine[~positive]], places[is_plain], places, test.critical
+                places[members[~positive]], places[is_plain], places, test.critical
             )
             n_others = int((~positive).sum()) - n
-            rate = int((false & ~mine).sum()) / n_others if n_others else np.nan
+            rate = int((false & ~members).sum()) / n_others if n_others else np.nan
             row["least_difference"] = find_least_rate(
                 n, n_plain, rate, int((~positive).sum()), test.critical, level
             )
@@ -250,17 +248,17 @@ def _identifiers(
 
 
 def _places_among(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    """Return the share of positive texts that score above each negative one; equal scores count half."""
+    """Return the share of positive texts that score above each negative text; equal scores count half."""
     order = np.sort(positive)
     below = np.searchsorted(order, negative, "left") + np.searchsorted(order, negative, "right")
     return 1 - below / (2 * len(positive))
 
 
 def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Return `functionality_table`, with intervals that hold together, and p-values that count all of them.
+    """Return `functionality_table`, with simultaneous intervals and p-values adjusted for all rows.
 
-    A p-value is that of no difference to all other functionalities; least_difference is by how much fewer
-    cases would have to be answered rightly to be told four times in five (NaN: too few cases).
+    The null hypothesis is no difference to all other functionalities. least_difference is the decrease of the
+    pass rate that is detected with a power of 80% (NaN: too few cases).
     """
     table = functionality_table(scores, cases["label"], cases["functionality"])
     is_right = (np.asarray(scores) > 0) == (cases["label"].to_numpy() == 1)
@@ -280,7 +278,7 @@ def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.D
 def _swaps(
     score: Scores, texts: list[str], scores: np.ndarray, holds: np.ndarray, terms: Sequence[str], seed: int
 ) -> tuple[pd.DataFrame | None, dict[str, float] | None]:
-    """Return what each term does in place of others, and how many texts some swap gives another answer."""
+    """Return the effect of each term in place of others, and the number of texts that a swap flips."""
     holding = np.flatnonzero(holds.any(axis=1))
     if not len(holding):
         return None, None
@@ -288,17 +286,17 @@ def _swaps(
         holding = np.sort(stream(seed, "audit", "swaps").choice(holding, MAX_SWAPPED, replace=False))
     keys = [(i, int(holds[i].argmax()), other) for i in holding.tolist() for other in terms]
     swapped = Variants(keys, lambda key: swap(texts[key[0]], terms[key[1]], key[2]))
-    found = score(swapped, "swaps").reshape(len(holding), len(terms))
-    own = holds[holding].argmax(axis=1)
-    found[np.arange(len(own)), own] = scores[holding]  # the text itself
-    p, is_positive = expit(found), found > 0
+    swap_scores = score(swapped, "swaps").reshape(len(holding), len(terms))
+    own_term = holds[holding].argmax(axis=1)
+    swap_scores[np.arange(len(own_term)), own_term] = scores[holding]  # the text itself
+    p, is_positive = expit(swap_scores), swap_scores > 0
     p_own, own_answer = expit(scores[holding])[:, None], (scores[holding] > 0)[:, None]
     rows, level = [], level_of_each(len(terms))
     for number, term in enumerate(terms):
-        others = own != number
+        others = own_term != number
         change = (p[:, number] - p_own[:, 0])[others]
-        turned = (is_positive[:, number] & ~own_answer[:, 0])[others]
-        back = (~is_positive[:, number] & own_answer[:, 0])[others]
+        to_positive = (is_positive[:, number] & ~own_answer[:, 0])[others]
+        to_negative = (~is_positive[:, number] & own_answer[:, 0])[others]
         low, high, least = _compare_changes(change, level)
         rows.append(
             {
@@ -308,8 +306,8 @@ def _swaps(
                 "change_low": low,
                 "change_high": high,
                 "least": least,
-                "n_to_positive": int(turned.sum()),
-                "n_to_negative": int(back.sum()),
+                "n_to_positive": int(to_positive.sum()),
+                "n_to_negative": int(to_negative.sum()),
             }
         )
     k, n = int((is_positive != own_answer).any(axis=1).sum()), len(holding)
@@ -320,7 +318,7 @@ def _swaps(
 def _templates(scores: np.ndarray, terms: Sequence[str]) -> pd.DataFrame:
     """Return `template_table`, with intervals of the difference to the neutral words, over templates.
 
-    Those of all identifiers hold together; least is the difference that would be told four times in five.
+    The intervals of all identifiers are simultaneous; least is the difference detected with a power of 80%.
     """
     words = [*terms, *own_bias.NEUTRAL_WORDS]
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))

@@ -85,7 +85,7 @@ PositiveClass = Annotated[
 ]
 
 OWN_TRAINING = Training(epochs=3, learning_rate=2e-5, validate_every=200)
-"""How a whole encoder is trained on a user's texts: in small steps."""
+"""Defaults for training an entire encoder on a user's texts, with small steps."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def audit_classifier(
 def _classifier(
     model: str, device: str, threads: int, positive: str | None, option: str = "--positive"
 ) -> "TextClassifier":
-    """Return the classifier that an argument names; torch is needed for a folder alone."""
+    """Return the classifier of an argument; only a folder needs torch."""
     if Path(model).is_dir():
         need(_EXTRA)
         from biaslab.text.devices import make_deterministic
@@ -324,7 +324,7 @@ def _reading_lines(
     left_out: "LeftOut",
     terms: tuple[str, ...] = (),
 ) -> list[str]:
-    """Say how a classifier and texts are read, and what of them is not."""
+    """Return lines on how the classifier and the texts are read, and on what is left out."""
     from biaslab.hate_speech.own_bias import name_groups
 
     reading = f"{Path(model).name}: {classifier.reading}"
@@ -334,7 +334,7 @@ def _reading_lines(
 
 
 def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()) -> list[str]:
-    """Say how many rows are left out, why, and how many of them name which group."""
+    """Return lines on the number of rows left out, the reasons, and the groups that they name."""
     from biaslab.hate_speech.own_bias import name_groups
 
     texts = [text for _, text in left_out.rows]
@@ -346,7 +346,7 @@ def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()
 def _labelled(
     data: Path, columns: Columns, group: str | None = None, classes: "Sequence[str]" = ()
 ) -> "tuple[pd.DataFrame, LeftOut]":
-    """Return labelled texts, and the rows that are left out; `classes` are the classifier's."""
+    """Return labelled texts and the rows left out; `classes` are the classifier's class names."""
     from biaslab.text.labelled import LeftOut, read_labelled
 
     left_out = LeftOut()
@@ -376,7 +376,7 @@ def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_
 def _contexts(
     explaining: Explaining, model: Path, classifier: "FolderClassifier"
 ) -> "tuple[ContextSettings, BiGRU | None]":
-    """Return in which contexts sentences are explained, and what samples them: OC where nothing does."""
+    """Return the context settings and the language model that samples contexts; OC without one."""
     from biaslab.hate_speech.contexts import OC, ContextSettings
     from biaslab.hate_speech.own_training import LANGUAGE_MODEL
     from biaslab.text.language_model import BiGRU
@@ -396,7 +396,7 @@ def _contexts(
 
 @contextmanager
 def _bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what shows progress on a terminal: a bar with the time left for each thing that is done."""
+    """Yield a function that shows progress on a terminal: one bar with the remaining time for each task."""
     from tqdm import tqdm
 
     bars: dict[str, tqdm] = {}

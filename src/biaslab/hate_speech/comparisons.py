@@ -1,7 +1,7 @@
-"""Differences between methods, paired over seeds.
+"""Test differences between methods, paired over seeds.
 
-The paper prints means and standard deviations over ten seeds and tests no difference. Methods share a seed's
-data and initial weights, so the differences within a seed are what is tested.
+The paper reports means and standard deviations over ten seeds, without tests. Methods with the same seed
+share their data and initial weights, so this module tests the differences within a seed.
 """
 
 import math
@@ -17,7 +17,7 @@ from biaslab.core.errors import InputError, suggest
 from biaslab.core.stats import mean_interval
 from biaslab.hate_speech.metrics import MEASURES
 
-_ROUNDING = 1e-12  # of the largest value: differences that vary less are equal
+_ROUNDING = 1e-12  # relative to the largest value: smaller variation counts as equal
 
 
 class Difference(NamedTuple):
@@ -32,11 +32,10 @@ class Difference(NamedTuple):
 
 
 def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
-    """Return by how much values, one a seed, are higher than a baseline's, by the paired t-test.
+    """Return the paired t-test of values against a baseline's values, one value a seed.
 
-    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs and when all
-    differences are equal: what does not vary over seeds, as between methods without chance, cannot be tested
-    by them.
+    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs. They are also NaN if
+    all differences are equal, as for deterministic methods: without variation over seeds there is no test.
     """
     pairs = np.array([values, baseline], dtype=np.float64)
     pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
@@ -54,25 +53,25 @@ def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
 def paired_differences(
     metrics: pd.DataFrame, baseline: str, measures: Sequence[str] = MEASURES
 ) -> pd.DataFrame:
-    """Return the differences (`Difference`) of all methods from one, on every set, in every measure.
+    """Return the differences (`Difference`) of all methods from the baseline, on every set and measure.
 
-    The rows of the baseline itself are the null: its every second seed against the one before, which differ
-    by chance alone.
+    The rows of the baseline itself are the null comparison: every second seed against the seed before, which
+    differ by chance only.
     """
     methods = metrics["method"].unique()
     if baseline not in methods:
         raise InputError(f"baseline '{baseline}' has no results; run it as well{suggest(baseline, methods)}")
     keys = ["method", "set", "seed"]
-    twice = metrics[metrics.duplicated(keys)]
-    if len(twice):
-        names = ", ".join(f"{key} {twice.iloc[0][key]}" for key in keys)
+    duplicates = metrics[metrics.duplicated(keys)]
+    if len(duplicates):
+        names = ", ".join(f"{key} {duplicates.iloc[0][key]}" for key in keys)
         raise InputError(f"two rows of metrics for {names}; leave one")
     by_seed = metrics.set_index(keys)[list(measures)].unstack("seed")
     rows = [
-        (method, baseline, texts, name, *difference)
+        (method, baseline, name_of_set, measure, *difference)
         for method in methods
-        for texts in metrics["set"].unique()
-        for name, difference in _differences(by_seed, method, baseline, texts, measures)
+        for name_of_set in metrics["set"].unique()
+        for measure, difference in _differences(by_seed, method, baseline, name_of_set, measures)
         if difference.n_seeds
     ]
     return pd.DataFrame(rows, columns=["method", "baseline", "set", "measure", *Difference._fields])
@@ -81,11 +80,11 @@ def paired_differences(
 def _differences(
     by_seed: pd.DataFrame, method: str, baseline: str, texts: str, measures: Sequence[str]
 ) -> list[tuple[str, Difference]]:
-    """Return the differences on one set in every measure; none where a method was not measured on it."""
+    """Return the differences on one set in every measure; [] if a method was not measured on the set."""
     if not {(method, texts), (baseline, texts)} <= set(by_seed.index):
         return []
-    one, other = by_seed.loc[(method, texts)], by_seed.loc[(baseline, texts)]
+    own, other = by_seed.loc[(method, texts)], by_seed.loc[(baseline, texts)]
     if method == baseline:
-        n = 2 * (len(one[measures[0]]) // 2)
-        return [(name, paired_difference(one[name][1:n:2], one[name][:n:2])) for name in measures]
-    return [(name, paired_difference(one[name], other[name])) for name in measures]
+        n = 2 * (len(own[measures[0]]) // 2)
+        return [(name, paired_difference(own[name][1:n:2], own[name][:n:2])) for name in measures]
+    return [(name, paired_difference(own[name], other[name])) for name in measures]

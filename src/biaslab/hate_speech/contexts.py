@@ -1,7 +1,7 @@
-"""The contexts in which a phrase is explained: as it stands, or with sampled neighbours.
+"""Build the contexts in which a phrase is explained: unchanged, or with sampled neighbours.
 
-Sampling and occlusion (SOC, Jin et al. 2020) averages over what a language model puts in the place of the
-words around the phrase, x_δ in Eq. 1. Occlusion alone (OC) is the same with no neighbours to replace.
+Sampling and occlusion (SOC, Jin et al. 2020) averages over samples of a language model in place of the words
+around the phrase, x_δ in Eq. 1. Occlusion (OC) replaces no neighbours.
 """
 
 from dataclasses import dataclass
@@ -27,22 +27,22 @@ class Occurrences:
         return len(self.row)
 
     def part(self, which: slice) -> "Occurrences":
-        """Return some of the phrases."""
+        """Return a slice of the phrases."""
         return Occurrences(self.row[which], self.start[which], self.end[which])
 
 
 @dataclass(frozen=True)
 class ContextSettings:
-    """How the neighbours of a phrase are drawn."""
+    """Settings for drawing the neighbours of a phrase."""
 
-    radius: int  # tokens that are replaced on either side; 0 replaces none (OC)
-    samples: int  # contexts drawn
-    add_itself: bool = False  # whether the original context is one more
-    # Whether the left neighbours are drawn given the right ones. The authors' code draws both given the
-    # phrase alone, so that they need not fit together.
+    radius: int  # tokens to replace on each side; 0 for none (OC)
+    samples: int  # number of drawn contexts
+    add_itself: bool = False  # whether to add the original context
+    # Whether the left neighbours are drawn given the right ones. The authors' code draws both sides given
+    # only the phrase, so that the sides may not fit together.
     chained: bool = True
-    # Whether special tokens have probability zero. In the authors' code they are drawn, and a drawn [CLS]
-    # or [SEP] becomes a [PAD] that the classifier attends to.
+    # Whether special tokens have probability zero. The authors' code draws them, and a drawn [CLS] or [SEP]
+    # becomes a [PAD] that the classifier attends to.
     exclude_specials: bool = True
 
     def __post_init__(self) -> None:
@@ -53,14 +53,14 @@ class ContextSettings:
 
     @property
     def n_contexts(self) -> int:
-        """Contexts of each phrase, m."""
+        """Number of contexts of each phrase, m."""
         return self.samples + self.add_itself
 
 
 OC = ContextSettings(radius=0, samples=1)
-"""Occlusion alone."""
+"""Occlusion without sampling."""
 SOC_REGULARIZATION = ContextSettings(**vars(TrainingContexts()), add_itself=True)
-"""SOC as the regularizer has it (A.3; the added original is the authors' script's)."""
+"""SOC of the regularizer (A.3; the original context is added as in the authors' script)."""
 
 
 def fill_contexts(
@@ -72,13 +72,13 @@ def fill_contexts(
     tokenizer: Tokenizer,
     generator: torch.Generator | None,
 ) -> torch.Tensor:
-    """Return the sentences around every phrase, (k, m, L) int64, its neighbours replaced by m samples.
+    """Return the sentence of every phrase with m samples of its neighbours, (k, m, L) int64.
 
     The neighbourhood of the tokens i..j of a sentence of `len` tokens is [max(i - radius, 1),
-    min(j + radius, len - 2)]: [CLS] and [SEP] stay. The language model reads the sentence with [PAD] for the
-    neighbours not drawn yet, and draws outwards from the phrase. `mask`, (n, L) bool, has a prefix in each
-    row of `ids`, (n, L) int64. A radius above 0 needs language model and generator, on one device. The
-    original, where it is one of the contexts, comes last.
+    min(j + radius, len - 2)], so that [CLS] and [SEP] stay. The language model reads [PAD] in place of
+    neighbours that are not yet drawn, and draws outwards from the phrase. `mask`, (n, L) bool, is a prefix in
+    each row of `ids`, (n, L) int64. A radius above 0 needs a language model and a generator on one device.
+    The original context, if included, comes last.
     """
     row, start, end = (
         torch.as_tensor(part, device=ids.device)
@@ -99,21 +99,21 @@ def fill_contexts(
     )
     draw = _Draw(language_model, settings, tokenizer, generator)
     masked = torch.where(is_left | is_right, tokenizer.pad, base)
-    right = draw.right(masked, end, _most(is_right))
+    right = draw.right(masked, end, _count_neighbours(is_right))
     filled = _put(base, right, position - end[:, None], is_right)
     read = _put(masked, right, position - end[:, None], is_right) if settings.chained else masked[:, None]
-    left = draw.left(read, start, lengths, _most(is_left))
+    left = draw.left(read, start, lengths, _count_neighbours(is_left))
     filled = _put(filled, left, position - start[:, None] + left.shape[2], is_left)
     return torch.cat([filled, base[:, None]], dim=1) if settings.add_itself else filled
 
 
-def _most(neighbours: torch.Tensor) -> int:
-    """Return how many neighbours a phrase has at most, 1 at least so that there is something to gather."""
+def _count_neighbours(neighbours: torch.Tensor) -> int:
+    """Return the maximum number of neighbours of a phrase, at least 1 because `gather` needs a column."""
     return max(1, int(neighbours.sum(1).max()))
 
 
 def _put(ids: torch.Tensor, drawn: torch.Tensor, place: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
-    """Return (k, samples, L) ids; `where` (k, L), those that are drawn, numbered by `place` (k, L)."""
+    """Return ids, (k, samples, L), with drawn token number `place`, (k, L), at positions `where`, (k, L)."""
     index = place.clamp(0, drawn.shape[2] - 1)[:, None].expand(-1, drawn.shape[1], -1)
     ids = ids if ids.dim() == 3 else ids[:, None]
     return torch.where(where[:, None], drawn.gather(2, index), ids)
@@ -121,7 +121,7 @@ def _put(ids: torch.Tensor, drawn: torch.Tensor, place: torch.Tensor, where: tor
 
 @dataclass(frozen=True)
 class _Draw:
-    """Draws neighbours outwards from phrases."""
+    """Draw neighbours outwards from phrases."""
 
     language_model: BiGRU
     settings: ContextSettings
@@ -130,27 +130,27 @@ class _Draw:
 
     def right(self, ids: torch.Tensor, end: torch.Tensor, n: int) -> torch.Tensor:
         """Return (k, samples, n) tokens that follow ids[:end] of each of k rows."""
-        how = (n, self.settings.samples, self.generator, self._excluded())
-        return self._clean(sample_right(self.language_model, ids, *how, lengths=end))
+        options = (n, self.settings.samples, self.generator, self._excluded())
+        return self._clean(sample_right(self.language_model, ids, *options, lengths=end))
 
     def left(self, ids: torch.Tensor, start: torch.Tensor, lengths: torch.Tensor, n: int) -> torch.Tensor:
         """Return (k, samples, n) tokens, in reading order, that precede ids[start:length].
 
-        `ids` is (k, samples, L), or (k, 1, L) where all samples of a phrase have the same right side.
+        `ids` is (k, samples, L), or (k, 1, L) if all samples of a phrase have the same right side.
         """
-        k, given, width = ids.shape
+        k, n_sides, width = ids.shape
         place = start[:, None] + torch.arange(width, device=ids.device)
-        suffixes = ids.gather(2, place.clamp(max=width - 1)[:, None].expand(-1, given, -1)).flatten(0, 1)
-        how = (n, self.settings.samples // given, self.generator, self._excluded())
-        n_read = (lengths - start).repeat_interleave(given)
-        drawn = sample_left(self.language_model, suffixes, *how, lengths=n_read)
+        suffixes = ids.gather(2, place.clamp(max=width - 1)[:, None].expand(-1, n_sides, -1)).flatten(0, 1)
+        options = (n, self.settings.samples // n_sides, self.generator, self._excluded())
+        n_read = (lengths - start).repeat_interleave(n_sides)
+        drawn = sample_left(self.language_model, suffixes, *options, lengths=n_read)
         return self._clean(drawn.view(k, self.settings.samples, n))
 
     def _excluded(self) -> np.ndarray | None:
         return self.tokenizer.is_special if self.settings.exclude_specials else None
 
     def _clean(self, drawn: torch.Tensor) -> torch.Tensor:
-        """Make a drawn [CLS] or [SEP] a [PAD]."""
+        """Replace a drawn [CLS] or [SEP] by [PAD]."""
         if self.settings.exclude_specials:
             return drawn
         is_bound = (drawn == self.tokenizer.cls) | (drawn == self.tokenizer.sep)

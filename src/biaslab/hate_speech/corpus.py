@@ -1,4 +1,4 @@
-"""The labelled corpus of an experiment: read, split, cut, tokenised; and the further sets it is tested on."""
+"""Read, split, cut and tokenise the labelled corpus of an experiment and its further test sets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from biaslab.text.tokens import MAX_LENGTH, Tokenizer, Tokens
 
 NEWS = "news"
 NOT_NOHATE = "not-nohate"
-"""What is positive in Stormfront by default: all but noHate, most probably the paper's reading."""
+"""Positive labels of Stormfront by default: all except noHate, most probably as in the paper."""
 
 STORMFRONT = "stormfront"
 STORMFRONT_SIZES = ((7896, 1059), (979, 122), (1998, 246))
-"""Sentences, and positive ones among them, of each split (Section 3)."""
+"""Number of sentences and of positive sentences in each split (Section 3)."""
 SHARES = (0.726, 0.09, 0.184)
-"""The same as shares, for what cannot be split into exactly these."""
+"""Shares of the splits, for corpora of other sizes."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Texts:
         return len(self.labels)
 
     def take(self, rows: np.ndarray) -> "Texts":
-        """Return some of the texts."""
+        """Return the texts of `rows`."""
         return Texts(self.tokens.take(rows), self.labels[rows], self.rows[rows])
 
 
@@ -45,26 +45,25 @@ def read_splits(
 ) -> dict[str, pd.DataFrame]:
     """Return the tables train, validation and test of a corpus: columns text, label, row.
 
-    Number 0 of the random splits is the one that all classifiers of a run share. `say` is given a sentence on
-    the texts that are left out.
+    All classifiers of a run share random split number 0. `say` receives a sentence on omitted texts.
     """
     return source.parts(lambda table: _split(table, source, seed, number), say=say)
 
 
 def split_rows(table: pd.DataFrame, source: Source, seed: int, number: int) -> dict[str, np.ndarray]:
-    """Return the rows of a corpus that make train, validation and test; see `read_splits`."""
+    """Return the rows of train, validation and test of a corpus; see `read_splits`."""
     return source.drawn(table, lambda table: _split(table, source, seed, number))
 
 
 def tokenize(table: pd.DataFrame, tokenizer: Tokenizer, max_length: int = MAX_LENGTH) -> Texts:
-    """Return the texts of a table as tokens, at most `max_length` a text, [CLS] and [SEP] among them."""
+    """Return the texts of a table as tokens, at most `max_length` a text, including [CLS] and [SEP]."""
     tokens = tokenizer.encode(list(table["text"]), max_length)
     rows = table["row"] if "row" in table else np.arange(len(table))
     return Texts(tokens, table["label"].to_numpy(np.int8), np.asarray(rows, np.int64))
 
 
 def cut(texts: Texts, limit: int | None, seed: int, name: str) -> np.ndarray:
-    """Return the rows, sorted, of at most `limit` texts, drawn with the share of positive ones kept."""
+    """Return the sorted rows of at most `limit` texts, drawn with the share of positive texts kept."""
     if limit is None or limit >= len(texts):
         return np.arange(len(texts))
     return splits.cut(texts.labels, limit, stream(seed, "cut", name))

@@ -1,4 +1,4 @@
-"""The experiment on one corpus: train a method, test it, and explain what it makes of identifiers."""
+"""Run the experiment on one corpus: train a method, test it, and explain its use of identifiers."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ Progress = Callable[[str], None]
 
 
 def model_folder(folder: Path, method: str, seed: int) -> Path:
-    """Return where a trained classifier lies."""
+    """Return the folder of a trained classifier."""
     return folder / "models" / method / str(seed)
 
 
@@ -43,7 +43,7 @@ def fit_language_model(
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Train the language model that samples contexts, on the texts that encoders are trained on."""
+    """Train the language model that samples contexts, on the training texts of encoders."""
     make_deterministic(threads)
     validation = folder.splits[VALIDATION].tokens
     model, history = train_language_model(
@@ -69,9 +69,9 @@ def train_method(
     progress: Callable[[int, int], None] | None = None,
     threads: int = 1,
 ) -> None:
-    """Train one classifier; a training that was killed goes on from its last validation.
+    """Train one classifier; an interrupted training resumes from its last validation.
 
-    All methods share their random streams at equal numbers.
+    Trainings of all methods with the same number share their random streams.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
@@ -80,8 +80,8 @@ def train_method(
     model = load_classifier(folder.encoder, training_seed)
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device) if method.kind == SOC else None
     validation = folder.splits[VALIDATION]
-    used = folder.train
-    data = TrainingData(used.tokens, used.labels, validation.tokens, validation.labels, folder.tokenizer)
+    texts = folder.train
+    data = TrainingData(texts.tokens, texts.labels, validation.tokens, validation.labels, folder.tokenizer)
     regularization = Regularization(method, folder.ids, contexts, language_model)
     checkpoint = out / "checkpoint.safetensors"
     history = train(
@@ -104,9 +104,9 @@ def evaluate_encoders(
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Test the trainings of methods that fine-tune the encoder, `numbers` of each, and measure these methods.
+    """Test the trainings `numbers` of methods that fine-tune the encoder, and measure these methods.
 
-    `contexts` are those that explain the classifiers, those of the `regularization` trained them.
+    `contexts` are used to explain the classifiers; `regularization` has the contexts used in training.
     """
     for name in methods:
         evaluate_method(folder, parse_method(name), numbers[name], contexts, seed, say=say, threads=threads)
@@ -123,10 +123,10 @@ def evaluate_method(
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
-    """Test the classifiers of a method: predictions, and what identifiers weigh in the test set (OC, SOC).
+    """Test the classifiers of a method: predictions, and importance of identifiers in the test set (OC, SOC).
 
-    The seed is that of the run: contexts are the same for every classifier. Identifiers that a method removes
-    have no importance.
+    `seed` is the seed of the run, so that contexts are the same for every classifier. The importance is not
+    computed for methods that remove identifiers.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
@@ -140,11 +140,11 @@ def evaluate_method(
             predictions.append(prediction_table(number, name, scores))
         if not method.removes_words:
             for explanation, settings in (("oc", OC), ("soc", contexts)):
-                found = identifier_importance(
+                phi = identifier_importance(
                     model, tokens, folder.ids, settings, folder.tokenizer, language_model, seed
                 )
                 names = {"method": method.name, "seed": number, "explanation": explanation}
-                attributions.append(summarize(found, folder.ids).assign(**names))
+                attributions.append(summarize(phi, folder.ids).assign(**names))
         say(f"{method.name}: tested {done} of {len(numbers)}")
     table = pd.concat(attributions, ignore_index=True) if attributions else pd.DataFrame()
     path = folder.path
@@ -153,11 +153,11 @@ def evaluate_method(
 
 
 def drawn_rows(folder: Folder, n: int, seed: int) -> np.ndarray:
-    """Return rows of test sentences with two words or more, drawn once for all classifiers, sorted."""
+    """Return rows of test sentences with at least two words, drawn once for all classifiers, sorted."""
     tokens = folder.splits[TEST].tokens
     long = np.flatnonzero(np.maximum.reduceat(tokens.words, tokens.offsets[:-1]) >= 1)
-    chosen = stream(seed, "explained").permutation(long)[:n]
-    return np.sort(chosen)
+    rows = stream(seed, "explained").permutation(long)[:n]
+    return np.sort(rows)
 
 
 def explain_methods(
@@ -173,7 +173,8 @@ def explain_methods(
 ) -> None:
     """Explain the first classifier of each method: ``importance.tsv`` and ``hierarchies.json``.
 
-    Every word of `n` test sentences, and `sentences`, one a line. Contexts are the same for every classifier.
+    The first has every word of `n` test sentences, the second the lines of `sentences`. Contexts are the same
+    for every classifier.
     """
     make_deterministic(threads)
     device = device or choose_device("auto")
@@ -194,8 +195,13 @@ def explain_methods(
         tables.append(word_importance(words, list(folder.ids)).assign(method=method))
         classifier = FolderClassifier(model, folder.tokenizer, MAX_LENGTH)
         hierarchies += [
-            {"method": method, "sentence": found.words, "score": found.score, "levels": found.levels}
-            for found in explain_sentences(classifier, texts, contexts, language_model, seed)
+            {
+                "method": method,
+                "sentence": item.words,
+                "score": item.score,
+                "levels": item.levels,
+            }
+            for item in explain_sentences(classifier, texts, contexts, language_model, seed)
         ]
         say(f"explained {method}")
     importance = pd.concat(tables, ignore_index=True)[list(COLUMNS["importance"])]
@@ -204,9 +210,9 @@ def explain_methods(
 
 
 def word_importance(words: pd.DataFrame, identifiers: Sequence[str]) -> pd.DataFrame:
-    """Return the mean importance of every word (Table 2) of `explain_words`, by rank.
+    """Return the mean importance of every word of `explain_words` (Table 2), by rank.
 
-    Of equal means the first word in the order of the alphabet comes first.
+    Words with equal means are in alphabetical order.
     """
     phi = words.groupby("word")["phi"]
     table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean()}).reset_index()

@@ -1,16 +1,16 @@
-r"""Post-hoc explanations by occlusion, OC and SOC (Kennedy et al. 2020, Section 4.2; Jin et al. 2020).
+r"""Explain classifiers by occlusion, OC and SOC (Kennedy et al. 2020, Section 4.2; Jin et al. 2020).
 
-The importance of a phrase p in a sentence x is how much the score s = logit₁ - logit₀ falls when p is
-occluded, averaged over contexts (Eq. 1)::
+The importance of a phrase p in a sentence x is the fall of the score s = logit₁ - logit₀ when p is occluded,
+averaged over contexts (Eq. 1)::
 
     φ(p) = E over x_δ of [s(x) - s(x \ p)]
 
-Occluded tokens are [PAD] *and* not attended to; the positions of the others stay.
+Occluded tokens are [PAD] *and* not attended to; the positions of the other tokens stay.
 
-The authors' code scores one phrase at a time, the sentences with it and those without it apart. Here all
-phrases x contexts x {with, without} of a batch are one forward pass, and rows that are equal are scored once.
-Their code also leaves dropout on, with masks of its own for each pass, so that φ is noise where the phrase
-has no effect; here it is for the caller to switch dropout off (`biaslab.text.encoder.evaluating`).
+The authors' code scores one phrase at a time, in separate passes with and without the phrase. This module
+scores all phrases x contexts x {with, without} of a batch in one forward pass, and equal rows only once.
+Their code also keeps dropout on, with different masks in each pass, so that φ is noise for phrases without
+effect. Here the caller switches dropout off (`biaslab.text.encoder.evaluating`).
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -30,15 +30,15 @@ from biaslab.text.language_model import BiGRU
 from biaslab.text.tokens import Tokenizer, Tokens
 
 Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""s(x): token ids (n, L) int64 and mask (n, L) bool to (n,) scores, differentiable."""
+"""Maps token ids (n, L) int64 and a mask (n, L) bool to scores s(x), (n,), differentiable."""
 
 MAX_TOKENS = 16_384
 """Tokens of one forward pass of an explanation."""
-_UNATTENDED = -1  # in the place of a token's id, where the mask is 0
+_UNATTENDED = -1  # replaces a token's id where the mask is 0
 
 
 def find_occurrences(ids: np.ndarray, identifier_ids: Collection[int]) -> Occurrences:
-    """Find the tokens that are regularized, w in x ∩ S (Eq. 2), in ids, (n, L) int64: row by row."""
+    """Return the regularized tokens, w in x ∩ S (Eq. 2), of ids, (n, L) int64, row by row."""
     wanted = np.fromiter(identifier_ids, np.int64, len(identifier_ids))
     row, start = np.nonzero(np.isin(ids, wanted))
     return Occurrences(row, start, start + 1)
@@ -53,12 +53,11 @@ def importance(
     pad: int,
     share: bool = True,
 ) -> torch.Tensor:
-    """Return φ of every phrase (Eq. 1), (k,), differentiable, by one forward pass for all of them.
+    """Return φ of every phrase (Eq. 1), (k,), differentiable, by one forward pass for all phrases.
 
-    `ids`, (n, L) int64, are the tokens of a batch, `mask`, (n, L) bool, tells where there are some (every row
-    a prefix), and `filled`, (k, m, L) int64, are the contexts of `fill_contexts`. With `share` equal rows are
-    scored once; with dropout they then share its mask. φ depends neither on the padding of the batch nor on
-    the other phrases in it, up to rounding.
+    `ids`, (n, L) int64, has the tokens of a batch. `mask`, (n, L) bool, marks the tokens (a prefix of every
+    row). `filled`, (k, m, L) int64, has the contexts of `fill_contexts`. With `share`, equal rows are scored
+    once and share their dropout mask. Up to rounding, φ does not depend on padding or on the other phrases.
     """
     if not len(occurrences):
         return torch.zeros(0, device=ids.device)
@@ -74,25 +73,25 @@ def importance(
     rows = torch.where(attended, filled[:, None, :, : len(position)], _UNATTENDED).flatten(0, 2)
     scores = _score_rows(score, rows, pad, share).view(len(occurrences), 2, -1)
     falls = scores[:, 0] - scores[:, 1]
-    first = falls[:, :1]  # the mean of equal numbers is to be that number, whatever their count
+    first = falls[:, :1]  # so that the mean of equal numbers is exactly that number
     return first[:, 0] + (falls - first).mean(1)
 
 
 def passes(filled: torch.Tensor, max_tokens: int) -> list[slice]:
-    """Split phrases in contexts, (k, m, L), into parts of `max_tokens`, of one phrase each at least."""
+    """Split phrases in contexts, (k, m, L), into parts of `max_tokens`, with at least one phrase each."""
     k, n_contexts, length = filled.shape
     size = max(1, max_tokens // (2 * n_contexts * length))
     return [slice(start, start + size) for start in range(0, k, size)]
 
 
 def regularizer(phi: torch.Tensor, n_sentences: int, reduction: str = "mean") -> torch.Tensor:
-    """Return Σ φ(w)² of Eq. 2, without its α: the ``mean`` over all sentences; ``sum`` as published."""
+    """Return Σ φ(w)² of Eq. 2 without α: the ``mean`` over all sentences, or the ``sum`` as published."""
     total = phi.square().sum()
     return total / n_sentences if reduction == "mean" else total
 
 
 def word_spans(tokens: Tokens, row: int) -> Occurrences:
-    """Return the words of a sentence, each all its pieces, as phrases of row 0."""
+    """Return the words of a sentence, each with all its pieces, as phrases of row 0."""
     words = tokens.words[tokens.offsets[row] : tokens.offsets[row + 1]]
     inner = np.flatnonzero(words >= 0)
     is_first = np.diff(words[inner], prepend=-1) != 0
@@ -112,12 +111,12 @@ def explain_words(
     seed: int = 1,
     max_tokens: int = MAX_TOKENS,
 ) -> pd.DataFrame:
-    """Explain every whole word of many sentences, without dropout.
+    """Explain every entire word of many sentences, without dropout.
 
-    Sentences are taken by length, in chunks that depend on `rows` and `max_tokens` alone, and every sentence
-    has a random stream of its own. A forward pass has `max_tokens`, but for a phrase that alone has more.
+    Sentences are sorted by length and split into chunks that depend only on `rows` and `max_tokens`. Every
+    sentence has its own random stream. A forward pass has at most `max_tokens`, unless one phrase has more.
 
-    Columns row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined) and
+    Columns: row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined) and
     phi (float64), sorted by row and position. A radius above 0 needs a language model.
     """
     rows = np.asarray(rows, np.int64)
@@ -145,7 +144,7 @@ def phrase_importance(
 ) -> Callable[[Sequence[tuple[int, int]]], np.ndarray]:
     """Return the function by which `hierarchy.agglomerate` scores the phrases of a sentence.
 
-    It takes phrases, each the words [start, end), and returns their φ, float64. Every call draws on from one
+    It takes phrases, each the words [start, end), and returns their φ, float64. All calls draw from the same
     random stream.
     """
     words = word_spans(tokens, row)
@@ -181,17 +180,17 @@ def identifier_importance(
     tables = []
     explainer = _Explainer(model, tokenizer, settings, language_model, max_tokens)
     with evaluating(model), torch.no_grad():
-        for number, some in enumerate(
+        for number, indices in enumerate(
             batches_by_length(tokens.lengths[rows], max_tokens // (2 * settings.n_contexts))
         ):
-            batch, mask = explainer.read(tokens, rows[some])
+            batch, mask = explainer.read(tokens, rows[indices])
             pieces = batch.cpu().numpy()
-            found = find_occurrences(pieces, ids.values())
+            phrases = find_occurrences(pieces, ids.values())
             random = generator(seed, "identifiers", number, device=batch.device)
             columns = {
-                "row": rows[some][found.row],
-                "identifier": [names[piece] for piece in pieces[found.row, found.start].tolist()],
-                "phi": explainer.phi(batch, mask, found, explainer.fill(batch, mask, found, random)),
+                "row": rows[indices][phrases.row],
+                "identifier": [names[piece] for piece in pieces[phrases.row, phrases.start].tolist()],
+                "phi": explainer.phi(batch, mask, phrases, explainer.fill(batch, mask, phrases, random)),
             }
             tables.append(pd.DataFrame(columns))
     if not tables:
@@ -200,7 +199,7 @@ def identifier_importance(
 
 
 def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:
-    """Return how important each identifier is: columns identifier, n (perhaps 0), mean_phi, mean_abs_phi."""
+    """Return the importance of each identifier: columns identifier, n (can be 0), mean_phi, mean_abs_phi."""
     phi = occurrences.groupby("identifier")["phi"]
     absolute = phi.agg(lambda values: float(values.abs().mean()))
     table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": absolute})
@@ -209,7 +208,7 @@ def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame
 
 
 def _score_rows(score: Score, rows: torch.Tensor, pad: int, share: bool) -> torch.Tensor:
-    """Return the scores of (n, L) rows of ids, by one forward pass over those that differ."""
+    """Return the scores of rows of ids, (n, L), by one forward pass; with `share`, over distinct rows."""
     place = None
     if share:
         rows, place = torch.unique(rows, dim=0, return_inverse=True)
@@ -220,7 +219,7 @@ def _score_rows(score: Score, rows: torch.Tensor, pad: int, share: bool) -> torc
 
 @dataclass(frozen=True)
 class _Explainer:
-    """Explains phrases by passes of a bounded number of tokens."""
+    """Explain phrases in passes with a bounded number of tokens."""
 
     model: torch.nn.Module
     tokenizer: Tokenizer
@@ -229,7 +228,7 @@ class _Explainer:
     max_tokens: int
 
     def read(self, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return sentences as `importance` takes them, where the model is."""
+        """Return the ids and the mask of sentences for `importance`, on the model's device."""
         device = next(self.model.parameters()).device
         ids, mask = tokens.padded(rows, self.tokenizer.pad)
         return torch.as_tensor(ids, device=device), torch.as_tensor(mask, device=device)
@@ -245,15 +244,15 @@ class _Explainer:
     ) -> np.ndarray:
         """Return φ, (k,) float64."""
         score, pad = partial(packing.score, self.model), self.tokenizer.pad
-        found = [
+        parts = [
             importance(score, ids, mask, phrases.part(part), filled[part], pad)
             for part in passes(filled, self.max_tokens)
         ]
-        return torch.cat(found).double().cpu().numpy() if found else np.zeros(0)
+        return torch.cat(parts).double().cpu().numpy() if parts else np.zeros(0)
 
 
 def _explain_chunk(explainer: _Explainer, tokens: Tokens, rows: np.ndarray, seed: int) -> pd.DataFrame:
-    """Explain the words of some sentences together; their contexts are drawn sentence by sentence."""
+    """Explain the words of a chunk of sentences in one batch; draw the contexts sentence by sentence."""
     ids, mask = explainer.read(tokens, rows)
     words = [word_spans(tokens, row) for row in rows]
     streams = [generator(seed, "explanation", int(row), device=ids.device) for row in rows]
@@ -277,10 +276,10 @@ def _explain_chunk(explainer: _Explainer, tokens: Tokens, rows: np.ndarray, seed
 
 
 def _chunks(lengths: np.ndarray, per_token: int, max_tokens: int) -> Iterator[tuple[int, int]]:
-    """Yield [begin, stop) of consecutive sentences whose phrases need at most `max_tokens`, one at least."""
+    """Yield [begin, stop) of consecutive sentences with at most `max_tokens` in total, at least one each."""
     begin, tokens = 0, 0
     for i, length in enumerate(lengths.tolist()):
-        needed = per_token * length * length  # every word is a phrase of its own
+        needed = per_token * length * length  # every word is a phrase
         if i > begin and tokens + needed > max_tokens:
             yield begin, i
             begin, tokens = i, 0

@@ -1,4 +1,4 @@
-"""The folder of a corpus: what is in it, opened by the steps of the experiment, and its table of scores."""
+"""Read the folder of a corpus, which the steps of the experiment share; build its table of scores."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ PROBE_TEXT = ("set", "identifier", "functionality", "target")
 
 @dataclass(frozen=True)
 class Folder:
-    """A corpus as the step ``texts`` has prepared it."""
+    """A corpus as prepared by the step ``texts``."""
 
     path: Path
     encoder: Path
@@ -37,7 +37,7 @@ class Folder:
 
     @cached_property
     def splits(self) -> dict[str, Texts]:
-        """Train (all of it), validation and test."""
+        """The sets train (all texts), validation and test."""
         return load_sets(self.path / "texts.npz")
 
     @cached_property
@@ -57,7 +57,7 @@ class Folder:
 
     @cached_property
     def probes(self) -> pd.DataFrame:
-        """What is known of the texts of each probe: columns `PROBE_TEXT`, "" for nothing; in their order."""
+        """The metadata of the texts of each probe, in order: columns `PROBE_TEXT`, "" if unknown."""
         table = read_tsv(self.path / "probes.tsv", PROBE_TEXT, text=PROBE_TEXT)
         return table.fillna(dict.fromkeys(PROBE_TEXT, ""))
 

@@ -1,4 +1,4 @@
-"""What the rules of the area ask for: files of a step, and what it is given, from its wildcards."""
+"""Compute the input files and the arguments of the steps of the area from the wildcards of its rules."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ _CONTEXTS = {"regularization": ("radius", "samples"), "analysis": ("radius", "sa
 
 
 class Inputs:
-    """Functions of wildcards for the rules of a run: ``corpus``, ``method``, ``number`` (of a training)."""
+    """Input functions for the rules of a run: wildcards ``corpus``, ``method``, ``number`` (a training)."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -46,7 +46,7 @@ class Inputs:
         return self._trained([wildcards.corpus], "model.safetensors")
 
     def histories(self) -> list[str]:
-        """Return what all trainings of encoders have noted on the way: claims read it."""
+        """Return the histories of all trainings of encoders, which claims read."""
         return self._trained(self.encoder_corpora, "history.tsv")
 
     def first_models(self, wildcards: Any) -> list[str]:
@@ -55,11 +55,11 @@ class Inputs:
         return [f"{folder}/{method}/0/model.safetensors" for method in self.explained]
 
     def encoder_files(self) -> list[str]:
-        """Return the files that the encoder is made of."""
+        """Return the source files of the encoder."""
         return [self._file(source) for source in encoder_files(self.section).values() if source]
 
     def encoder(self, _: Any) -> dict[str, Any]:
-        """Return what the encoder is made of, and how many layers are kept."""
+        """Return the sources of the encoder and the number of layers to keep."""
         files = encoder_files(self.section)
         return {
             "files": {part: source and self._file(source) for part, source in files.items()},
@@ -68,7 +68,7 @@ class Inputs:
         }
 
     def folder(self, wildcards: Any) -> dict[str, Any]:
-        """Return the folder of a corpus, as the steps open it."""
+        """Return the arguments with which the steps open the folder of a corpus."""
         return {
             "folder": {
                 "path": f"results/hate_speech/{wildcards.corpus}",
@@ -78,20 +78,20 @@ class Inputs:
         }
 
     def file(self, part: str) -> Callable[[Any], str | list[str]]:
-        """Return a function that gives a file of a corpus; none where the configuration names none."""
+        """Return a function that returns a file of a corpus, or [] if the configuration names none."""
 
-        def named(wildcards: Any) -> str | list[str]:
+        def get_file(wildcards: Any) -> str | list[str]:
             source = self.known[wildcards.corpus][part]
             return [] if source is None or self._is_lost(source) else self._file(source)
 
-        return named
+        return get_file
 
     def source_files(self, wildcards: Any) -> list[str]:
-        """Return the files that the texts of a corpus are read from."""
+        """Return the source files of the texts of a corpus."""
         return list(self._files_of(wildcards.corpus).values())
 
     def source(self, wildcards: Any) -> dict[str, Any]:
-        """Return how a corpus is read and split."""
+        """Return the settings for reading and splitting a corpus."""
         return {"source": self._source(wildcards.corpus)}
 
     def probe_files(self, wildcards: Any) -> list[str]:
@@ -100,12 +100,12 @@ class Inputs:
         return [*self._probes(wildcards.corpus).values(), *others]
 
     def probes(self, wildcards: Any) -> dict[str, Any]:
-        """Return the further test sets of a corpus, and how many texts of each set are used."""
+        """Return the further test sets of a corpus, and the number of texts to use of each set."""
         others = {name: self._source(name) for name in self._others(wildcards.corpus)}
         return {"probes": self._probes(wildcards.corpus), "others": others, "limits": self.section["limits"]}
 
     def linear(self, wildcards: Any) -> dict[str, Any]:
-        """Return how linear models are measured."""
+        """Return the settings of the linear models."""
         effort = {
             "n_splits": self.section["linear_splits"],
             "n_subsets": self.section["removal_subsets"],
@@ -115,16 +115,16 @@ class Inputs:
         return {"effort": effort}
 
     def language_model(self, _: Any) -> dict[str, Any]:
-        """Return how the language model is made."""
+        """Return the settings of the language model."""
         return {"settings": self.section["language_model"]}
 
     def training(self, wildcards: Any) -> dict[str, Any]:
-        """Return how classifiers are fine-tuned."""
+        """Return the settings for fine-tuning classifiers."""
         weight = {"negative_weight": self.known[wildcards.corpus]["negative_weight"]}
         return {"settings": self.section["training"] | weight, "contexts": self._regularization}
 
     def evaluation(self, _: Any) -> dict[str, Any]:
-        """Return which trainings are tested, how they are explained, and how they were regularized."""
+        """Return the trainings to test, and the contexts of their explanations and their regularization."""
         return {
             "methods": self.encoders,
             "numbers": {method: list(self.numbers(method)) for method in self.encoders},
@@ -134,12 +134,12 @@ class Inputs:
         }
 
     def explanation(self, _: Any) -> dict[str, Any]:
-        """Return which methods are explained, and how."""
+        """Return the methods to explain and the settings of the explanations."""
         n = self.section["analysis"]["sentences"]
         return {"methods": self.explained, "contexts": self._analysis, "n": n}
 
     def measurement(self, wildcards: Any) -> dict[str, Any]:
-        """Return which methods are measured, and by which numbers they were trained and explained."""
+        """Return the methods to measure, and the numeric settings of their training and explanation."""
         training, section = self.section["training"], self.section
         numbers = {
             "encoder_pretrained": int(encoder_files(section)["weights"] is not None),
@@ -166,7 +166,7 @@ class Inputs:
         ]
 
     def _others(self, corpus: str) -> list[str]:
-        """Return the corpora whose test sets a corpus is tested on, too."""
+        """Return the other corpora on which the classifiers of a corpus are tested."""
         return [
             name
             for name in self.section["transfer"]
@@ -182,9 +182,9 @@ class Inputs:
 
     def _source(self, corpus: str) -> dict[str, str]:
         settings = self.known[corpus]
-        how = {key: settings[key] for key in ("format", "positive")}
+        keys = {key: settings[key] for key in ("format", "positive")}
         train, *others = self._files_of(corpus).items()
-        return how | {"train": train[1]} | dict(others)
+        return keys | {"train": train[1]} | dict(others)
 
     def _probes(self, corpus: str) -> dict[str, str]:
         sources = {"hatecheck": self.section["hatecheck"], "news": self.known[corpus]["news"]}

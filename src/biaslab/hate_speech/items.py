@@ -8,7 +8,7 @@ ENCODER_FILES = (
     "models/*",
     *(f"{name}.tsv" for name in ("attributions", "cost", "importance")),
 )
-"""What corpora without encoders do without and claims are about."""
+"""Files that claims need and that corpora without encoders lack."""
 _table, _figure = item_makers("hate_speech", "hate")
 _encoder_table, _encoder_figure = item_makers("hate_speech", "hate", of=ENCODERS)
 

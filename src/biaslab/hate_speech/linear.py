@@ -1,10 +1,10 @@
-"""Linear classifiers: a bag of WordPieces and logistic regression (Kennedy et al. 2020, Section 4.1, A.1).
+"""Fit logistic regression to bags of WordPieces (Kennedy et al. 2020, Section 4.1, A.1).
 
-As the authors' published code reads a text: its WordPieces, [CLS] and [SEP] among them, joined by blanks, go
-through scikit-learn's vectorizers with their own pattern of a word. That pattern drops pieces of one
-character, strips the ``##`` of a piece that continues a word, and keeps "cls" and "sep" as features of every
-text. Features are binary, as in their code; the paper writes TF-IDF (A.1). Word removal (WR) is
-`Tokens.without` beforehand, in training and in test.
+Texts are read as in the authors' published code: the WordPieces, including [CLS] and [SEP], are joined by
+spaces and passed to scikit-learn's vectorizer. Its default token pattern drops pieces of one character,
+strips the ``##`` of a continuation piece, and keeps "cls" and "sep" as features of every text.
+Features are binary, as in their code; the paper states TF-IDF (A.1). Word removal (WR) applies
+`Tokens.without` first, in training and in test.
 """
 
 import math
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from biaslab.text.tokens import Tokens
 
 _SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
-# The objective is scikit-learn's default (l2, C = 1, free intercept). Its default solver stops while scores
-# are still some 0.05 from the optimum; this one reaches it in the same time.
+# The objective is scikit-learn's default (l2, C = 1, free intercept). The default solver stops with scores
+# about 0.05 from the optimum; this solver reaches the optimum in the same time.
 
 
 @dataclass(frozen=True)
@@ -47,31 +47,31 @@ class Linear:
 
     @property
     def weights(self) -> np.ndarray:
-        """What each feature adds to a score, (f,) float64."""
+        """Weight of each feature in a score, (f,) float64."""
         return self.model.coef_[0]
 
     def scores(self, documents: Sequence[str]) -> np.ndarray:
-        """Return the logit of every document, (n,) float64: it is classified positive when above 0."""
+        """Return the logit of every document, (n,) float64; above 0 means positive."""
         return self.model.decision_function(self.vectorizer.transform(documents))
 
 
 def documents(tokens: "Tokens", vocabulary: Sequence[str]) -> list[str]:
-    """Return the texts as the authors' code hands them to a vectorizer: WordPieces joined by blanks."""
+    """Return the texts as the authors' code passes them to a vectorizer: WordPieces joined by spaces."""
     pieces = np.asarray(vocabulary, dtype=object)[tokens.ids].tolist()
     ends = tokens.offsets.tolist()
     return [" ".join(pieces[start:end]) for start, end in pairwise(ends)]
 
 
 def fit_linear(documents: Sequence[str], labels: np.ndarray, negative_weight: float = 1.0) -> Linear:
-    """Fit logistic regression to a bag of words: which pieces `documents` have, labels (n,) 1 or 0.
+    """Fit logistic regression to the bag of words of `documents`, with labels (n,) 1 or 0.
 
-    A negative text has `negative_weight` in the loss where a positive one has 1; the paper's is 0.1 for GHC
-    and 0.125 for Stormfront (Section A.3). Equal arguments give the same classifier at any number of threads.
+    The loss weights a negative text by `negative_weight` and a positive text by 1. The paper uses 0.1 for GHC
+    and 0.125 for Stormfront (Section A.3). The classifier does not depend on the number of threads.
     """
     vectorizer = CountVectorizer(binary=True)
     try:
         X = vectorizer.fit_transform(documents)
-    except ValueError as error:  # of no text, or of an empty vocabulary
+    except ValueError as error:  # no texts, or an empty vocabulary
         raise InputError("no training text has a word of two or more letters; give more texts") from error
     return Linear(vectorizer, fit_logistic(X, labels, negative_weight))
 
@@ -83,16 +83,16 @@ def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight:
         if not np.any(labels == label):
             raise InputError(f"no training text is {name}; give texts of both classes")
     model = LogisticRegression(class_weight={0: negative_weight, 1: 1.0}, **_SOLVER)
-    with threadpool_limits(1):  # sums are regrouped among threads
+    with threadpool_limits(1):  # more threads change the order of summation
         return model.fit(X, labels)
 
 
 def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | None = None) -> pd.DataFrame:
-    """Return the features that speak most for the positive class, and where the identifiers are among them.
+    """Return the `n_top` features with the largest weights, and all identifiers, by rank.
 
-    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). `n_top` features
-    are listed beside the identifiers, by rank: 1 for the largest weight; of equal weights for the first in
-    the alphabet. Identifiers that no training text holds come last, with missing weight and rank.
+    The paper chose its identifiers from the top of this list (Section 4.2, Tables 3 and 4). Rank 1 has the
+    largest weight; equal weights are ranked alphabetically. Identifiers in no training text come last, with
+    missing weight and rank.
     """
     order = np.argsort(-linear.weights, kind="stable")
     table = pd.DataFrame({"term": linear.terms[order], "weight": linear.weights[order]})
@@ -107,7 +107,7 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
 
 
 class Part(NamedTuple):
-    """Texts of one split: n tokenized texts, their labels (n,) int and, of news, identifiers (n,) str."""
+    """Texts of one split: n tokenized texts, labels (n,) int and, for news, identifiers (n,) str."""
 
     tokens: "Tokens"
     labels: np.ndarray
@@ -115,13 +115,13 @@ class Part(NamedTuple):
 
 
 class _Bag(NamedTuple):
-    """Texts as binary features, (n, f) sparse, and what they lose with all identifiers."""
+    """Binary features of texts, (n, f) sparse, and the part that vanishes if all identifiers are removed."""
 
     full: scipy.sparse.csr_array
     lost: scipy.sparse.csr_array
 
     def without(self, columns: Sequence[int]) -> scipy.sparse.csr_array:
-        """Return the features when the identifiers of these columns are removed."""
+        """Return the features after removing the identifiers of `columns`."""
         is_removed = np.zeros(self.full.shape[1])
         is_removed[columns] = 1
         left = (self.full - self.lost @ scipy.sparse.diags_array(is_removed)).tocsr()
@@ -139,10 +139,10 @@ def removal_curve(
     seed: int,
     n_subsets: int,
 ) -> pd.DataFrame:
-    """Return F1 on `test` and accuracy on `news` when k identifiers are removed, for every k.
+    """Return F1 on `test` and accuracy on `news` after removing k identifiers, for every k.
 
-    News are negative and tell the identifier each was drawn for; the features are binary. Fewer subsets than
-    `n_subsets` are taken where there are no more that differ.
+    News are negative and carry the identifier for which each was drawn. The features are binary. At most
+    `n_subsets` distinct subsets are drawn for every k, fewer if fewer exist.
     """
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)
@@ -165,17 +165,17 @@ def removal_curve(
 
 
 def _bag(part: Part, vectorizer: CountVectorizer, vocabulary: Sequence[str], ids: np.ndarray) -> _Bag:
-    full, none = (
+    full, removed = (
         vectorizer.transform(documents(tokens, vocabulary)).astype(np.float64)
         for tokens in (part.tokens, part.tokens.without(ids))
     )
-    return _Bag(full, full - none)
+    return _Bag(full, full - removed)
 
 
 def _columns(
     vectorizer: CountVectorizer, vocabulary: Sequence[str], identifier_ids: Mapping[str, int]
 ) -> dict[int, int]:
-    """Return the feature of each identifier by its place; those that are no feature are left out."""
+    """Return the feature of each identifier by its position; omit identifiers that are no feature."""
     words = vectorizer.build_analyzer()
     columns, holders = {}, {}
     for place, (name, i) in enumerate(identifier_ids.items()):
@@ -189,7 +189,7 @@ def _columns(
 
 
 def _subsets(n: int, size: int, n_subsets: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return random subsets of 0 to n - 1 that differ, as many as there are up to `n_subsets`."""
+    """Return up to `n_subsets` distinct random subsets of 0 to n - 1, fewer if fewer exist."""
     subsets: dict[tuple[int, ...], None] = {}
     while len(subsets) < min(n_subsets, math.comb(n, size)):
         subsets[tuple(sorted(rng.choice(n, size, replace=False).tolist()))] = None

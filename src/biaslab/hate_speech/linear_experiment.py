@@ -1,4 +1,4 @@
-"""Linear models on one corpus: Table 1's rows of BoW, Tables 3 and 4, Figure 2, and random splits."""
+"""Run linear models on one corpus: BoW in Table 1, Tables 3 and 4, Figure 2, and random splits."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from biaslab.text.corpora import Source
 from biaslab.text.tokens import Tokens
 
 N_WEIGHTS = 500
-"""Features whose weights are kept, beside the identifiers."""
+"""Number of features to keep weights of, in addition to the identifiers."""
 
 
 @dataclass(frozen=True)
 class LinearEffort:
-    """How linear models are measured."""
+    """Settings of the linear experiment."""
 
     negative_weight: float  # weight of a negative text in the loss
     n_splits: int  # random splits
@@ -55,7 +55,7 @@ def _fit(folder: Folder, train: corpus.Texts, model: str, effort: LinearEffort) 
 
 
 def _removed(folder: Folder, tokens: Tokens, model: str) -> Tokens:
-    """Return texts as a model reads them, in training and in test."""
+    """Return texts as a model reads them, in training and in test: without identifiers for `BOW_WR`."""
     return tokens.without(list(folder.ids.values())) if model == BOW_WR else tokens
 
 
@@ -65,7 +65,7 @@ def _scores(folder: Folder, linear: Linear, texts: corpus.Texts, model: str) -> 
 
 
 def _removal(folder: Folder, effort: LinearEffort) -> pd.DataFrame:
-    """Return Figure 2's curve; without rows where there are no news."""
+    """Return Figure 2's curve; without rows if news are missing."""
     if corpus.NEWS not in folder.tested:
         columns = ("n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy")
         return pd.DataFrame(columns=list(columns))
@@ -92,17 +92,17 @@ def _splits(
     rule = source.positive or ("released" if source.is_released_split else "given")
     if source.format == corpus.STORMFRONT and source.positive is None:
         rule = corpus.NOT_NOHATE
-    kind = "release" if source.is_released_split else "random"
+    split_type = "release" if source.is_released_split else "random"
     for number, splits in enumerate(_texts_by_split(folder, source, effort, say)):
         for model in LINEAR:
-            names = {"model": model, "features": "binary", "label_rule": rule, "split_kind": kind}
+            names = {"model": model, "features": "binary", "label_rule": rule, "split_kind": split_type}
             yield from _measured(folder, splits, names | {"split": number}, effort)
 
 
 def _texts_by_split(
     folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]
 ) -> Iterator[dict[str, corpus.Texts]]:
-    """Yield the splits of a corpus, which is read and tokenised once."""
+    """Yield the splits of a corpus; read and tokenise the corpus once."""
     if source.is_released_split:
         tables = corpus.read_splits(source, effort.seed, say=say)
         yield {name: corpus.tokenize(table, folder.tokenizer) for name, table in tables.items()}
@@ -117,13 +117,13 @@ def _texts_by_split(
 def _measured(
     folder: Folder, splits: Mapping[str, corpus.Texts], names: Mapping[str, object], effort: LinearEffort
 ) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of one linear model on one split: the test set, and the news where there are some."""
+    """Yield the rows of one linear model on one split: the test set, and news if present."""
     model = str(names["model"])
     linear = _fit(folder, splits[corpora.TRAIN], model, effort)
     sets = {corpora.TEST: (splits[corpora.TEST], None)}
     if corpus.NEWS in folder.tested:
         sets[corpus.NEWS] = (folder.tested[corpus.NEWS], folder.column("identifier", corpus.NEWS))
     for name, (texts, identifiers) in sets.items():
-        found = measure(_scores(folder, linear, texts, model), texts.labels, identifiers)._asdict()
-        shown = {key: value for key, value in found.items() if key not in ("n", "n_positive")}
-        yield {**names, "set": name, "n_train": len(splits[corpora.TRAIN]), **shown}
+        measures = measure(_scores(folder, linear, texts, model), texts.labels, identifiers)._asdict()
+        values = {key: value for key, value in measures.items() if key not in ("n", "n_positive")}
+        yield {**names, "set": name, "n_train": len(splits[corpora.TRAIN]), **values}

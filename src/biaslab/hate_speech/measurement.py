@@ -1,4 +1,4 @@
-"""From the predictions of all methods to the tables of results of a corpus."""
+"""Compute the result tables of a corpus from the predictions of all methods."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +20,13 @@ from biaslab.text.scores import chance_probability
 from biaslab.text.tokens import Tokens
 
 Scored = tuple[str, int, str, np.ndarray]
-"""A method, the seed of a training, a set, and the scores of its texts in their order."""
+"""A method, the seed of a training, a set of texts, and the scores of the texts in order."""
 
 
 def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str, float]) -> None:
-    """Write the tables of all methods of a corpus on all sets, methods in the order of the tables.
+    """Write the tables of all methods of a corpus on all sets, in the order of `methods`.
 
-    `settings`, what trainings and explanations were made with, are written beside their results.
+    `settings` has the numeric settings of trainings and explanations, for ``settings.tsv``.
     """
     scored = [row for method in methods for row in _read_scores(folder, method)]
     metrics = pd.DataFrame(_metrics(folder, scored))
@@ -41,7 +41,7 @@ def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str
 def measure_encoders(
     folder: Folder, methods: Sequence[str], contexts: ContextSettings, batch_size: int
 ) -> None:
-    """Write the tables of encoders alone: the importance of identifiers, and what trainings cost."""
+    """Write the tables of encoders: the importance of identifiers, and the cost of training."""
     tables = [read_tsv(folder.path / f"attributions/{name}.tsv") for name in methods]
     filled = [table for table in tables if len(table)]
     write_tsv(folder.path / "attributions.tsv", pd.concat(filled or tables[:1], ignore_index=True))
@@ -50,11 +50,11 @@ def measure_encoders(
     write_tsv(folder.path / "cost.tsv", cost)
 
 
-def _settings(folder: Folder, given: Mapping[str, float]) -> pd.DataFrame:
-    """Return the settings with the size of the encoder, by name."""
-    described = json.loads((folder.encoder / "config.json").read_text(encoding="utf-8"))
-    encoder = {"encoder_layers": described["num_hidden_layers"], "encoder_width": described["hidden_size"]}
-    return pd.DataFrame(sorted({**given, **encoder}.items()), columns=["setting", "value"]).astype(
+def _settings(folder: Folder, settings: Mapping[str, float]) -> pd.DataFrame:
+    """Return the settings and the size of the encoder, by name."""
+    config = json.loads((folder.encoder / "config.json").read_text(encoding="utf-8"))
+    encoder = {"encoder_layers": config["num_hidden_layers"], "encoder_width": config["hidden_size"]}
+    return pd.DataFrame(sorted({**settings, **encoder}.items()), columns=["setting", "value"]).astype(
         {"value": float}
     )
 
@@ -66,23 +66,23 @@ def _read_scores(folder: Folder, method: str) -> Iterator[Scored]:
 
 
 def _metrics(folder: Folder, scored: Sequence[Scored]) -> Iterator[dict[str, object]]:
-    """Yield the rows of ``metrics.tsv``; linear models are trained on all texts, encoders on those used."""
+    """Yield the rows of ``metrics.tsv``; linear models train on all texts, encoders on the used texts."""
     sizes = {True: len(folder.splits[TRAIN]), False: len(folder.used)}
     for method, seed, name, scores in scored:
         identifiers = folder.column("identifier", NEWS) if name == NEWS else None
         labels, n_train = folder.tested[name].labels, sizes[method in LINEAR]
-        found = measure(scores, labels, identifiers)._asdict()
+        measures = measure(scores, labels, identifiers)._asdict()
         p_chance = chance_probability(scores > 0, labels)
         names = {"method": method, "seed": seed, "set": name, "n_train": n_train}
-        yield {**names, **found, "p_chance": p_chance}
+        yield {**names, **measures, "p_chance": p_chance}
 
 
 def _identity(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
     """Return the measures of every identifier on every set."""
     pieces = list(folder.ids.values())
-    held = {name: holding(texts.tokens, pieces) for name, texts in folder.tested.items()}
+    holds = {name: holding(texts.tokens, pieces) for name, texts in folder.tested.items()}
     tables = [
-        identity_table(scores, folder.tested[name].labels, held[name], list(folder.ids)).assign(
+        identity_table(scores, folder.tested[name].labels, holds[name], list(folder.ids)).assign(
             method=method, seed=seed, set=name
         )
         for method, seed, name, scores in scored
@@ -91,7 +91,7 @@ def _identity(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
 
 
 def _functionalities(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
-    """Return the pass rates of HateCheck; without rows where it is not there."""
+    """Return the pass rates of HateCheck; without rows if HateCheck is missing."""
     columns = COLUMNS["functionalities"]
     tables = [pd.DataFrame(columns=columns)]
     for method, seed, name, scores in scored:
@@ -104,19 +104,19 @@ def _functionalities(folder: Folder, scored: Sequence[Scored]) -> pd.DataFrame:
 def count_work(
     tokens: Tokens, ids: Sequence[int], methods: Sequence[Method], contexts: ContextSettings, batch_size: int
 ) -> pd.DataFrame:
-    """Return how many tokens each method reads in a step, on average over a pass over the sentences.
+    """Return the number of tokens that each method reads in a step, averaged over one epoch.
 
-    A sentence is read once for the classification loss, and for each regularized identifier in it twice in
-    every context: with the identifier and without. Equal sentences count each time, padding does not. The
-    ratio is that to the first method.
+    A sentence is read once for the classification loss. For each regularized identifier it is read twice in
+    every context, with and without the identifier. Repeated sentences count each time, padding does not.
+    Column ratio is relative to the first method.
     """
     n_steps = -(-len(tokens) // batch_size)
     occurrences = np.add.reduceat(np.isin(tokens.ids, ids).astype(np.int64), tokens.offsets[:-1])
     rows = []
     for method in methods:
-        read = tokens.without(ids) if method.removes_words else tokens
+        read_tokens = tokens.without(ids) if method.removes_words else tokens
         n_contexts = {OC: 1, SOC: contexts.n_contexts}[method.kind] if method.explains else 0
-        total = read.lengths.sum() + (2 * n_contexts * occurrences * tokens.lengths).sum()
+        total = read_tokens.lengths.sum() + (2 * n_contexts * occurrences * tokens.lengths).sum()
         rows.append({"method": method.name, "n_steps": n_steps, "tokens_per_step": total / n_steps})
     table = pd.DataFrame(rows)
     return table.assign(ratio=table["tokens_per_step"] / table["tokens_per_step"].iloc[0])

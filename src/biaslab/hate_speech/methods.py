@@ -1,7 +1,7 @@
-"""What a method's name says: a classifier, its regularization, and quirks of the published code.
+"""Parse the name of a method: a classifier, its regularization, and quirks of the published code.
 
-A name is ``KIND[-ALPHA][@QUIRK[+QUIRK...]]``, such as ``vanilla``, ``soc-0.1`` or ``oc-0.1@dropout+sum``. One
-method has one name, since results lie in folders that are called by it.
+A name is ``KIND[-ALPHA][@QUIRK[+QUIRK...]]``, such as ``vanilla``, ``soc-0.1`` or ``oc-0.1@dropout+sum``. A
+method has exactly one name, because it names the folder of its results.
 """
 
 import re
@@ -17,14 +17,14 @@ OC, SOC, EAR = REGULARIZED = ("oc", "soc", "ear")
 """Encoders regularized by input occlusion, by sampling and occlusion, and by the entropy of attention."""
 
 DROPOUT, INDEPENDENT, PAD, SUM = QUIRKS = ("dropout", "independent", "pad", "sum")
-"""What the published code does: fresh dropout in the passes with and without a word; left and right contexts
+"""Quirks of the published code: fresh dropout in the passes with and without a word; left and right contexts
 sampled independently; sampled special tokens become [PAD]; the regularizer is summed over the sentences of a
-batch. Without these quirks there is no dropout in these passes, the left context is sampled given the right
-one, special tokens are never sampled, and the regularizer is a mean over sentences, as the loss is."""
+batch. Without quirks, these passes have no dropout, the left context is sampled given the right context,
+special tokens are never sampled, and the regularizer is a mean over sentences, like the loss."""
 PUBLISHED = "published"
-"""Stands for all quirks that a kind can have."""
+"""Stands for all quirks that a method family can have."""
 QUIRKS_OF = {OC: (DROPOUT, SUM), SOC: QUIRKS}
-"""OC samples nothing, so that two of the quirks have no meaning there."""
+"""Quirks of each family; OC samples no contexts, so that two quirks do not apply."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Method:
 
     name: str
     kind: str  # one of `PLAIN` or `REGULARIZED`
-    alpha: float = 0.0  # strength of the regularization (Kennedy et al. 2020, Eq. 2); 0 for kinds without
+    alpha: float = 0.0  # strength of the regularization (Kennedy et al. 2020, Eq. 2); 0 without
     removes_words: bool = False  # whether identifiers are removed from all texts, in training and in use
-    quirks: frozenset[str] = frozenset()  # those of `QUIRKS` that hold
+    quirks: frozenset[str] = frozenset()  # active quirks, from `QUIRKS`
 
     @classmethod
     def parse(cls, name: str) -> "Method":
-        """Return the method that a name says."""
+        """Return the method of a name."""
         return parse_method(name)
 
     @property
@@ -49,23 +49,23 @@ class Method:
 
     @property
     def explains(self) -> bool:
-        """Whether explanations of identifiers are regularized; with a strength of 0 they are not."""
+        """Whether explanations of identifiers are regularized: OC or SOC with a strength above 0."""
         return self.kind in (OC, SOC) and self.alpha > 0
 
 
 def parse_method(name: str) -> Method:
-    """Return the method that a name says."""
-    base, at, tail = name.partition("@")
+    """Return the method of a name."""
+    base, separator, tail = name.partition("@")
     kind, alpha = _kind(name, base)
-    quirks = _quirks(name, kind, tail.split("+") if at else [])
-    spelled = _spell(kind, alpha, quirks)
-    if name != spelled:
-        raise InputError(f"method '{name}' is written '{spelled}'; write it so, for one method has one name")
+    quirks = _quirks(name, kind, tail.split("+") if separator else [])
+    spelling = _spell(kind, alpha, quirks)
+    if name != spelling:
+        raise InputError(f"method '{name}' is written '{spelling}'; write it so, for one method has one name")
     return Method(name, kind, alpha, kind in ("bow-wr", "wr"), frozenset(quirks))
 
 
 def _kind(name: str, base: str) -> tuple[str, float]:
-    """Return the kind and the strength that the part before the quirks says."""
+    """Return the family and the strength from the part before the quirks."""
     if base in PLAIN:
         return base, 0.0
     kind, _, number = base.partition("-")
@@ -78,14 +78,14 @@ def _kind(name: str, base: str) -> tuple[str, float]:
 
 
 def _quirks(name: str, kind: str, words: list[str]) -> list[str]:
-    """Return the quirks that hold, in the order of `QUIRKS`."""
+    """Return the active quirks, in the order of `QUIRKS`."""
     possible = QUIRKS_OF.get(kind, ())
     known = (*possible, PUBLISHED) if possible else ()
     for word in words:
         if word not in known:
-            has = f"{kind} has {', '.join(known) or 'none'}"
-            raise InputError(f"method '{name}': no quirk '{word}'{suggest(word, known)} ({has})")
-    return [q for q in possible if PUBLISHED in words or q in words]
+            choices = f"{kind} has {', '.join(known) or 'none'}"
+            raise InputError(f"method '{name}': no quirk '{word}'{suggest(word, known)} ({choices})")
+    return [quirk for quirk in possible if PUBLISHED in words or quirk in words]
 
 
 def _spell(kind: str, alpha: float, quirks: list[str]) -> str:

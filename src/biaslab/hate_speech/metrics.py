@@ -1,12 +1,12 @@
-"""How well scores tell positive texts from negative ones (Kennedy et al. 2020, Tables 1 and 5, Figure 2).
+"""Measure how well scores separate positive from negative texts (Kennedy et al. 2020, Tables 1, 5, Figure 2).
 
-A score is the logit of the positive class, s(x) = logit₁ − logit₀; a text is classified positive when it is
-above 0.
+A score is the logit of the positive class, s(x) = logit₁ − logit₀. A text is classified as positive if its
+score is above 0.
 
-Of texts that hold a group identifier the paper has one number, the accuracy on news (Section 4.3). Here are,
-for every identifier, the false positive rate and the three areas under the ROC curve of Borkan et al. (2019,
-"Nuanced metrics for measuring unintended bias with real data for text classification"), and the pass rates of
-HateCheck (Röttger et al. 2021) by functionality.
+For texts with a group identifier the paper reports one number, the accuracy on news (Section 4.3). For every
+identifier, this module computes the false positive rate and the three areas under the ROC curve of Borkan et
+al. (2019, "Nuanced metrics for measuring unintended bias with real data for text classification"). It also
+computes the pass rates of HateCheck (Röttger et al. 2021) by functionality.
 """
 
 import math
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Metrics(NamedTuple):
-    """Measures of one classifier on one set of texts, as shares of 1."""
+    """Measures of one classifier on one set of texts, as fractions."""
 
     n: int
     n_positive: int
@@ -43,24 +43,23 @@ MEASURES = Metrics._fields[2:]
 
 
 def measure(scores: ArrayLike, labels: ArrayLike, identifiers: ArrayLike | None = None) -> Metrics:
-    """Return the measures of one classifier on one set of texts, by logits (n,) and labels (n,), 1 or 0.
+    """Return the measures of one classifier on one set of texts, from logits (n,) and labels (n,), 1 or 0.
 
-    Without a text classified positive, precision and F1 are 0 (scikit-learn's ``zero_division=0``); without a
-    positive text there is nothing to find, and precision, recall and F1 are NaN. The macro accuracy is the
-    mean of the accuracies of the identifiers that texts were drawn for, whatever their numbers; NaN without
-    identifiers.
+    If no text is classified as positive, precision and F1 are 0 (scikit-learn's ``zero_division=0``). If no
+    text is positive, precision, recall and F1 are NaN. The macro accuracy is the unweighted mean of the
+    accuracies of the identifiers for which the texts were drawn. It is NaN without identifiers.
     """
     scores, labels = check_scored(scores, labels)
     predicted = scores > 0
     is_right = predicted == labels
-    found = (math.nan,) * 3
+    rates = (math.nan,) * 3
     if labels.any():
-        found = precision_recall_f1(predicted, labels)
+        rates = precision_recall_f1(predicted, labels)
     macro_accuracy = math.nan
     if identifiers is not None:
         right = pd.Series(is_right, dtype=np.float64).groupby(np.asarray(identifiers))
         macro_accuracy = float(right.mean().mean())
-    return Metrics(len(labels), int(labels.sum()), *found, float(is_right.mean()), macro_accuracy)
+    return Metrics(len(labels), int(labels.sum()), *rates, float(is_right.mean()), macro_accuracy)
 
 
 def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -82,7 +81,7 @@ def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.n
 
 
 def holding(tokens: "Tokens", ids: Sequence[int]) -> np.ndarray:
-    """Return which texts hold which tokens, (n, k) bool."""
+    """Return which texts contain which tokens, (n, k) bool."""
     holds = np.zeros((len(tokens), len(ids)), dtype=bool)
     for column, i in enumerate(ids):
         places = np.flatnonzero(tokens.ids == i)
@@ -95,32 +94,32 @@ def identity_table(
 ) -> pd.DataFrame:
     """Return the measures of every identifier.
 
-    With D⁺ and D⁻ the positive and negative texts, those with index g hold the identifier and those with b
-    (the background) do not (Borkan et al. 2019, Section 3):
+    D⁺ and D⁻ are the positive and negative texts. Texts with index g contain the identifier; texts with index
+    b (the background) do not (Borkan et al. 2019, Section 3):
 
-    - false positive rate: share of D⁻_g that is classified positive, with Clopper and Pearson's interval;
-    - subgroup AUC(D⁻_g ∪ D⁺_g): are the texts with the identifier told apart;
-    - BPSN AUC(D⁺_b ∪ D⁻_g), background positive, subgroup negative: low when the identifier alone raises
-      scores, so that harmless texts with it pass hateful ones without;
-    - BNSP AUC(D⁻_b ∪ D⁺_g), background negative, subgroup positive: low when the identifier lowers scores.
+    - false positive rate: share of D⁻_g classified as positive, with the Clopper-Pearson interval;
+    - subgroup AUC(D⁻_g ∪ D⁺_g): how well the texts with the identifier are separated;
+    - BPSN AUC(D⁺_b ∪ D⁻_g), background positive, subgroup negative: low if the identifier alone raises
+      scores, so that harmless texts with it score above hateful texts without it;
+    - BNSP AUC(D⁻_b ∪ D⁺_g), background negative, subgroup positive: low if the identifier lowers scores.
 
-    Scores (n,) are logits, labels (n,) 1 or 0, `holds` (n, k) is that of `holding`. Columns count the texts
-    that hold an identifier (n) and the negative ones among them (n_negative); NaN stands where a text of a
-    kind that a measure needs is missing.
+    Scores (n,) are logits, labels (n,) are 1 or 0, and `holds` (n, k) comes from `holding`. Column n counts
+    the texts with the identifier, n_negative the negative texts among them. A measure is NaN if the texts
+    that it needs are missing.
     """
     scores, labels = check_scored(scores, labels)
     rows = []
-    for name, held in zip(identifiers, holds.T, strict=True):
-        harmless = held & ~labels
-        counts = {"n": int(held.sum()), "n_negative": int(harmless.sum())}
+    for name, holders in zip(identifiers, holds.T, strict=True):
+        harmless = holders & ~labels
+        counts = {"n": int(holders.sum()), "n_negative": int(harmless.sum())}
         rates = _rate("false_positive_rate", int((scores[harmless] > 0).sum()), counts["n_negative"])
-        areas = {area: auc(scores[part], labels[part]) for area, part in areas_of(held, labels).items()}
+        areas = {area: auc(scores[part], labels[part]) for area, part in areas_of(holders, labels).items()}
         rows.append({"identifier": name, **counts, **rates, **areas})
     return pd.DataFrame(rows)
 
 
 def areas_of(holds: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
-    """Return which texts (n,) bool each of the three areas of an identifier is measured on."""
+    """Return the texts, (n,) bool, on which each of the three areas of an identifier is measured."""
     return {
         "subgroup_auc": holds,
         "bpsn_auc": np.where(labels, ~holds, holds),
@@ -129,9 +128,9 @@ def areas_of(holds: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def auc_interval(scores: ArrayLike, labels: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return the interval of `auc` by DeLong et al. (1988), made from its logarithmic odds.
+    """Return the interval of `auc` by DeLong et al. (1988), computed on the log-odds scale.
 
-    NaN for fewer than two texts of either label. An area of 0 or 1 has no variance, and so no interval.
+    The bounds are NaN for fewer than two texts of either label, and for an area of 0 or 1 (no variance).
     """
     scores, labels = np.asarray(scores, np.float64), np.asarray(labels, dtype=bool)
     m, n = int(labels.sum()), int((~labels).sum())
@@ -150,8 +149,8 @@ def auc_interval(scores: ArrayLike, labels: ArrayLike, level: float = LEVEL) -> 
 def auc(scores: ArrayLike, labels: ArrayLike) -> float:
     """Return the area under the ROC curve; NaN without a positive or without a negative text.
 
-    It is the share of the pairs of a positive and a negative text in which the positive one has the higher
-    score, where equal scores count half; by the rank sum of Mann and Whitney.
+    The area is the share of pairs (positive, negative text) in which the positive text scores higher. Equal
+    scores count half. It is computed from the Mann-Whitney rank sum.
     """
     labels = np.asarray(labels, dtype=bool)
     n_positive = int(labels.sum())
@@ -163,7 +162,7 @@ def auc(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def is_reversed(scores: ArrayLike, labels: ArrayLike) -> bool:
-    """Return whether positive texts score lower: Mann and Whitney's one-sided rank sum test at 1 in 100."""
+    """Return whether positive texts score lower, by the one-sided Mann-Whitney test at the 1% level."""
     labels = np.asarray(labels, dtype=bool)
     n, n_positive = labels.size, int(labels.sum())
     spread = math.sqrt((n + 1) / (12 * max(1, n_positive * (n - n_positive))))
@@ -183,8 +182,8 @@ def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: S
                 f"functionality '{name}' has texts of both labels; give each label one of its own"
             )
         n, passed = len(group), int(group["is_right"].sum())
-        kind = {"functionality": name, "is_hateful": bool(group["label"].iloc[0])}
-        rows.append({**kind, "n": n, "passed": passed, **_rate("rate", passed, n)})
+        name_and_label = {"functionality": name, "is_hateful": bool(group["label"].iloc[0])}
+        rows.append({**name_and_label, "n": n, "passed": passed, **_rate("rate", passed, n)})
     return pd.DataFrame(rows)
 
 

@@ -1,4 +1,4 @@
-"""What a step of training differentiates: the classification loss, and explanations or attention besides.
+"""Define the training objective: the classification loss, plus regularization of explanations or attention.
 
 L = L' + α Σ φ(w)² over the identifiers w of a text (Kennedy et al. 2020, Eq. 2), where L' is the cross
 entropy of a batch: a mean weighted by class.
@@ -11,9 +11,9 @@ the sentences of a batch::
     Hᵢ = −Σⱼ a'ᵢⱼ log a'ᵢⱼ
     H = Σ over layers of the mean of Hᵢ over tokens i
 
-aₖᵢⱼ are the weights by which head k of h lets token i attend to token j, [CLS] and [SEP] included. As in the
-authors' code, the softmax is taken of weights that are probabilities already, and in training the weights are
-those after dropout.
+aₖᵢⱼ is the attention weight of head k (of h) from token i to token j, including [CLS] and [SEP]. As in the
+authors' code, the softmax is applied to weights that already are probabilities, and in training the weights
+are taken after dropout.
 """
 
 import dataclasses
@@ -37,16 +37,14 @@ from biaslab.text.language_model import BiGRU
 from biaslab.text.tokens import Tokenizer, Tokens
 
 STEPS_AT_ONCE = 32
-"""Steps whose contexts are drawn together, for a language model takes as long for one row as for several."""
-
-
+"""Number of steps with jointly drawn contexts; a language model needs the same time for one row or many."""
 MAX_TOKENS = 4096
-"""Tokens of one pass of the regularizer. More occurrences than fit are differentiated part by part, so that
-they need no more memory than a batch of the longest sentences does."""
+"""Tokens of one pass of the regularizer. More occurrences are differentiated in parts, so that they need no
+more memory than a batch of the longest sentences."""
 
 
 class Batches:
-    """Sentences of every step: each epoch has all, in an order by a random stream of its own."""
+    """Sentences of every step: each epoch has all sentences, in the order of its own random stream."""
 
     def __init__(self, tokens: Tokens, size: int, seed: int) -> None:
         self.tokens, self._size, self._per_epoch = tokens, size, -(-len(tokens) // size)
@@ -62,16 +60,16 @@ class Batches:
 
 @dataclass(frozen=True)
 class Explained:
-    """Sentences with identifiers, and the contexts of these."""
+    """Sentences with identifiers, and the contexts of the identifiers."""
 
     ids: torch.Tensor  # padded, (n, L) int64
-    mask: torch.Tensor  # where there is a token, (n, L) bool
+    mask: torch.Tensor  # whether a position has a token, (n, L) bool
     occurrences: Occurrences  # k identifiers in them
     filled: torch.Tensor  # their contexts, (k, m, L) int64, see `fill_contexts`
 
 
 class ExplainedBatches:
-    """The identifiers of each batch in their contexts; what is drawn together has one random stream."""
+    """The identifiers of each batch in their contexts; jointly drawn contexts share a random stream."""
 
     def __init__(
         self,
@@ -85,30 +83,30 @@ class ExplainedBatches:
     ) -> None:
         self._batches, self._tokenizer, self._device = batches, tokenizer, device
         tokens = batches.tokens
-        found = np.isin(tokens.ids, np.fromiter(identifier_ids, np.int64, len(identifier_ids)))
-        self._has = np.diff(np.concatenate([[0], np.cumsum(found)])[tokens.offsets]) > 0
+        is_identifier = np.isin(tokens.ids, np.fromiter(identifier_ids, np.int64, len(identifier_ids)))
+        self._has = np.diff(np.concatenate([[0], np.cumsum(is_identifier)])[tokens.offsets]) > 0
         self._identifier_ids, self._settings = identifier_ids, settings
         self._language_model, self._seed = language_model, seed
         self._drawn = lru_cache(maxsize=1)(self._draw)
 
     def at(self, step: int) -> Explained | None:
-        """Return the identifiers of a step's batch in their contexts; nothing where there is none."""
+        """Return the identifiers of a step's batch in their contexts; None if the batch has none."""
         explained, bounds = self._drawn(step // STEPS_AT_ONCE)
         begin, end = bounds[step % STEPS_AT_ONCE : step % STEPS_AT_ONCE + 2]
         if begin == end:
             return None
         width = int(explained.mask[begin:end].sum(dim=1).max())
-        which = slice(*np.searchsorted(explained.occurrences.row, (begin, end)))
-        some = explained.occurrences.part(which)
+        phrases = slice(*np.searchsorted(explained.occurrences.row, (begin, end)))
+        occurrences = explained.occurrences.part(phrases)
         return Explained(
             explained.ids[begin:end, :width],
             explained.mask[begin:end, :width],
-            Occurrences(some.row - begin, some.start, some.end),
-            explained.filled[which, :, :width],
+            Occurrences(occurrences.row - begin, occurrences.start, occurrences.end),
+            explained.filled[phrases, :, :width],
         )
 
     def _draw(self, number: int) -> tuple[Explained, np.ndarray]:
-        """Return what is explained in some steps, and where each step's sentences begin and end in it."""
+        """Return the explained sentences of `STEPS_AT_ONCE` steps, and the bounds of each step in them."""
         steps = range(number * STEPS_AT_ONCE, (number + 1) * STEPS_AT_ONCE)
         rows = [batch[self._has[batch]] for batch in map(self._batches.rows, steps)]
         ids, mask = self._batches.tokens.padded(np.concatenate(rows), self._tokenizer.pad)
@@ -123,21 +121,21 @@ class ExplainedBatches:
 
 @dataclass(frozen=True)
 class Regularization:
-    """What a method needs beside texts and labels."""
+    """The inputs of a method in addition to texts and labels."""
 
     method: Method
-    identifier_ids: Mapping[str, int]  # in the order of their list; they are removed or regularized
-    context_settings: ContextSettings = SOC_REGULARIZATION  # but for the method's quirks, see `contexts_of`
+    identifier_ids: Mapping[str, int]  # in the order of the list; removed or regularized
+    context_settings: ContextSettings = SOC_REGULARIZATION  # before the method's quirks, see `contexts_of`
     language_model: BiGRU | None = None  # samples the contexts; SOC needs it
 
     @property
     def contexts(self) -> ContextSettings:
-        """How contexts are sampled."""
+        """The settings for sampling contexts."""
         return contexts_of(self.method, self.context_settings)
 
 
 def contexts_of(method: Method, settings: ContextSettings = SOC_REGULARIZATION) -> ContextSettings:
-    """Return the contexts in which a method explains: none for OC; the settings with its quirks for SOC."""
+    """Return the context settings of a method: none for OC, `settings` with its quirks for SOC."""
     if method.kind == methods.OC:
         return OC
     return dataclasses.replace(
@@ -148,7 +146,7 @@ def contexts_of(method: Method, settings: ContextSettings = SOC_REGULARIZATION) 
 
 
 class Objective:
-    """The loss of a method, which batches are differentiated by; the weight of class 1 is 1."""
+    """The loss of a method on batches, and its gradient; the weight of class 1 is 1."""
 
     def __init__(
         self,
@@ -176,9 +174,9 @@ class Objective:
             )
 
     def backward(self, step: int) -> tuple[float, float]:
-        """Add the gradient of a step's loss L; return L' and, without its factor α, what is added to it.
+        """Accumulate the gradient of a step's loss L; return L' and the added term without its factor α.
 
-        All random numbers follow from the seed and the step: a step can be taken without those before.
+        All random numbers are determined by the seed and the step, so that steps do not depend on each other.
         """
         torch.manual_seed(step_seed(self._seed, "dropout", step))
         self._model.train()
@@ -224,7 +222,7 @@ def logits_and_entropy(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the logits of a classifier, (n, classes), and the entropy H of its attention.
 
-    The padded tokens of n sentences are `ids`, (n, L) int64; `mask`, (n, L) bool, tells which are seen.
+    `ids`, (n, L) int64, has the padded tokens of n sentences; `mask`, (n, L) bool, marks the tokens.
     """
     entropies = []
 
@@ -247,6 +245,6 @@ def logits_and_entropy(
 
 
 def token_entropies(attention: torch.Tensor) -> torch.Tensor:
-    """Return the entropy Hᵢ of every token, (n, t), from the weights of attention, (n, heads, t, t)."""
+    """Return the entropy Hᵢ of every token, (n, t), from attention weights, (n, heads, t, t)."""
     logarithms = attention.mean(dim=1).log_softmax(dim=-1)
     return -(logarithms.exp() * logarithms).sum(dim=-1)

@@ -1,7 +1,7 @@
-"""Adam as it was published with BERT, and AdamW; and their learning rates.
+"""Implement BERT's published Adam and AdamW, with their learning rate schedule.
 
-Gradients are clipped, decay is decoupled, and all state is plain tensors. The learning rate rises and falls
-over a budget of steps, and is halved while the validation gets no better.
+Gradients are clipped, weight decay is decoupled, and the state consists of plain tensors. The learning rate
+rises and falls over a budget of steps, and is halved after validations without improvement.
 """
 
 import dataclasses
@@ -12,20 +12,20 @@ import torch
 from torch.optim import adamw as functional
 
 DECAY = 0.01
-"""Decoupled weight decay, of all parameters but biases and those of layer norms."""
+"""Decoupled weight decay of all parameters except biases and layer norms."""
 CLIP = 1.0
-"""Largest norm of a gradient."""
+"""Maximum norm of a gradient."""
 WARM_UP = 0.1
 """Share of the budget over which the learning rate rises from zero."""
 _BETAS = (0.9, 0.999)
 _CONVERGED = 2.0**20
-"""A number of steps after which Adam's bias corrections are 1 exactly, in float64: 1 - 0.999^n."""
+"""A number of steps n after which Adam's bias corrections, 1 - 0.999^n, are exactly 1 in float64."""
 
 
 def warmup_linear(step: int, budget: int) -> float:
     """Return the factor of the learning rate: up to 1 over `WARM_UP` of the budget, then down to 0.
 
-    Steps count from 0, as published: the first has a rate of zero.
+    Steps count from 0, as published, so that the first step has a rate of zero.
     """
     progress = step / budget
     if progress < WARM_UP:
@@ -35,18 +35,18 @@ def warmup_linear(step: int, budget: int) -> float:
 
 @dataclass(frozen=True)
 class Patience:
-    """How the validations have gone: the best F1, and how often none was better than the best."""
+    """The state of the validations: the best F1, and the number of halvings."""
 
-    best: float = -1.0  # at first, as published: the first F1 is the best so far even when it is 0
+    best: float = -1.0  # as published: the first F1 is always the best so far, even if it is 0
     halvings: int = 0
 
     @property
     def factor(self) -> float:
-        """What the halvings leave of the learning rate."""
+        """The factor of the learning rate after the halvings."""
         return 0.5**self.halvings
 
     def after(self, f1: float, halves: bool = True) -> "Patience":
-        """Return what a validation makes of it: a better best, or else one halving more where it halves."""
+        """Return the state after a validation: a new best F1, or one more halving if `halves`."""
         if f1 > self.best:
             return dataclasses.replace(self, best=f1)
         return dataclasses.replace(self, halvings=self.halvings + halves)
@@ -55,8 +55,8 @@ class Patience:
 class Optimizer:
     """Adam with decoupled weight decay, in one fused pass over parameters, gradients and means.
 
-    The gradient of each parameter tensor is clipped (`per_tensor`), or that of all together; the means are
-    corrected for their start at zero, as Adam does, or not.
+    The gradients are clipped by tensor (`per_tensor`) or by their joint norm. With `bias_correction`, the
+    means are corrected for their start at zero, as in Adam.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Optimizer:
             for decays, decay in ((True, weight_decay), (False, 0.0))
         ]
         self._epsilon = epsilon
-        # Beyond `_CONVERGED` steps nothing is left to correct: there, the fused kernel is BERT's Adam.
+        # After `_CONVERGED` steps the bias corrections are 1, and the fused kernel equals BERT's Adam.
         start = 0.0 if bias_correction else _CONVERGED
         self._state = {
             name: {
@@ -87,7 +87,7 @@ class Optimizer:
         }
 
     def step(self, learning_rate: float) -> None:
-        """Take one step against the gradients, which are clipped in place and then dropped."""
+        """Take one step against the gradients; clip them in place, then discard them."""
         gradients = [p.grad for p in self._parameters.values() if p.grad is not None]
         clip_per_tensor(gradients) if self._per_tensor else clip_together(gradients)
         for decay, names in self._groups:
@@ -99,7 +99,7 @@ class Optimizer:
 
     @torch.no_grad()
     def _move(self, names: list[str], learning_rate: float, decay: float) -> None:
-        """Move parameters by the function behind `torch.optim.AdamW`: that class loads a compiler (1 s)."""
+        """Update parameters by the function of `torch.optim.AdamW`; the class would load a compiler (1 s)."""
         parameters = [self._parameters[name] for name in names]
         means, squares, steps = (
             [self._state[name][key] for name in names] for key in ("exp_avg", "exp_avg_sq", "step")
@@ -122,7 +122,7 @@ class Optimizer:
         )
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the means and step counts by name, which share memory with the optimizer."""
+        """Return the means and step counts by name; the tensors share memory with the optimizer."""
         return {
             f"{key}.{name}": tensor
             for name, tensors in self._state.items()
@@ -130,7 +130,7 @@ class Optimizer:
         }
 
     def load(self, state: dict[str, torch.Tensor]) -> None:
-        """Take over a state of parameters with the same names and shapes."""
+        """Load a state of parameters with the same names and shapes."""
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
 
@@ -138,7 +138,7 @@ class Optimizer:
 def bert_adam(
     named_parameters: Iterable[tuple[str, torch.nn.Parameter]], weight_decay: float = DECAY
 ) -> Optimizer:
-    """Return BertAdam, with which BERT was published and Kennedy et al. train.
+    """Return BertAdam, the optimizer published with BERT and used by Kennedy et al.
 
     m := .9 m + .1 g, v := .999 v + .001 g², θ := θ − rate (m / (√v + 10⁻⁶) + decay θ), g clipped per tensor.
     """
@@ -162,7 +162,7 @@ def clip_per_tensor(gradients: list[torch.Tensor]) -> None:
 
 
 def clip_together(gradients: list[torch.Tensor]) -> None:
-    """Scale all gradients in place to a norm of at most `CLIP` of all of them together."""
+    """Scale all gradients in place to a joint norm of at most `CLIP`."""
     total = sum(norm**2 for norm in _norms(gradients)) ** 0.5
     _clip(gradients, [total] * len(gradients))
 
@@ -174,8 +174,8 @@ def _decays(name: str) -> bool:
 def _norms(gradients: list[torch.Tensor]) -> list[float]:
     """Return the norm of each gradient.
 
-    Norms of rows are added in float64, so that neither the number of threads nor rows of zeros (see
-    `bert.compact_embeddings`) change it.
+    Norms of rows are summed in float64, so that the result does not depend on the number of threads or on
+    rows of zeros (see `bert.compact_embeddings`).
     """
     rows = [torch.linalg.vector_norm(g.flatten(1) if g.ndim > 1 else g, dim=-1).double() for g in gradients]
     norms = [torch.linalg.vector_norm(r) for r in rows]
@@ -183,7 +183,7 @@ def _norms(gradients: list[torch.Tensor]) -> list[float]:
 
 
 def _clip(gradients: list[torch.Tensor], norms: list[float]) -> None:
-    """Multiply in place by the factors of torch's ``clip_grad_norm_``; those of 1 cost nothing."""
+    """Multiply in place by the factors of torch's ``clip_grad_norm_``; skip factors of 1."""
     factors = [min(CLIP / (norm + 1e-6), 1.0) for norm in norms]
     scaled = [(g, f) for g, f in zip(gradients, factors, strict=True) if f < 1]
     if scaled:

@@ -1,7 +1,7 @@
-"""How a classifier of the user's treats her identity terms: in labelled texts, in news, in neutral sentences.
+"""Measure how a user's classifier treats identity terms: in labelled texts, in news, in neutral sentences.
 
-Terms are found as whole words in the text itself, whatever the tokens of a classifier are, so that all
-classifiers are measured on the same texts.
+Terms are matched as entire words in the text, independently of a classifier's tokens, so that all classifiers
+are measured on the same texts.
 """
 
 import math
@@ -18,9 +18,9 @@ from biaslab.hate_speech.metrics import auc, identity_table, measure
 from biaslab.text.casing import capitalize, starts_sentence
 
 ANY, NONE = "(any)", "(none)"
-"""Rows for the texts that hold an identifier, whichever, and for those that hold none."""
+"""Rows for the texts with any identifier, and for the texts without identifiers."""
 BLANK = "{}"
-"""What stands for the identifier in a template."""
+"""Placeholder of the identifier in a template."""
 TEMPLATES = (
     "The next word in the list is {}.",
     "The title of the page is {}.",
@@ -33,22 +33,22 @@ TEMPLATES = (
     "The lesson begins with the word {}.",
     "The first answer was {}.",
 )
-"""Neutral sentences in which an identifier of any part of speech can stand."""
+"""Neutral sentences for identifiers of any part of speech."""
 NEUTRAL_WORDS = ("bread", "garden", "music", "weather", "yellow")
-"""Words that name nobody, to compare identifiers with."""
+"""Words that name no group, to compare with identifiers."""
 
-_SHOWN = 8  # terms of a sentence
+_SHOWN = 8  # maximum number of terms in a message
 
 MEASURES = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "auc")
 
 
 def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
-    """Return how well a classifier does, by logits and labels (1 or 0), (n,): a row for each of `MEASURES`.
+    """Return the performance of a classifier from logits and labels (1 or 0), (n,): one row a measure.
 
-    Intervals are Clopper and Pearson's of 95%, of precision given how many texts are classified positive; a
-    share is `hits` of `n`. F1 and AUC, which are no shares, have neither.
+    A share is `hits` of `n`, with the 95% Clopper-Pearson interval. The interval of precision is conditional
+    on the number of texts classified as positive. F1 and AUC are no shares and have no interval.
     """
-    found = measure(scores, labels)._asdict()
+    values = measure(scores, labels)._asdict()
     predicted, positive = np.asarray(scores) > 0, np.asarray(labels) == 1
     hits = int((predicted & positive).sum())
     shares = {
@@ -58,53 +58,52 @@ def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
         "false_positive_rate": (int((predicted & ~positive).sum()), int((~positive).sum())),
     }
     false, n_negative = shares["false_positive_rate"]
-    found["false_positive_rate"] = false / n_negative if n_negative else math.nan
-    found["auc"] = auc(scores, positive)
+    values["false_positive_rate"] = false / n_negative if n_negative else math.nan
+    values["auc"] = auc(scores, positive)
     rows = []
     for name in MEASURES:
         interval = share_interval(*shares[name]) if name in shares else (math.nan, math.nan)
-        rows.append((name, found[name], *interval, *shares.get(name, (None, None))))
+        rows.append((name, values[name], *interval, *shares.get(name, (None, None))))
     table = pd.DataFrame(rows, columns=["measure", "value", "ci_low", "ci_high", "hits", "n"])
     return table.astype({"hits": "Int64", "n": "Int64"})
 
 
 def mentions(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
-    """Return which texts hold which terms (in lower case) as whole words, in whatever case, (n, k) bool."""
+    """Return which texts contain which terms (lower case) as entire words, in any case, (n, k) bool."""
     lower = [text.lower() for text in texts]
     patterns = [re.compile(rf"(?<!\w){re.escape(term)}(?!\w)") for term in terms]
-    found = [[bool(pattern.search(text)) for pattern in patterns] for text in lower]
-    return np.array(found, dtype=bool).reshape(len(texts), len(terms))
+    matches = [[bool(pattern.search(text)) for pattern in patterns] for text in lower]
+    return np.array(matches, dtype=bool).reshape(len(texts), len(terms))
 
 
 def name_groups(texts: Sequence[str], chosen: Sequence[bool], terms: Sequence[str]) -> str:
-    """Say how many of chosen texts name which group, in brackets; empty without terms or chosen texts."""
+    """Return the number of chosen texts for each group, in parentheses; "" without terms or chosen texts."""
     chosen = np.asarray(chosen, bool)
     if not len(terms) or not chosen.any():
         return ""
     holds = mentions(texts, terms)
     columns = np.column_stack([holds, ~holds.any(axis=1)])
     counts = zip(columns[chosen].sum(axis=0), columns.sum(axis=0), [*terms, "nobody"], strict=True)
-    named = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
+    rows = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
     whole = chosen.all()
-    shown = [f"{term} {n:,}" if whole else f"{term} {n:,} of {of:,}" for n, of, term in named[:_SHOWN]]
-    more = [f"{len(named) - _SHOWN:,} more terms"] if len(named) > _SHOWN else []
+    shown = [f"{term} {n:,}" if whole else f"{term} {n:,} of {total:,}" for n, total, term in rows[:_SHOWN]]
+    more = [f"{len(rows) - _SHOWN:,} more terms"] if len(rows) > _SHOWN else []
     return f" ({', '.join([*shown, *more])})"
 
 
 def labelled_bias(
     scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str]
 ) -> pd.DataFrame:
-    """Return `identity_table`, with a row `ANY` of all identifiers together, a row `NONE` of other texts."""
-    some = holds.any(axis=1)
-    return identity_table(scores, labels, np.column_stack([holds, some, ~some]), [*terms, ANY, NONE])
+    """Return `identity_table` with a row `ANY` for texts with any identifier, and `NONE` for other texts."""
+    has_any = holds.any(axis=1)
+    return identity_table(scores, labels, np.column_stack([holds, has_any, ~has_any]), [*terms, ANY, NONE])
 
 
 def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
     """Return the share of news with an identifier that is classified negative, plain and by identifier.
 
-    `news` is `labelled_bias` of texts that are all negative. The second number is the mean over the
-    identifiers that occur, whatever the number of their texts (one with several counts for each). NaN where
-    no text holds one.
+    `news` is `labelled_bias` of texts that are all negative. The second number is the unweighted mean over
+    the occurring identifiers; a text with several identifiers counts for each. NaN if no text has one.
     """
     rates = news.set_index("identifier")["false_positive_rate"]
     each = rates.drop([ANY, NONE]).dropna()
@@ -112,10 +111,7 @@ def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
 
 
 def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return every template with every word, the words of a template beside each other.
-
-    A word that begins a sentence has a capital.
-    """
+    """Return every template with every word, grouped by template; capitalize words that begin a sentence."""
     for number, template in enumerate(templates, start=1):
         if template.count(BLANK) != 1:
             raise InputError(
@@ -131,9 +127,9 @@ def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
-    """Return what a classifier makes of each word in t templates, by the logits of `fill_templates`.
+    """Return the probabilities of each word over t templates, from the logits of `fill_templates`.
 
-    The identifiers, the one with the highest mean probability first, come before the neutral words.
+    Identifiers come before neutral words; both are sorted by falling mean probability.
     """
     words = [*terms, *neutral]
     p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
@@ -154,12 +150,12 @@ def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[s
 
 
 def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str, float]:
-    """Return how far the probability of a sentence depends on which identifier stands in it.
+    """Return how much the probability of a sentence depends on its identifier.
 
-    Means over the templates: range (the largest probability less the smallest), sd (standard deviation over
-    the identifiers, divisor k - 1) and gap, the counterfactual token fairness gap (Garg et al. 2019,
+    Means over the templates: range (largest minus smallest probability), sd (standard deviation over the
+    identifiers, divisor k - 1) and gap, the counterfactual token fairness gap (Garg et al. 2019,
     "Counterfactual fairness in text classification through robustness"): the mean absolute difference over
-    pairs of identifiers. With one identifier sd and gap are NaN.
+    pairs of identifiers. With one identifier, sd and gap are NaN.
     """
     p = expit(np.asarray(scores, np.float64)).reshape(-1, n_words)[:, :n_terms]
     first, second = np.triu_indices(n_terms, k=1)

@@ -1,4 +1,4 @@
-"""Hierarchical explanations of sentences, by any classifier."""
+"""Compute hierarchical explanations of sentences for any classifier."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,19 +23,19 @@ def explain_by_leaving_out(
     sentences: Sequence[str],
     progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> list[Explained]:
-    """Explain sentences to any classifier: φ of a phrase is how much the score falls where it is left out.
+    """Explain sentences for any classifier: φ of a phrase is the fall of the score if it is left out.
 
-    Scores are cut to those of probabilities within 1e-6 of 0 and 1, where some classifiers are sure.
+    Scores are clipped to the logits of 1e-6 and 1 - 1e-6, because some classifiers return 0 or 1.
     """
 
     def scores(texts: Sequence[str]) -> np.ndarray:
         return np.clip(classifier.scores(texts), -_SURE, _SURE)
 
-    found = []
+    explanations = []
     lengths = classifier.lengths(sentences)
     for number, sentence in enumerate(sentences, 1):
-        every = words_of(sentence)
-        words = every[:MAX_WORDS]
+        all_words = words_of(sentence)
+        words = all_words[:MAX_WORDS]
         (own,) = scores([sentence])
 
         def phi(
@@ -45,12 +45,12 @@ def explain_by_leaving_out(
 
         if not words:
             raise InputError(f"sentence {number} has no word; write another")
-        shown = [sentence[start:end] for start, end in words]
+        word_texts = [sentence[start:end] for start, end in words]
         unread = lengths.tokens[number - 1] - lengths.limit if lengths else 0
-        limits = _limits(unread, lengths, len(every))
-        found.append(Explained(shown, agglomerate(phi, len(words)), float(own), limits))
+        limits = _limits(unread, lengths, len(all_words))
+        explanations.append(Explained(word_texts, agglomerate(phi, len(words)), float(own), limits))
         progress(number, len(sentences))
-    return found
+    return explanations
 
 
 def explain_sentences(
@@ -61,7 +61,7 @@ def explain_sentences(
     seed: int,
     progress: Callable[[int, int], None] = lambda done, n: None,
 ) -> list[Explained]:
-    """Explain sentences one after the other; a radius above 0 needs a language model."""
+    """Explain sentences by OC or SOC; a radius above 0 needs a language model."""
     tokenizer, model = classifier.tokenizer, classifier.model
     if language_model is not None and len(language_model.index) != len(tokenizer.vocabulary):
         raise InputError(
@@ -71,7 +71,7 @@ def explain_sentences(
     tokens = classifier.tokens(sentences)
     scores = predict(model, tokens, tokenizer.pad)
     lengths = classifier.lengths(sentences)
-    found = []
+    explanations = []
     for row, sentence in enumerate(sentences):
         places = word_spans(tokens, row).start
         if not len(places):
@@ -83,13 +83,13 @@ def explain_sentences(
         words = tokenizer.words(sentence)
         kept = tokens.words[tokens.offsets[row] + places[:MAX_WORDS]]
         limits = _limits(lengths.tokens[row] - lengths.limit, lengths, len(places))
-        found.append(Explained([words[i] for i in kept], levels, float(scores[row]), limits))
+        explanations.append(Explained([words[i] for i in kept], levels, float(scores[row]), limits))
         progress(row + 1, len(sentences))
-    return found
+    return explanations
 
 
 def _limits(n_unread: int, lengths: Lengths | None, n_words: int) -> tuple[str, ...]:
-    """Say how much of a sentence the classifier does not read, and how many of its words are explained."""
+    """Return messages on the unread part of a sentence and on words that are not explained."""
     limits = []
     if lengths and n_unread > 0:
         limits.append(

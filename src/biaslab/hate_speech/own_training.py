@@ -1,4 +1,4 @@
-"""Training of a classifier on the user's own texts, into a folder that transformers reads."""
+"""Train a classifier on the user's own texts, into a folder that transformers reads."""
 
 import dataclasses
 import hashlib
@@ -34,35 +34,35 @@ LANGUAGE_MODEL = "language_model.safetensors"
 _TRAIN, _VALIDATION = "training", "validation"
 
 Progress = Callable[[str, int, int], None]
-"""Takes what is being trained, how many steps of it are done, and how many there are at most."""
+"""Receives the name of the trained model, the steps done, and the maximum number of steps."""
 
 
 @dataclass(frozen=True)
 class OwnSettings:
-    """How a classifier is trained on the user's texts."""
+    """Settings for training a classifier on the user's texts."""
 
     training: TrainingSettings
-    language_model: LanguageModelSettings  # of the one that samples contexts; SOC alone has one
-    layers: int | None = None  # of the encoder to keep, from the first
-    validation_share: float = 0.1  # of the texts, those by which the best weights are chosen
-    limit: int | None = None  # texts to use, drawn with the share of positive ones kept
+    language_model: LanguageModelSettings  # samples contexts; only for SOC
+    layers: int | None = None  # encoder layers to keep, from the first
+    validation_share: float = 0.1  # share of texts for choosing the best weights
+    limit: int | None = None  # maximum number of texts, drawn with the share of positive texts kept
     seed: int = 1
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training left in its folder."""
+    """The results of a training in its folder."""
 
-    description: dict[str, Any]  # what ``training.json`` says
+    description: dict[str, Any]  # content of ``training.json``
     history: pd.DataFrame  # see `biaslab.hate_speech.training.train`
-    was_there: bool  # whether the same training had been finished before
-    lengths: Lengths  # of the texts, and how much of each is read
+    was_there: bool  # whether the same training was already complete
+    lengths: Lengths  # of the texts, and the limit that is read of each
 
 
 def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a table to train on, and those to choose the best weights by.
+    """Return the rows of a table for training, and the rows for choosing the best weights.
 
-    Texts with the same group, where there is this column, stay together; then `share` is that of the groups.
+    If the table has a column group, texts of the same group stay together, and `share` refers to groups.
     """
     if not 0 < share < 1:
         raise InputError(f"the share {share:g} for validation is not between 0 and 1; write 0.1 for instance")
@@ -90,11 +90,11 @@ def train_own(
     device: torch.device,
     progress: Progress = lambda what, done, n: None,
 ) -> Trained:
-    """Train a classifier; one that was killed goes on from its last validation.
+    """Train a classifier; an interrupted training resumes from its last validation.
 
     Writes ``config.json``, ``vocab.txt`` and ``model.safetensors``, which transformers reads,
     ``history.tsv``, ``training.json``, and for SOC ``language_model.safetensors`` and
-    ``language_model.tsv``. Until the end there is a checkpoint besides. The table is that of
+    ``language_model.tsv``. A checkpoint exists until the training is complete. `table` comes from
     `biaslab.text.labelled.read_labelled`.
     """
     if not method.is_encoder:
@@ -140,7 +140,7 @@ def train_own(
 
 @contextmanager
 def _cut(encoder: Path, layers: int | None) -> Iterator[Path]:
-    """Yield the folder of the encoder, or a temporary one with its first layers."""
+    """Yield the folder of the encoder, or a temporary folder with its first layers."""
     files = EncoderFiles.of_folder(encoder)
     if layers is None:
         yield encoder
@@ -158,9 +158,9 @@ def _describe(
     settings: OwnSettings,
     device: torch.device,
 ) -> dict[str, Any]:
-    """Return what ``training.json`` says: all that the classifier follows from, and the numbers of texts."""
+    """Return the content of ``training.json``: all inputs of the training, and the numbers of texts."""
     pieces = {term: data.tokenizer.vocabulary[i] for term, i in ids.items()}
-    described = {
+    description = {
         "method": method.name,
         "seed": settings.seed,
         "device": device.type,
@@ -174,8 +174,8 @@ def _describe(
         "settings": dataclasses.asdict(settings.training),
     }
     if method.kind == SOC:
-        described["language_model"] = dataclasses.asdict(settings.language_model)
-    return described
+        description["language_model"] = dataclasses.asdict(settings.language_model)
+    return description
 
 
 def _counts(tokens: Tokens, labels: np.ndarray, ids: dict[str, int]) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _counts(tokens: Tokens, labels: np.ndarray, ids: dict[str, int]) -> dict[str
 
 
 def _digest_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file; "" when there is none, which is for the loading of the encoder to say."""
+    """Return the SHA-256 of a file; "" if it is missing, because loading the encoder reports that error."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:
@@ -199,27 +199,27 @@ def _digest_of_file(path: Path) -> str:
 
 
 def _check_folder(path: Path, description: dict[str, Any]) -> bool:
-    """Return whether the folder has this training, begun or finished; refuse one that has something else."""
+    """Return whether the folder has this training, begun or finished; raise an error for other content."""
     if not path.exists():
         if (path.parent / WEIGHTS).exists():
             raise InputError(f"{path.parent}: has a model that was not trained here; choose another folder")
         return False
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not readable as JSON ({error}); choose another folder") from error
     for key, value in _flat(description).items():
-        there = _flat(found).get(key)
-        if there != value:
+        value_there = _flat(stored).get(key)
+        if value_there != value:
             raise InputError(
-                f"{path.parent}: has a training with {key} = {there}, not {value}; choose another folder, or"
-                " remove this one"
+                f"{path.parent}: has a training with {key} = {value_there}, not {value}; choose another"
+                " folder, or remove this one"
             )
     return True
 
 
 def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested mappings as one, whose keys are joined by dots."""
+    """Flatten nested mappings; join their keys by dots."""
     if not isinstance(values, dict):
         return {prefix: values}
     flat: dict[str, Any] = {}
@@ -231,7 +231,7 @@ def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
 def _language_model(
     data: TrainingData, settings: OwnSettings, out: Path, device: torch.device, progress: Progress
 ) -> BiGRU:
-    """Return the language model that samples contexts: the one in the folder, or one that is trained."""
+    """Return the language model that samples contexts, from the folder if present, else newly trained."""
     path = out / LANGUAGE_MODEL
     if not path.is_file():
         model, history = train_language_model(

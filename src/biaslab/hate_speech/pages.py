@@ -1,6 +1,6 @@
-"""What the commands ``train`` and ``explain`` print, and the pages and figures of explanations.
+"""Print the results of the commands ``train`` and ``explain``; write pages and figures of explanations.
 
-Blue phrases speak against the positive class, red ones for it; one scale serves all that is shown together.
+Blue phrases lower the score of the positive class, red phrases raise it. One scale serves all explanations.
 """
 
 import tempfile
@@ -45,16 +45,16 @@ def show_explanations(
         page.print()
         masked = explained.masked(mask)
         page.print(to_terminal(masked, scale), crop=False)
-        for level, phrases in enumerate(collapse(explained.levels)):  # without colours nothing else tells it
+        for level, phrases in enumerate(collapse(explained.levels)):  # readable without colours
             named = [(" ".join(masked.words[start:end]), phi) for start, end, phi in phrases]
-            page.print(Text(f"{f'level {level}' if level else 'words'}: {_listed(named)}", style="dim"))
-        known = [
+            page.print(Text(f"{f'level {level}' if level else 'words'}: {_list_phrases(named)}", style="dim"))
+        terms = [
             (masked.words[start], phi)
             for start, _, phi in explained.levels[0]
             if explained.words[start] in identifiers
         ]
-        if known:
-            page.print(Text(f"identifiers: {_listed(known)}"))
+        if terms:
+            page.print(Text(f"identifiers: {_list_phrases(terms)}"))
         for limit in explained.limits:
             page.print(limit)
 
@@ -82,40 +82,40 @@ def write_explanations(
 
 
 def show_training(page: "Console", trained: "Trained", out: Path) -> None:
-    """Print what was trained, on which texts, how much of them was read, where it is, and the validations."""
-    described = trained.description
-    for name, counts in described["texts"].items():
-        held = f", {counts['n_with_identifier']:,} with an identifier" if described["identifiers"] else ""
-        page.print(f"{name}: {counts['n']:,} texts, {counts['n_positive']:,} of them positive{held}")
+    """Print the texts of a training, how much of them was read, the folder, and the validations."""
+    description = trained.description
+    for name, counts in description["texts"].items():
+        suffix = f", {counts['n_with_identifier']:,} with an identifier" if description["identifiers"] else ""
+        page.print(f"{name}: {counts['n']:,} texts, {counts['n_positive']:,} of them positive{suffix}")
     page.print(trained.lengths.sentence())
-    page.print(f"{described['method']}: in {out}" + (", finished before" if trained.was_there else ""))
+    page.print(f"{description['method']}: in {out}" + (", finished before" if trained.was_there else ""))
     if not trained.history["is_best"].any():
         page.print("No validation found a positive text rightly: train longer, or with more texts.")
     table = history_table(trained.history)
     page.print()
     page.print(Text(table.title, style="bold"))
-    shown = table.shown
-    page.print(plain_table(list(shown.columns), shown.to_numpy().tolist(), range(1, shown.shape[1])))
+    cells = table.shown
+    page.print(plain_table(list(cells.columns), cells.to_numpy().tolist(), range(1, cells.shape[1])))
 
 
 def history_table(history: pd.DataFrame) -> Table:
-    """Return the validations of a training."""
+    """Return the table of the validations of a training."""
     named = history.assign(best=history["is_best"].map({True: "best", False: ""}))
-    shown = {"Step": "{step:,}", "Epoch": "{epoch}", "Loss": "{loss:.4f}", "Regularizer": "{regularizer:.4f}"}
-    shown |= {name.title(): f"{{{name}:.1%}}" for name in ("precision", "recall")}
-    shown |= {"F1": "{f1:.1%}", "": "{best}"}
-    return Table(history, text_columns(named, shown), "Validations")
+    head = {"Step": "{step:,}", "Epoch": "{epoch}", "Loss": "{loss:.4f}", "Regularizer": "{regularizer:.4f}"}
+    head |= {name.title(): f"{{{name}:.1%}}" for name in ("precision", "recall")}
+    head |= {"F1": "{f1:.1%}", "": "{best}"}
+    return Table(history, text_columns(named, head), "Validations")
 
 
 def to_terminal(explained: Explained, scale: float | None = None, width: int = 100) -> Text:
-    """Return the explanation for rich's console, a line a level; a word stands below itself.
+    """Return the explanation as rich text, one line a level, with each word aligned over all lines.
 
-    A sentence longer than `width` goes on in a block below.
+    A sentence longer than `width` is wrapped into blocks below each other.
     """
     scale = scale or scale_of([explained])
     starts = [0]
     for word in explained.words:
-        starts.append(starts[-1] + cell_len(word) + 3)  # a blank on either side, and one between cells
+        starts.append(starts[-1] + cell_len(word) + 3)  # a space on each side and one between cells
     *levels, _ = explained.rows()
     lines = [_line(level, explained.words, starts, scale) for level in levels]
     text = Text(no_wrap=True, overflow="ignore")
@@ -129,32 +129,32 @@ def to_terminal(explained: Explained, scale: float | None = None, width: int = 1
 
 
 def to_html(explained: Sequence[Explained], heading: str) -> str:
-    """Return a page with explanations on one scale; all text is escaped, nothing is fetched."""
+    """Return an HTML page with explanations on one scale; text is escaped, and the page loads no files."""
     scale = scale_of(explained)
-    tables = [_table(one, scale) for one in explained]
+    tables = [_table(explanation, scale) for explanation in explained]
     legend = [colours(step / 10 * scale, scale)[0] for step in range(-10, 11)]
     return render(TEMPLATE, heading=heading, tables=tables, scale=scale, legend=legend)
 
 
 def _name_explanation(contexts: "ContextSettings") -> str:
-    """Say by which explanation, and in which contexts."""
+    """Return the name of the explanation method and its contexts."""
     if not contexts.radius:
         return "occlusion (OC)"
     n, radius = contexts.samples, contexts.radius
     return f"sampling and occlusion (SOC, {n} contexts, {radius} word pieces on each side)"
 
 
-def _listed(phrases: Sequence[tuple[str, float]]) -> str:
+def _list_phrases(phrases: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{words} {phi:+.3f}" for words, phi in phrases)
 
 
 def _table(explained: Explained, scale: float) -> list[list[dict]]:
-    """Return the cells of a table row by row, empty ones between the phrases among them."""
+    """Return the cells of a table row by row, including the empty cells between phrases."""
     *levels, sentence = explained.rows()
     rows = [_cells(level, explained.words, scale) for level in levels]
-    last = _cells(sentence, explained.words, scale)
-    last[0]["label"] = f"s(x) = {explained.score:+.2f}"
-    return [*rows, last]
+    sentence_row = _cells(sentence, explained.words, scale)
+    sentence_row[0]["label"] = f"s(x) = {explained.score:+.2f}"
+    return [*rows, sentence_row]
 
 
 def _cells(level: Sequence[Phrase], words: Sequence[str], scale: float) -> list[dict]:
@@ -181,7 +181,7 @@ def _line(level: Sequence[Phrase], words: Sequence[str], starts: Sequence[int], 
 
 
 def _blocks(starts: Sequence[int], width: int) -> list[tuple[int, int]]:
-    """Return columns [begin, end) of blocks of whole words that fit, each of one word at least."""
+    """Return the columns [begin, end) of blocks that fit, each with at least one entire word."""
     blocks, begin = [], 0
     for start, end in pairwise(starts):
         if end - 1 - begin > width and start > begin:

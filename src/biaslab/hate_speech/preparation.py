@@ -1,4 +1,4 @@
-"""The first step of the experiment: the texts of a corpus and of its further test sets, as tokens."""
+"""Prepare the experiment: tokenise the texts of a corpus and its further test sets."""
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -29,29 +29,29 @@ def prepare(
 ) -> None:
     """Write the texts of a corpus, its probes, and the test sets of other corpora as tokens.
 
-    Linear models are trained on all texts whatever the limit for training.
+    Linear models are trained on all texts, regardless of the limit for training.
     """
     tables = corpus.read_splits(source, seed, say=say)
     splits = {name: corpus.tokenize(table, folder.tokenizer) for name, table in tables.items()}
     sizes = {name: len(texts) for name, texts in splits.items()}
-    used = corpus.cut(splits[corpora.TRAIN], limits.train, seed, corpora.TRAIN)
+    training_rows = corpus.cut(splits[corpora.TRAIN], limits.train, seed, corpora.TRAIN)
     for name, limit in ((corpora.VALIDATION, limits.validation), (corpora.TEST, limits.test)):
         splits[name] = splits[name].take(corpus.cut(splits[name], limit, seed, name))
-    corpus.save_sets(folder.path / "texts.npz", splits, train_used=used)
-    trained = splits | {corpora.TRAIN: splits[corpora.TRAIN].take(used)}
-    write_tsv(folder.path / "corpus.tsv", _counts(trained, sizes, folder.ids))
+    corpus.save_sets(folder.path / "texts.npz", splits, train_used=training_rows)
+    used_texts = splits | {corpora.TRAIN: splits[corpora.TRAIN].take(training_rows)}
+    write_tsv(folder.path / "corpus.tsv", _counts(used_texts, sizes, folder.ids))
 
     further = read_probes(probes, others, folder.ids, limits.probes, seed)
-    tested = {name: corpus.tokenize(table, folder.tokenizer) for name, table in further.items()}
-    corpus.save_sets(folder.path / "probes.npz", tested)
-    known = [table.assign(set=name)[list(PROBE_TEXT)] for name, table in further.items()]
-    write_tsv(folder.path / "probes.tsv", pd.concat(known) if known else pd.DataFrame(columns=PROBE_TEXT))
+    probe_texts = {name: corpus.tokenize(table, folder.tokenizer) for name, table in further.items()}
+    corpus.save_sets(folder.path / "probes.npz", probe_texts)
+    columns = [table.assign(set=name)[list(PROBE_TEXT)] for name, table in further.items()]
+    write_tsv(folder.path / "probes.tsv", pd.concat(columns) if columns else pd.DataFrame(columns=PROBE_TEXT))
 
 
 def _counts(
     splits: Mapping[str, corpus.Texts], sizes: Mapping[str, int], ids: Mapping[str, int]
 ) -> pd.DataFrame:
-    """Return the table of the corpus: what is used of each split."""
+    """Return the table of the corpus: the number of texts used of each split."""
     rows = []
     for name in corpora.PARTS:
         texts = splits[name]
@@ -79,10 +79,11 @@ def read_probes(
     limit: int | None,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """Read the further sets of texts: columns `COLUMNS`, "" where a set has no such text.
+    """Read the further sets of texts: columns `COLUMNS`, "" for columns that a set lacks.
 
-    News that hold another identifier than `terms` are left out, as the paper does (Section 6.1). Of more
-    texts than `limit` some are drawn, with the share of positive ones, in news of every identifier, kept.
+    News with an identifier that is not in `terms` are left out, as in the paper (Section 6.1). If a set has
+    more than `limit` texts, `limit` texts are drawn. The draw keeps the share of each functionality and
+    label, or of each identifier in news.
     """
     tables = {
         name: _read_news(file, terms) if name == NEWS else corpora.read_hatecheck(file)
@@ -114,12 +115,12 @@ def _cut(table: pd.DataFrame, name: str, limit: int | None, seed: int) -> pd.Dat
 
 
 def draw_evenly(strata: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw n rows, (n,) int64, sorted, so that every stratum keeps its share, to one row."""
+    """Draw n rows, (n,) int64, sorted, so that every stratum keeps its share, rounded to one row."""
     _, codes, sizes = np.unique(np.asarray(strata, str), return_inverse=True, return_counts=True)
-    wanted, rest = np.divmod(n * sizes, len(strata))  # the shares in whole rows, and what they fall short by
-    shortest = np.lexsort((rng.permutation(len(sizes)), -rest))
-    wanted[shortest[: n - wanted.sum()]] += 1
+    counts, rest = np.divmod(n * sizes, len(strata))  # rows of each stratum, rounded down; remainders
+    neediest = np.lexsort((rng.permutation(len(sizes)), -rest))
+    counts[neediest[: n - counts.sum()]] += 1
     order = rng.permutation(len(strata))
-    order = order[np.argsort(codes[order], kind="stable")]  # stratum by stratum, at random inside
+    order = order[np.argsort(codes[order], kind="stable")]  # by stratum, in random order within each
     place = np.arange(len(strata)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.sort(order[place < np.repeat(wanted, sizes)])
+    return np.sort(order[place < np.repeat(counts, sizes)])

@@ -1,7 +1,7 @@
-"""Any classifier of sequences that transformers knows, in a folder: safetensors alone, and no code of it.
+"""Load any sequence classifier of transformers from a folder: only safetensors, without running its code.
 
-Where a classifier has more labels than two its score is that of the positive one against all others; where
-its labels exclude nothing (multi_label_classification), or there is one, the logit of the positive one.
+With more than two labels, the score compares the positive label with all other labels. With one label, or
+labels that do not exclude each other (multi_label_classification), the score is the positive label's logit.
 """
 
 import inspect
@@ -24,32 +24,32 @@ from biaslab.text.reading import NO_LIMIT, Lengths, count_in_batches
 
 BATCH_TOKENS = 4096
 REGRESSION = "regression"
-"""What a configuration calls a head of one number that is no logit."""
+"""Name in a configuration of a head with one number that is not a logit."""
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _UNLIMITED = 512
-"""Tokens of a text that are read where neither tokenizer nor model names a greatest length."""
+"""Tokens read of a text if neither the tokenizer nor the model declares a maximum length."""
 
 
 def load_pretrained(
     folder: Path, device: str, positive: str | None, option: str = "--positive"
 ) -> "PretrainedClassifier":
-    """Read a folder as transformers saves it; weights that it lacks are an error, not drawn."""
+    """Read a folder in the layout of transformers; missing weights are an error and are not drawn."""
     _check_files(folder)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    how = {"local_files_only": True, "trust_remote_code": False}
+    options = {"local_files_only": True, "trust_remote_code": False}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **how)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
         model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
-            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **how
+            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
         )
     except (Exception, SystemExit) as error:
         raise InputError(
             f"{folder}: transformers cannot read it as a classifier of sequences ({reason(error)}); save it"
             " there again with save_pretrained, with its tokenizer"
         ) from error
-    if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
-        raise InputError(f"{folder}: its weights lack {lacking[0]}, as config.json has it; train it first")
+    if missing := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
+        raise InputError(f"{folder}: its weights lack {missing[0]}, as config.json has it; train it first")
     if len(tokenizer) > model.config.get_text_config().vocab_size:
         raise InputError(
             f"{folder}: the tokenizer has {len(tokenizer)} tokens, the model"
@@ -70,9 +70,9 @@ class PretrainedClassifier:
 
     @cached_property
     def max_length(self) -> int:
-        """Tokens of a text that are read: as many as both the tokenizer and the model know."""
-        known, places = self.tokenizer.model_max_length, _places(self.model)
-        limit = min(known if known < NO_LIMIT else NO_LIMIT, places)
+        """Number of tokens read of a text: the smaller limit of the tokenizer and the model."""
+        tokenizer_limit, places = self.tokenizer.model_max_length, _places(self.model)
+        limit = min(tokenizer_limit if tokenizer_limit < NO_LIMIT else NO_LIMIT, places)
         return int(limit) if limit < NO_LIMIT else _UNLIMITED
 
     @property
@@ -99,8 +99,8 @@ class PretrainedClassifier:
     def lengths(self, texts: Sequence[str]) -> Lengths:
         """See `TextClassifier`."""
 
-        def count(some: list[str]) -> list[int]:
-            return [len(ids) for ids in self.tokenizer(some, verbose=False)["input_ids"]]
+        def count(batch: list[str]) -> list[int]:
+            return [len(ids) for ids in self.tokenizer(batch, verbose=False)["input_ids"]]
 
         return Lengths(count_in_batches(count, texts), self.max_length, "tokens")
 
@@ -109,21 +109,21 @@ class PretrainedClassifier:
     ) -> np.ndarray:
         """Return the logit of the positive class; see `TextClassifier`."""
         out, done = np.empty(len(texts)), 0
-        lengths = np.array([len(text) for text in texts]) // 3 + 3  # about, in tokens
-        known = inspect.signature(self.model.forward).parameters
+        lengths = np.array([len(text) for text in texts]) // 3 + 3  # approximate number of tokens
+        names = inspect.signature(self.model.forward).parameters
         budget = BATCH_TOKENS if self.tokenizer.pad_token is not None else 1
         with torch.no_grad():
             for rows in batches_by_length(np.minimum(lengths, self.max_length), budget):
-                some = [texts[row] or " " for row in rows]
-                read = self.tokenizer(
-                    some,
+                batch = [texts[row] or " " for row in rows]
+                inputs = self.tokenizer(
+                    batch,
                     truncation=True,
                     max_length=self.max_length,
-                    padding=len(some) > 1,
+                    padding=len(batch) > 1,
                     return_tensors="pt",
                 )
-                read = {key: value.to(self.model.device) for key, value in read.items() if key in known}
-                out[rows] = self._scores(self.model(**read).logits.double().cpu())
+                inputs = {key: value.to(self.model.device) for key, value in inputs.items() if key in names}
+                out[rows] = self._scores(self.model(**inputs).logits.double().cpu())
                 done += len(rows)
                 progress(done, len(texts))
         return out
@@ -171,7 +171,7 @@ def _names(config: "transformers.PretrainedConfig") -> list[str]:
 
 
 def _places(model: "torch.nn.Module") -> int:
-    """Return how many tokens a model has places for; RoBERTa and its kin count from behind the padding."""
+    """Return the number of token positions; RoBERTa-like models count positions after the padding index."""
     places = getattr(model.config.get_text_config(), "max_position_embeddings", None) or NO_LIMIT
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
@@ -180,7 +180,7 @@ def _places(model: "torch.nn.Module") -> int:
 
 
 def _casing(tokenizer: Any) -> str:
-    """Say whether a tokenizer keeps the case of letters."""
+    """Describe whether a tokenizer keeps the case of letters."""
     normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
     if normalizer is not None:
         is_lower = normalizer.normalize_str("A").strip("\u2581 ") == "a"

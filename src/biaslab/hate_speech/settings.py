@@ -1,4 +1,4 @@
-"""Settings of the area: its section of the configuration, and the steps of a training that follow from it."""
+"""Settings of the area: its section of the configuration, and the planned steps of a training."""
 
 import math
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings(Training):
-    """The same, with the weight that belongs to a corpus."""
+    """Settings of fine-tuning with the class weight of a corpus."""
 
     negative_weight: NegativeWeight
 
@@ -188,27 +188,27 @@ class Section(Masking):
 
 @dataclass(frozen=True)
 class Plan:
-    """Which steps there are."""
+    """The number of training steps and the schedule of validations."""
 
     n: int  # sentences
     settings: TrainingSettings
 
     @property
     def steps_per_epoch(self) -> int:
-        """Steps that see every sentence once; the last may have fewer sentences."""
+        """Steps for one pass over all sentences; the last step may have fewer sentences."""
         return math.ceil(self.n / self.settings.batch_size)
 
     @property
     def n_steps(self) -> int:
-        """Steps that may be taken."""
+        """Maximum number of steps."""
         return self.settings.epochs * self.steps_per_epoch
 
     @property
     def validate_every(self) -> int:
-        """Steps between validations: an epoch where fewer are to be taken than the settings say."""
+        """Steps between validations: one epoch if the training has fewer steps than the setting."""
         every = self.settings.validate_every
         return every if every <= self.n_steps else self.steps_per_epoch
 
     def validates_after(self, step: int) -> bool:
-        """Return whether a validation follows when so many steps have been taken."""
+        """Return whether a validation follows after `step` steps."""
         return step % self.validate_every == 0 or step == self.n_steps

@@ -1,12 +1,11 @@
-"""Training of encoders as hate speech classifiers (Kennedy et al. 2020, Section 5 and A.3).
+"""Train encoders as hate speech classifiers (Kennedy et al. 2020, Section 5 and A.3).
 
-``published``: BertAdam, warm-up and decay over all planned epochs; a validation by F1 every so many steps,
-which halves the learning rate when it is not better than the best; training stops after so many halvings.
-``modern``: AdamW, warm-up and decay over the steps that are taken. Both keep the weights of the best
-validation.
+``published``: BertAdam with warm-up and decay over all planned epochs. F1 is validated at regular steps. The
+learning rate is halved if F1 does not exceed the best, and training stops after a number of halvings.
+``modern``: AdamW with warm-up and decay over the steps taken. Both keep the weights of the best validation.
 
-Every random number follows from the seed and the number of an epoch or a step, so that a killed training
-goes on from its last checkpoint, one safetensors file, to the same bytes.
+Every random number is determined by the seed and the number of the epoch or step. An interrupted training
+therefore resumes from its last checkpoint (one safetensors file) with byte-identical results.
 """
 
 import dataclasses
@@ -50,10 +49,10 @@ COLUMNS = (
     "is_best",
 )
 """Columns of a history, one row for each validation: steps taken, epoch (from 1), learning rate of the last
-step, means since the last validation of the classification loss and of the regularizer without its factor α,
+step, mean classification loss and mean regularizer (without its factor α) since the last validation,
 precision, recall and F1 of the positive class, halvings so far, and whether the model has these weights."""
 HEADER = "training"
-"""Key of a checkpoint's metadata under which stands, as JSON, whose training it is and where it is."""
+"""Key of a checkpoint's metadata with the identity and the state of the training, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class TrainingData:
     tokenizer: Tokenizer
 
     def without(self, ids: Iterable[int]) -> "TrainingData":
-        """Return the same sentences without some tokens."""
+        """Return the sentences without the tokens `ids`."""
         ids = set(ids)
         return dataclasses.replace(
             self, train=self.train.without(ids), validation=self.validation.without(ids)
@@ -85,13 +84,13 @@ def train(
     checkpoint: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Train a classifier; it has the weights of its best validation, or its last where no F1 is above 0.
+    """Train a classifier and return its history, with the columns `COLUMNS`.
 
-    Methods that remove or explain words need `regularization`. Equal seeds give equal weights on one type of
-    machine with one number of threads. A `checkpoint` is written at every validation, and gone on from when
-    it is there. It stays: who asked for it may remove it once the model is saved. `progress` is told after
-    every step how many are done, and all that may follow. The history that is returned has the columns
-    `COLUMNS`.
+    The model gets the weights of the best validation, or the last weights if no F1 is above 0. Methods that
+    remove or explain words need `regularization`. Equal seeds give equal weights on the same type of machine
+    with the same number of threads. Every validation writes `checkpoint`, and training resumes from an
+    existing one. The caller may remove it once the model is saved. After every step, `progress` receives the
+    number of steps done and the maximum number of steps.
     """
     _check(method, regularization)
     model.to(device)
@@ -101,9 +100,9 @@ def train(
     identity = task.identity() if checkpoint else {}
     with compact_embeddings(model, task.used_tokens()):
         run = _Run(task)
-        found = load_checkpoint(checkpoint, identity) if checkpoint else None
-        if found:
-            run.restore(*found)
+        saved = load_checkpoint(checkpoint, identity) if checkpoint else None
+        if saved:
+            run.restore(*saved)
         while not run.is_over:
             run.take_step()
             if run.plan.validates_after(run.step):
@@ -119,7 +118,7 @@ def train(
 
 @dataclass(frozen=True)
 class _Task:
-    """A training: what is trained on what, and how."""
+    """A training: model, data, method and settings."""
 
     model: torch.nn.Module
     data: TrainingData
@@ -129,7 +128,7 @@ class _Task:
     seed: int
 
     def used_tokens(self) -> np.ndarray:
-        """Return the ids of all tokens that the training can come across, (u,) int64, ascending."""
+        """Return the ids of all tokens that can occur in the training, (u,) int64, ascending."""
         tokenizer = self.data.tokenizer
         special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
         parts = [self.data.train.ids, self.data.validation.ids, special]
@@ -138,26 +137,26 @@ class _Task:
         return np.unique(np.concatenate(parts)).astype(np.int64)
 
     def identity(self) -> dict[str, Any]:
-        """Return all that determines the training, by name, in JSON's types."""
-        data, explained = self.data, self.regularization if self.method.explains else None
-        language_model = explained.language_model if explained else None
+        """Return all values that determine the training, by name, as JSON types."""
+        data, explained_by = self.data, self.regularization if self.method.explains else None
+        language_model = explained_by.language_model if explained_by else None
         return {
             "method": self.method.name,
             "seed": self.seed,
             **dataclasses.asdict(self.settings),
             "device": self.model.device.type,
-            "encoder": _digest(p.detach().cpu().numpy() for p in self.model.parameters()),
+            "encoder": _digest(parameter.detach().cpu().numpy() for parameter in self.model.parameters()),
             "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
             "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
-            "identifiers": dict(explained.identifier_ids) if explained else None,
-            "contexts": dataclasses.asdict(explained.contexts) if explained else None,
+            "identifiers": dict(explained_by.identifier_ids) if explained_by else None,
+            "contexts": dataclasses.asdict(explained_by.contexts) if explained_by else None,
             "language_model": language_model
             and _digest(t.cpu().numpy() for t in language_model.state_dict().values()),
         }
 
 
 class _Run:
-    """A training on its way: the model, its optimizer, and how the validations have gone."""
+    """A running training: the model, its optimizer, and the history of validations."""
 
     def __init__(self, task: _Task) -> None:
         settings, data = task.settings, task.data
@@ -183,7 +182,7 @@ class _Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether no step is left, or the learning rate has been halved often enough."""
+        """Whether no step is left, or the learning rate has reached the limit of halvings."""
         return self._patience.halvings >= self._settings.halvings or self.step >= self.plan.n_steps
 
     def take_step(self) -> None:
@@ -196,7 +195,7 @@ class _Run:
         self.step += 1
 
     def validate(self) -> None:
-        """Score the validation sentences; keep the weights when they are the best so far."""
+        """Score the validation sentences; keep the weights if they are the best so far."""
         loss, regularizer = self._mean_losses()
         data = self._data
         predicted = predict(self._model, data.validation, data.tokenizer.pad) > 0
@@ -208,15 +207,15 @@ class _Run:
                 row[-1] = False
         self._patience = self._patience.after(f1, halves=self._settings.schedule == PUBLISHED)
         epoch = math.ceil(self.step / self.plan.steps_per_epoch)
-        how = [self.step, epoch, self._rate, loss, regularizer]
-        self.history.append([*how, precision, recall, f1, self._patience.halvings, is_best])
+        values = [self.step, epoch, self._rate, loss, regularizer]
+        self.history.append([*values, precision, recall, f1, self._patience.halvings, is_best])
 
     def take_best(self) -> None:
         """Give the model the weights of the best validation, if there is one."""
         self._set_weights(self._best)
 
     def state(self) -> dict[str, Any]:
-        """Return where the training is after a validation, in JSON's types."""
+        """Return the state of the training after a validation, as JSON types."""
         return {"step": self.step, "patience": dataclasses.asdict(self._patience), "history": self.history}
 
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -226,10 +225,10 @@ class _Run:
             "optimizer": self._optimizer.state(),
             "best": self._best,
         }
-        return {f"{part}.{name}": t for part, named in parts.items() for name, t in named.items()}
+        return {f"{part}.{name}": t for part, group in parts.items() for name, t in group.items()}
 
     def restore(self, state: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
-        """Go on from where `state` and `tensors` were taken."""
+        """Resume from a saved `state` and `tensors`."""
         self.step, self.history = state["step"], state["history"]
         self._patience = Patience(**state["patience"])
         parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "best": {}}
@@ -246,7 +245,7 @@ class _Run:
             p.copy_(weights.get(name, p))
 
     def _mean_losses(self) -> tuple[float, float]:
-        """Return the means of both losses since the last validation."""
+        """Return the means of both losses since the last validation, and reset them."""
         loss, regularizer = np.mean(self._losses, axis=0).tolist()
         self._losses = []
         if not math.isfinite(loss + regularizer):
@@ -258,7 +257,7 @@ class _Run:
 
 
 def _check(method: Method, regularization: Regularization | None) -> None:
-    """Refuse a method that is no encoder's or lacks what it needs."""
+    """Raise an error for a linear method, and for missing identifiers."""
     if not method.is_encoder:
         raise InputError(f"method '{method.name}' is a linear model; name an encoder's, such as vanilla")
     if (method.removes_words or method.explains) and not (regularization and regularization.identifier_ids):
@@ -266,7 +265,7 @@ def _check(method: Method, regularization: Regularization | None) -> None:
 
 
 def _digest(arrays: Iterable[np.ndarray]) -> str:
-    """Return the beginning of the SHA-256 of arrays."""
+    """Return the first 16 digits of the SHA-256 of arrays."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(f"{array.dtype}{array.shape}".encode())
@@ -280,7 +279,7 @@ def save_checkpoint(
     state: Mapping[str, Any],
     tensors: Mapping[str, torch.Tensor],
 ) -> None:
-    """Write a checkpoint, atomically; `identity` is what determines the training, in JSON's types."""
+    """Write a checkpoint atomically; `identity` has the values that determine the training, as JSON."""
     header = json.dumps({"identity": dict(identity), "state": dict(state)}, sort_keys=True)
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with atomic_path(path) as temporary:
@@ -290,7 +289,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: str | os.PathLike, identity: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
-    """Return the state and the tensors of a training, on the CPU; nothing when there is no checkpoint."""
+    """Return the state and the tensors of a training, on the CPU; None if there is no checkpoint."""
     path = Path(path)
     if not path.exists():
         return None
@@ -303,10 +302,10 @@ def load_checkpoint(
         raise InputError(f"{path}: no readable checkpoint; remove it to start over") from error
 
 
-def _check_identity(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    for name in sorted(found.keys() | wanted.keys()):
-        if found.get(name) != wanted.get(name):
+def _check_identity(path: Path, stored: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for name in sorted(stored.keys() | wanted.keys()):
+        if stored.get(name) != wanted.get(name):
             raise InputError(
-                f"{path}: checkpoint of a training with {name} = {found.get(name)}, not {wanted.get(name)};"
+                f"{path}: checkpoint of a training with {name} = {stored.get(name)}, not {wanted.get(name)};"
                 " remove it to start over, or train as it was begun"
             )

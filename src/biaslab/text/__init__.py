@@ -1,1 +1,1 @@
-"""Texts with labels, their tokens and identity terms, and the networks that read them; knows no paper."""
+"""Labelled texts, their tokens and identity terms, and the networks that read them; specific to no paper."""

@@ -1,24 +1,24 @@
-"""Compiled loops of the search for the nearest words."""
+"""Compiled loops for the search for the nearest words."""
 
 import numpy as np
 
 from biaslab.core.jit import parallel_kernel, prange
 
 STRIDE = 128
-"""Screened cosines that are passed over together, in vector lanes, when none of them is large enough."""
+"""Number of screened cosines skipped together, in vector lanes, if none is large enough."""
 
 
 @parallel_kernel
 def merge_nearest(screened, margin, rows, columns, vectors, norms, nearest, cosines):
-    """Merge some words into the nearest words of others, by exact cosines where screened ones let them.
+    """Merge candidates into the nearest words, by exact cosines if the screened cosines are large enough.
 
-    screened : (r, c) float32, cosines of the words `rows` and `columns`, off by less than `margin`
-    rows : (r,) int64, words whose neighbours are sought
-    columns : (c,) int64, words that may be neighbours, rising, and larger than those of earlier calls
+    screened : (r, c) float32, cosines of the words `rows` and `columns`, with an error below `margin`
+    rows : (r,) int64, words to find neighbours of
+    columns : (c,) int64, candidate words, ascending, and larger than those of earlier calls
     vectors : (V, d) float32
-    norms : (V,) float64, their lengths; not zero for `rows` and `columns`
-    nearest : (r, k) int32, the nearest words so far, most similar first; -1 where there are no more
-    cosines : (r, k) float64, theirs, rounded to 1e-9; -inf where there are no more
+    norms : (V,) float64, lengths of the vectors; not zero for `rows` and `columns`
+    nearest : (r, k) int32, the nearest words so far, most similar first; filled up with -1
+    cosines : (r, k) float64, their cosines, rounded to 1e-9; filled up with -inf
     """
     k = nearest.shape[1]
     for i in prange(rows.size):

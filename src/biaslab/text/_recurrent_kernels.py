@@ -1,11 +1,11 @@
-"""Compiled kernels of recurrent networks: many texts side by side, each with its own states.
+"""Compiled kernels for recurrent networks: many texts side by side, each with its own states.
 
-The texts of a block lie in the innermost axis and end together: one with fewer words than the longest starts
-later, and its states are zero until then. A block is always full (padded with empty texts). So every text
-passes the same instructions in the same order, whatever else is in the batch.
+The texts of a block are stored along the innermost axis and end together: a shorter text starts later, and
+its states are zero until then. A block is always full (padded with empty texts), so that every text passes
+the same instructions in the same order, independently of the rest of the batch.
 
 Rows of gates, for H hidden units: i, f, o, g of an LSTM; W_in x, r, z, W_hn h of a GRU. Products of an input
-go to the rows from 0 on, those of the state before to the rows from `shift` on: 0 for an LSTM, H for a GRU.
+go to the rows from 0, products of the previous state to the rows from `shift`: 0 for an LSTM, H for a GRU.
 Hidden units are padded to a multiple of `TILE` with units that are always zero.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 from biaslab.core.jit import kernel, parallel_reassociating_kernel, prange, reassociating_kernel
 
 BLOCK = 32
-"""Texts in a block."""
+"""Number of texts in a block."""
 SHARED = 2
-"""First words that texts must have in common to be read once."""
+"""Minimum length of a shared prefix that is read only once."""
 TILE = 5
 """Rows that are summed at a time, and rows that sums are made of at a time."""
 
@@ -39,8 +39,8 @@ class Parameters(NamedTuple):
     """
 
     first: np.ndarray  # (G H, d), from the vector of a word to the first layer
-    inputs: np.ndarray  # (L - 1, G H, H), from the states of the layer below to each further one
-    states: np.ndarray  # (L, G H, H), from the states of each layer before
+    inputs: np.ndarray  # (L - 1, G H, H), from the states of the layer below to each further layer
+    states: np.ndarray  # (L, G H, H), from the previous states of each layer
     input_biases: np.ndarray  # (L, G H)
     state_biases: np.ndarray  # (L, G H)
     out: np.ndarray  # (2, H), from the last layer's states to the logits
@@ -67,9 +67,8 @@ def sigmoid(x):
 def add_products(weights, rows, sums):
     """Add to all `sums`, (n_sums, BLOCK), the `rows`, (n_rows, BLOCK), times `weights`, (n_sums, n_rows).
 
-    Both numbers are multiples of `TILE`. Every value of a row is read once for five sums, and every sum
-    written once for five products. Five rows are one flat slice, so that the compiler sees how far apart they
-    are.
+    Both numbers are multiples of `TILE`. Every value of a row is read once for five sums, and every sum is
+    written once for five products. Five rows form one flat slice, so that the compiler knows their distance.
     """
     all_rows, all_sums = rows.reshape(rows.size), sums.reshape(sums.size)
     for j in range(0, weights.shape[0], TILE):
@@ -93,15 +92,15 @@ def add_products(weights, rows, sums):
 
 @kernel
 def find_prefixes(ids, offsets, skips, starts, saves):
-    """Find texts that begin as an earlier one does, so that their first words need not be read again.
+    """Find texts with the same prefix as an earlier text, so that the prefix is read only once.
 
-    A text shares with the latest text that shares with none, as many words as both have in common, unless it
-    has more in common with the text just before it. That suits variants of one text that follow each other.
-    Filled are, for n texts of m words,
+    A text shares its longest common prefix with the latest text without a shared prefix, unless it has a
+    longer prefix in common with the text just before it. This suits variants of one text that follow each
+    other. For n texts of m words, the function fills
 
-    skips : (n,) int64, how many first words a text shares
-    starts : (n,) int64, the row that keeps the states after them, or -1
-    saves : (m,) int64, the row that keeps the states after each word, or -1
+    skips : (n,) int64, length of the shared prefix of a text
+    starts : (n,) int64, the row with the states after the prefix, or -1
+    saves : (m,) int64, the row for the states after each word, or -1
     """
     skips[:], starts[:], saves[:] = 0, -1, -1
     leader, n_rows = 0, 0
@@ -120,7 +119,7 @@ def find_prefixes(ids, offsets, skips, starts, saves):
 
 @kernel
 def count_shared(ids, offsets, i, j):
-    """Return how many first words two texts have in common."""
+    """Return the length of the common prefix of two texts."""
     most = min(offsets[i + 1] - offsets[i], offsets[j + 1] - offsets[j])
     n = 0
     while n < most and ids[offsets[i] + n] == ids[offsets[j] + n]:
@@ -130,10 +129,10 @@ def count_shared(ids, offsets, i, j):
 
 @reassociating_kernel
 def take_block(offsets, skips, order, start, begins, lengths):
-    """Fill where the words of a block's texts, ``order[start:]``, begin and how many there are.
+    """Fill starts and numbers of words of a block's texts, ``order[start:]``; return the largest number.
 
-    Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1``, of which ``skips[i]`` first ones are left
-    out; a text that pads the block has no word. The largest length is returned.
+    Text i has the words ``offsets[i]`` to ``offsets[i + 1] - 1`` without the first ``skips[i]`` words. A text
+    that pads the block has no words.
 
     begins, lengths : (BLOCK,) int64
     """
@@ -148,7 +147,7 @@ def take_block(offsets, skips, order, start, begins, lengths):
 
 @reassociating_kernel
 def load_states(saved, starts, lengths, n_steps, t, cells, states):
-    """Give texts of a block that go on at step `t` their states, (L, H, BLOCK), from rows of `saved`."""
+    """Load the states, (L, H, BLOCK), of texts that continue at step `t` from rows of `saved`."""
     for s in range(BLOCK):
         if t == n_steps - lengths[s] and starts[s] >= 0:
             for layer in range(states.shape[0]):
@@ -159,7 +158,7 @@ def load_states(saved, starts, lengths, n_steps, t, cells, states):
 
 @reassociating_kernel
 def save_states(saved, saves, begins, lengths, n_steps, t, cells, states):
-    """Keep the states, (L, H, BLOCK), after step `t` of those texts of a block that others go on from."""
+    """Save the states, (L, H, BLOCK), after step `t` of the texts with a prefix that other texts share."""
     for s in range(BLOCK):
         place = t - (n_steps - lengths[s])
         row = saves[begins[s] + place] if place >= 0 else -1
@@ -172,7 +171,7 @@ def save_states(saved, saves, begins, lengths, n_steps, t, cells, states):
 
 @reassociating_kernel
 def mark_inside(lengths, n_steps, t, is_inside):
-    """Fill whether (1 or 0) each text of a block has begun by step `t`."""
+    """Fill 1 for each text of a block that has begun by step `t`, else 0."""
     for s in range(BLOCK):
         is_inside[s] = _ONE if t >= n_steps - lengths[s] else np.float32(0.0)
 
@@ -209,13 +208,13 @@ def copy_rows(rows, out):
 
 @reassociating_kernel
 def fill_table_block(vectors, start, first, biases, inputs, sums, table):
-    """Fill what a block of words gives to the gates of the first layer; all arrays are float32.
+    """Fill the contributions of a block of words to the gates of the first layer; all arrays are float32.
 
     vectors : (V, d)
     first : (G H, d padded)
-    biases : (4 H, BLOCK), those of the first layer
-    inputs : (d padded, BLOCK), filled with the words' vectors; zero below them
-    sums : (4 H, BLOCK), room for the results
+    biases : (4 H, BLOCK), biases of the first layer
+    inputs : (d padded, BLOCK), filled with the words' vectors; padding rows are zero
+    sums : (4 H, BLOCK), buffer for the results
     table : (>= V, 4 H)
     """
     count = min(BLOCK, vectors.shape[0] - start)
@@ -231,7 +230,7 @@ def fill_table_block(vectors, start, first, biases, inputs, sums, table):
 
 @parallel_reassociating_kernel
 def fill_table(parameters, shift, vectors, table):
-    """Fill `table`, (V, 4 H): what each word gives to the first layer's gates, its biases included."""
+    """Fill `table`, (V, 4 H): each word's contribution to the first layer's gates, including biases."""
     biases = spread(sum_biases(parameters, shift))
     for block in prange((vectors.shape[0] + BLOCK - 1) // BLOCK):
         inputs = np.zeros((parameters.first.shape[1], BLOCK), np.float32)
@@ -245,14 +244,14 @@ def fill_first(table, ids, begins, lengths, n_steps, t, gates):
     all_gates = gates.reshape(gates.size)
     for s in range(BLOCK):
         place = t - (n_steps - lengths[s])
-        row = table[ids[begins[s] + place] if place >= 0 else 0]  # not begun: row 0, which counts nowhere
+        row = table[ids[begins[s] + place] if place >= 0 else 0]  # not begun: row 0, without effect
         for j in range(row.size):
             all_gates[j * BLOCK + s] = row[j]
 
 
 @reassociating_kernel
 def step_lstm(gates, is_inside, cells_before, cells, states):
-    """Make the gates i, f, o, g of their sums, and of them cells and states, (H, BLOCK) each."""
+    """Compute the gates i, f, o, g from their sums, then the cells and states, (H, BLOCK) each."""
     n = cells.shape[0]
     for j in range(3 * n):
         for s in range(BLOCK):
@@ -272,7 +271,7 @@ def step_lstm(gates, is_inside, cells_before, cells, states):
 
 @reassociating_kernel
 def step_gru(gates, is_inside, states_before, states):
-    """Make the gates n, r, z of their sums, and of them states, (H, BLOCK); the row W_hn h stays a sum."""
+    """Compute the gates n, r, z from their sums, then the states, (H, BLOCK); the row W_hn h stays a sum."""
     n = states.shape[0]
     for j in range(n, 3 * n):
         for s in range(BLOCK):
@@ -304,16 +303,16 @@ def step_block(
     states_before,
     states,
 ):
-    """Carry the texts of a block through all layers for step `t` of the `n_steps` of the longest.
+    """Propagate the texts of a block through all layers for step `t` of the longest text's `n_steps`.
 
-    shift : the first row of gates that products of states go to
+    shift : the first row of gates that receives products of states
     biases : (L, 4 H, BLOCK) float32, the sums of biases of all gates
     table : (V, 4 H) float32, for each word its vector times ``parameters.first``, and the layer's biases
     ids : (m,) integer, rows of `table`
     begins, lengths : (BLOCK,) int64, as `take_block` fills them
     gates : (L, 4 H, BLOCK) float32, filled
-    cells_before, cells, states_before, states : (L, H, BLOCK) float32; those after the step are filled, but
-        cells of a GRU stay as they are
+    cells_before, cells, states_before, states : (L, H, BLOCK) float32; `cells` (LSTM only) and `states` are
+        filled with the values after the step
     """
     is_inside = np.empty(BLOCK, np.float32)
     n = parameters.states.shape[1]
@@ -334,10 +333,10 @@ def step_block(
 
 @reassociating_kernel
 def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_steps, gates, cells, states):
-    """Carry the texts of a block through all layers and steps as `step_block` does, and keep everything.
+    """Propagate the texts of a block through all layers and steps by `step_block`, and keep all values.
 
     gates : (T, L, 4 H, BLOCK) float32, filled
-    cells, states : (T + 1, L, H, BLOCK) float32, filled; those after step t are in slot t + 1
+    cells, states : (T + 1, L, H, BLOCK) float32, filled; slot t + 1 has the values after step t
     """
     states[0] = 0.0
     cells[0] = 0.0
@@ -362,7 +361,7 @@ def forward_block(parameters, shift, biases, table, ids, begins, lengths, n_step
 
 @reassociating_kernel
 def block_logits(parameters, states, logits):
-    """Fill the logits, (2, BLOCK), of the last layer's states, (H, BLOCK)."""
+    """Fill the logits, (2, BLOCK), from the last layer's states, (H, BLOCK)."""
     for j in range(2):
         for s in range(BLOCK):
             logits[j, s] = parameters.out_bias[j]
@@ -376,8 +375,8 @@ def block_logits(parameters, states, logits):
 def block_errors(logits, labels, scales, errors):
     """Fill the derivatives of each text's cross entropy by its logits, (2, BLOCK), times its scale.
 
-    Of a text of label y, ∂J/∂z_y is -p and ∂J/∂z by the other logit p, the other label's probability. A text
-    that pads the block has the scale 0.
+    For a text of label y, ∂J/∂z is -p for the logit of y and p for the other logit, where p is the other
+    label's probability. A text that pads the block has the scale 0.
     """
     for s in range(BLOCK):
         y = labels[s]
@@ -391,8 +390,8 @@ def block_errors(logits, labels, scales, errors):
 def step_back_lstm(gates, is_inside, cells_before, cells, by_cells, by_states):
     """Replace the gates i, f, o, g of a step by the derivatives by their sums.
 
-    by_cells, by_states : (H, BLOCK), derivatives by cells and states after the step. Those by cells become
-    those before it, and those by states zero, to which products of the gates' derivatives are to be added.
+    by_cells, by_states : (H, BLOCK), derivatives by cells and states after the step. `by_cells` becomes the
+    derivatives before the step. `by_states` becomes zero; add the products of the gates' derivatives to it.
     """
     n = cells.shape[0]
     for u in range(n):
@@ -416,8 +415,8 @@ def step_back_lstm(gates, is_inside, cells_before, cells, by_cells, by_states):
 def step_back_gru(gates, is_inside, states_before, by_states):
     """Replace the gates n, r, z and the sum W_hn h of a step by the derivatives by their sums.
 
-    by_states : (H, BLOCK), derivatives by the states after the step; they become those before it, but for
-    products of the gates' derivatives, which are to be added.
+    by_states : (H, BLOCK), derivatives by the states after the step. They become the derivatives before the
+    step, to which the products of the gates' derivatives must be added.
     """
     n = by_states.shape[0]
     for u in range(n):
@@ -437,9 +436,9 @@ def step_back_gru(gates, is_inside, states_before, by_states):
 
 @reassociating_kernel
 def backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, states):
-    """Carry derivatives by the logits, (2, BLOCK), back through all layers and steps of `forward_block`.
+    """Propagate derivatives by the logits, (2, BLOCK), back through all layers and steps of `forward_block`.
 
-    The gates become the derivatives by their sums; those of a text that has not begun are zero.
+    The gates become the derivatives by their sums, which are zero for a text that has not begun.
     """
     is_inside = np.empty(BLOCK, np.float32)
     n_layers, n = states.shape[1], parameters.states.shape[1]
@@ -464,12 +463,12 @@ def backward_block(parameters, shift, lengths, n_steps, errors, gates, cells, st
 
 @parallel_reassociating_kernel
 def recurrent_logits(parameters, shift, table, ids, offsets, skips, starts, saves, saved, order, out):
-    """Fill the logits, (n, 2), of the texts `order`, laid into blocks in this order, best by like length.
+    """Fill the logits, (n, 2), of the texts `order`, which form blocks in this order; sort them by length.
 
     skips, starts, saves : as `find_prefixes` fills them
-    saved : (rows, 2, L, H) float32, cells and states after shared words: read for texts that share some,
-        filled by the others
-    All else is as in `step_block`.
+    saved : (rows, 2, L, H) float32, cells and states after shared prefixes: read for texts with a shared
+        prefix, filled by the other texts
+    Other arguments are as in `step_block`.
     """
     n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
     biases = spread(sum_biases(parameters, shift))
@@ -513,9 +512,9 @@ def recurrent_logits(parameters, shift, table, ids, offsets, skips, starts, save
 
 @reassociating_kernel
 def put_vector_gradients(first, begins, lengths, gates, gradients, out):
-    """Fill the gradients `out`, (m, d), by the vectors of a block's words, of gates from `backward_block`.
+    """Fill the gradients `out`, (m, d), by the vectors of a block's words, from gates of `backward_block`.
 
-    first : (G H, d padded); gradients : (d padded, BLOCK), room for one step.
+    first : (G H, d padded); gradients : (d padded, BLOCK), buffer for one step.
     """
     n_steps, n, d = gates.shape[0], first.shape[0], out.shape[1]
     all_gradients = gradients.reshape(gradients.size)
@@ -534,7 +533,7 @@ def put_vector_gradients(first, begins, lengths, gates, gradients, out):
 def recurrent_gradients(parameters, shift, table, ids, offsets, order, labels, out):
     """Fill the gradients, (m, d), of each text's cross entropy by the vectors of its words, in `ids`' order.
 
-    order : (n,), all texts, in the order in which they are laid into blocks; all else as in `step_block`.
+    order : (n,), all texts in the order of blocks; other arguments are as in `step_block`.
     """
     n_layers, n_units = parameters.states.shape[0], parameters.states.shape[2]
     biases, skips = spread(sum_biases(parameters, shift)), np.zeros(labels.size, np.int64)

@@ -1,8 +1,8 @@
-"""Compiled kernels of training recurrent networks: the weight gradients of a batch, and steps of Adam.
+"""Compiled kernels for training recurrent networks: the weight gradients of a batch, and steps of Adam.
 
-The texts of a block lie side by side as in `_recurrent_kernels`, whose forward and backward passes these
-kernels use. One thread does all of one training, so that sums have one order. Words repeat within a batch:
-each distinct one is multiplied with the first layer once, and its derivatives are summed before they are.
+The texts of a block are stored side by side as in `_recurrent_kernels`; these kernels use its forward and
+backward passes. A training runs in one thread, so that sums have a fixed order. Each distinct word of a batch
+is multiplied with the first layer once, after its derivatives are summed.
 """
 
 import math
@@ -30,10 +30,10 @@ def take_batch(ids, offsets, order, numbers):
     """Return the texts of a batch by their lengths, their words renumbered.
 
     order : (b,) int64, the texts of the batch
-    numbers : (V,) int64, room for the new number of each word; -1 everywhere, and so again afterwards
+    numbers : (V,) int64, buffer for the new number of each word; -1 everywhere before and after the call
 
-    Returned are `order` with shorter texts first, the distinct words in the order of their new numbers, and
-    ids and offsets of the batch with these.
+    The results are `order` with shorter texts first, the distinct words by their new numbers, and
+    ids and offsets of the batch with these numbers.
     """
     lengths = offsets[order + 1] - offsets[order]
     texts = order[np.argsort(lengths, kind="mergesort")]
@@ -112,7 +112,7 @@ def add_out_gradients(errors, states, gradients):
 
 @reassociating_kernel
 def add_layer_gradients(shift, gates, states, gradients):
-    """Add the gradients of all layers, but for the first weights, from what `backward_block` left."""
+    """Add the gradients of all layers except the first weights, from the results of `backward_block`."""
     n_steps, n_layers, n_gates, _ = gates.shape
     n, n_units = gradients.states.shape[1], states.shape[2]
     errors = np.empty((n_gates, n_steps * BLOCK), np.float32)
@@ -131,7 +131,7 @@ def add_layer_gradients(shift, gates, states, gradients):
 
 @reassociating_kernel
 def add_word_errors(ids, begins, lengths, gates, word_errors):
-    """Add to the column of each word, (G H, u), the derivatives by its products with the first layer."""
+    """Add to each word's column, (G H, u), the derivatives by its products with the first layer."""
     words, n_steps = np.empty(BLOCK, np.int64), gates.shape[0]
     for t in range(n_steps):
         for s in range(BLOCK):
@@ -145,7 +145,7 @@ def add_word_errors(ids, begins, lengths, gates, word_errors):
 
 @reassociating_kernel
 def block_loss(logits, labels, scales):
-    """Return the sum of the texts' cross entropies, each times its scale; see `block_errors`."""
+    """Return the sum of the scaled cross entropies of the texts; see `block_errors`."""
     loss = 0.0
     for s in range(BLOCK):
         gap = np.float64(logits[labels[s], s]) - np.float64(logits[1 - labels[s], s])
@@ -169,7 +169,7 @@ def batch_gradients(
     texts, words, batch_ids, batch_offsets = take_batch(ids, offsets, order, numbers)
     n_layers, n, n_units = parameters.states.shape
     word_vectors, bias_rows = vectors[words], spread(sum_biases(parameters, shift))
-    n_blocks = words.size // BLOCK + 1  # at least one word, which stands for those before a text begins
+    n_blocks = words.size // BLOCK + 1  # at least one word, used before a text begins
     table = np.zeros((n_blocks * BLOCK, 4 * n_units), np.float32)
     inputs = np.zeros((n_blocks, 1, parameters.first.shape[1], BLOCK), np.float32)
     for block in range(n_blocks):
@@ -229,11 +229,11 @@ def train_batches(
 ):
     """Take one step of Adam for each batch of `order`, in place; return steps so far and mean cross entropy.
 
-    The last batch may be shorter. The mean is weighted by text, each as it was before its own step.
+    The last batch may be shorter. The mean is weighted by text; each loss is taken before its own step.
 
     flat : (p,) float32, changed
     means, squares : (p,) float32, decaying means of gradients and of their squares; changed
-    All else is as in `batch_gradients`.
+    Other arguments are as in `batch_gradients`.
     """
     numbers, loss, total = np.full(len(vectors), -1), 0.0, 0.0
     for start in range(0, order.size, batch):
@@ -255,7 +255,7 @@ def train_batches(
         loss += weight * mean
         total += weight
         step += 1
-        # Adam's Algorithm 1 adds epsilon after both corrections; here the second one multiplies it instead.
+        # Adam's Algorithm 1 adds epsilon after both corrections; here the second correction multiplies it.
         correction = math.sqrt(1.0 - beta2**step)
         rate = np.float32(learning_rate * correction / (1.0 - beta1**step))
         b1, b2, e = np.float32(beta1), np.float32(beta2), np.float32(epsilon * correction)

@@ -1,4 +1,4 @@
-"""Compiled loops of the similarity of texts."""
+"""Compiled loops for the similarity of texts."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ N_GRAM_ORDERS = 4
 
 @parallel_kernel
 def count_common_n_grams(original, changed, offsets, common):
-    """Count the n-grams of changed texts that occur in the originals, each as often as there at most.
+    """Count the n-grams that changed texts share with the originals, at most as often as in the original.
 
-    original, changed : (total,) int32, words of n texts each, as many in a changed text as in its original;
-    common : (n, 4) int32, receives the counts for 1-grams to 4-grams.
+    original, changed : (total,) int32, words of n texts each; a changed text is as long as its original
+    common : (n, 4) int32, receives the counts for 1-grams to 4-grams
     """
     for i in prange(offsets.size - 1):
         common[i] = 0

@@ -1,14 +1,14 @@
-"""Many texts that are made from few: made when they are read, and read some at a time."""
+"""Generate many variants of few texts lazily, and read texts in batches."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, overload
 
 MAX_CHARACTERS = 4_000_000
-"""Characters of a batch of texts; one text at least."""
+"""Maximum number of characters of a batch, unless a single text has more."""
 
 
 class Variants(Sequence[str]):
-    """Texts that are made from keys when they are read, so that a batch of them is in memory and no more."""
+    """Texts that are generated from keys when they are read, so that only one batch is in memory."""
 
     def __init__(self, keys: Sequence[Any], make: Callable[[Any], str]) -> None:
         self._keys, self._make = keys, make
@@ -23,14 +23,14 @@ class Variants(Sequence[str]):
     def __getitem__(self, place: slice) -> "Variants": ...
 
     def __getitem__(self, place: int | slice) -> "str | Variants":
-        """Return a text, or some of the texts, which are made later."""
+        """Return a text, or a lazy slice of the texts."""
         if isinstance(place, slice):
             return Variants(self._keys[place], self._make)
         return self._make(self._keys[place])
 
 
 def text_batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Yield at most `size` texts at a time, in their order, and fewer where they are long."""
+    """Yield batches of at most `size` texts, in order; batches of long texts are smaller."""
     batch: list[str] = []
     n_characters = 0
     for text in texts:

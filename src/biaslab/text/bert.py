@@ -1,7 +1,7 @@
 """BERT with a classification head (Devlin et al. 2019), its tensors named as in the Hugging Face layout.
 
-The reference is transformers' ``BertForSequenceClassification``, against which tests hold it. A module of its
-own starts in a third of the time, which counts where an experiment is hundreds of short steps.
+Tests compare this module with the reference, transformers' ``BertForSequenceClassification``. It loads in a
+third of the time, which matters for an experiment of hundreds of short steps.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ ACTIVATIONS = {
 
 @dataclass(frozen=True)
 class BertSettings:
-    """The keys of a ``config.json`` that make a BERT; defaults are BERT's."""
+    """The keys of a ``config.json`` that define a BERT, with BERT's defaults."""
 
     vocab_size: int
     hidden_size: int
@@ -54,7 +54,7 @@ class BertSettings:
 
 
 class Embeddings(nn.Module):
-    """Sum of the embeddings of token, position and segment (always the first), normalized."""
+    """Normalized sum of the embeddings of token, position and segment (always the first segment)."""
 
     def __init__(self, settings: BertSettings) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Embeddings(nn.Module):
         self.dropout = nn.Dropout(settings.hidden_dropout_prob)
 
     def forward(self, input_ids: torch.Tensor, position_ids: torch.Tensor | None = None) -> torch.Tensor:
-        """Return (n, L, d) for ids (n, L); positions count from 0 where none are given."""
+        """Return (n, L, d) for ids (n, L); positions count from 0 by default."""
         if position_ids is None:
             position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
         segment = self.token_type_embeddings.weight[0]
@@ -86,7 +86,7 @@ class SelfAttention(nn.Module):
         self.dropout = nn.Dropout(settings.attention_probs_dropout_prob)
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return the context, (n, L, d), of states (n, L, d) that attend where the mask (n, L) is True."""
+        """Return the context, (n, L, d), of states (n, L, d); they attend to tokens with mask (n, L) True."""
         heads = (
             part(hidden).unflatten(2, (self.num_attention_heads, -1)).transpose(1, 2)
             for part in (self.query, self.key, self.value)
@@ -101,7 +101,7 @@ class SelfAttention(nn.Module):
 
 
 class Output(nn.Module):
-    """A projection, added to what went in and normalized."""
+    """A projection with residual connection and layer norm."""
 
     def __init__(self, width_in: int, settings: BertSettings) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class Attention(nn.Module):
 
 
 class Intermediate(nn.Module):
-    """The wide part of a layer."""
+    """The wide feed-forward part of a layer."""
 
     def __init__(self, settings: BertSettings) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ class Layer(nn.Module):
         return self.feed_forward_chunk(self.attention.output(context, hidden))
 
     def feed_forward_chunk(self, attended: torch.Tensor) -> torch.Tensor:
-        """Return what follows attention, token by token."""
+        """Return the feed-forward output after attention, token by token."""
         return self.output(self.intermediate(attended), attended)
 
 
@@ -192,22 +192,22 @@ class BertClassifier(nn.Module):
         super().__init__()
         self.config = settings
         self.bert = Bert(settings)
-        given = settings.classifier_dropout
-        self.dropout = nn.Dropout(settings.hidden_dropout_prob if given is None else given)
+        dropout = settings.classifier_dropout
+        self.dropout = nn.Dropout(settings.hidden_dropout_prob if dropout is None else dropout)
         self.classifier = nn.Linear(settings.hidden_size, n_labels)
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
+        """The device of the parameters."""
         return self.classifier.weight.device
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type of the parameters."""
+        """The dtype of the parameters."""
         return self.classifier.weight.dtype
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return logits, (n, labels), of tokens (n, L) int64 that are read where the mask (n, L) is True."""
+        """Return logits, (n, labels), of tokens (n, L) int64; only tokens with mask (n, L) True are read."""
         hidden = self.bert.embeddings(ids)
         for layer in self.bert.encoder.layer:
             hidden = layer(hidden, mask.bool())
@@ -215,7 +215,7 @@ class BertClassifier(nn.Module):
 
 
 class CompactEmbedding(nn.Module):
-    """Some rows of an embedding, looked up by the ids in the whole table, `used`, ascending; others raise."""
+    """The rows `used` (ascending) of an embedding, looked up by their ids in the full table; others raise."""
 
     def __init__(self, table: nn.Embedding, used: np.ndarray) -> None:
         super().__init__()
@@ -233,18 +233,18 @@ class CompactEmbedding(nn.Module):
 
 @contextlib.contextmanager
 def compact_embeddings(model: nn.Module, used: np.ndarray) -> Iterator[None]:
-    """Keep only some rows of a model's word embeddings in training; put the whole table back at the end.
+    """Train only the rows `used` of a model's word embeddings; restore the full table at the end.
 
-    A vocabulary of 30,522 tokens is half of a small encoder, and the texts of a corpus use a part of it. Adam
-    moves every row at every step, whether it has a gradient or not.
+    A vocabulary of 30,522 tokens is half of a small encoder, and a corpus uses only part of it. Adam updates
+    every row at every step, with or without a gradient.
 
-    Gradients, and steps of an optimizer without weight decay, are those of the whole table: other rows have
-    no gradient. With decay these would shrink by rate · decay of themselves at every step, at most by rate ·
-    decay · steps in all. Here they stay as they were, so that words which training never saw keep their
-    published embeddings.
+    Gradients, and steps of an optimizer without weight decay, equal those of the full table, because other
+    rows have no gradient. With decay, these rows would shrink by a factor of rate · decay at every step, at
+    most rate · decay · steps in total. Here they stay unchanged, so that unseen words keep their published
+    embeddings.
 
-    `used`, ascending, are the ids of all tokens that the model will be given, the padding token among them.
-    The parameter of the `CompactEmbedding` has the name that it had in the table.
+    `used`, ascending, has the ids of all tokens that the model will read, including the padding token. The
+    parameter of the `CompactEmbedding` has the same name as that of the table.
     """
     embeddings = model.bert.embeddings
     table = embeddings.word_embeddings

@@ -1,13 +1,12 @@
-"""Words that are put in place of others or left out, and the capital letters that follow from that."""
+"""Replace or leave out words of a text, and adapt the capital letters."""
 
 import re
 from collections.abc import Sequence
 
 MAX_WORDS = 200
-"""Words of a text that are left out one by one, from the first: time grows with the words, and the text's
-length, and so with the square of its words."""
+"""Maximum number of words of a text that are left out one by one, because time grows with their square."""
 Span = tuple[int, int]
-"""Where a word begins and ends in its text."""
+"""Start and end of a word in its text."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _ENDS = (".", "!", "?", "…")
@@ -15,7 +14,7 @@ _OPENERS = " \t\n\r\"'“”‘’«»([{*_-–—"
 
 
 def match_case(word: str, replaced: str) -> str:
-    """Return a word in the case of the word that it replaces: all capitals, first capitals, or as it is."""
+    """Return a word in the case of the word that it replaces: all capitals, first capitals, or unchanged."""
     letters = [letter for letter in replaced if letter.isalpha()]
     if len(letters) > 1 and replaced.isupper():
         return word.upper()
@@ -28,24 +27,24 @@ def match_case(word: str, replaced: str) -> str:
 
 
 def capitalize(text: str) -> str:
-    """Return a text with its first letter, behind quotes and brackets, as a capital; the rest as it is."""
+    """Capitalize the first letter of a text after quotes and brackets; keep the rest."""
     start = len(text) - len(text.lstrip(_OPENERS))
     return text[:start] + text[start : start + 1].upper() + text[start + 1 :]
 
 
 def starts_sentence(before: str) -> bool:
-    """Tell whether what follows a piece of text is the first word of a sentence."""
+    """Return whether a new sentence starts after the text `before`."""
     before = before.rstrip(_OPENERS)
     return not before or before.endswith(_ENDS)
 
 
 def words_of(text: str) -> list[Span]:
-    """Return where the words of a text, and its marks, begin and end."""
-    return [found.span() for found in _WORD.finditer(text)]
+    """Return the spans of the words and punctuation marks of a text."""
+    return [match.span() for match in _WORD.finditer(text)]
 
 
 def without(text: str, words: Sequence[Span], start: int, end: int) -> str:
-    """Return a text less its words [start, end); the next word takes over the capital of a sentence."""
+    """Return a text without its words [start, end); capitalize the next word at the start of a sentence."""
     begin, stop = words[start][0], words[end - 1][1]
     before, after = text[:begin].rstrip(), text[stop:].lstrip()
     if text[begin].isupper() and starts_sentence(before):

@@ -1,8 +1,8 @@
-"""The public corpora, read from the files in which they are published.
+"""Read the public corpora from their published files.
 
-All readers return the same kind of table: ``text`` (str), ``label`` (int8, 1 = hateful or toxic) and, where
-the corpus has them, ``identifier``, ``functionality``, ``target`` and ``part`` (str); ``row`` (int64) is the
-row's number in the file.
+All readers return a table with ``text`` (str), ``label`` (int8, 1 = hateful or toxic) and ``row`` (int64, the
+row's number in the file). If the corpus has them, further columns are ``identifier``, ``functionality``,
+``target`` and ``part`` (str).
 """
 
 import importlib
@@ -25,13 +25,13 @@ from biaslab.text.labelled import EMPTY, LeftOut, checked_text, delimited, read_
 from biaslab.text.registry import FORMATS
 
 MAX_ARCHIVE_BYTES = 2**26
-"""The most that the archive of forum sentences may unpack to; the published one has 12 MB."""
+"""Maximum unpacked size of the archive of forum sentences; the published archive has 12 MB."""
 
 MAX_TALK_BYTES = 2**28
-"""The most that a file in the archive of talk comments may unpack to; the published ones have much less."""
+"""Maximum unpacked size of a file in the archive of talk comments; the published files are much smaller."""
 
 STORMFRONT_LABELS = ("hate", "noHate", "relation", "idk/skip")
-"""Of a sentence: hateful, not, hateful only together with its neighbours, not to be decided."""
+"""Labels of a sentence: hateful, not hateful, hateful only with its neighbours, undecidable."""
 
 _ANNOTATIONS = "annotations_metadata.csv"
 _TEXTS = "all_files"
@@ -49,22 +49,22 @@ TRAIN, VALIDATION, TEST = PARTS = ("train", "validation", "test")
 
 Fields = Mapping[str, Any]
 Draw = Callable[[pd.DataFrame], Sequence[np.ndarray]]
-"""What draws of a table the rows of each of `PARTS`."""
+"""Draws the rows of each of `PARTS` from a table."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a labelled corpus is read from.
+    """The source files of a labelled corpus.
 
     Attributes
     ----------
     format : str
         One of `FORMATS`.
     train : pathlib.Path
-        All texts, or those for training where the other two are named.
+        All texts, or the training texts if the other two files are named.
     validation, test : pathlib.Path, optional
     positive : str, optional
-        As the format takes it.
+        The rule of the format for positive labels.
     """
 
     format: str
@@ -75,35 +75,33 @@ class Source:
 
     def __post_init__(self) -> None:
         if bool(self.validation) != bool(self.test):
-            given, lacking = ("validation", "test") if self.validation else ("test", "validation")
+            present, absent = ("validation", "test") if self.validation else ("test", "validation")
             raise InputError(
-                f"{self.train}: texts for {given} are named, but none for {lacking}; name both, or none"
+                f"{self.train}: texts for {present} are named, but none for {absent}; name both, or none"
             )
 
     @property
     def is_released_split(self) -> bool:
-        """Whether the split is that of the files."""
+        """Whether the files define the split."""
         return self.test is not None
 
     def read(self, file: Path | None = None, say: Callable[[str], None] = lambda _: None) -> pd.DataFrame:
         """Return the texts of a file, by default `train`.
 
-        `say` is given a sentence on the texts that the format leaves out, if there are any.
+        `say` receives a sentence on the texts that the format leaves out, if any.
         """
         module, _, name = FORMATS[self.format].read.partition(":")
         read = getattr(importlib.import_module(f"{__package__}.{module}"), name)
-        file, taken, left_out = file or self.train, {}, LeftOut()
+        file, options, left_out = file or self.train, {}, LeftOut()
         if self.positive is not None:
             if "positive" not in signature(read).parameters:
                 raise InputError(
                     f"{file}: positive says nothing of a corpus of the format {self.format}; drop it"
                 )
-            taken["positive"] = self.positive
+            options["positive"] = self.positive
         if self.format != "table" and "left_out" in signature(read).parameters:
-            taken["left_out"] = (
-                left_out  # of a table of one's own every row counts, and a bad one is an error
-            )
-        table = read(file, **taken)
+            options["left_out"] = left_out  # in a user's own table, a bad row is an error
+        table = read(file, **options)
         if sentence := left_out.sentence(file):
             say(sentence)
         for sentence in left_out.changes:
@@ -111,7 +109,7 @@ class Source:
         return table
 
     def parts(self, draw: Draw, say: Callable[[str], None] = lambda _: None) -> dict[str, pd.DataFrame]:
-        """Return the texts of each of `PARTS`: those of the files where all are named, or what is drawn."""
+        """Return the texts of each of `PARTS`, from the files if all are named, else drawn."""
         if self.is_released_split:
             files = (self.train, self.validation, self.test)
             return {part: self.read(file, say=say) for part, file in zip(PARTS, files, strict=True)}
@@ -119,7 +117,7 @@ class Source:
         return {part: table.iloc[rows] for part, rows in self.drawn(table, draw).items()}
 
     def drawn(self, table: pd.DataFrame, draw: Draw) -> dict[str, np.ndarray]:
-        """Return the rows of each of `PARTS` that are drawn; an error names the file."""
+        """Draw the rows of each of `PARTS`; an error names the file."""
         try:
             return dict(zip(PARTS, draw(table), strict=True))
         except InputError as error:
@@ -131,12 +129,12 @@ def read_stormfront(
     positive: Literal["not-nohate", "hate"] = "not-nohate",
     left_out: LeftOut | None = None,
 ) -> pd.DataFrame:
-    """Read the sentences of a white supremacist forum (de Gibert et al. 2018), in their annotations' order.
+    """Read the sentences of a white supremacist forum (de Gibert et al. 2018), in the order of annotations.
 
-    Columns are ``text``, ``label`` and ``row``. The repository's archive (``.tar``,
-    perhaps ``.gz``) is read as a stream into memory, and no member is written anywhere. Positive is every
-    label but noHate, over all sentences (as Kennedy et al. 2020 count them, by the counts that they print);
-    or hate alone, over the sentences that are hate or noHate; `left_out` collects the others.
+    Columns are ``text``, ``label`` and ``row``. The repository's archive (``.tar``, optionally ``.gz``) is
+    read as a stream into memory, and no member is written to disk. With "not-nohate", all sentences are used
+    and every label except noHate is positive; this matches the counts of Kennedy et al. 2020. With "hate",
+    hate is positive, noHate is negative, and `left_out` collects the other sentences.
     """
     if positive not in ("not-nohate", "hate"):
         raise InputError(
@@ -165,8 +163,8 @@ def read_stormfront(
 def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
     """Read one split of the Gab Hate Corpus (Kennedy et al. 2018): ``text``, ``label`` and ``row``.
 
-    JSON lines, perhaps ``.gz``, with ``text``, ``hd`` and ``cv`` (0 or 1). A post is hateful when it assaults
-    human dignity (``hd``) or calls for violence (``cv``).
+    The file has JSON lines, optionally ``.gz``, with ``text``, ``hd`` and ``cv`` (0 or 1). A post is hateful
+    if it assaults human dignity (``hd``) or calls for violence (``cv``).
     """
     return _read(
         path,
@@ -181,8 +179,8 @@ def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
 def read_news(path: str | os.PathLike) -> pd.DataFrame:
     """Read news sentences with an identifier: ``text``, ``identifier``, ``label`` and ``row``.
 
-    JSON lines, perhaps ``.gz``, with ``identifier`` and ``text``. None is hateful, so the label is 0
-    throughout and accuracy is the share that a classifier leaves alone.
+    The file has JSON lines, optionally ``.gz``, with ``identifier`` and ``text``. No sentence is hateful:
+    all labels are 0, and accuracy is the share of sentences classified as negative.
     """
     return _read(
         path,
@@ -196,7 +194,7 @@ def read_news(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
-    """Read HateCheck (Röttger et al. 2021), the published ``test_suite_cases.csv``; a target may be empty."""
+    """Read HateCheck (Röttger et al. 2021) from its ``test_suite_cases.csv``; a target may be empty."""
     return _read(
         path,
         ("functionality", "test_case", "label_gold", "target_ident"),
@@ -212,12 +210,12 @@ def read_hatecheck(path: str | os.PathLike) -> pd.DataFrame:
 def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = None) -> pd.DataFrame:
     """Read the Wikipedia Talk Labels on toxicity (Wulczyn et al. 2017), the comments of Dixon et al. 2018.
 
-    A comment is toxic when more than half of its annotators say so, the rule of the published code of Dixon
-    et al. Line breaks and tabs, which the release writes as words in capitals, become blanks. Comments of
-    nothing but blanks are left out, and collected by `left_out`.
+    A comment is toxic if more than half of its annotators label it so, as in the published code of Dixon et
+    al. Line breaks and tabs, which the release writes as words in capitals, become spaces. Blank comments are
+    left out, and collected by `left_out`.
 
     The source is a folder with ``toxicity_annotated_comments.tsv`` and ``toxicity_annotations.tsv``, each
-    perhaps ``.gz``, or a ``.zip`` of them, read line by line. The table has ``text``, ``label``, ``part``
+    optionally ``.gz``, or a ``.zip`` of both, read line by line. The table has ``text``, ``label``, ``part``
     (train, validation or test, the published split) and ``row``.
     """
     source = Path(source)
@@ -260,11 +258,11 @@ def read_jigsaw(
 ) -> pd.DataFrame:
     """Read comments of the Jigsaw toxic comment classification challenge: ``text``, ``label`` and ``row``.
 
-    The file, ``train.csv`` or ``test.csv``, perhaps ``.gz``, has ``id``, ``comment_text`` and, where they are
-    in no file of their own (`labels`, with ``id``; ``test_labels.csv`` beside ``test.csv``), the six labels.
-    Of a folder ``train.csv`` is read. Positive are comments labelled toxic (as Zhang et al. 2021 count them,
-    by the size of their test set), or those with any of the six labels. Comments that were not scored (-1 in
-    ``test_labels.csv``) and those of nothing but blanks are left out, and collected by `left_out`.
+    The file, ``train.csv`` or ``test.csv``, optionally ``.gz``, has ``id``, ``comment_text`` and the six
+    labels. The labels can be in a separate file with ``id``: `labels`, or ``test_labels.csv`` next to
+    ``test.csv``. From a folder, ``train.csv`` is read. With "toxic", comments labelled toxic are positive,
+    which matches the size of the test set of Zhang et al. 2021. With "any", comments with any label are
+    positive. Unscored comments (-1 in ``test_labels.csv``) and blank comments go to `left_out`.
     """
     if positive not in ("toxic", "any"):
         raise InputError(
@@ -272,22 +270,22 @@ def read_jigsaw(
         )
     path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
     names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
-    beside = Path(path).with_name("test_labels.csv")
-    if labels is None and Path(path).name == "test.csv" and beside.exists():
-        labels = beside
-    known = None
+    default_labels = Path(path).with_name("test_labels.csv")
+    if labels is None and Path(path).name == "test.csv" and default_labels.exists():
+        labels = default_labels
+    coded = None
     if labels is not None:
         records = read_records(labels, ("id", *_JIGSAW_LABELS))
-        known = {of["id"]: _jigsaw_label(of, names, f"{labels}:{line}") for line, of in records}
+        coded = {row["id"]: _jigsaw_label(row, names, f"{labels}:{line}") for line, row in records}
     rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
-    columns = ("id", "comment_text", *(_JIGSAW_LABELS if known is None else ()))
+    columns = ("id", "comment_text", *(_JIGSAW_LABELS if coded is None else ()))
     for row, (line, fields) in enumerate(read_records(path, columns)):
         where = f"{path}:{line}"
-        if known is not None and fields["id"] not in known:
+        if coded is not None and fields["id"] not in coded:
             raise InputError(
                 f"{where}: {labels} has no labels of '{str(fields['id'])[:40]}'; take both of one set"
             )
-        label = _jigsaw_label(fields, names, where) if known is None else known[fields["id"]]
+        label = _jigsaw_label(fields, names, where) if coded is None else coded[fields["id"]]
         if label is None:
             _leave_out(left_out, "that were not scored (-1)", str(fields["comment_text"]))
         elif not str(fields["comment_text"]).strip():
@@ -335,14 +333,14 @@ def _word(fields: Fields, column: str, where: str) -> str:
 
 
 def _jigsaw_label(fields: Fields, names: tuple[str, ...], where: str) -> int | None:
-    """Return whether a comment has one of some labels, None where it was not scored."""
+    """Return 1 if a comment has any of the labels `names`, else 0; None if it was not scored."""
     if all(fields[name] == _NOT_SCORED for name in _JIGSAW_LABELS):
         return None
     return max(_code(fields, name, _BITS, where) for name in names)
 
 
 def _either(folder: Path, name: str) -> Path:
-    """Return the path of a file in a folder, compressed where only that is there."""
+    """Return the path of a file in a folder; the compressed file if only that exists."""
     plain, compressed = folder / name, folder / f"{name}.gz"
     return compressed if compressed.is_file() and not plain.is_file() else plain
 
@@ -358,13 +356,13 @@ def _talk_records(source: Path, name: str, columns: tuple[str, ...]) -> Iterator
 
 
 def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file in an archive with their numbers from 1; the folder it lies in is ignored."""
+    """Yield the lines of a file in an archive with their numbers from 1; ignore the file's folder."""
     try:
         with zipfile.ZipFile(path) as archive:
             member = next((m for m in archive.infolist() if m.filename.rpartition("/")[2] == name), None)
             if member is None:
                 raise InputError(f"{path}: has no {name}; take the published archive")
-            if member.file_size > MAX_TALK_BYTES:  # no more than the size it gives itself is ever unpacked
+            if member.file_size > MAX_TALK_BYTES:  # zipfile never unpacks more than the declared size
                 raise InputError(
                     f"{path}: {name} unpacks to more than {MAX_TALK_BYTES} bytes; take the published archive"
                 )
@@ -379,15 +377,15 @@ def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
 
 
 def _revision(fields: Fields, where: str) -> str:
-    """Return a comment's number, which the release writes with a decimal point."""
+    """Return a comment's number without the decimal point of the release."""
     return _word(fields, "rev_id", where).removesuffix(".0")
 
 
 def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
-    """Return the lines of the annotations, and the texts by the name of their file without ``.txt``."""
+    """Return the lines of the annotations, and the texts by file name without ``.txt``."""
     members: dict[str, bytes] = {}
     for full_name, data in tar_files(path, MAX_ARCHIVE_BYTES):
-        name = full_name.partition("/")[2]  # below the folder that is named after the commit
+        name = full_name.partition("/")[2]  # below the folder named after the commit
         if name == _ANNOTATIONS or name.startswith(f"{_TEXTS}/"):
             if name in members:
                 raise InputError(f"{path}: has {name!r} twice; take the published archive")

@@ -1,4 +1,4 @@
-"""Where torch computes, with how many threads, its random numbers, and modules that are not drawn yet."""
+"""Configure torch: device, threads, random numbers, and modules without initial values."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 def choose_device(name: str) -> torch.device:
-    """Return the device that a configuration asks for; "auto" is CUDA where torch finds it, else the CPU."""
+    """Return the device of a configuration; "auto" is CUDA if torch finds it, else the CPU."""
     if name not in DEVICES:
         raise InputError(
             f"device '{name}' is unknown{suggest(name, DEVICES)}; write one of {', '.join(DEVICES)}"
@@ -28,29 +28,29 @@ def choose_device(name: str) -> torch.device:
 
 
 def make_deterministic(threads: int) -> None:
-    """Fix the threads of one operation and let torch choose only algorithms that repeat bit for bit.
+    """Fix the number of threads of an operation, and restrict torch to bit-for-bit deterministic algorithms.
 
-    With the same number of threads, everything has the same bytes every time. With another number, torch and
-    its matrix library add up gradients in another order, and no setting of theirs prevents it. Measured with
-    1 and 2 threads and two layers of MiniLM: predictions of given weights have the same bytes; a gradient
-    differs by 3e-7 of the largest entry at most (tests allow 1e-6); after 5 training steps weights differ by
-    2e-7 and scores by 5e-8. Who wants the same bytes on every machine of a kind trains with one thread, and
-    runs trainings beside each other. Operations do not run beside each other.
+    The same number of threads gives identical bytes. Another number changes the order in which torch and its
+    matrix library sum gradients, and no setting prevents that. Measured with 1 and 2 threads and two layers
+    of MiniLM: predictions of given weights are identical; a gradient differs by at most 3e-7 of the largest
+    entry (tests allow 1e-6); after 5 training steps weights differ by 2e-7 and scores by 5e-8. For identical
+    bytes on all machines of one type, train with one thread and run several trainings in parallel. Operations
+    never run in parallel.
     """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when CUDA starts
     torch.set_num_threads(threads)
     if torch.get_num_interop_threads() != 1:
-        with contextlib.suppress(RuntimeError):  # too late in this process: harmless, nothing uses them
+        with contextlib.suppress(RuntimeError):  # too late in this process, but no code uses these threads
             torch.set_num_interop_threads(1)
     torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms also imports a compiler: 1.5 s
-    torch.utils.deterministic.fill_uninitialized_memory = False  # costs time and hides nothing we read
+    torch.utils.deterministic.fill_uninitialized_memory = False  # saves time: no code reads such memory
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.allow_tf32 = False
 
 
 @contextlib.contextmanager
 def without_onednn() -> Iterator[None]:
-    """Do without oneDNN: its LSTM adds up in blocks that fit the processor's caches, so its bytes differ."""
+    """Disable oneDNN: its LSTM sums in blocks that depend on the processor's caches, so results differ."""
     before = torch.backends.mkldnn.enabled
     torch.backends.mkldnn.enabled = False
     try:
@@ -60,17 +60,17 @@ def without_onednn() -> Iterator[None]:
 
 
 def step_seed(seed: int, *ids: int | str) -> int:
-    """Return the seed of torch that belongs to `seed` and a path of stable identifiers, in [0, 2^63)."""
+    """Return a torch seed, in [0, 2^63), from `seed` and a path of stable identifiers."""
     return int(stream(seed, *ids).integers(2**63))
 
 
 def generator(seed: int, *ids: int | str, device: torch.device | str = "cpu") -> torch.Generator:
-    """Return torch's random numbers of `seed` and stable identifiers; those of two kinds of device differ."""
+    """Return a torch generator for `seed` and stable identifiers; its numbers depend on the device type."""
     return torch.Generator(device).manual_seed(step_seed(seed, *ids))
 
 
 class _WithoutInitialisation(TorchFunctionMode):
-    """Leaves out what `torch.nn.init` would do; on tensors without values that loads a compiler (1 s)."""
+    """Skip the functions of `torch.nn.init`, which load a compiler (1 s) on tensors without values."""
 
     def __torch_function__(
         self, function: Callable, types: Sequence[type], args: Sequence = (), kwargs: Mapping | None = None
@@ -83,6 +83,6 @@ class _WithoutInitialisation(TorchFunctionMode):
 
 @contextlib.contextmanager
 def without_values() -> Iterator[None]:
-    """Make modules whose tensors have shapes but no memory; torch's global random numbers stay the same."""
+    """Create modules with tensor shapes but no memory; torch's global random state does not change."""
     with torch.device("meta"), _WithoutInitialisation():
         yield

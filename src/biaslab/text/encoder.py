@@ -1,8 +1,8 @@
-"""BERT encoders: folders of them cut to size, loaded strictly as classifiers of two labels, and saved.
+"""Prepare folders of BERT encoders, load them strictly as classifiers of two labels, and save them.
 
-A folder has the Hugging Face layout: ``config.json``, ``vocab.txt`` and ``model.safetensors``. Nothing
-comes from a hub and nothing is unpickled. transformers' own loading draws what a file lacks and goes on;
-here a tensor that is missing, of another shape or left over ends the loading.
+A folder has the Hugging Face layout: ``config.json``, ``vocab.txt`` and ``model.safetensors``. No file is
+downloaded from a hub or unpickled. transformers draws missing tensors at random and continues; this module
+raises an error for a missing tensor, a wrong shape or a surplus tensor.
 """
 
 import json
@@ -36,7 +36,7 @@ SIZES = (
     "intermediate_size",
     "max_position_embeddings",
 )
-"""Keys of a configuration without which weights cannot be placed."""
+"""Keys of a configuration that are required to load weights."""
 OTHERS = {
     "type_vocab_size": int,
     "hidden_act": str,
@@ -47,17 +47,17 @@ OTHERS = {
     "layer_norm_eps": float,
     "pad_token_id": int,
 }
-"""Keys of a configuration that are kept, and what they are; for a missing one BERT's value stands."""
+"""Further keys of a configuration, with their types; the default is BERT's value."""
 N_LABELS = 2
 
 
 @dataclass(frozen=True)
 class EncoderFiles:
-    """The three files of an encoder, wherever each lies."""
+    """The paths of the three files of an encoder."""
 
     config: Path
     vocabulary: Path
-    weights: Path | None  # None: there are none, only a random encoder can be made
+    weights: Path | None  # None: no weights, so that only a random encoder is possible
 
     @classmethod
     def of_folder(cls, folder: str | os.PathLike) -> "EncoderFiles":
@@ -79,10 +79,10 @@ def prepare_encoder(
     weights: str = "pretrained",
     seed: int = 1,
 ) -> None:
-    """Write an encoder folder that has the first layers of another encoder, or random weights of its shape.
+    """Write an encoder folder with the first `layers` of another encoder (default: all), or random weights.
 
-    `layers` are all by default. `weights` are "pretrained" or "random": matrices from a normal distribution
-    of standard deviation ``initializer_range``, zero biases, as BERT begins (Devlin et al. 2019).
+    `weights` is "pretrained" or "random": matrices from a normal distribution with standard deviation
+    ``initializer_range`` and zero biases, as BERT is initialized (Devlin et al. 2019).
     """
     out_folder = Path(out_folder)
     settings = _read_settings(files)
@@ -107,10 +107,10 @@ def prepare_encoder(
 def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertClassifier:
     """Load an encoder folder with a classification head of two labels.
 
-    The model is float32, on the CPU, in evaluation mode. Tensors may be named with or without the prefix
-    ``bert.``; heads of other tasks are left out. `seed` draws the head, and the pooler, where the file has
-    none: normal with standard deviation ``initializer_range`` from the streams ``seed, "classifier"`` and
-    ``seed, "pooler"``, zero biases. torch's global random numbers are neither used nor changed.
+    The model is float32, on the CPU, in evaluation mode. Names of tensors may have the prefix ``bert.``;
+    heads of other tasks are ignored. If the file lacks the head or the pooler, `seed` draws it: normal with
+    standard deviation ``initializer_range`` from the streams ``seed, "classifier"`` and ``seed, "pooler"``,
+    zero biases. torch's global random state is neither used nor changed.
     """
     files = EncoderFiles.of_folder(folder)
     settings = _read_settings(files)
@@ -128,7 +128,7 @@ def load_classifier(folder: str | os.PathLike, seed: int | None = None) -> BertC
 
 
 def put_positive_second(model: BertClassifier, positive: int) -> BertClassifier:
-    """Exchange the labels of a classifier whose positive one is 0, so that all that is computed is of it."""
+    """Swap the labels of a classifier if its positive label is 0, so that scores refer to that label."""
     if positive == 0:
         with torch.no_grad():
             for parameter in (model.classifier.weight, model.classifier.bias):
@@ -155,12 +155,12 @@ def predict(
 ) -> np.ndarray:
     """Return the scores of texts, (n,) float32, without dropout; the model's mode stays as it is.
 
-    s(x) is by how much the logit of label 1 exceeds that of 0 (Kennedy et al. 2020, Section 4).
+    s(x) is the logit of label 1 minus that of label 0 (Kennedy et al. 2020, Section 4).
 
-    Texts are read by length, without padding (`biaslab.text.packing`). Another `batch_tokens` (tokens of a
-    batch at most, padding included; one text at least) changes scores by rounding in float32 only, since sums
-    are then added up in another order. The model is moved to `device` if one is given. `progress` is called
-    after every batch with the texts that are done and n.
+    Texts are read by length, without padding (`biaslab.text.packing`). `batch_tokens` (maximum number of
+    tokens of a batch with padding, at least one text) affects scores only by float32 rounding, because it
+    changes the order of summation. The model is moved to `device`, if any. After every batch, `progress`
+    receives the number of texts done and n.
     """
     if device is not None:
         model.to(device)
@@ -181,7 +181,7 @@ def fill_by_length(
     batch_tokens: int,
     progress: Callable[[int, int], None] | None,
 ) -> np.ndarray:
-    """Fill a row for each text with what `answer` makes of the model, without dropout, ids and mask."""
+    """Fill a row of `out` for each text with ``answer(model, ids, mask)``, without dropout."""
     done = 0
     with evaluating(model), torch.no_grad():
         for rows in batches_by_length(tokens.lengths, batch_tokens):
@@ -195,7 +195,7 @@ def fill_by_length(
 
 @contextmanager
 def evaluating(model: torch.nn.Module) -> Iterator[None]:
-    """Switch dropout off inside the block; afterwards the model is in the mode in which it was."""
+    """Switch dropout off inside the block; restore the model's mode afterwards."""
     training = model.training
     model.eval()
     try:
@@ -205,7 +205,7 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
 
 
 def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
-    """Yield rows of similar length, longest first, so many that with padding they fit in `batch_tokens`."""
+    """Yield rows of similar length, longest first; a batch with padding fits in `batch_tokens`."""
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
@@ -215,7 +215,7 @@ def batches_by_length(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.nda
 
 
 def _read_settings(files: EncoderFiles) -> dict[str, Any]:
-    """Return the keys of a configuration that matter, checked against the vocabulary."""
+    """Return the keys `SIZES` and `OTHERS` of a configuration, checked against the vocabulary."""
     path = files.config
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
@@ -257,7 +257,7 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
 
 
 def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
-    """Return a classifier whose tensors have shapes but no values; `path` is named in an error."""
+    """Return a classifier with tensor shapes but no values; errors name `path`."""
     try:
         with without_values():
             return BertClassifier(BertSettings(**settings), N_LABELS)
@@ -271,7 +271,7 @@ def _shapes(model: BertClassifier) -> dict[str, tuple[int, ...]]:
 
 
 def _plain_name(name: str) -> str:
-    """Return a tensor's name without prefix and, where it is from the first BERTs, gamma and beta."""
+    """Return a tensor's name without prefix, with gamma and beta of early BERTs renamed."""
     name = name.removeprefix("bert.")
     if name.endswith(("LayerNorm.gamma", "LayerNorm.beta")):
         name = name.replace("gamma", "weight").replace("beta", "bias")
@@ -283,7 +283,7 @@ def _full_name(name: str) -> str:
 
 
 def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Return those tensors of a classifier that a file has, float32, by their plain names."""
+    """Return the tensors of a classifier that the file has, float32, by their plain names."""
     path, folder = files.weights, files.config.parent
     if path is None:
         if pickled := sorted(folder.glob("*.bin")):
@@ -304,12 +304,12 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
                 f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}, {files.config.name} asks"
                 f" for floats of shape {expected[name]}; take both from one encoder of {N_LABELS} labels"
             )
-    # A copy, since a file that is mapped into memory may change under a long training.
+    # Copy: a memory-mapped file may change during a long training.
     return {name: tensor.to(torch.float32, copy=True) for name, tensor in tensors.items()}
 
 
 def _check_names(path: Path, names: dict[str, str], expected: dict[str, tuple[int, ...]]) -> None:
-    """Refuse a file whose encoder has tensors too few or too many; pooler and head may be absent together."""
+    """Raise an error for missing or surplus tensors of the encoder; pooler and head may be absent."""
     for name in expected:
         if name not in names and not name.startswith(("pooler.", "classifier.")):
             raise InputError(f"{path}: {name} is missing; take weights and config.json from one encoder")
@@ -322,7 +322,7 @@ def _check_names(path: Path, names: dict[str, str], expected: dict[str, tuple[in
 def _initial(
     name: str, shape: tuple[int, ...], settings: dict[str, Any], rng: np.random.Generator
 ) -> torch.Tensor:
-    """Return a tensor as BERT begins: ones for scales, zeros for biases and [PAD], else small and normal."""
+    """Return BERT's initial tensor: ones for scales, zeros for biases and [PAD], else normal values."""
     if name.endswith("LayerNorm.weight"):
         return torch.ones(shape)
     if name.endswith(".bias"):

@@ -1,4 +1,4 @@
-"""Group identifiers: lists of words that name groups of people, and their WordPieces."""
+"""Read lists of group identifiers (words that name groups of people), and look up their WordPieces."""
 
 import os
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from biaslab.text.tokens import Tokenizer
 
 SINGLE, LONGEST = "single", "longest"
-"""What stands for an identifier: its only WordPiece, or the longest of several."""
+"""The WordPiece that represents an identifier: its only piece, or the longest of several."""
 
 _SCHEMA = {
     "type": "object",
@@ -34,7 +34,7 @@ _SCHEMA = {
 
 @dataclass(frozen=True)
 class Identifiers:
-    """A list of group identifiers, each of one WordPiece, or with its longest piece to stand for it."""
+    """A list of group identifiers, each represented by its only or its longest WordPiece."""
 
     terms: tuple[str, ...]  # lower case, each once
     pieces: Literal["single", "longest"] = SINGLE
@@ -43,8 +43,8 @@ class Identifiers:
 def read_identifiers(path: str | os.PathLike) -> Identifiers:
     """Read a list of identifiers.
 
-    A ``.yaml`` has ``terms`` and perhaps ``pieces``, ``title`` and ``source``; a ``.txt``, one term a line,
-    where empty lines and lines that begin with ``#`` are skipped.
+    A ``.yaml`` has ``terms`` and optionally ``pieces``, ``title`` and ``source``. A ``.txt`` has one term a
+    line; empty lines and lines that begin with ``#`` are skipped.
     """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
@@ -61,7 +61,7 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
 
 
 def identifier_ids(identifiers: Identifiers, tokenizer: "Tokenizer") -> dict[str, int]:
-    """Return the id of the encoder's WordPiece that stands for each identifier."""
+    """Return the id of the encoder's WordPiece that represents each identifier."""
     ids = {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
     return {term: ids[_piece(term, identifiers.pieces, tokenizer)] for term in identifiers.terms}
 
@@ -77,7 +77,7 @@ def _piece(term: str, rule: str, tokenizer: "Tokenizer") -> str:
             f"the identifier '{term}' is {len(pieces)} WordPieces ({' '.join(pieces)}); remove it, or write "
             "pieces: longest to regularize its longest piece, as the published code does"
         )
-    # The published code counts the '##' of a piece in, and takes the first of several equally long ones.
+    # The published code counts the '##' of a piece, and takes the first of equally long pieces.
     return max(pieces, key=len)
 
 

@@ -1,4 +1,4 @@
-"""Labelled texts in files: CSV, TSV, JSON lines or plain lines, each perhaps compressed by gzip."""
+"""Read labelled texts from files: CSV, TSV, JSON lines or plain lines, optionally compressed by gzip."""
 
 import csv
 import gzip
@@ -19,10 +19,10 @@ from biaslab.core.files import CUT, parse_json_object, separator_hint
 from biaslab.core.values import find_doubtful
 
 MAX_LINE_BYTES = 2**24
-"""The longest line that is read."""
+"""Maximum length of a line."""
 
 MIN_EXAMPLES = 2
-"""The fewest examples of a label with which a classifier can be trained and tested."""
+"""Minimum number of examples of each label for training and testing a classifier."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON_LINES = ".jsonl"
@@ -31,32 +31,32 @@ _GZIP = ".gz"
 _BINARY = ("0", "1")
 
 EMPTY, UNLABELLED = "with an empty text", "without a label"
-"""Why a row of a table is left out."""
+"""Reasons for leaving out a row of a table."""
 
 UNDECIDED = ("relation", "idk/skip")
-"""Labels of sentences that decide nothing by themselves (Stormfront, de Gibert et al. 2018)."""
+"""Labels of sentences without a decision of their own (Stormfront, de Gibert et al. 2018)."""
 
 Record = tuple[int, dict[str, Any]]
-"""The line on which a row begins, and its fields by column."""
+"""The first line of a row, and its fields by column."""
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows that a reader leaves out: why, and the text of each; and what it changes of the others."""
+    """Rows that a reader leaves out, each with reason and text, and changes to the other rows."""
 
     rows: list[tuple[str, str]] = field(default_factory=list)
-    changes: list[str] = field(default_factory=list)  # a sentence each
+    changes: list[str] = field(default_factory=list)  # one sentence each
 
     def add(self, why: str, text: str) -> None:
         """Add a row."""
         self.rows.append((why, text))
 
     def counts(self) -> dict[str, int]:
-        """Return how many rows are left out, by the reason."""
+        """Return the number of rows left out, by reason."""
         return dict(Counter(why for why, _ in self.rows))
 
     def sentence(self, name: str | os.PathLike) -> str:
-        """Return how many rows of a file are left out and why; empty where all are used."""
+        """Return a sentence on the rows of a file that are left out and the reasons; "" if there are none."""
         if not self.rows:
             return ""
         parts = ", ".join(f"{n:,} {why}" for why, n in self.counts().items())
@@ -83,51 +83,51 @@ def read_labelled(
     classes: Collection[str] = (),
     left_out: LeftOut | None = None,
 ) -> pd.DataFrame:
-    """Read a table of texts with one of two labels each: ``.csv``, ``.tsv`` or ``.jsonl``, perhaps ``.gz``.
+    """Read texts with one of two labels each: ``.csv``, ``.tsv`` or ``.jsonl``, optionally with ``.gz``.
 
     Parameters
     ----------
     path
         The file.
     text, label, group
-        Columns of the file; `group` says which texts belong together, such as the post of a sentence.
+        Columns of the file; `group` identifies texts that belong together, such as the sentences of a post.
     positive
-        The positive label; without it labels are 0 and 1.
+        The positive label; by default the labels are 0 and 1.
     negative
         The negative label; texts with a third label are then left out.
     classes
-        What a classifier calls its classes. Labels 0 and 1 stay as they are where `positive` is a class.
+        Class names of a classifier. Labels 0 and 1 are accepted if `positive` is one of these names.
     left_out
-        Collects the rows that are left out: without a label, with an empty text, or with a label that decides
-        nothing. Without it such a row is an error.
+        Collects the rows that are left out: without a label, with an empty text, or with an undecided label.
+        Without it, such a row is an error.
 
     Returns
     -------
     pandas.DataFrame
-        Columns ``text``, ``label`` (int8, 1 = positive), ``group`` (str, where `group` is given) and ``row``
+        Columns ``text``, ``label`` (int8, 1 = positive), ``group`` (str, only with `group`) and ``row``
         (int64, the row of the file from 0), in the order of the file.
     """
     columns = (text, label) if group is None else (text, label, group)
     rows: list[_Row] = []
     n_trimmed = 0
     for number, (line, fields) in enumerate(read_records(path, columns, needs_end=True)):
-        where, kept = f"{path}:{line}", left_out is None
-        if not kept and _is_empty(fields[text]):
+        where, is_strict = f"{path}:{line}", left_out is None
+        if not is_strict and _is_empty(fields[text]):
             left_out.add(EMPTY, "")
-        elif not kept and _is_empty(fields[label]):
+        elif not is_strict and _is_empty(fields[label]):
             left_out.add(UNLABELLED, checked_text(fields[text], where))
         else:
             words, name = checked_text(fields[text], where), _name(fields[label], f"{where}: the label")
             n_trimmed += isinstance(fields[label], str) and fields[label] != name
-            together = None if group is None else _name(fields[group], f"{where}: the {group}")
-            rows.append(_Row(number, line, words, name, together))
-    _some([row.text for row in rows], path)
+            group_name = None if group is None else _name(fields[group], f"{where}: the {group}")
+            rows.append(_Row(number, line, words, name, group_name))
+    _require_texts([row.text for row in rows], path)
     if n_trimmed and left_out is not None:
         left_out.changes.append(
             f"{Path(path).name}: {number_of(n_trimmed, 'label')} with blanks around, which are trimmed."
         )
     if left_out is not None:
-        rows = _decided(rows, positive, negative, left_out)
+        rows = _select(rows, positive, negative, left_out)
     labels, lines = [row.label for row in rows], [row.line for row in rows]
     if positive is not None and positive not in labels and positive in classes and {*labels} <= {*_BINARY}:
         positive = None
@@ -138,17 +138,17 @@ def read_labelled(
 
 
 def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | None = None) -> pd.DataFrame:
-    """Read texts whose labels are not known: ``text`` and ``row`` (int64, from 0), in the order of the file.
+    """Read unlabelled texts: columns ``text`` and ``row`` (int64, from 0), in the order of the file.
 
-    A ``.txt`` has one text a line, where empty lines are left out; other tables have a column `text`, of
-    which an empty one is an error. `left_out` collects either.
+    A ``.txt`` has one text a line, and empty lines are left out. Other tables have a column `text`, and an
+    empty text is an error unless `left_out` is passed. `left_out` collects empty lines and texts.
     """
     if _suffix(path) == _PLAIN:
         lines = [line.strip() for _, line in _lines(Path(path))]
         texts = [line for line in lines if line]
         for _ in range(len(lines) - len(texts) if left_out is not None else 0):
             left_out.add(EMPTY, "")
-        return _numbered({"text": _some(texts, path)}, range(len(texts)))
+        return _numbered({"text": _require_texts(texts, path)}, range(len(texts)))
     texts, numbers = [], []
     for number, (line, fields) in enumerate(read_records(path, (text,), needs_end=True)):
         if left_out is not None and _is_empty(fields[text]):
@@ -156,15 +156,15 @@ def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | 
         else:
             texts.append(checked_text(fields[text], f"{path}:{line}"))
             numbers.append(number)
-    return _numbered({"text": _some(texts, path)}, numbers)
+    return _numbered({"text": _require_texts(texts, path)}, numbers)
 
 
 def read_records(
     path: str | os.PathLike, columns: Sequence[str], needs_end: bool = False
 ) -> Iterator[Record]:
-    """Yield the rows of a table of texts, each with the line on which it begins, from 1.
+    """Yield the rows of a table of texts, each with its first line, from 1.
 
-    `needs_end` refuses a ``.csv`` or ``.tsv`` whose last line has no end, so that its last field may be cut.
+    With `needs_end`, a ``.csv`` or ``.tsv`` without a final line end is an error: its last field may be cut.
     """
     suffix = _suffix(path)
     lines = _lines(Path(path), needs_end and suffix in _DELIMITERS)
@@ -179,8 +179,8 @@ def read_records(
 def delimited(
     lines: Iterable[tuple[int, str]], delimiter: str, name: str | os.PathLike, columns: Sequence[str]
 ) -> Iterator[Record]:
-    """Yield the rows of numbered lines with a header, quoted as in CSV; blank lines are skipped."""
-    # strict: a quote that is not closed is refused, where the rows up to the next one would become one text
+    """Yield the rows of numbered lines with a header, quoted as in CSV; skip blank lines."""
+    # strict: an unclosed quote is an error; otherwise all rows up to the next quote would become one text
     reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
     header: list[str] = []
     while True:
@@ -210,14 +210,14 @@ def delimited(
 
 
 def checked_text(value: Any, where: str) -> str:
-    """Return a text after making sure that it is one."""
+    """Return a text; raise an error if the value is no valid, non-empty text."""
     if not isinstance(value, str):
         raise InputError(f"{where}: the text is {json.dumps(value)[:40]}, not a text; put it in quotes")
     if not value.strip():
         raise InputError(f"{where}: the text is empty; write one or delete the row")
     try:
         value.encode("utf-8")
-    except UnicodeEncodeError as error:  # JSON may escape one half of a pair of surrogates
+    except UnicodeEncodeError as error:  # JSON can escape half of a surrogate pair
         raise InputError(f"{where}: the text has half a character (a lone surrogate); fix it") from error
     return value
 
@@ -288,13 +288,13 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _decided(rows: list[_Row], positive: str | None, negative: str | None, left_out: LeftOut) -> list[_Row]:
-    """Return the rows of two labels; the others are left out where they are named or decide nothing."""
-    seen = dict.fromkeys(row.label for row in rows)
+def _select(rows: list[_Row], positive: str | None, negative: str | None, left_out: LeftOut) -> list[_Row]:
+    """Return the rows of two labels; leave out rows with other labels, or with undecided labels."""
+    labels = dict.fromkeys(row.label for row in rows)
     if negative is not None:
         kept = {positive or _BINARY[1], negative}
-    elif len(seen) > 2:
-        kept = {*seen} - {*UNDECIDED} - {*find_doubtful(seen).missing}
+    elif len(labels) > 2:
+        kept = {*labels} - {*UNDECIDED} - {*find_doubtful(labels).missing}
     else:
         return rows
     if len(kept) == 2:
@@ -312,42 +312,42 @@ def _codes(
     lines: Sequence[int],
     classes: Collection[str] = (),
 ) -> np.ndarray:
-    """Return labels as (n,) int8, 1 for the positive one."""
-    seen = list(dict.fromkeys(labels))
-    if similar := find_doubtful(seen).similar:
+    """Return labels as (n,) int8, 1 for the positive label."""
+    names = list(dict.fromkeys(labels))
+    if similar := find_doubtful(names).similar:
         raise InputError(
             f"{path}: the labels {' and '.join(map(repr, similar[0]))} differ by case, blanks or a final stop"
             " alone; write each label in one way"
         )
-    if len(seen) > 2:
+    if len(names) > 2:
         raise InputError(
-            f"{path}:{lines[labels.index(seen[2])]}: '{seen[2]}' is a third label beside '{seen[0]}' and "
-            f"'{seen[1]}'; keep two, or name them with --positive and --negative to leave out the others"
+            f"{path}:{lines[labels.index(names[2])]}: '{names[2]}' is a third label beside '{names[0]}' and "
+            f"'{names[1]}'; keep two, or name them with --positive and --negative to leave out the others"
         )
     if positive is None:
-        for name in seen:
+        for name in names:
             if name not in _BINARY:
                 raise InputError(
                     f"{path}:{lines[labels.index(name)]}: the label '{name}' is neither 0 nor 1; write "
                     "these, or name the positive label"
                 )
         positive = _BINARY[1]
-    elif positive not in seen:
-        near = suggest(positive, [*seen, *classes]) or f" (there are {', '.join(seen)})"
+    elif positive not in names:
+        near = suggest(positive, [*names, *classes]) or f" (there are {', '.join(names)})"
         nor = f", nor is it a class of the classifier ({', '.join(classes)})" if classes else ""
         raise InputError(f"{path}: no label is '{positive}'{nor}{near}; name the positive label")
     codes = np.array([name == positive for name in labels], np.int8)
-    for code, what in ((1, "positive"), (0, "negative")):
+    for code, label_name in ((1, "positive"), (0, "negative")):
         n = int((codes == code).sum())
         if n < MIN_EXAMPLES:
             raise InputError(
-                f"{path}: {n} of {len(codes)} examples {'is' if n == 1 else 'are'} {what}; add some, "
+                f"{path}: {n} of {len(codes)} examples {'is' if n == 1 else 'are'} {label_name}; add some, "
                 f"{MIN_EXAMPLES} of each label are needed"
             )
     return codes
 
 
-def _some(texts: list[str], path: str | os.PathLike) -> list[str]:
+def _require_texts(texts: list[str], path: str | os.PathLike) -> list[str]:
     if not texts:
         raise InputError(f"{path}: has no texts; write one a line")
     return texts

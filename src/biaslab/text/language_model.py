@@ -1,8 +1,8 @@
-"""A recurrent language model that draws the words beside a phrase (Kennedy et al. 2020; published code).
+"""A recurrent language model that samples the words around a phrase (Kennedy et al. 2020; published code).
 
-Two GRUs of one layer with a softmax each: one reads a text from its beginning and predicts the next token,
-one reads it from its end and predicts the token before. Texts are rows of `Tokens`, [CLS] and [SEP] among
-them. Each direction begins with a token of its own, GO, which is never predicted.
+It has two GRUs of one layer, each with a softmax. The forward GRU reads a text from its start and predicts
+the next token. The backward GRU reads it from its end and predicts the previous token. Texts are rows of
+`Tokens`, including [CLS] and [SEP]. Each direction starts with its own token, GO, which is never predicted.
 """
 
 import os
@@ -26,20 +26,20 @@ from biaslab.text.settings import LanguageModel
 from biaslab.text.tokens import Tokenizer, Tokens
 
 LOGITS_AT_ONCE = 1 << 24
-"""Logits that are held in memory while texts are scored or tokens are drawn (64 megabytes)."""
+"""Maximum number of logits in memory while scoring texts or drawing tokens (64 MB)."""
 BLOCK = 64
-"""Tokens of a block, see `_draw_token`."""
+"""Number of tokens of a block; see `_draw_token`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelSettings(LanguageModel):
-    """How a language model is made: the best epoch on validation texts is kept."""
+    """Settings of a language model; the best epoch on validation texts is kept."""
 
     batch_size: int = 32
 
 
 class Direction(nn.Module):
-    """One direction: a GRU that begins with the embedding's row `go`, and its softmax over known tokens."""
+    """One direction: a GRU that starts with row `go` of the embedding, and its softmax over known tokens."""
 
     def __init__(self, go: int, embedding: int, hidden: int, n_tokens: int) -> None:
         super().__init__()
@@ -49,31 +49,31 @@ class Direction(nn.Module):
 
 
 class BiGRU(nn.Module):
-    """A forward and a backward GRU over one embedding; its values are those of `initialize` or of a file.
+    """A forward and a backward GRU over one embedding; `initialize` or a file sets its values.
 
-    `token_ids`, (V',), are the encoder's ids of the tokens that the model knows, ascending; `unk`, one of
-    them, is that of [UNK], for which every other token is read.
+    `token_ids`, (V',), has the encoder's ids of the known tokens, ascending. `unk`, one of them, is the id of
+    [UNK], which replaces every other token.
     """
 
     def __init__(
         self, token_ids: np.ndarray, n_encoder: int, unk: int, embedding: int = 300, hidden: int = 300
     ) -> None:
         super().__init__()
-        known = np.asarray(token_ids, np.int64)
-        index = np.full(n_encoder, np.searchsorted(known, unk))
-        index[known] = np.arange(len(known))
-        self.register_buffer("token_ids", torch.from_numpy(known.copy()))
+        ids = np.asarray(token_ids, np.int64)
+        index = np.full(n_encoder, np.searchsorted(ids, unk))
+        index[ids] = np.arange(len(ids))
+        self.register_buffer("token_ids", torch.from_numpy(ids.copy()))
         self.register_buffer("index", torch.from_numpy(index))
         with without_values():
-            self.embedding = nn.Embedding(len(known) + 2, embedding)
-            self.forwards = Direction(len(known), embedding, hidden, len(known))
-            self.backwards = Direction(len(known) + 1, embedding, hidden, len(known))
+            self.embedding = nn.Embedding(len(ids) + 2, embedding)
+            self.forwards = Direction(len(ids), embedding, hidden, len(ids))
+            self.backwards = Direction(len(ids) + 1, embedding, hidden, len(ids))
         for module in (self.embedding, self.forwards, self.backwards):
             module.to_empty(device="cpu")
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
+        """The device of the parameters."""
         return self.token_ids.device
 
     def initialize(self, seed: int) -> "BiGRU":
@@ -97,7 +97,7 @@ class BiGRU(nn.Module):
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "BiGRU":
-        """Read what `save` wrote."""
+        """Read a model that `save` wrote."""
         try:
             tensors = load_file(path)
         except (SafetensorError, OSError) as error:
@@ -128,11 +128,11 @@ def train_language_model(
     progress: Callable[[int, int], None] | None = None,
     device: torch.device | str = "cpu",
 ) -> tuple[BiGRU, pd.DataFrame]:
-    """Train a language model, and return it as it was after its best epoch, with the history.
+    """Train a language model; return the model after its best epoch on `validation`, and the history.
 
-    The best epoch is that on `validation`. `progress` is called after every epoch with the epochs that are
-    done and all. The history has epoch (from 1), train_nll (mean over the epoch's steps, as parameters
-    change), validation_nll: negative log-likelihood of a token in nats, mean of both directions.
+    After every epoch, `progress` receives the epochs done and in total. The history has epoch (from 1),
+    train_nll (mean over the epoch's steps, while parameters change) and validation_nll: the negative
+    log-likelihood of a token in nats, mean of both directions.
     """
     if not len(tokens) or not len(validation):
         raise InputError(
@@ -168,9 +168,9 @@ def train_language_model(
 
 
 def known_tokens(tokens: Tokens, tokenizer: Tokenizer) -> np.ndarray:
-    """Return the ids of the tokens that a language model of these texts knows, ascending, int64.
+    """Return the ids of the tokens of these texts and the special tokens, ascending, int64.
 
-    The authors' code has all of the encoder's tokens, whose softmax costs as much more as it is larger.
+    The authors' code uses all tokens of the encoder; the cost of the softmax grows with their number.
     """
     special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
     return np.union1d(tokens.ids, special).astype(np.int64)
@@ -179,7 +179,7 @@ def known_tokens(tokens: Tokens, tokenizer: Tokenizer) -> np.ndarray:
 def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
     """Return the negative log-likelihood of a token of each text in nats, (n,) float64.
 
-    It is the mean over all tokens of a text, [CLS] and [SEP] among them, and over both directions:
+    It is the mean over all tokens of a text, including [CLS] and [SEP], and over both directions:
     -1/(2n) Σᵢ [ln p(xᵢ | x₁ … xᵢ₋₁) + ln p(xᵢ | xᵢ₊₁ … xₙ)].
     """
     nll = np.empty(len(tokens))
@@ -204,13 +204,13 @@ def sample_right(
     exclude: np.ndarray | None,
     lengths: torch.Tensor,
 ) -> torch.Tensor:
-    """Draw what follows texts, token by token from the forward model at temperature 1.
+    """Draw the continuations of texts, token by token, from the forward model at temperature 1.
 
     The result has encoder ids, (k, samples, n_tokens) int64, on the model's device. Every prefix is read
-    once; its samples go on from copies of one state. Prefixes, (k, L), which may be empty, are encoder ids
-    from the beginning of the text, `lengths` of each row; what stands beyond has no influence. The encoder
-    ids in `exclude`, (V,) bool, have probability zero (the others share it in proportion); ValueError when
-    every token that the model knows is excluded.
+    once; its samples continue from copies of one state. `prefixes`, (k, L), which may be empty, has encoder
+    ids from the beginning of the text, `lengths` of each row; ids beyond have no influence. The encoder ids
+    in `exclude`, (V,) bool, have probability zero, and the other probabilities are renormalized. If every
+    known token is excluded, a ValueError is raised.
     """
     ids = model.index[prefixes]
     return _draw(model, model.forwards, ids, lengths.cpu(), n_tokens, samples, generator, exclude)
@@ -225,10 +225,10 @@ def sample_left(
     exclude: np.ndarray | None,
     lengths: torch.Tensor,
 ) -> torch.Tensor:
-    """Draw what comes before texts, from the backward model, the token beside the text first.
+    """Draw the tokens before texts from the backward model, starting with the token next to the text.
 
-    All is as for `sample_right`: suffixes reach to the end of the text, and suffixes as well as the tokens
-    drawn stand in the order of reading.
+    Arguments are as for `sample_right`. Suffixes extend to the end of the text. Suffixes and drawn tokens are
+    in reading order.
     """
     ids = _reverse(model.index[suffixes], lengths)
     drawn = _draw(model, model.backwards, ids, lengths.cpu(), n_tokens, samples, generator, exclude)
@@ -261,7 +261,7 @@ def _mean_nll(model: BiGRU, tokens: Tokens) -> float:
 
 
 def _batches(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
-    """Yield rows, the longest first, with so many tokens as fit; packed texts need no padding."""
+    """Yield batches of rows, longest first, by number of tokens; packed texts need no padding."""
     order = np.argsort(-lengths, kind="stable")
     batch = np.cumsum(lengths[order]) // batch_tokens
     yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
@@ -280,7 +280,7 @@ def _directions(
 
 
 def _reverse(ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Turn every row around within its length; what stands beyond stays anything."""
+    """Reverse every row within its length; ids beyond are arbitrary."""
     place = lengths.to(ids.device)[:, None] - 1 - torch.arange(ids.shape[1], device=ids.device)
     return ids.gather(1, place.clamp(min=0))
 
@@ -288,7 +288,7 @@ def _reverse(ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 def _token_nll(
     model: BiGRU, direction: Direction, ids: torch.Tensor, lengths: torch.Tensor
 ) -> PackedSequence:
-    """Return -ln p of every token given those that the direction has read before; padding takes no part."""
+    """Return -ln p of every token given the tokens that the direction has read before, without padding."""
     begin = torch.full((len(ids), 1), direction.go, device=ids.device)
     states, _ = direction.gru(_embedded(model, torch.cat([begin, ids[:, :-1]], 1), lengths))
     targets = pack_padded_sequence(ids, lengths, batch_first=True, enforce_sorted=False)
@@ -314,15 +314,15 @@ def _draw(
 ) -> torch.Tensor:
     """Return tokens in the order in which the direction draws them, (k, samples, n_tokens)."""
     k = len(ids)
-    chosen = torch.arange(len(model.token_ids), device=model.device)
+    candidates = torch.arange(len(model.token_ids), device=model.device)
     if exclude is not None:
-        chosen = chosen[~torch.from_numpy(exclude).to(model.device)[model.token_ids]]
-    if not len(chosen):
+        candidates = candidates[~torch.from_numpy(exclude).to(model.device)[model.token_ids]]
+    if not len(candidates):
         raise ValueError("every token that the language model knows is excluded")
-    # Rows of probability zero fill the last block, see _draw_token.
-    filling = -len(chosen) % BLOCK
-    weight = pad(direction.softmax.weight[chosen], (0, 0, 0, filling))
-    bias = pad(direction.softmax.bias[chosen], (0, filling), value=-torch.inf)
+    # Rows of probability zero fill the last block; see _draw_token.
+    filling = -len(candidates) % BLOCK
+    weight = pad(direction.softmax.weight[candidates], (0, 0, 0, filling))
+    bias = pad(direction.softmax.bias[candidates], (0, filling), value=-torch.inf)
     drawn = torch.empty((k * samples, n_tokens), dtype=torch.int64, device=model.device)
     begin = torch.full((k, 1), direction.go, device=model.device)
     _, state = direction.gru(_embedded(model, torch.cat([begin, ids], 1), lengths + 1))
@@ -330,23 +330,23 @@ def _draw(
     for i in range(n_tokens):
         if i:
             _, state = direction.gru(model.embedding(drawn[:, i - 1 : i]), state)
-        drawn[:, i] = chosen[_draw_token(state[0], weight, bias, generator)]
+        drawn[:, i] = candidates[_draw_token(state[0], weight, bias, generator)]
     return model.token_ids[drawn].view(k, samples, n_tokens)
 
 
 def _draw_token(
     states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, generator: torch.Generator
 ) -> torch.Tensor:
-    """Draw a row of the softmax's weight for each state, (rows,): first its block, then the row in it.
+    """Draw a row of the softmax's weight for each state, (rows,): first its block, then the row in the block.
 
-    A running total over blocks costs far less than one over all tokens. All uniform numbers are drawn first,
-    so that the states worked on at once do not change the outcome.
+    A running total over blocks costs far less than a total over all tokens. All uniform numbers are drawn
+    first, so that the number of states in a part does not change the outcome.
     """
     u = torch.rand(len(states), generator=generator, dtype=torch.float64, device=states.device)
     rows = max(1, LOGITS_AT_ONCE // len(weight))
     drawn = []
-    for some, share in zip(states.split(rows), u.split(rows), strict=True):
-        p = linear(some, weight, bias).softmax(1).view(len(some), -1, BLOCK)
+    for part, share in zip(states.split(rows), u.split(rows), strict=True):
+        p = linear(part, weight, bias).softmax(1).view(len(part), -1, BLOCK)
         block, share = _invert(p.sum(2), share)
         within, _ = _invert(p[torch.arange(len(p), device=p.device), block], share)
         drawn.append(block * BLOCK + within)
@@ -354,13 +354,13 @@ def _draw_token(
 
 
 def _invert(p: torch.Tensor, u: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return where the running total of each row of `p` exceeds the share `u` of all, and the share in there.
+    """Return the position where each row's running total of `p` exceeds the share `u`, and the share within.
 
-    What is found has p > 0: the point stays below the total even after rounding.
+    The position has p > 0, because the point stays below the total even after rounding.
     """
     total = p.cumsum(1, dtype=torch.float64)
     point = u.clamp(max=1 - 2**-40)[:, None] * total[:, -1:]
-    found = torch.searchsorted(total, point, right=True)
-    size = p.gather(1, found).double()
-    share = (point - total.gather(1, found) + size) / size
-    return found[:, 0], share[:, 0].clamp(min=0)
+    position = torch.searchsorted(total, point, right=True)
+    size = p.gather(1, position).double()
+    share = (point - total.gather(1, position) + size) / size
+    return position[:, 0], share[:, 0].clamp(min=0)

@@ -1,4 +1,4 @@
-"""Slurs masked in what is published: words known only by their digests are written as ``k**e``."""
+"""Mask slurs in published results: words that are listed only by their digests become ``k**e``."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import read_text
 
 SHORT = 3
-"""Of a word with so many letters, or fewer, none is kept."""
+"""Words of at most this many letters are masked completely."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HISSING = re.compile(r"(s|x|z|ch|sh|o)$")
@@ -19,7 +19,7 @@ _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 @dataclass(frozen=True)
 class Masker:
-    """Masks the words of a list, their singulars and plurals, whatever their case; leaves others alone."""
+    """Mask the words of a list, with their singulars and plurals, in any case; keep other words."""
 
     digests: frozenset[str]  # SHA-256 of each word in lower case, as UTF-8, in hexadecimal
 
@@ -29,7 +29,7 @@ class Masker:
         lines = read_text(path, "list of digests").splitlines()
         digests = {i: line for i, line in enumerate(lines, 1) if line and not line.startswith("#")}
         for number, line in digests.items():
-            if not _DIGEST.fullmatch(line):  # the line itself may be a word that must not be shown
+            if not _DIGEST.fullmatch(line):  # do not print the line: it may be a slur
                 raise InputError(
                     f"{path}:{number}: not a SHA-256 digest of 64 lower-case digits; fix the line"
                 )
@@ -38,7 +38,7 @@ class Masker:
         return cls(frozenset(digests.values()))
 
     def __call__(self, word: str) -> str:
-        """Return the word, or what stands for it: ``k**e``, or stars alone for one of up to three letters."""
+        """Return the word, or its mask: ``k**e``, or only stars for a word of up to three letters."""
         lower = word.lower()
         if not any(digest(form) in self.digests for form in {lower, *variants(lower)}):
             return word
@@ -48,17 +48,17 @@ class Masker:
 
 
 def masker(digests: str | os.PathLike | None) -> Callable[[str], str]:
-    """Return what masks a word by a file of digests; without one all stay as they are."""
+    """Return a function that masks words by a file of digests; without a file it changes no word."""
     return str if digests is None else Masker.load(digests)
 
 
 def digest(word: str) -> str:
-    """Return the SHA-256 digest of a word, as the list has it."""
+    """Return the SHA-256 digest of a word in lower case, as in the list."""
     return hashlib.sha256(word.lower().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def variants(word: str) -> set[str]:
-    """Return what the singular and the plural of an English word in lower case may be, by the plain rules."""
+    """Return possible singulars and plurals of a lower-case English word, by the regular rules."""
     if _CONSONANT_Y.search(word):
         plurals = {word[:-1] + "ies"}
     else:

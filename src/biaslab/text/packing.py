@@ -1,11 +1,10 @@
-"""Scores of a BERT classifier without padding.
+"""Compute the scores of a BERT classifier without padding.
 
-In a batch of sentences most of the padded matrix is padding, and of the last layer the classifier reads one
-token alone. Here the tokens of all sentences lie end to end, sentences of one length beside each other;
-attention is computed length by length, and the last layer for the first token of every sentence. Masked
-tokens are left out, since nothing attends to them in the padded form either; the others keep their
-positions. Without dropout, tokens that have one id and position in several sentences pass the embedding and
-the first projections once.
+In a padded batch, most entries are padding, and the classifier reads only one token of the last layer. This
+module concatenates the tokens of all sentences, sorted by length. Attention is computed for each length, and
+the last layer only for the first token of every sentence. Masked tokens are omitted, because no token attends
+to them in the padded form; other tokens keep their positions. Without dropout, tokens with the same id and
+position in several sentences pass the embedding and the first projections once.
 
 Scores equal those of the padded form up to rounding; with dropout they have the same distribution.
 """
@@ -19,38 +18,38 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 Groups = tuple[tuple[int, int], ...]
-"""How many sentences there are of each length, and the length, in the order in which they lie."""
+"""Number of sentences and their length, for each length, in storage order."""
 Attend = Callable[[nn.Module, torch.Tensor, torch.Tensor, torch.Tensor, Groups], torch.Tensor]
-"""What computes the context of tokens, (q, d), from a layer's self-attention, queries (q, d), keys and values
+"""Computes the context of tokens, (q, d), from a layer's self-attention, queries (q, d), keys and values
 (t, d) of all sentences, and their groups. There is a query for every token, or one for every sentence."""
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Tokens of sentences, end to end."""
+    """Concatenated tokens of sentences."""
 
     ids: np.ndarray  # (t,) int64
     positions: np.ndarray  # (t,) int64, of the tokens in their sentences
-    groups: Groups  # sentences of each length, and the length
-    first: np.ndarray  # (n,) int64, where sentences begin, in the order in which they lie
-    place: np.ndarray  # (n,) int64, the number that each sentence has in this order
+    groups: Groups  # number of sentences of each length, and the length
+    first: np.ndarray  # (n,) int64, the first token of each sentence, in storage order
+    place: np.ndarray  # (n,) int64, the position of each sentence in storage order
 
 
 def pack(ids: np.ndarray, mask: np.ndarray) -> Packing:
-    """Lay the tokens that are not masked, as no first one is, end to end, the longest sentences first."""
+    """Concatenate the unmasked tokens, longest sentences first; no first token may be masked."""
     lengths = mask.sum(axis=1)
     order = np.argsort(-lengths, kind="stable")
     sentences, positions = np.nonzero(mask[order])
     first = np.cumsum(lengths[order]) - lengths[order]
-    different, counts = np.unique(-lengths, return_counts=True)
-    groups = tuple((int(count), int(-length)) for length, count in zip(different, counts, strict=True))
+    negative_lengths, counts = np.unique(-lengths, return_counts=True)
+    groups = tuple((int(count), int(-length)) for length, count in zip(negative_lengths, counts, strict=True))
     return Packing(ids[order[sentences], positions], positions, groups, first, np.argsort(order))
 
 
 def attend(
     attention: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, groups: Groups
 ) -> torch.Tensor:
-    """Return the context of tokens, (q, d): see `Attend`."""
+    """Return the context of tokens, (q, d); see `Attend`."""
     contexts = [
         scaled_dot_product_attention(
             *heads, dropout_p=attention.dropout.p if attention.training else 0.0, scale=attention.scaling
@@ -63,7 +62,7 @@ def attend(
 def split_heads(
     attention: nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, groups: Groups
 ) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Return queries, keys and values of each group, (sentences, heads, tokens, size of a head)."""
+    """Return queries, keys and values of each group, (sentences, heads, tokens, head size)."""
     per_sentence = len(query) == sum(count for count, _ in groups)
     parts = []
     for tensor, is_single in ((query, per_sentence), (key, False), (value, False)):
@@ -79,7 +78,7 @@ def split_heads(
 
 
 def join_heads(contexts: list[torch.Tensor]) -> torch.Tensor:
-    """Return the contexts of all tokens, (q, d), from those of each group."""
+    """Return the contexts of all tokens, (q, d), from the contexts of each group."""
     return torch.cat([context.transpose(1, 2).flatten(2).flatten(0, 1) for context in contexts])
 
 
@@ -90,10 +89,10 @@ def logits(
     attend: Attend = attend,
     whole: bool = False,
 ) -> torch.Tensor:
-    """Return the logits of a classifier, (n, classes), as the model itself does for padded sentences, (n, L).
+    """Return the logits of a classifier, (n, classes), equal to the model's for padded sentences, (n, L).
 
-    `mask` has the tokens that are seen; the first of every sentence is. With `whole` every token attends in
-    the last layer, too.
+    `mask` marks the tokens to read, including the first token of every sentence. With `whole`, every token
+    attends in the last layer also.
     """
     packed = pack(_array(ids), _array(mask).astype(bool))
     first = torch.from_numpy(packed.first).to(model.device)
@@ -110,21 +109,21 @@ def logits(
 
 
 def score(model: nn.Module, ids: torch.Tensor | np.ndarray, mask: torch.Tensor | np.ndarray) -> torch.Tensor:
-    """Return s(x), the second logit less the first one, (n,), of sentences given as for `logits`."""
+    """Return s(x), the second minus the first logit, (n,); arguments as for `logits`."""
     z = logits(model, ids, mask)
     return z[:, 1] - z[:, 0]
 
 
 def _embed(model: nn.Module, packed: Packing) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return the embeddings of the different tokens, (u, d), and which of them each token has, (t,).
+    """Return the embeddings of the distinct tokens, (u, d), and each token's row in them, (t,).
 
-    With dropout all tokens differ: there are as many embeddings as tokens, and no second part.
+    With dropout all tokens differ: there is one embedding for each token, and the second result is None.
     """
     ids, positions, source = packed.ids, packed.positions, None
     if not model.training:
         width = positions.max() + 1
-        different, source = np.unique(ids * width + positions, return_inverse=True)
-        ids, positions = np.divmod(different, width)
+        distinct, source = np.unique(ids * width + positions, return_inverse=True)
+        ids, positions = np.divmod(distinct, width)
         source = torch.from_numpy(source).to(model.device)
     ids, positions = (torch.from_numpy(a).to(model.device)[None] for a in (ids, positions))
     return model.bert.embeddings(input_ids=ids, position_ids=positions)[0], source
@@ -134,27 +133,27 @@ def _pass(
     layer: nn.Module,
     hidden: torch.Tensor,
     source: torch.Tensor | None,
-    asked: torch.Tensor | None,
+    rows: torch.Tensor | None,
     groups: Groups,
     attend: Attend,
 ) -> torch.Tensor:
-    """Return what a layer makes of all tokens, (t, d), or of those that are asked for, (n, d).
+    """Return the output of a layer for all tokens, (t, d), or for the tokens `rows`, (n, d).
 
-    `hidden` are the states of all tokens, or, with `source`, the different ones among them.
+    `hidden` has the states of all tokens or, with `source`, of the distinct tokens.
     """
     attention = layer.attention.self
     key, value = (_rows(part(hidden), source) for part in (attention.key, attention.value))
-    if asked is None:
+    if rows is None:
         query, hidden = _rows(attention.query(hidden), source), _rows(hidden, source)
     else:
-        hidden = _rows(hidden, asked if source is None else source[asked])
+        hidden = _rows(hidden, rows if source is None else source[rows])
         query = attention.query(hidden)
     context = attend(attention, query, key, value, groups)
     return layer.feed_forward_chunk(layer.attention.output(context, hidden))
 
 
 def _rows(table: torch.Tensor, source: torch.Tensor | None) -> torch.Tensor:
-    """Return rows of a table, or all; their gradients are added up in one order, fast."""
+    """Return rows of a table, or all rows; an embedding sums their gradients fast and in a fixed order."""
     return table if source is None else nn.functional.embedding(source, table)
 
 

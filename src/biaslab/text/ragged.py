@@ -1,4 +1,4 @@
-"""Sequences of unequal length, one after the other in a flat array."""
+"""Store sequences of unequal length one after the other in a flat array."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def gather(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the elements of some sequences stand in the flat array, and their offsets then."""
+    """Return the positions of the elements of sequences `rows` in the flat array, and their new offsets."""
     lengths = np.diff(offsets)[rows]
     gathered = np.concatenate([[0], np.cumsum(lengths)])
     shift = np.repeat(offsets[:-1][rows] - gathered[:-1], lengths)
@@ -17,7 +17,7 @@ def gather(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 @dataclass(frozen=True)
 class Ragged:
-    """n sequences of ids, one after the other; further arrays of a subclass have a value for each id."""
+    """n sequences of ids in a flat array; further arrays of a subclass have one value for each id."""
 
     ids: np.ndarray  # (total,) int32
     offsets: np.ndarray  # (n + 1,) int64; sequence i has the ids from offsets[i] to offsets[i + 1] - 1
@@ -27,7 +27,7 @@ class Ragged:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Ids of each sequence, (n,) int64."""
+        """Length of each sequence, (n,) int64."""
         return np.diff(self.offsets)
 
     def row(self, i: int) -> np.ndarray:
@@ -37,14 +37,14 @@ class Ragged:
     def take(self, rows: Sequence[int] | np.ndarray) -> Self:
         """Return the sequences `rows` (indexes), in this order; an index may occur twice."""
         where, offsets = gather(self.offsets, np.asarray(rows, np.int64))
-        taken = {name: array[where] for name, array in vars(self).items() if name != "offsets"}
-        return type(self)(**taken, offsets=offsets)
+        columns = {name: array[where] for name, array in vars(self).items() if name != "offsets"}
+        return type(self)(**columns, offsets=offsets)
 
     def arrays(self, prefix: str) -> dict[str, np.ndarray]:
-        """Return the arrays by the names that they have in a file of several sets."""
+        """Return the arrays under prefixed names, for a file of several sets."""
         return {f"{prefix}_{name}": array for name, array in vars(self).items()}
 
     @classmethod
     def of_arrays(cls, arrays: dict[str, np.ndarray], prefix: str) -> Self:
-        """Return what `arrays` was made from."""
+        """Return the object from the result of `arrays`."""
         return cls(*(arrays[f"{prefix}_{field.name}"] for field in fields(cls)))

@@ -1,7 +1,7 @@
 """Recurrent classifiers of texts: an LSTM or GRU, and a layer of two logits (Zhang et al. 2021, Section 5.1).
 
-The cells are those of Hochreiter and Schmidhuber (1997) with forget gates (Gers et al. 2000) and of Cho et
-al. (2014), with the weights and the order of gates of ``torch.nn.LSTM`` and ``torch.nn.GRU``:
+The LSTM is that of Hochreiter and Schmidhuber (1997) with forget gates (Gers et al. 2000), the GRU that of
+Cho et al. (2014). Weights and order of gates follow ``torch.nn.LSTM`` and ``torch.nn.GRU``:
 
 LSTM: i, f, g, o of W_ih x_t + b_ih + W_hh h_{t-1} + b_hh; i, f, o = σ(.), g = tanh(.);
 c_t = f ⊙ c_{t-1} + i ⊙ g; h_t = o ⊙ tanh(c_t).
@@ -9,8 +9,7 @@ c_t = f ⊙ c_{t-1} + i ⊙ g; h_t = o ⊙ tanh(c_t).
 GRU: r, z = σ(.) of the same sums; n = tanh(W_in x_t + b_in + r ⊙ (W_hn h_{t-1} + b_hn));
 h_t = (1 - z) ⊙ n + z ⊙ h_{t-1}.
 
-The kernels want the gates in another order, and hidden units and numbers of a vector padded with zeros
-(`pack`).
+The kernels need a different order of gates, and hidden units and vectors padded with zeros (`pack`).
 """
 
 import os
@@ -28,25 +27,25 @@ from biaslab.text._recurrent_kernels import TILE, Parameters
 from biaslab.text.words import Texts
 
 GATES = {"lstm": 4, "gru": 3}
-"""Gates of a cell by its kind."""
+"""Number of gates of a cell, by its type."""
 _ORDERS = {"lstm": ((0, 1, 3, 2), (0, 1, 3, 2)), "gru": ((2, 0, 1), (0, 1, 2))}
-"""Torch's number of each gate of the kernels' rows, for weights of inputs and of states."""
+"""Torch's gate number of each row of gates in the kernels, for input weights and for state weights."""
 
 Layer = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """W_ih, W_hh, b_ih and b_hh of a layer in torch's layout."""
 HIDDEN, DEPTH = 10, 3
-"""Units of a layer, and layers, of the paper's networks."""
+"""Number of units of a layer, and number of layers, in the paper's networks."""
 SHARE = 8192
-"""Words that make it worth to wake another thread."""
+"""Minimum number of words for each thread."""
 _LAYER = "W_ih", "W_hh", "b_ih", "b_hh"
 
 
 class Recurrent:
     """A recurrent classifier of texts, "lstm" or "gru"; a `models.TextModel`.
 
-    `vectors`, (V, d), has the vector of each word, kept as float32. Layers, from the first on, are (W_ih,
-    W_hh, b_ih, b_hh) in torch's layout: (G H, d or H), (G H, H), (G H,), (G H,); G is 4 for an LSTM and 3 for
-    a GRU. `W_out`, (2, H), and `b_out` lead from the last layer's state after the last word (zero for an
+    `vectors`, (V, d), has the vector of each word, stored as float32. `layers`, from first to last, are
+    (W_ih, W_hh, b_ih, b_hh) in torch's layout: (G H, d or H), (G H, H), (G H,), (G H,); G is 4 for an LSTM
+    and 3 for a GRU. `W_out`, (2, H), and `b_out` map the last layer's state after the last word (zero for an
     empty text) to the logits.
     """
 
@@ -69,16 +68,16 @@ class Recurrent:
 
     @property
     def hidden(self) -> int:
-        """Units of a layer, H."""
+        """Number of units of a layer, H."""
         return self.W_out.shape[1]
 
     def with_weights(self, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray) -> "Recurrent":
-        """Return a network of the same kind and vectors with other weights; errors as for this class."""
+        """Return a network of the same type and vectors with other weights; errors as for this class."""
         return Recurrent(self.kind, self.vectors, layers, W_out, b_out)
 
     @cached_property
     def _kernel_arguments(self) -> tuple[kernels.Parameters, int, np.ndarray]:
-        """Parameters, shift, and the table of what every word gives to the first layer's gates."""
+        """Parameters, shift, and the table of every word's contribution to the first layer's gates."""
         parameters, _ = pack(self.kind, self.layers, self.W_out, self.b_out)
         shift = gate_shift(self.kind, parameters)
         table = np.empty((len(self.vectors), 4 * parameters.out.shape[1]), np.float32)
@@ -89,8 +88,8 @@ class Recurrent:
     def logits(self, texts: Texts) -> np.ndarray:
         """Return the outputs before the softmax, (n, 2) float32, of n texts.
 
-        First words that a text shares with an earlier one are read once, so variants of one text are best
-        given one after the other.
+        A prefix that a text shares with an earlier text is read once, so place variants of a text next to
+        each other.
         """
         check_words(texts, self.vectors)
         out = np.empty((len(texts), 2), np.float32)
@@ -127,16 +126,16 @@ class Recurrent:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the weights (.npz), without the vectors."""
-        named = {
+        arrays = {
             f"{name}_{i}": array
             for i, layer in enumerate(self.layers)
             for name, array in zip(_LAYER, layer, strict=True)
         }
-        write_npz(path, **named, W_out=self.W_out, b_out=self.b_out)
+        write_npz(path, **arrays, W_out=self.W_out, b_out=self.b_out)
 
 
 def load_recurrent(path: str | os.PathLike, vectors: np.ndarray) -> Recurrent:
-    """Read what `Recurrent.save` wrote, to read `vectors`; the kind is told by the shapes of the arrays."""
+    """Read a network that `Recurrent.save` wrote, for `vectors`; infer its type from the shapes of arrays."""
     arrays = read_npz(path)
     n_layers = sum(name.startswith("W_ih_") for name in arrays)
     expected = {f"{name}_{i}" for name in _LAYER for i in range(n_layers)} | {"W_out", "b_out"}
@@ -173,15 +172,15 @@ def initial_recurrent(
 def pack(
     kind: str, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray
 ) -> tuple[Parameters, np.ndarray]:
-    """Return all weights as the kernels take them, and the flat array, (p,) float32, under these views."""
+    """Return all weights in the kernels' layout, as views of a flat array, and the array, (p,) float32."""
     hidden, d = W_out.shape[1], layers[0][0].shape[1]
     parameters, flat = _zeros(kind, _padded(hidden), _padded(d), len(layers))
     by_input, by_state = _ORDERS[kind]
     for i, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers):
-        _put(W_ih, by_input, parameters.inputs[i - 1] if i else parameters.first)
-        _put(W_hh, by_state, parameters.states[i])
-        _put(b_ih[:, None], by_input, parameters.input_biases[i][:, None])
-        _put(b_hh[:, None], by_state, parameters.state_biases[i][:, None])
+        _insert(W_ih, by_input, parameters.inputs[i - 1] if i else parameters.first)
+        _insert(W_hh, by_state, parameters.states[i])
+        _insert(b_ih[:, None], by_input, parameters.input_biases[i][:, None])
+        _insert(b_hh[:, None], by_state, parameters.state_biases[i][:, None])
     parameters.out[:, :hidden] = W_out
     parameters.out_bias[:] = b_out
     return parameters, flat
@@ -190,14 +189,14 @@ def pack(
 def unpack(
     kind: str, parameters: Parameters, hidden: int, d: int
 ) -> tuple[list[Layer], np.ndarray, np.ndarray]:
-    """Return the layers, W_out and b_out, copied, that `pack` makes `parameters` of; without padding."""
+    """Return copies of the layers, W_out and b_out of `parameters` without padding: the inverse of `pack`."""
     by_input, by_state = (np.argsort(order) for order in _ORDERS[kind])
     layers = [
         (
-            _taken(parameters.inputs[i - 1] if i else parameters.first, by_input, hidden, hidden if i else d),
-            _taken(parameters.states[i], by_state, hidden, hidden),
-            _taken(parameters.input_biases[i][:, None], by_input, hidden, 1)[:, 0],
-            _taken(parameters.state_biases[i][:, None], by_state, hidden, 1)[:, 0],
+            _unpad(parameters.inputs[i - 1] if i else parameters.first, by_input, hidden, hidden if i else d),
+            _unpad(parameters.states[i], by_state, hidden, hidden),
+            _unpad(parameters.input_biases[i][:, None], by_input, hidden, 1)[:, 0],
+            _unpad(parameters.state_biases[i][:, None], by_state, hidden, 1)[:, 0],
         )
         for i in range(len(parameters.states))
     ]
@@ -205,7 +204,7 @@ def unpack(
 
 
 def gate_shift(kind: str, parameters: Parameters) -> int:
-    """Return the first row of gates that products of states go to."""
+    """Return the first row of gates that receives products of states."""
     return 0 if kind == "lstm" else parameters.out.shape[1]
 
 
@@ -222,19 +221,19 @@ def _padded(n: int) -> int:
     return -(-n // TILE) * TILE
 
 
-def _put(weights: np.ndarray, order: Sequence[int], out: np.ndarray) -> None:
-    """Write the gates of `weights`, (G H, n), in another order and padded, into `out`."""
+def _insert(weights: np.ndarray, order: Sequence[int], out: np.ndarray) -> None:
+    """Write the reordered gates of `weights`, (G H, n), into the padded array `out`."""
     gates = weights.reshape(len(order), -1, weights.shape[1])[list(order)]
     out.reshape(len(order), -1, out.shape[1])[:, : gates.shape[1], : gates.shape[2]] = gates
 
 
-def _taken(weights: np.ndarray, order: np.ndarray, n: int, width: int) -> np.ndarray:
-    """Return the gates of padded weights in another order, each with `n` rows of `width` numbers."""
+def _unpad(weights: np.ndarray, order: np.ndarray, n: int, width: int) -> np.ndarray:
+    """Return the reordered gates of padded weights, each with `n` rows of `width` numbers."""
     return weights.reshape(len(order), -1, weights.shape[1])[order, :n, :width].reshape(-1, width)
 
 
 def check_words(texts: Texts, vectors: np.ndarray) -> None:
-    """Refuse texts with a word that has no vector."""
+    """Raise an error for a word without a vector."""
     if len(texts.ids) and not 0 <= texts.ids.min() <= texts.ids.max() < len(vectors):
         raise InputError(
             f"texts have the words {texts.ids.min()} to {texts.ids.max()}, but there are {len(vectors)} "
@@ -271,10 +270,10 @@ def _check(network: Recurrent) -> None:
     hidden, width = network.hidden, network.vectors.shape[1]
     for i, layer in enumerate(network.layers):
         rows = GATES[network.kind] * hidden
-        found, expected = [a.shape for a in layer], [(rows, width), (rows, hidden), (rows,), (rows,)]
-        if found != expected:
+        shapes, expected = [a.shape for a in layer], [(rows, width), (rows, hidden), (rows,), (rows,)]
+        if shapes != expected:
             raise InputError(
-                f"layer {i} has weights {found}, where an {network.kind} of {hidden} units that reads "
+                f"layer {i} has weights {shapes}, where an {network.kind} of {hidden} units that reads "
                 f"{width} numbers has {expected}; take the vectors that the network was trained with"
             )
         width = hidden

@@ -1,6 +1,6 @@
-"""Training of recurrent classifiers of texts: weighted cross entropy, Adam, shuffled batches.
+"""Train recurrent classifiers of texts: weighted cross entropy, Adam, shuffled batches.
 
-The paper states no settings of this training (Zhang et al. 2021, Section 5.1).
+The paper does not state the settings of this training (Zhang et al. 2021, Section 5.1).
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from biaslab.text.settings import NegativeWeight, RecurrentTraining
 from biaslab.text.words import Texts
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-"""Adam's decay of the means of gradients and of their squares, and what keeps its divisor from zero."""
+"""Adam's decay rates of the means of gradients and squared gradients, and the ε of its divisor."""
 COLUMNS = "epoch", "loss", "validation_loss", "validation_f1", "is_kept"
 
 Labelled = tuple[Texts, np.ndarray]
@@ -44,12 +44,11 @@ def train_recurrent(
     sample_weight: np.ndarray | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network on texts of labels 0 and 1, both of which occur; return it and a table.
+    """Train a network on texts of both labels, 0 and 1; return the network and a table.
 
-    Equal seeds give equal networks, at any number of threads. With labelled texts for `validation` the
-    network after the epoch of the least loss on them (the first of equals) is kept, without them the last
-    one. `sample_weight`, above 0, multiplies the weight of each text's label. `progress` is called with the
-    epochs done and the epochs in all.
+    Equal seeds give equal networks with any number of threads. With `validation`, the network of the (first)
+    epoch with the least validation loss is kept, otherwise the last network. `sample_weight`, above 0,
+    multiplies the weight of each text's label. `progress` receives the epochs done and in total.
 
     The table has one row an epoch: ``epoch`` (from 1), ``loss`` (mean over the epoch's steps),
     ``validation_loss`` and ``validation_f1`` (of label 1), both missing without validation, and ``is_kept``;
@@ -68,7 +67,7 @@ def train_recurrent(
             raise InputError("no text to validate with; give at least one")
     check_words(texts, start.vectors)
     training = _Training(start, settings)
-    rows, kept, least = [], start, np.inf
+    rows, best, least = [], start, np.inf
     for epoch in range(1, settings.epochs + 1):
         order = stream(seed, "recurrent training", epoch).permutation(len(texts))
         loss = training.run(texts, labels, weights, order)
@@ -78,14 +77,14 @@ def train_recurrent(
         validation_loss, f1 = _validate(network, *validation, settings) if validation else (np.nan, np.nan)
         rows.append((epoch, loss, validation_loss, f1))
         if validation is None or validation_loss < least:
-            kept, kept_epoch, least = network, epoch, validation_loss
+            best, best_epoch, least = network, epoch, validation_loss
         if progress is not None:
             progress(epoch, settings.epochs)
-    return kept, pd.DataFrame([(*row, row[0] == kept_epoch) for row in rows], columns=COLUMNS)
+    return best, pd.DataFrame([(*row, row[0] == best_epoch) for row in rows], columns=COLUMNS)
 
 
 class _Training:
-    """A network in training: its parameters, and Adam's means."""
+    """A network in training, with its parameters and Adam's means."""
 
     def __init__(self, start: Recurrent, settings: TrainingSettings) -> None:
         weights = start.kind, start.layers, start.W_out, start.b_out
@@ -119,7 +118,7 @@ class _Training:
         return loss
 
     def network(self) -> Recurrent:
-        """Return the network as it is now."""
+        """Return the current network."""
         start = self._start
         return start.with_weights(*unpack(start.kind, self._parameters, start.hidden, start.vectors.shape[1]))
 
@@ -127,13 +126,13 @@ class _Training:
 def _validate(
     network: Recurrent, texts: Texts, labels: np.ndarray, settings: TrainingSettings
 ) -> tuple[float, float]:
-    """Return the weighted mean cross entropy, and F1 of label 1 (0 where no text has it or gets it)."""
+    """Return the weighted mean cross entropy, and F1 of label 1 (0 if it is never true or predicted)."""
     z = network.logits(texts).astype(np.float64)
     gaps = np.where(labels == 1, z[:, 1] - z[:, 0], z[:, 0] - z[:, 1])
     weights = np.where(labels == 1, 1.0, settings.negative_weight)
-    found = z[:, 1] > z[:, 0]
-    n_sure = int(found.sum() + labels.sum())
-    f1 = 2.0 * int((found & (labels == 1)).sum()) / n_sure if n_sure else 0.0
+    predicted = z[:, 1] > z[:, 0]
+    total = int(predicted.sum() + labels.sum())
+    f1 = 2.0 * int((predicted & (labels == 1)).sum()) / total if total else 0.0
     return float(np.average(np.logaddexp(0.0, -gaps), weights=weights)), f1
 
 

@@ -1,4 +1,4 @@
-"""The list of the formats of labelled corpora: one row adds one. Light, as whatever a run is planned with."""
+"""List the formats of labelled corpora; add a row for a new format. Planning a run imports this module."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ class Format:
     Attributes
     ----------
     about : str
-        What its files are.
+        Type of its files.
     read : str
-        ``"MODULE:FUNCTION"`` in this folder; it takes a file and returns a table as `biaslab.text.corpora`
-        describes it, and perhaps `positive`.
+        ``"MODULE:FUNCTION"`` in this folder. The function takes a file, and optionally `positive`, and
+        returns a table as described in `biaslab.text.corpora`.
     positive : str
-        What the key ``positive`` may say of the format; empty where that key says nothing.
+        Valid values of the key ``positive``; empty if the format does not use the key.
     """
 
     about: str

@@ -1,4 +1,4 @@
-"""How well predicted labels match given ones."""
+"""Score predicted labels against true labels."""
 
 import math
 
@@ -6,10 +6,10 @@ import numpy as np
 
 
 def precision_recall_f1(predicted: np.ndarray, labels: np.ndarray) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of the positive class; 0 where a denominator is.
+    """Return precision, recall and F1 of the positive class; 0 if the denominator is 0.
 
-    As scikit-learn's ``precision_recall_fscore_support(average="binary", zero_division=0)``; but to import
-    that takes a second, which is long beside the short trainings of which a run has dozens.
+    Equal to scikit-learn's ``precision_recall_fscore_support(average="binary", zero_division=0)``. Importing
+    scikit-learn takes a second, which is long compared with the dozens of short trainings of a run.
     """
     predicted, labels = np.asarray(predicted, dtype=bool), np.asarray(labels, dtype=bool)
     hits, n_predicted, n_positive = (int(x.sum()) for x in (predicted & labels, predicted, labels))
@@ -21,10 +21,10 @@ def precision_recall_f1(predicted: np.ndarray, labels: np.ndarray) -> tuple[floa
 
 
 def chance_probability(predicted: np.ndarray, labels: np.ndarray) -> float:
-    """Return how probable so many hits were if predictions had nothing to do with labels.
+    """Return the p-value of Fisher's one-sided exact test of more hits than by chance.
 
-    The p-value of Fisher's exact test against more hits than by chance: 1 for a classifier that gives every
-    text the same label, NaN where all texts have one. In whole numbers, so that it is the same everywhere.
+    It is 1 for a classifier that gives every text the same label, and NaN if all texts have the same label.
+    Integer arithmetic makes the result identical on all machines.
     """
     predicted, labels = np.asarray(predicted, dtype=bool), np.asarray(labels, dtype=bool)
     n, n_positive, n_predicted = len(labels), int(labels.sum()), int(predicted.sum())

@@ -1,8 +1,8 @@
-"""Vectors of sentences by a BERT encoder, and how similar two sentences are by them.
+"""Compute vectors of sentences with a BERT encoder, and their similarities.
 
-As sentence encoders of the kind of all-MiniLM-L6 compute them (Reimers and Gurevych 2019): the mean of the
-last hidden states of all tokens, [CLS] and [SEP] among them, at unit length. The encoder of Zhang et al.
-2021, Section 5.2 (Cer et al. 2018) is another one, with 512 dimensions.
+A vector is the mean of the last hidden states of all tokens, including [CLS] and [SEP], scaled to unit
+length, as in sentence encoders such as all-MiniLM-L6 (Reimers and Gurevych 2019). Zhang et al. 2021 (Section
+5.2) use a different encoder with 512 dimensions (Cer et al. 2018).
 """
 
 import os
@@ -18,12 +18,12 @@ from biaslab.text.encoder import fill_by_length, load_classifier
 from biaslab.text.tokens import Tokenizer
 
 MAX_LENGTH = 256
-"""Tokens of a sentence, [CLS] and [SEP] among them, as published for all-MiniLM-L6-v2."""
+"""Maximum number of tokens of a sentence, including [CLS] and [SEP], as published for all-MiniLM-L6-v2."""
 
 
 @dataclass(frozen=True)
 class SentenceEncoder:
-    """A BERT, of which only embeddings and layers are used, that turns sentences into vectors."""
+    """A BERT that maps sentences to vectors; only its embeddings and layers are used."""
 
     model: BertClassifier
     tokenizer: Tokenizer
@@ -31,7 +31,7 @@ class SentenceEncoder:
     @classmethod
     def load(cls, folder: str | os.PathLike, device: torch.device | str = "cpu") -> "SentenceEncoder":
         """Load an encoder folder."""
-        model = load_classifier(folder, seed=0)  # draws what the file may lack and nothing here reads
+        model = load_classifier(folder, seed=0)  # draws missing tensors, which are not used here
         return cls(model.to(device), Tokenizer.load(Path(folder) / "vocab.txt"))
 
     def vectors(
@@ -42,24 +42,23 @@ class SentenceEncoder:
     ) -> np.ndarray:
         """Return the vectors of sentences, (n, d) float32, of length 1.
 
-        Of the tokens of a long sentence the first are read, as many as the encoder has positions for and
-        `MAX_LENGTH` at most. Another `batch_tokens` (tokens of a batch at most, padding included) changes
-        vectors by rounding in single precision only. `progress` is called after every batch with the
-        sentences that are done and all of them.
+        A long sentence is cut to the positions of the encoder, and to at most `MAX_LENGTH` tokens.
+        `batch_tokens` (maximum number of tokens of a batch, with padding) affects vectors only by rounding in
+        single precision. After every batch, `progress` receives the numbers of sentences done and in all.
         """
         config = self.model.config
         tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
-        found = np.empty((len(tokens), config.hidden_size), np.float32)
-        return fill_by_length(found, _pooled, self.model, tokens, self.tokenizer.pad, batch_tokens, progress)
+        out = np.empty((len(tokens), config.hidden_size), np.float32)
+        return fill_by_length(out, _pooled, self.model, tokens, self.tokenizer.pad, batch_tokens, progress)
 
 
 def similarity(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the cosines, (n,) float64, of vectors of length 1 in pairs."""
+    """Return the pairwise cosines, (n,) float64, of vectors of length 1."""
     return np.einsum("ij,ij->i", a, b, dtype=np.float64)
 
 
 def _pooled(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Return the mean of the last hidden states of tokens that are read, (n, d), at unit length."""
+    """Return the mean of the last hidden states of the tokens in the mask, (n, d), at unit length."""
     hidden = model.bert.embeddings(ids)
     for layer in model.bert.encoder.layer:
         hidden = layer(hidden, mask)

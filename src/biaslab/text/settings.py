@@ -1,4 +1,4 @@
-"""Settings that everything shares which reads texts; light, as whatever a run is planned with."""
+"""Shared settings for reading texts; imports little, because planning a run loads this module."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal

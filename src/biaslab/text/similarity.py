@@ -1,7 +1,7 @@
-"""How similar changed texts are to their originals (Zhang et al. 2021, Section 5.2, RQ2).
+"""Measure the similarity of changed texts to their originals (Zhang et al. 2021, Section 5.2, RQ2).
 
-All functions compare texts in pairs: a changed text has as many words as its original, since words are only
-ever replaced. Every pair's value depends on the pair alone.
+All functions compare texts in pairs. A changed text has as many words as its original, because words are only
+replaced. The value of a pair depends only on the pair.
 """
 
 import numpy as np
@@ -11,14 +11,14 @@ from biaslab.text.words import Texts
 
 
 def changed_words(original: Texts, changed: Texts) -> np.ndarray:
-    """Return the L0 distance of n pairs: how many words differ, (n,) int64."""
+    """Return the L0 distance of n pairs, the number of different words, (n,) int64."""
     _check(original, changed)
     differs = np.concatenate([[0], np.cumsum(original.ids != changed.ids)])
     return np.diff(differs[original.offsets])
 
 
 def vector_distance(original: Texts, changed: Texts, vectors: np.ndarray) -> np.ndarray:
-    """Return the L2 distance of n pairs over all their positions' word `vectors`, (V, d): (n,) float64."""
+    """Return the L2 distance of n pairs over the word `vectors`, (V, d), of all positions: (n,) float64."""
     _check(original, changed)
     where = np.flatnonzero(original.ids != changed.ids)
     text = np.searchsorted(original.offsets, where, side="right") - 1
@@ -45,10 +45,10 @@ def jaccard(original: Texts, changed: Texts) -> np.ndarray:
 def bleu(original: Texts, changed: Texts) -> np.ndarray:
     """Return BLEU-4 of n changed texts, with their originals as references (Papineni et al. 2002), 0 to 1.
 
-    The paper names no smoothing, without which a text that shares no four words in a row has 0. These are
-    sacrebleu's values of single sentences with exponential smoothing and effective order: the k-th order
-    without a common n-gram counts as 1 / 2^k of one, and only orders that the text is long enough for are
-    averaged over. There is no brevity penalty, since lengths are equal. It is 0 without a common word.
+    The paper names no smoothing; without smoothing, a text without four shared words in a row has 0. The
+    values equal sacrebleu's sentence scores with exponential smoothing and effective order: the k-th order
+    without a common n-gram counts as 1 / 2^k n-grams, and orders longer than the text are ignored. Equal
+    lengths need no brevity penalty. BLEU is 0 without a common word.
     """
     _check(original, changed)
     common = np.empty((len(original), N_GRAM_ORDERS), np.int32)

@@ -1,4 +1,4 @@
-"""Splits of a table of texts into parts: stratified by label, or without a group in two parts."""
+"""Split a table of texts into parts: stratified by label, or with every group in one part."""
 
 from collections.abc import Sequence
 
@@ -13,29 +13,31 @@ from biaslab.core.rng import stream
 def split_random(
     labels: ArrayLike, sizes: Sequence[tuple[int, int]], rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Draw disjoint parts, each of given numbers of texts and, among these, of positive texts (label 1)."""
+    """Draw disjoint parts; `sizes` has the numbers of texts and of positive texts (label 1) in each part."""
     labels = np.asarray(labels)
     positives, negatives = (rng.permutation(np.flatnonzero(labels == code)) for code in (1, 0))
     for n, n_positive in sizes:
         if not 0 <= n_positive <= n:
             raise InputError(f"a part of {n} texts cannot have {n_positive} positive ones; correct its size")
-    wanted = {
+    counts = {
         "positive": (len(positives), sum(n_positive for _, n_positive in sizes)),
         "negative": (len(negatives), sum(n - n_positive for n, n_positive in sizes)),
     }
-    for what, (there, asked) in wanted.items():
-        if asked > there:
-            raise InputError(f"the parts ask for {asked} {what} texts and there are {there}; ask for fewer")
+    for what, (n_there, n_asked) in counts.items():
+        if n_asked > n_there:
+            raise InputError(
+                f"the parts ask for {n_asked} {what} texts and there are {n_there}; ask for fewer"
+            )
     parts, first, second = [], 0, 0
     for n, n_positive in sizes:
-        some = positives[first : first + n_positive], negatives[second : second + n - n_positive]
+        drawn = positives[first : first + n_positive], negatives[second : second + n - n_positive]
         first, second = first + n_positive, second + n - n_positive
-        parts.append(np.sort(np.concatenate(some)))
+        parts.append(np.sort(np.concatenate(drawn)))
     return parts
 
 
 def split_shares(labels: ArrayLike, shares: Sequence[float], rng: np.random.Generator) -> list[np.ndarray]:
-    """Divide all texts by shares of sum 1, so that every part has its share of both labels; rows rise."""
+    """Divide all texts by shares of sum 1, with the same share of both labels; rows are ascending."""
     labels = np.asarray(labels)
     n_positive = int((labels == 1).sum())
     positive, negative = (np.diff(_bounds(n, shares)) for n in (n_positive, len(labels) - n_positive))
@@ -45,7 +47,7 @@ def split_shares(labels: ArrayLike, shares: Sequence[float], rng: np.random.Gene
 
 
 def split_grouped(groups: ArrayLike, shares: Sequence[float], rng: np.random.Generator) -> list[np.ndarray]:
-    """Divide texts by shares of sum 1, about, so that no group has texts in two parts; rows rise."""
+    """Divide texts by approximate shares of sum 1, with every group in one part; rows are ascending."""
     _, codes, sizes = np.unique(np.asarray(groups, dtype=str), return_inverse=True, return_counts=True)
     order = rng.permutation(len(sizes))
     middle = np.empty(len(sizes))
@@ -58,20 +60,20 @@ def split_grouped(groups: ArrayLike, shares: Sequence[float], rng: np.random.Gen
 
 
 def cut(labels: ArrayLike, n: int | None, rng: np.random.Generator) -> np.ndarray:
-    """Draw `n` texts (None: all) with the same share of positive ones, one or more of each label there is."""
+    """Draw `n` texts (None: all), keeping the share of positive texts and at least one of each label."""
     labels = np.asarray(labels)
     if n is None or n >= len(labels):
         return np.arange(len(labels))
-    there = int((labels == 1).sum())
-    least, most = min(there, 1), n - min(len(labels) - there, 1)
+    n_positive_texts = int((labels == 1).sum())
+    least, most = min(n_positive_texts, 1), n - min(len(labels) - n_positive_texts, 1)
     if most < least:
         raise InputError(f"{n} texts cannot have one of each label; take more")
-    n_positive = min(max(round(n * there / len(labels)), least), most)
+    n_positive = min(max(round(n * n_positive_texts / len(labels)), least), most)
     return split_random(labels, [(n, n_positive)], rng)[0]
 
 
 def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
-    """Return at most `limit` labelled texts, drawn with the share of positive ones kept, in their order."""
+    """Return at most `limit` labelled texts in order, drawn with the share of positive texts kept."""
     return table.iloc[cut(table["label"], limit, stream(seed, "limit"))].reset_index(drop=True)
 
 
@@ -83,7 +85,7 @@ def _checked(shares: Sequence[float]) -> np.ndarray:
 
 
 def _bounds(n: int, shares: Sequence[float]) -> np.ndarray:
-    """Return where each part of `n` things begins and the last one ends."""
+    """Return the bounds of the parts of `n` texts."""
     bounds = np.rint(np.concatenate([[0.0], np.cumsum(_checked(shares))]) * n).astype(np.int64)
     bounds[-1] = n
     return bounds

@@ -1,4 +1,4 @@
-"""WordPiece tokens of texts, as BERT's uncased models read them, in flat arrays."""
+"""Tokenize texts into WordPieces as BERT's uncased models do, stored in flat arrays."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
@@ -17,45 +17,45 @@ from biaslab.core.files import read_text
 from biaslab.text.batches import text_batches
 from biaslab.text.ragged import Ragged
 
-# The library's own threads would survive neither a fork nor a limit on threads.
+# The library's own threads do not survive a fork and ignore the limit on threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 MAX_LENGTH = 128
-"""Tokens of a text, [CLS] and [SEP] among them (Kennedy et al. 2020, published code)."""
-_BATCH = 1024  # texts that are encoded together: what the library returns of a text is large
+"""Maximum number of tokens of a text, including [CLS] and [SEP] (Kennedy et al. 2020, published code)."""
+_BATCH = 1024  # number of texts encoded together, limited because the library returns large objects
 
 
 @dataclass(frozen=True)
 class Tokens(Ragged):
     """The tokens of n texts, one text after the other; every text begins with [CLS] and ends with [SEP].
 
-    `words`, (total,) int32, has the index of the word that a token is a piece of, in ``Tokenizer.words`` of
-    the text; -1 for [CLS] and [SEP].
+    `words`, (total,) int32, has the index of each token's word in ``Tokenizer.words`` of the text; -1 for
+    [CLS] and [SEP].
     """
 
     words: np.ndarray
 
     def padded(self, rows: Sequence[int] | np.ndarray, pad: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return texts as a matrix, (k, L) int64, as wide as the longest, and which of it is no padding."""
-        taken = self.take(rows)
-        mask = np.arange(taken.lengths.max(initial=0)) < taken.lengths[:, None]
+        """Return texts as a padded matrix, (k, L) int64, and the mask of tokens; L is the greatest length."""
+        texts = self.take(rows)
+        mask = np.arange(texts.lengths.max(initial=0)) < texts.lengths[:, None]
         ids = np.full(mask.shape, pad, np.int64)
-        ids[mask] = taken.ids
+        ids[mask] = texts.ids
         return ids, mask
 
     def without(self, ids: Collection[int]) -> "Tokens":
-        """Return the texts less all tokens with one of these ids (word removal, after texts were cut)."""
+        """Return the texts without tokens in `ids` (word removal, after the texts were cut)."""
         kept = ~np.isin(self.ids, np.fromiter(ids, np.int32, len(ids)))
         offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         return Tokens(self.ids[kept], offsets, self.words[kept])
 
 
 class Tokenizer:
-    """BERT's uncased WordPiece: lower case, accents off, split at blanks and punctuation, longest pieces.
+    """BERT's uncased WordPiece: lower case, no accents, split at spaces and punctuation, longest pieces.
 
-    A text never yields a special token: "[SEP]" within a text is four or more ordinary tokens. The id of a
-    token is its place in the vocabulary; `load` reads and checks a file of them.
+    A text never yields a special token: "[SEP]" in a text becomes ordinary tokens. The id of a token is its
+    position in the vocabulary. `load` reads and checks a vocabulary file.
     """
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
@@ -73,21 +73,21 @@ class Tokenizer:
 
     @cached_property
     def is_special(self) -> np.ndarray:
-        """Which ids are no text: the five special tokens and the unused ones, (V,) bool."""
+        """Whether an id is no text: the five special tokens and the unused tokens, (V,) bool."""
         return np.array([t in SPECIAL or t.startswith("[unused") for t in self.vocabulary])
 
     def encode(self, texts: Iterable[str], max_length: int = MAX_LENGTH) -> Tokens:
-        """Return the tokens of texts, each cut to `max_length` of them, [CLS] and [SEP] included."""
-        kept, ids, words = max_length - 2, [], []
+        """Return the tokens of texts, each cut to `max_length` tokens including [CLS] and [SEP]."""
+        n_kept, ids, words = max_length - 2, [], []
         for batch in text_batches(texts, _BATCH):
             encodings = self._pieces.encode_batch(batch, add_special_tokens=False)
-            ids += [[self.cls, *e.ids[:kept], self.sep] for e in encodings]
-            words += [[-1, *e.word_ids[:kept], -1] for e in encodings]
+            ids += [[self.cls, *e.ids[:n_kept], self.sep] for e in encodings]
+            words += [[-1, *e.word_ids[:n_kept], -1] for e in encodings]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in ids], dtype=np.int64)])
         return Tokens(_flat(ids, offsets[-1]), offsets, _flat(words, offsets[-1]))
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens texts have as a whole, [CLS] and [SEP] included."""
+        """Return the number of tokens of each uncut text, including [CLS] and [SEP]."""
         return [len(e.ids) + 2 for e in self._pieces.encode_batch(list(texts), add_special_tokens=False)]
 
     def pieces(self, text: str) -> list[str]:
@@ -95,7 +95,7 @@ class Tokenizer:
         return self._pieces.encode(text, add_special_tokens=False).tokens
 
     def words(self, text: str) -> list[str]:
-        """Return the words that a text's pieces are pieces of: lower case, punctuation apart."""
+        """Return the words before the split into pieces: lower case, punctuation separate."""
         normal = self._pieces.normalizer.normalize_str(text)
         return [word for word, _ in self._pieces.pre_tokenizer.pre_tokenize_str(normal)]
 
@@ -106,18 +106,18 @@ def _flat(rows: list[list[int]], total: int) -> np.ndarray:
 
 def _read_vocabulary(path: Path) -> list[str]:
     vocabulary = read_text(path, "vocab.txt with one token a line").removesuffix("\n").split("\n")
-    seen: dict[str, int] = {}
+    lines: dict[str, int] = {}
     for line, token in enumerate(vocabulary, 1):
         if not token.strip():
             raise InputError(f"{path}, line {line}: empty; write one token a line")
-        if token in seen:
-            raise InputError(f"{path}, line {line}: '{token}' stands on line {seen[token]} too; remove one")
+        if token in lines:
+            raise InputError(f"{path}, line {line}: '{token}' stands on line {lines[token]} too; remove one")
         if token != token.lower() and not token.startswith("["):
             raise InputError(
                 f"{path}, line {line}: '{token}' has a capital; choose an encoder that is uncased"
             )
-        seen[token] = line
-    missing = [token for token in SPECIAL if token not in seen]
+        lines[token] = line
+    missing = [token for token in SPECIAL if token not in lines]
     if missing:
         raise InputError(f"{path}: token {missing[0]} is missing; name the vocab.txt of a BERT")
     return vocabulary

@@ -1,4 +1,4 @@
-"""Words of texts, and their vectors: what recurrent networks read (Zhang et al. 2021, Section 5.1)."""
+"""Words of texts and their vectors, the inputs of recurrent networks (Zhang et al. 2021, Section 5.1)."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def split_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Texts(Ragged):
-    """n texts as word ids, rows of a `Lexicon`, one text after the other."""
+    """n texts as word ids, which are rows of a `Lexicon`, one text after the other."""
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int] | np.ndarray]) -> "Texts":
@@ -36,12 +36,12 @@ class Texts(Ragged):
         return (self.row(i) for i in range(len(self)))
 
     def keys(self) -> list[bytes]:
-        """Return one key a text; texts have equal keys if and only if they have the same words in order."""
+        """Return one key a text; keys are equal if and only if texts have the same words in order."""
         return [row.tobytes() for row in self]
 
 
 def concatenate(parts: Sequence[Texts]) -> Texts:
-    """Return several sets of texts as one, in their order."""
+    """Concatenate several sets of texts, in order."""
     offsets, end = [np.zeros(1, np.int64)], 0
     for part in parts:
         offsets.append(part.offsets[1:] + end)
@@ -81,7 +81,7 @@ class Lexicon:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Lexicon":
-        """Read what `save` wrote."""
+        """Read a lexicon that `save` wrote."""
         arrays = read_npz(path, _KEYS)
         words = tuple(arrays["words"].tobytes().decode("utf-8").split("\n"))
         if not len(words) == len(arrays["vectors"]) == len(arrays["is_known"]):
@@ -92,7 +92,7 @@ class Lexicon:
 def build_lexicon(
     vector_words: Sequence[str], vectors: np.ndarray, further: Iterable[Iterable[str]] = ()
 ) -> Lexicon:
-    """Return the lexicon of an embedding, whose words keep their rows, and of further words, sorted."""
+    """Return the lexicon of an embedding (its words keep their rows) and of `further` words, sorted."""
     known = set(vector_words)
     others = sorted({word for words in further for word in words} - known)
     vectors = np.asarray(vectors, np.float32)

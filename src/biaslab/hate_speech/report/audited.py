@@ -1,4 +1,4 @@
-"""The answer to whether naming a group changes what a classifier of texts says: lines, page and numbers."""
+"""Report whether naming a group changes the output of a text classifier: lines, page and numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +15,11 @@ from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE, macro_accurac
 from biaslab.text.casing import MAX_WORDS
 
 N_TERMS = 30
-"""Identifiers that the page shows; the JSON file has them all."""
+"""Maximum number of identifiers on the page; the JSON file has all of them."""
 
 N_WORDS = 15
 N_FEW = 8
-"""Terms of too few texts that a line names."""
+"""Maximum number of terms with too few texts that a line names."""
 
 _ROUNDING = 1e-9
 _MEASURES = {
@@ -43,7 +43,7 @@ def answer(
     notes: Sequence[str] = (),
     news: Path | None = None,
 ) -> Answer:
-    """Say what an audit found; `notes` say how model and texts were read, and follow the accuracy."""
+    """Return the report of an audit; `notes`, on the model and the texts, follow the accuracy."""
     lines, sections = [_accuracy_line(found), *notes], []
     if found.identifiers is not None:
         lines += [_alarm_line(found, positive), *_term_lines(found)]
@@ -97,15 +97,15 @@ def answer(
     )
 
 
-def _accuracy_line(found: Audited) -> str:
-    """Say how often a classifier is right, and how often the more frequent label alone would be."""
-    if found.metrics is not None:
-        of = found.metrics.set_index("measure")
-        row, n_positive = of.loc["accuracy"], int(of.loc["recall", "n"])
-        hits, n, what = int(row["hits"]), int(row["n"]), "texts"
-    elif found.hatecheck is not None:
-        table = found.hatecheck
-        hits, n, what = int(table["passed"].sum()), int(table["n"].sum()), "HateCheck cases"
+def _accuracy_line(audit: Audited) -> str:
+    """Return the line of a classifier's accuracy, compared with the share of the more frequent label."""
+    if audit.metrics is not None:
+        measures = audit.metrics.set_index("measure")
+        row, n_positive = measures.loc["accuracy"], int(measures.loc["recall", "n"])
+        hits, n, unit = int(row["hits"]), int(row["n"]), "texts"
+    elif audit.hatecheck is not None:
+        table = audit.hatecheck
+        hits, n, unit = int(table["passed"].sum()), int(table["n"].sum()), "HateCheck cases"
         n_positive = int(table.loc[table["is_hateful"], "n"].sum())
     else:
         return "No labelled texts are given: how often the classifier is right is not known."
@@ -113,31 +113,31 @@ def _accuracy_line(found: Audited) -> str:
     majority = max(n_positive, n - n_positive) / n
     doubt = " No better than that: check --positive and the reading below." if hits / n <= majority else ""
     return (
-        f"Of {n:,} {what} {hits / n:.1%} are answered as labelled ({low:.1%} to {high:.1%}); {majority:.1%}"
+        f"Of {n:,} {unit} {hits / n:.1%} are answered as labelled ({low:.1%} to {high:.1%}); {majority:.1%}"
         f" have the more frequent label.{doubt}"
     )
 
 
-def _alarm_line(found: Audited, positive: str) -> str:
-    of = found.metrics.set_index("measure")
-    rate = of.loc["false_positive_rate"]
+def _alarm_line(audit: Audited, positive: str) -> str:
+    measures = audit.metrics.set_index("measure")
+    rate = measures.loc["false_positive_rate"]
     line = (
         f"{rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}, false alarms"
-        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {of.loc['auc', 'value']:.3f}."
+        f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {measures.loc['auc', 'value']:.3f}."
     )
-    if found.is_reversed:
+    if audit.is_reversed:
         line += " Harmless texts score higher than others: the classes may be swapped; check --positive."
     return line
 
 
-def _term_lines(found: Audited) -> list[str]:
-    table = found.identifiers[~found.identifiers["identifier"].isin([ANY, NONE])]
-    plain = found.identifiers.set_index("identifier").loc[NONE]
-    if not table["n_negative"].any() or not plain["n_negative"]:
+def _term_lines(audit: Audited) -> list[str]:
+    all_terms = audit.identifiers[~audit.identifiers["identifier"].isin([ANY, NONE])]
+    plain = audit.identifiers.set_index("identifier").loc[NONE]
+    if not all_terms["n_negative"].any() or not plain["n_negative"]:
         return ["No harmless text names a group, or all do, so that false alarms cannot be compared."]
-    told = table[table["n_negative"] > 0]
-    worst = told.loc[told["difference_low"].idxmax()]  # the clearest, not that of the fewest texts
-    clear = told[_differs(told)]
+    terms = all_terms[all_terms["n_negative"] > 0]
+    worst = terms.loc[terms["difference_low"].idxmax()]  # by lower bound, so that few texts do not win
+    clear = terms[_differs(terms)]
     lines = [
         f"Harmless texts that name {worst['identifier']} are false alarms in"
         f" {worst['false_positive_rate']:.1%} of {worst['n_negative']:,.0f} ({worst['ci_low']:.1%} to"
@@ -146,12 +146,12 @@ def _term_lines(found: Audited) -> list[str]:
         f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the clearest of all terms;"
         f" {_clear_terms(clear)}."
     ]
-    can_tell = told[told["least_difference"].notna()]
-    unclear = can_tell[~can_tell["identifier"].isin(clear["identifier"])]
+    powered = terms[terms["least_difference"].notna()]
+    unclear = powered[~powered["identifier"].isin(clear["identifier"])]
     if len(unclear):
         low, high = (
-            unclear.loc[of]
-            for of in (unclear["least_difference"].idxmin(), unclear["least_difference"].idxmax())
+            unclear.loc[index]
+            for index in (unclear["least_difference"].idxmin(), unclear["least_difference"].idxmax())
         )
         span = (
             f"{low['least_difference']:+.1%} ({low['identifier']}, {low['n_negative']:,.0f} harmless texts)"
@@ -161,7 +161,7 @@ def _term_lines(found: Audited) -> list[str]:
         lines.append(
             f"For terms without one these texts would show, four times in five, a difference of {span}."
         )
-    few = table[~table["identifier"].isin(can_tell["identifier"])]
+    few = all_terms[~all_terms["identifier"].isin(powered["identifier"])]
     if len(few):
         listed_few = ", ".join(
             f"{row.identifier} ({row.n_negative:,.0f} harmless of {row.n:,.0f})"
@@ -169,20 +169,20 @@ def _term_lines(found: Audited) -> list[str]:
         )
         more = f", and {len(few) - N_FEW:,} more" if len(few) > N_FEW else ""
         lines.append(f"Too few texts to tell: {listed_few}{more}.")
-    with_area = told[told["bpsn_auc"].notna()]
+    with_area = terms[terms["bpsn_auc"].notna()]
     if len(with_area):
         lines.append(_area_line(with_area))
     return lines
 
 
 def _differs(table: pd.DataFrame) -> pd.Series:
-    """Tell which rows differ: by a p-value that counts all of them, and by an interval that leaves out 0."""
+    """Return which rows differ: the p-value (adjusted for all rows) is small and the interval excludes 0."""
     is_apart = (table["difference_low"] > 0) | (table["difference_high"] < 0)
     return (table["p_value"] <= SIGNIFICANT) & is_apart & (table["n_negative"] >= MIN_MEMBERS)
 
 
 def _clear_terms(clear: pd.DataFrame) -> str:
-    """Name the terms whose false alarms differ, all comparisons counted."""
+    """List the terms with a different rate of false alarms, after adjustment for all comparisons."""
     parts = [
         f"{word} for {', '.join(part['identifier'])}"
         for word, part in (
@@ -199,93 +199,94 @@ def _area_line(table: pd.DataFrame) -> str:
     if np.isfinite(least["bpsn_auc_low"]):
         interval = f" ({least['bpsn_auc_low']:.3f} to {least['bpsn_auc_high']:.3f})"
     is_clear = least["bpsn_p_value"] <= SIGNIFICANT
-    told = "" if is_clear else f"; {_would_be_told(least['bpsn_least'])}"
+    least_gap = "" if is_clear else f"; {_least_effect(least['bpsn_least'])}"
     return (
         f"BPSN AUC is least for {least['identifier']}, {least['bpsn_auc']:.3f}{interval}: so often a hateful"
         " text that does not name it scores higher than a harmless one that does; 0.5 is guessing. Harmless"
         f" texts that name it score {'clearly' if is_clear else 'not clearly'} otherwise than those that name"
-        f" nobody (p = {least['bpsn_p_value']:.3f}, all terms counted{told})."
+        f" nobody (p = {least['bpsn_p_value']:.3f}, all terms counted{least_gap})."
     )
 
 
-def _swap_line(found: Audited) -> str:
-    of = found.swapped
-    told = found.swaps[found.swaps["change"].notna()]
+def _swap_line(audit: Audited) -> str:
+    stats = audit.swapped
+    changes = audit.swaps[audit.swaps["change"].notna()]
     line = (
-        f"Swaps: {of['n_changed']:,} of {of['n']:,} texts that name a group ({of['share']:.1%},"
-        f" {of['low']:.1%} to {of['high']:.1%}) get another answer where another group stands in its place"
+        f"Swaps: {stats['n_changed']:,} of {stats['n']:,} texts that name a group ({stats['share']:.1%},"
+        f" {stats['low']:.1%} to {stats['high']:.1%}) get another answer where another group stands in its"
+        " place"
     )
-    top = told.loc[told["change"].abs().idxmax()]
+    top = changes.loc[changes["change"].abs().idxmax()]
     verb = "raises" if top["change"] > 0 else "lowers"
     change = f"{top['change']:+.3f} in the mean ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
     if top["change_low"] > 0 or top["change_high"] < 0:
         return f"{line}; {top['term']} {verb} the probability most, by {change}."
-    if told["change"].abs().max() < _ROUNDING:
+    if changes["change"].abs().max() < _ROUNDING:
         return f"{line}; no term changes the mean probability."
     return (
         f"{line}; no term clearly changes the probability: most {top['term']}, by {change};"
-        f" {_would_be_told(top['least'])}."
+        f" {_least_effect(top['least'])}."
     )
 
 
-def _would_be_told(value: float) -> str:
+def _least_effect(value: float) -> str:
     return f"{value:.3f} would be told four times in five" if np.isfinite(value) else "too few to tell"
 
 
-def _word_line(found: Audited) -> str:
-    top = _often(found.words).iloc[0]
+def _word_line(audit: Audited) -> str:
+    top = _frequent_words(audit.words).iloc[0]
     line = (
-        f"Words: of {found.n_explained:,} false alarms the probability falls most where '{top['word']}' is"
+        f"Words: of {audit.n_explained:,} false alarms the probability falls most where '{top['word']}' is"
         f" left out, by {top['change']:.3f} in the mean of {top['n']:,}"
     )
     if np.isfinite(top["change_low"]):
         line += f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
     if not top["change_low"] > 0:
-        line += f", not clearly: {_would_be_told(top['least'])}"
-    terms = found.words[found.words["is_identifier"]]
+        line += f", not clearly: {_least_effect(top['least'])}"
+    terms = audit.words[audit.words["is_identifier"]]
     if len(terms) and not top["is_identifier"]:
         best = terms.iloc[0]
         line += f"; of identity terms, '{best['word']}', by {best['change']:.3f} in the mean of {best['n']:,}"
-    if found.n_shortened:
+    if audit.n_shortened:
         line += (
-            f"; {found.n_shortened:,} of these texts are longer than {MAX_WORDS} words, of which the first"
+            f"; {audit.n_shortened:,} of these texts are longer than {MAX_WORDS} words, of which the first"
             f" {MAX_WORDS} and the identity terms are left out"
         )
     return f"{line}."
 
 
-def _often(words: pd.DataFrame) -> pd.DataFrame:
-    """Return the words of several texts, of all where no word is in several."""
+def _frequent_words(words: pd.DataFrame) -> pd.DataFrame:
+    """Return the words that occur in several texts, or all words if none does."""
     several = words[words["n"] > 1]
     return words if several.empty else several
 
 
-def _template_line(found: Audited) -> str:
-    terms = found.templates[found.templates["is_identifier"]]
+def _template_line(audit: Audited) -> str:
+    terms = audit.templates[audit.templates["is_identifier"]]
     top, alarms = terms.iloc[0], int(terms["n_positive"].sum())
     doubt = ""
     if not top["difference_low"] > 0 and terms["difference"].abs().max() > _ROUNDING:
-        doubt = f", no clear difference; {_would_be_told(top['least'])}"
+        doubt = f", no clear difference; {_least_effect(top['least'])}"
     return (
         f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms;"
         f" {top['word']} scores highest, {top['mean']:.3f} in the mean, {top['difference']:+.3f}"
         f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) against neutral words{doubt}; two"
-        f" groups differ by {found.spread['gap']:.3f} in the mean."
+        f" groups differ by {audit.spread['gap']:.3f} in the mean."
     )
 
 
 def _hatecheck_line(table: pd.DataFrame) -> str:
     worst = table.loc[table["rate"].idxmin()]
-    kinds = table.groupby("is_hateful")[["passed", "n"]].sum()
-    rates = {bool(kind): row["passed"] / row["n"] for kind, row in kinds.iterrows()}
+    sums = table.groupby("is_hateful")[["passed", "n"]].sum()
+    rates = {bool(is_hateful): row["passed"] / row["n"] for is_hateful, row in sums.iterrows()}
     parts = [
-        f"{rates[kind]:.1%} of the {name} cases"
-        for kind, name in ((True, "hateful"), (False, "harmless"))
-        if kind in rates
+        f"{rates[is_hateful]:.1%} of the {name} cases"
+        for is_hateful, name in ((True, "hateful"), (False, "harmless"))
+        if is_hateful in rates
     ]
     doubt = ""
     if not (table["p_value"] <= SIGNIFICANT).any():
-        doubt = f"; functionalities do not clearly differ: {_would_be_told(worst['least_difference'])}"
+        doubt = f"; functionalities do not clearly differ: {_least_effect(worst['least_difference'])}"
     return (
         f"HateCheck: right in {' and '.join(parts)}; worst in {worst['functionality']}, {worst['rate']:.1%}"
         f" of {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}){doubt}."
@@ -307,11 +308,11 @@ def _n_news(news: pd.DataFrame) -> int:
     return int(news.loc[news["identifier"].isin([ANY, NONE]), "n"].sum())
 
 
-def _shown(found: Audited) -> pd.DataFrame:
-    table = found.identifiers
-    aside = table["identifier"].isin([ANY, NONE])
-    terms = table[~aside].sort_values("difference", ascending=False, kind="stable")
-    return pd.concat([terms.head(N_TERMS), table[aside]], ignore_index=True)
+def _shown_terms(audit: Audited) -> pd.DataFrame:
+    table = audit.identifiers
+    is_pooled = table["identifier"].isin([ANY, NONE])
+    terms = table[~is_pooled].sort_values("difference", ascending=False, kind="stable")
+    return pd.concat([terms.head(N_TERMS), table[is_pooled]], ignore_index=True)
 
 
 def _metrics(metrics: pd.DataFrame) -> Section:
@@ -347,8 +348,8 @@ def _news(news: pd.DataFrame) -> Section:
     )
 
 
-def _rates(found: Audited) -> Section:
-    shown = _shown(found)
+def _rates(audit: Audited) -> Section:
+    shown = _shown_terms(audit)
     templates = {
         "Identifier": "{identifier}",
         "Texts": "{n:,}",
@@ -383,8 +384,8 @@ def _rates(found: Audited) -> Section:
     )
 
 
-def _areas(found: Audited) -> Section:
-    shown = _shown(found)
+def _areas(audit: Audited) -> Section:
+    shown = _shown_terms(audit)
     shown = shown[~shown["identifier"].eq(NONE)]
     templates = {"Identifier": "{identifier}"} | {
         title: f"{{{name}:.3f}} ({{{name}_low:.3f}} to {{{name}_high:.3f}})" for name, title in _AREAS.items()
@@ -405,8 +406,8 @@ def _areas(found: Audited) -> Section:
     )
 
 
-def _swaps(found: Audited) -> Section:
-    shown = found.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS)
+def _swaps(audit: Audited) -> Section:
+    shown = audit.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS)
     templates = {
         "In place of others": "{term}",
         "Texts": "{n:,}",
@@ -428,14 +429,14 @@ def _swaps(found: Audited) -> Section:
         ),
         listed(shown, "{term} {change:+.3f}"),
         text_columns(shown, templates),
-        f"Of {found.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn); a term takes the case of the one in"
+        f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn); a term takes the case of the one in"
         " whose place it stands. Bars: intervals by Student's t, over texts, that hold together in 95%.",
     )
 
 
-def _words(found: Audited) -> Section:
-    shown = _often(found.words).head(N_WORDS)
-    terms = found.words[found.words["is_identifier"] & ~found.words["word"].isin(shown["word"])]
+def _words(audit: Audited) -> Section:
+    shown = _frequent_words(audit.words).head(N_WORDS)
+    terms = audit.words[audit.words["is_identifier"] & ~audit.words["word"].isin(shown["word"])]
     shown = pd.concat([shown, terms.head(N_TERMS)], ignore_index=True)
     shown = shown.assign(kind=np.where(shown["is_identifier"], "identity term", ""))
     templates = {
@@ -447,7 +448,7 @@ def _words(found: Audited) -> Section:
     return Section(
         "What makes false alarms",
         [
-            f"Of {found.n_explained:,} harmless texts called hateful (at most {MAX_EXPLAINED}, drawn)"
+            f"Of {audit.n_explained:,} harmless texts called hateful (at most {MAX_EXPLAINED}, drawn)"
             " each word is left out by itself: how much does the probability fall (occlusion)? This works for"
             " any classifier. Sampling and occlusion (SOC), which also changes a word's neighbours by a"
             " language model, is not on this page: biaslab hate-speech explain has it, for the folder of an"
@@ -467,8 +468,8 @@ def _words(found: Audited) -> Section:
     )
 
 
-def _templates(found: Audited) -> Section:
-    shown = found.templates.head(N_TERMS)
+def _templates(audit: Audited) -> Section:
+    shown = audit.templates.head(N_TERMS)
     templates = {
         "Word": "{word}",
         "Mean": "{mean:.3f}",
@@ -520,7 +521,7 @@ def _hatecheck(table: pd.DataFrame) -> Section:
     )
 
 
-def _limits(found: Audited) -> list[str]:
+def _limits(audit: Audited) -> list[str]:
     limits = [
         "Only the identity terms that you name are looked at, as whole words; other names of groups, and"
         " hints, are not.",
@@ -533,8 +534,8 @@ def _limits(found: Audited) -> list[str]:
         "Intervals take texts for independent draws. One that includes no difference is no proof that there"
         " is none.",
     ]
-    if found.identifiers is None:
+    if audit.identifiers is None:
         limits.insert(0, "No labelled texts were given: nothing is known of how right the answers are.")
-    if found.hatecheck is None:
+    if audit.hatecheck is None:
         limits.append("HateCheck was not asked: give its cases with --hatecheck.")
     return limits

@@ -1,4 +1,4 @@
-"""The tables of explanations: what regularization and quirks do to those of identifiers."""
+"""Build the tables of explanations: the effect of regularization and quirks on those of identifiers."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ _MEASURES = {
 
 
 def attributions(units: Sequence[Results]) -> Table:
-    """Return the mean importance of identifiers by method, paired with the encoder without regularization."""
+    """Return the mean importance of identifiers by method, paired with the unregularized encoder."""
     phi = phi_by_seed(read_all(units, "attributions"))
     phi = of_methods(phi, is_plain)
     keys = ["corpus", "explanation", "method"]
@@ -71,16 +71,16 @@ def attributions(units: Sequence[Results]) -> Table:
 
 
 def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
-    """Average the importance of identifiers over their occurrences, in each training."""
+    """Average the importance of identifiers over their occurrences in each training."""
     keys, values = ["corpus", "explanation", "method", "seed"], ["mean_phi", _PHI]
-    known = data[data["n"] > 0]
-    sums = known.assign(**{value: known["n"] * known[value] for value in values})
-    found = sums.groupby(keys, sort=False)[["n", *values]].sum().reset_index()
-    return found.assign(**{value: found[value] / found["n"] for value in values})
+    counted = data[data["n"] > 0]
+    sums = counted.assign(**{value: counted["n"] * counted[value] for value in values})
+    table = sums.groupby(keys, sort=False)[["n", *values]].sum().reset_index()
+    return table.assign(**{value: table[value] / table["n"] for value in values})
 
 
 def ablation(units: Sequence[Results]) -> Table:
-    """Return what each quirk of the published code is worth."""
+    """Return the effect of each quirk of the published code."""
     data = quirks(read_all(units, "metrics"), read_all(units, "attributions"))
     named = data.assign(title=data["method"].map(title), quirk=data["method"].map(quirk_title))
     shown = {"Corpus": "{corpus}", "Method": "{title}", "Quirk": "{quirk}", "Pairs": "{n_pairs:.0f}"}
@@ -99,11 +99,11 @@ def ablation(units: Sequence[Results]) -> Table:
 
 
 def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
-    """Compare methods with quirks of the published code with the same without, seed by seed.
+    """Compare each method with and without quirks of the published code, seed by seed.
 
-    Columns corpus, method (those with quirks, and before them those without), n_pairs (seeds that both have)
-    and, for each VALUE of `_MEASURES`, its mean over the seeds ``VALUE`` and the mean change
-    ``VALUE_difference`` with ``VALUE_ci_low``, ``VALUE_ci_high``.
+    Columns: corpus, method (methods without quirks precede those with quirks), n_pairs (shared seeds). For
+    each VALUE of `_MEASURES`, ``VALUE`` is the mean over the seeds. ``VALUE_difference`` is the mean change,
+    with the bounds ``VALUE_ci_low`` and ``VALUE_ci_high``.
     """
     keys, values = ["corpus", "method", "seed"], list(_MEASURES)
     phi = phi_by_seed(attributions).pivot(index=keys, columns="explanation", values=_PHI)
@@ -112,16 +112,16 @@ def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
     table["baseline"] = table["method"].map(lambda method: split_name(method)[0])
     has_quirk = table["method"] != table["baseline"]
     ablated = table.loc[has_quirk, ["corpus", "baseline"]].drop_duplicates()
-    found = table.merge(ablated).groupby(keys[:2], sort=False)[values].mean().reset_index()
+    results = table.merge(ablated).groupby(keys[:2], sort=False)[values].mean().reset_index()
     pairs = []
     for value in values:
         change = paired(table[has_quirk], table, keys[:2], value)
         pairs.append(change[[*keys[:2], "n_pairs"]])
-        found = found.merge(change.drop(columns=["n_pairs", "n_lower"]), on=keys[:2], how="left")
+        results = results.merge(change.drop(columns=["n_pairs", "n_lower"]), on=keys[:2], how="left")
     most = stacked(pairs).groupby(keys[:2], sort=False)["n_pairs"].max().reset_index()
-    found = found.merge(most, on=keys[:2], how="left")
+    results = results.merge(most, on=keys[:2], how="left")
     ends = ("", "_difference", "_ci_low", "_ci_high")
-    return found[[*keys[:2], "n_pairs", *(f"{value}{end}" for value in values for end in ends)]]
+    return results[[*keys[:2], "n_pairs", *(f"{value}{end}" for value in values for end in ends)]]
 
 
 def _counts(k: pd.Series, n: pd.Series) -> list[str]:
@@ -131,18 +131,18 @@ def _counts(k: pd.Series, n: pd.Series) -> list[str]:
 N_WORDS = 20
 """Words of each list of Table 2."""
 N_LARGEST = 150
-"""Weights of a linear model among which identifiers are counted."""
+"""Number of largest weights of a linear model among which identifiers are counted."""
 BEFORE, AFTER = "before", "after"
 _IDENTIFIER = "†"
 
 
 def word_importance(unit: Results) -> Table:
-    """Return the most important words before and after regularization, with the change of rank (Table 2)."""
-    found = rank_changes(read(unit, "importance"))
+    """Return the most important words before and after regularization, with changes of rank (Table 2)."""
+    changes = rank_changes(read(unit, "importance"))
     if not unit.option("unmask"):
         masked = Masker.load(unit.file("masked_words"))
-        found["word"] = found["word"].map(masked)
-    shown = _side_by_side(found)
+        changes["word"] = changes["word"].map(masked)
+    shown = _side_by_side(changes)
     note = (
         f"The {N_WORDS} words with the largest mean φ (SOC, Equation 1) on test sentences, under the encoder"
         " without and with regularization, and by how many places regularization moves them: up is positive."
@@ -150,14 +150,14 @@ def word_importance(unit: Results) -> Table:
     )
     if not unit.option("unmask"):
         note += " Slurs are masked."
-    return Table(found, shown, "Most important words", note)
+    return Table(changes, shown, "Most important words", note)
 
 
 def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
-    """Return the first words of every regularized method and of the encoder without, and their moves.
+    """Return the top words of the unregularized encoder and of every regularized method, and rank changes.
 
-    The method is the regularized one ("" when there is none). rank_change is before minus after: positive for
-    a word that rose; missing where the other classifier has not explained the word.
+    Column method names the regularized method ("" if there is none). rank_change is the rank before minus the
+    rank after, so it is positive for rising words. It is missing for words explained by one classifier only.
     """
     plain = of_methods(importance, is_plain)
     methods = [method for method in plain["method"].unique() if method != VANILLA]
@@ -166,23 +166,23 @@ def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for method in methods or [""]:
         after = plain[plain["method"] == method]
-        for name, own in ((BEFORE, before), (AFTER, after)):
-            top = own.sort_values("rank", kind="stable").head(N_WORDS)[columns]
+        for name, words in ((BEFORE, before), (AFTER, after)):
+            top = words.sort_values("rank", kind="stable").head(N_WORDS)[columns]
             top = top.assign(method=method, list=name, place=range(1, len(top) + 1))
             top["rank_before"] = top["word"].map(before.set_index("word")["rank"]).astype(float)
             top["rank_after"] = top["word"].map(after.set_index("word")["rank"]).astype(float)
             parts.append(top)
-    found = stacked(parts)
-    found["rank_change"] = found["rank_before"] - found["rank_after"]
-    return found[["method", "list", "place", *columns, "rank_before", "rank_after", "rank_change"]]
+    table = stacked(parts)
+    table["rank_change"] = table["rank_before"] - table["rank_after"]
+    return table[["method", "list", "place", *columns, "rank_before", "rank_after", "rank_change"]]
 
 
 def identifiers(units: Sequence[Results]) -> Table:
-    """Return the group identifiers with their weights and ranks in our linear model (Tables 3 and 4)."""
+    """Return the weights and ranks of group identifiers in our linear model (Tables 3 and 4)."""
     weights = read_all(units, "linear_weights")
-    own = weights.loc[weights["is_identifier"], ["corpus", "term", "weight", "rank", "n_features"]]
-    parts = [part.sort_values("rank", kind="stable") for _, part in own.groupby("corpus", sort=False)]
-    data = stacked(parts or [own])
+    terms = weights.loc[weights["is_identifier"], ["corpus", "term", "weight", "rank", "n_features"]]
+    parts = [part.sort_values("rank", kind="stable") for _, part in terms.groupby("corpus", sort=False)]
+    data = stacked(parts or [terms])
     shown = {
         "Corpus": "{corpus}",
         "Identifier": "{term}",
@@ -202,16 +202,16 @@ def identifiers(units: Sequence[Results]) -> Table:
     return Table(data, text_columns(data, shown), title_, note)
 
 
-def _side_by_side(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the text of Table 2: in each row a word before, and one after regularization."""
-    marked = found["word"] + found["is_identifier"].map({True: _IDENTIFIER, False: ""})
-    change = found["rank_change"].map(lambda x: MISSING if pd.isna(x) else f"{x:+.0f}")
-    phi = found["mean_phi"].map("{:.2f}".format)
-    cells = found.assign(marked=marked, change=change, phi=phi)
+def _side_by_side(changes: pd.DataFrame) -> pd.DataFrame:
+    """Return the text of Table 2; each row has a word before and a word after regularization."""
+    words = changes["word"] + changes["is_identifier"].map({True: _IDENTIFIER, False: ""})
+    change = changes["rank_change"].map(lambda x: MISSING if pd.isna(x) else f"{x:+.0f}")
+    phi = changes["mean_phi"].map("{:.2f}".format)
+    cells = changes.assign(marked=words, change=change, phi=phi)
     keys, columns = ["method", "place"], ["marked", "phi", "change"]
     before, after = (cells.loc[cells["list"] == name, [*keys, *columns]] for name in (BEFORE, AFTER))
     wide = before.merge(after, on=keys, how="outer", suffixes=("_before", "_after"))
-    order = list(found["method"].unique())
+    order = list(changes["method"].unique())
     wide = wide.sort_values("method", key=lambda x: x.map(order.index), kind="stable")
     wide["title"] = wide["method"].map(lambda method: title(method) if method else MISSING)
     templates = {

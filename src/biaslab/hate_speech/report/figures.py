@@ -1,4 +1,4 @@
-"""The figures of classifiers, of all corpora together (Kennedy et al. 2020)."""
+"""Draw the figures of classifiers over all corpora (Kennedy et al. 2020)."""
 
 import math
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ _KINDS = {
     "soc": plot.VERMILLION,
     "ear": plot.GREEN,
 }
-_STRENGTHS = ("o", "s", "^", "D", "v")  # marks of one kind of method with several strengths
+_STRENGTHS = ("o", "s", "^", "D", "v")  # marks of the strengths of one method family
 _REMOVAL = {"f1": "F1 on the test set (%)", "news_accuracy": "Accuracy on news (%)"}
 
 
 def draw_removal(units: Sequence[Results], stem: Path) -> None:
-    """Draw F1 and news accuracy of the bag of words against the identifiers removed (Figure 2)."""
+    """Draw F1 and news accuracy of the bag of words against the number of removed identifiers (Figure 2)."""
     data = removal(read_all(units, "removal"))
     colours = dict(zip(data["corpus"].unique(), cycle(_CORPORA), strict=False))
     with plot.figure(plot.DOUBLE_COLUMN, 2.5) as fig:
@@ -52,7 +52,7 @@ def draw_removal(units: Sequence[Results], stem: Path) -> None:
 
 
 def removal(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, lowest and highest value over the subsets of equally many identifiers.
+    """Return the mean, minimum and maximum over the subsets of equally many identifiers.
 
     Columns corpus, n_removed (rising), n_subsets and, for each VALUE of `_REMOVAL`, ``VALUE``, ``VALUE_low``
     and ``VALUE_high``.
@@ -60,14 +60,14 @@ def removal(rows: pd.DataFrame) -> pd.DataFrame:
     ends = {"": "mean", "_low": "min", "_high": "max"}
     named = {f"{value}{end}": (value, how) for value in _REMOVAL for end, how in ends.items()}
     groups = rows.groupby(["corpus", "n_removed"], sort=False)
-    found = groups.agg(n_subsets=("subset", "nunique"), **named).reset_index()
-    order = found["corpus"].map(list(rows["corpus"].unique()).index)
-    found = found.assign(order=order).sort_values(["order", "n_removed"], kind="stable")
-    return found.drop(columns="order").reset_index(drop=True)
+    table = groups.agg(n_subsets=("subset", "nunique"), **named).reset_index()
+    order = table["corpus"].map(list(rows["corpus"].unique()).index)
+    table = table.assign(order=order).sort_values(["order", "n_removed"], kind="stable")
+    return table.drop(columns="order").reset_index(drop=True)
 
 
 def draw_performance(units: Sequence[Results], stem: Path) -> None:
-    """Draw F1 on the test set against accuracy on news, a point a training, a panel a corpus (Table 1)."""
+    """Draw F1 on the test set against accuracy on news, a panel a corpus, a point a training (Table 1)."""
     data = by_seed(read_all(units, "metrics"))
     corpora, methods = list(data["corpus"].unique()), in_order(data["method"])
     n_columns = max(1, min(len(corpora), 3))
@@ -87,7 +87,7 @@ def draw_performance(units: Sequence[Results], stem: Path) -> None:
 
 
 def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> None:
-    """Draw every training of each method as a small mark, and their mean as a large one."""
+    """Draw every training of each method as a small mark, and the mean as a large mark."""
     if not len(data[["news", "f1"]].dropna()):
         say_nothing(ax)
     for method, (colour, marker) in _styles(methods).items():
@@ -105,15 +105,15 @@ def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> 
 
 
 def _styles(methods: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return colour (by kind) and mark (by strength) of each method."""
-    styles, seen = {}, dict.fromkeys(_KINDS, 0)
+    """Return the colour (by family) and the mark (by strength) of each method."""
+    styles, counts = {}, dict.fromkeys(_KINDS, 0)
     for method in methods:
-        kind = parse_method(method).kind
-        styles[method] = (_KINDS[kind], _STRENGTHS[seen[kind] % len(_STRENGTHS)])
-        seen[kind] += 1
+        family = parse_method(method).kind
+        styles[method] = (_KINDS[family], _STRENGTHS[counts[family] % len(_STRENGTHS)])
+        counts[family] += 1
     return styles
 
 
 def say_nothing(ax: plot.Axes) -> None:
-    """Say in a panel that there is nothing to draw."""
+    """Write into a panel that no data are available."""
     ax.text(0.5, 0.5, "not measured", transform=ax.transAxes, horizontalalignment="center")

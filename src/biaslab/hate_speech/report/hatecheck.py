@@ -1,4 +1,4 @@
-"""HateCheck (Röttger et al. 2021) by functionality: the table of all corpora, and the figure of each."""
+"""Report HateCheck (Röttger et al. 2021) by functionality: one table of all corpora, one figure a corpus."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from biaslab.hate_speech.report.results import of_methods, read_all, stacked, to
 from biaslab.run.reports import Results
 
 OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
-"""What an interval is over: trainings with other seeds (Student's t), or the texts of a single training."""
+"""Unit of variation of an interval: trainings with other seeds (Student's t), or texts of one training."""
 FUNCTIONALITIES = {
     "derog_neg_emote_h": "Strong negative emotions",
     "derog_neg_attrib_h": "Very negative attributes",
@@ -51,10 +51,10 @@ FUNCTIONALITIES = {
     "(all non-hateful)": "All other cases",
     "(all)": "All cases",
 }
-"""What is tested, in the order of HateCheck; other functionalities are called by their name."""
+"""Titles of functionalities in the order of HateCheck; other functionalities keep their name."""
 EVERY_HATEFUL, EVERY_OTHER, EVERY = tuple(FUNCTIONALITIES)[-3:]
 _N_COLUMNS = 3
-_ROW, _PANEL = 0.12, 0.35  # heights in inches: of a row, and of what a panel has besides
+_ROW, _PANEL = 0.12, 0.35  # heights in inches: of a row, and of the rest of a panel
 _LEGEND = 0.75
 
 
@@ -68,7 +68,7 @@ def hatecheck(units: Sequence[Results]) -> Table:
         key = (row.corpus, _name(row.functionality), gold, f"{row.n:,.0f}")
         cells.setdefault(key, {})[row.method] = with_interval(*numbers, ".1f")[0]
     methods = in_order(data["method"])
-    rows = [[*key, *(found.get(method, MISSING) for method in methods)] for key, found in cells.items()]
+    rows = [[*key, *(cell.get(method, MISSING) for method in methods)] for key, cell in cells.items()]
     heads = ["Corpus", "Functionality", "Hateful", "Cases", *map(title, methods)]
     note = (
         "HateCheck's cases (Röttger et al. 2021) that are classified as they should be, in percent."
@@ -81,8 +81,8 @@ def hatecheck(units: Sequence[Results]) -> Table:
 def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
     """Average the pass rates of each functionality, and of all hateful, all other and all cases.
 
-    ``ci_low`` and ``ci_high`` are a 95% interval over the seeds (column ``interval``: `OVER_SEEDS`), by
-    Student's t, cut at 0 and 1; of a single seed, that over its texts (`OVER_TEXTS`).
+    ``ci_low`` and ``ci_high`` are Student's 95% interval over the seeds, clipped to [0, 1] (column
+    ``interval``: `OVER_SEEDS`). With a single seed, they are the interval over its texts (`OVER_TEXTS`).
     """
     plain = of_methods(functionalities, is_plain)
     hateful, other = plain[plain["is_hateful"]], plain[~plain["is_hateful"]]
@@ -99,7 +99,7 @@ def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pooled(cases: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the pass rates of several functionalities together, in each seed."""
+    """Return the pooled pass rate of several functionalities for each seed."""
     keys = ["corpus", "method", "seed"]
     sums = cases.groupby(keys, sort=False).agg(
         n=("n", "sum"), passed=("passed", "sum"), is_hateful=("is_hateful", "first")
@@ -110,7 +110,7 @@ def _pooled(cases: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def draw_hatecheck(unit: Results, stem: Path) -> None:
-    """Draw the pass rate of each functionality, a panel for each method that changes another."""
+    """Draw the pass rate of each functionality, one panel for each method, together with its baseline."""
     rates = pass_rates(read_all([unit], "functionalities"))
     single = rates[~rates["functionality"].isin((EVERY, EVERY_HATEFUL, EVERY_OTHER))]
     data = single.drop(columns="corpus").rename(columns={"rate": "value"})
@@ -119,28 +119,28 @@ def draw_hatecheck(unit: Results, stem: Path) -> None:
     n_hateful = data.loc[data["is_hateful"].eq(True), "functionality"].nunique()
     methods = in_order(data["method"])
     changed = {baseline(method) for method in methods}
-    shown = [method for method in methods if baseline(method) or method not in changed]
-    n_columns = max(1, min(len(shown), _N_COLUMNS))
-    n_rows = max(1, math.ceil(len(shown) / n_columns))
+    panels = [method for method in methods if baseline(method) or method not in changed]
+    n_columns = max(1, min(len(panels), _N_COLUMNS))
+    n_rows = max(1, math.ceil(len(panels) / n_columns))
     with plot.figure(plot.DOUBLE_COLUMN, (_ROW * max(len(names), 6) + _PANEL) * n_rows + _LEGEND) as fig:
         axes = fig.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True).ravel()
-        for place, (ax, method) in enumerate(zip(axes, shown, strict=False)):
-            for one in filter(None, (baseline(method), method)):
-                _draw_rows(ax, data[data["method"] == one], names)
+        for place, (ax, method) in enumerate(zip(axes, panels, strict=False)):
+            for series in filter(None, (baseline(method), method)):
+                _draw_rows(ax, data[data["method"] == series], names)
             ax.set_title(title(method))
             if n_hateful:
-                is_last = place % n_columns == n_columns - 1 or method == shown[-1]
+                is_last = place % n_columns == n_columns - 1 or method == panels[-1]
                 _set_off(ax, n_hateful, len(names), is_last)
             ax.tick_params(labelbottom=True)
-            if place + n_columns >= len(shown):
+            if place + n_columns >= len(panels):
                 ax.set_xlabel("Cases classified right (%)")
-        for ax in axes[len(shown) :]:
+        for ax in axes[len(panels) :]:
             ax.set_axis_off()
         axes[0].set_yticks(range(len(names)), list(map(_name, names)))
         axes[0].set_ylim(max(len(names), 1) - 0.4, -0.6)
-        if shown:  # a panel may lack a baseline that others have
-            most = max(axes[: len(shown)], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
-            plot.legend_below(fig, most, 2)
+        if panels:  # take the legend from the panel with most entries: a panel may lack the baseline
+            fullest = max(axes[: len(panels)], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
+            plot.legend_below(fig, fullest, 2)
             fig.legends[0].set_title(_uncertainty(data))
         else:
             say_nothing(axes[0])
@@ -148,7 +148,7 @@ def draw_hatecheck(unit: Results, stem: Path) -> None:
 
 
 def _draw_rows(ax: plot.Axes, data: pd.DataFrame, rows: Sequence[str]) -> None:
-    """Draw the marks of one method, those of a baseline a little above the middle of the row."""
+    """Draw the marks of one method: a baseline above the middle of the row, other methods below."""
     if data.empty:
         return
     is_changed = bool(baseline(data["method"].iloc[0]))
@@ -176,7 +176,7 @@ def _draw_rows(ax: plot.Axes, data: pd.DataFrame, rows: Sequence[str]) -> None:
 
 
 def _set_off(ax: plot.Axes, n_hateful: int, n_rows: int, is_named: bool) -> None:
-    """Divide the rows of hateful texts from the others; name both on the right."""
+    """Separate the rows of hateful texts from the others, and label both groups on the right."""
     ax.axhline(n_hateful - 0.5, color=plot.GREY, linewidth=0.6)
     ax.set_xlim(-3, 103)
     for first, last, name in ((0, n_hateful, "hateful"), (n_hateful, n_rows, "not hateful")):
@@ -188,11 +188,11 @@ def _set_off(ax: plot.Axes, n_hateful: int, n_rows: int, is_named: bool) -> None
 
 
 def _uncertainty(data: pd.DataFrame) -> str:
-    """Say what the error bars are."""
-    n, kinds = data["n_seeds"].max(), set(data["interval"])
-    if kinds == {OVER_TEXTS}:
+    """Return the description of the error bars."""
+    n, intervals = data["n_seeds"].max(), set(data["interval"])
+    if intervals == {OVER_TEXTS}:
         return "One seed, 95% interval over the texts"
-    single = "; of a single seed, 95% interval over the texts" if OVER_TEXTS in kinds else ""
+    single = "; of a single seed, 95% interval over the texts" if OVER_TEXTS in intervals else ""
     return f"Mean and 95% interval over {n} seeds{single}"
 
 

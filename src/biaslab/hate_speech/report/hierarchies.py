@@ -1,4 +1,4 @@
-"""Hierarchical explanations before and after regularization (Kennedy et al. 2020, Figures 3 to 5)."""
+"""Draw hierarchical explanations before and after regularization (Kennedy et al. 2020, Figures 3 to 5)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from biaslab.text.masking import Masker
 FILE = "hierarchies.json"
 _KEYS = ("sentence", "method", "score", "levels")
 _ROW, _TITLE, _SCALE, _BAR = 0.18, 0.3, 0.62, 0.07  # heights in inches
-_ROOM = 72 * (DOUBLE_COLUMN - 0.6)  # width beside the labels of the rows, in points
+_ROOM = 72 * (DOUBLE_COLUMN - 0.6)  # width next to the row labels, in points
 _FONT = 6.5  # greatest size of the words, in points
 _PADDING, _GAP = 0.45, 0.35  # inside and between words, in sizes of the font
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """One sentence of a corpus, numbered from 1 in each, as one method explains it."""
+    """The explanation of one sentence by one method; sentences are numbered from 1 in each corpus."""
 
     corpus: str
     number: int
@@ -35,35 +35,35 @@ class _Panel:
 
 
 def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
-    """Draw the phrases of each sentence, a panel a method, a row a level, coloured by importance.
+    """Draw the phrases of each sentence coloured by importance, one panel a method and one row a level.
 
-    The words are the first row and s(x) the last. All panels have one scale, which ends at the greatest
-    absolute importance of a phrase. Listed words are masked, unless the unit's option ``unmask`` is set.
+    The first row shows the words, the last row s(x). All panels share one scale, which ends at the largest
+    absolute importance of a phrase. Listed words are masked unless the unit's option ``unmask`` is set.
     """
     panels = [panel for unit in units for panel in _read(unit)]
     if not panels:
         raise InputError(f"{FILE}: no sentence is explained; name one at least in the configuration")
     scale = scale_of([panel.explained for panel in panels])
-    several = len({panel.corpus for panel in panels}) > 1
+    has_several_corpora = len({panel.corpus for panel in panels}) > 1
     heights = [_TITLE + _ROW * len(panel.explained.rows()) for panel in panels]
     with figure(DOUBLE_COLUMN, sum(heights) + _SCALE) as fig:
         axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
         sizes = _font_sizes(panels)
         for ax, panel, size in zip(axes, panels, sizes, strict=True):
             _draw_tree(ax, panel.explained, scale, size)
-            place = f"{panel.corpus}, sentence" if several else "Sentence"
+            place = f"{panel.corpus}, sentence" if has_several_corpora else "Sentence"
             ax.set_title(f"{place} {panel.number}: {_heading(panel.method)}")
         _add_scale(fig, axes, scale, any(abs(panel.explained.score) > scale for panel in panels))
         save_with_data(fig, stem, pd.concat([_data(panel) for panel in panels], ignore_index=True))
 
 
 def _heading(name: str) -> str:
-    """Return what a panel is called: the title of a method, or an explanation of one's own classifier."""
+    """Return the heading of a panel: the title of a method, or "OC" or "SOC" for a user's classifier."""
     return name.upper() if name in REGULARIZED else title(name)
 
 
 def _read(unit: Results) -> list[_Panel]:
-    """Return the panels of a corpus, the methods of a sentence below each other."""
+    """Return the panels of a corpus, grouped by sentence."""
     mask: Callable[[str], str] = str if unit.option("unmask") else Masker.load(unit.file("masked_words"))
     numbers: dict[tuple[str, ...], int] = {}
     panels = []
@@ -76,7 +76,7 @@ def _read(unit: Results) -> list[_Panel]:
 
 
 def _data(panel: _Panel) -> pd.DataFrame:
-    """Return the numbers of a panel; its last level is the sentence with s(x)."""
+    """Return the data of a panel; the last level is the sentence with s(x)."""
     words = panel.explained.words
     rows = [
         (panel.corpus, panel.number, panel.method, level, start, end, " ".join(words[start:end]), phi)
@@ -89,13 +89,13 @@ def _data(panel: _Panel) -> pd.DataFrame:
 
 
 def _font_sizes(panels: Sequence[_Panel]) -> list[float]:
-    """Return the size of each panel's words in points: such that the sentence fits, equal for its methods."""
+    """Return the font size of each panel in points, so that the sentence fits; equal for all its methods."""
     widths = [_edges(panel.explained.words)[-1][1] for panel in panels]
     return [min(_FONT, _ROOM / width) for width in widths]
 
 
 def _edges(words: Sequence[str]) -> list[tuple[float, float]]:
-    """Return where each word's cell begins and ends, in sizes of the font."""
+    """Return the left and right edge of each word's cell, in multiples of the font size."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -147,12 +147,12 @@ def _write(ax: Axes, x: float, row: int, text: str, colour: str, size: float) ->
 
 
 def _plain(text: str) -> str:
-    """Return the text with the sign of minus."""
+    """Return the text with minus signs instead of hyphens in s(x)."""
     return text.replace("-", "\N{MINUS SIGN}") if text.startswith("s(x)") else text
 
 
 def _add_scale(fig: Figure, axes: np.ndarray, scale: float, is_exceeded: bool) -> None:
-    """Add the bar that explains the colours, with pointed ends when scores of sentences lie beyond."""
+    """Add the colour bar, with pointed ends if scores of sentences exceed the scale."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 

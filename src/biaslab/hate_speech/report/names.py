@@ -1,12 +1,11 @@
-"""What tables and figures call methods, sets of texts and measures, and in which order they show them."""
+"""Define the titles of methods, sets of texts and measures in tables and figures, and their order."""
 
 from collections.abc import Iterable
 
 from biaslab.hate_speech.methods import BOW, REGULARIZED, VANILLA, parse_method
 
 TEST, NEWS, HATECHECK = "test", "news", "hatecheck"
-"""Sets of texts: the corpus's own test sentences; news sentences, none of which is hate speech; HateCheck's
-cases."""
+"""Sets of texts: the corpus's own test sentences, news sentences without hate speech, HateCheck's cases."""
 SETS = {
     TEST: "test",
     NEWS: "news",
@@ -14,7 +13,7 @@ SETS = {
     "fuzzed": "comments, terms swapped",
     "nonfuzzed": "comments, as written",
 }
-"""Sets that are no other corpus; archived runs have the last two."""
+"""Titles of the sets other than test sets of corpora; only archived runs have the last two."""
 MEASURES = {
     "precision": "Precision",
     "recall": "Recall",
@@ -31,7 +30,7 @@ KINDS = {
     "soc": "Encoder + SOC",
     "ear": "Encoder + EAR",
 }
-"""Kinds of methods in the order of Table 1, and after them the one that the paper does not have."""
+"""Titles of method families in the order of Table 1; the last is not in the paper."""
 QUIRKS = {
     "dropout": "fresh dropout in each pass",
     "independent": "sides sampled independently",
@@ -39,40 +38,40 @@ QUIRKS = {
     "sum": "regularizer summed over the batch",
     "published": "all as published",
 }
-"""What each quirk of the published code does; several are joined by ``+`` in the name of a method."""
+"""Titles of the quirks of the published code; a method's name joins several quirks by ``+``."""
 
 _BASELINES = {BOW: "", VANILLA: "", "bow-wr": BOW}
 
 
 def split_name(method: str) -> tuple[str, tuple[str, ...]]:
-    """Return the method without its quirks, and these."""
+    """Return the method without its quirks, and the quirks."""
     plain, _, quirks = method.partition("@")
     return plain, tuple(quirks.split("+")) if quirks else ()
 
 
 def is_plain(method: str) -> bool:
-    """Tell whether a method has no quirk: it is what the paper describes."""
+    """Return whether a method has no quirk, as the paper describes it."""
     return not split_name(method)[1]
 
 
 def title(method: str) -> str:
-    """Return what a table calls a method, quirks left out."""
+    """Return the title of a method in a table, without its quirks."""
     parsed = parse_method(split_name(method)[0])
     return KINDS[parsed.kind] + (f" (α = {parsed.alpha:g})" if parsed.kind in REGULARIZED else "")
 
 
 def quirk_title(method: str) -> str:
-    """Return what the quirks of a method do; "none" without."""
+    """Return the titles of a method's quirks, or "none"."""
     return ", ".join(QUIRKS[quirk] for quirk in split_name(method)[1]) or "none"
 
 
 def baseline(method: str) -> str:
-    """Return the method that this one changes: the same classifier trained without; "" for none."""
+    """Return the baseline of a method: the same classifier without its change; "" if there is none."""
     return _BASELINES.get(split_name(method)[0], VANILLA)
 
 
 def in_order(methods: Iterable[str]) -> list[str]:
-    """Return different methods in the order of Table 1: by kind, strength and quirks."""
+    """Return the distinct methods in the order of Table 1: by family, strength and quirks."""
     return sorted(set(methods), key=_place)
 
 

@@ -1,4 +1,4 @@
-"""The tables of how well classifiers do, of all corpora together (Kennedy et al. 2020)."""
+"""Build the tables of classifier performance over all corpora (Kennedy et al. 2020)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,7 @@ from biaslab.hate_speech.report.results import (
 from biaslab.run.reports import Results
 
 SHOWN = {TEST: ("precision", "recall", "f1"), NEWS: ("accuracy", "macro_accuracy"), HATECHECK: ("accuracy",)}
-"""Measures of each set that people see the differences of; of all others F1."""
+"""Measures of each set in the displayed table of differences; F1 for all other sets."""
 
 _SEEDS = " Mean ± standard deviation over the seeds."
 _OWN = ("precision", "recall", "f1")
@@ -36,7 +36,7 @@ _PRINTED = {"precision": "P", "recall": "R", "f1": "F1", "news": "news"}
 
 
 def performance(units: Sequence[Results]) -> Table:
-    """Return every method's performance on the test set and on news, beside what is printed (Table 1)."""
+    """Return every method's performance on the test set and news, next to the paper's numbers (Table 1)."""
     data = over_seeds(by_seed(read_all(units, "metrics")), ["corpus", "method", "n_train"], list(_HEADS))
     shown = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
     for value, head in _HEADS.items():
@@ -56,12 +56,12 @@ def performance(units: Sequence[Results]) -> Table:
 
 
 def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
-    """Return test and news performance of each training in one row; missing where a set was not there."""
+    """Return one row of test and news performance for each training; missing for absent sets."""
     keys = ["corpus", "method", "seed", "n_train"]
-    chosen = metrics if with_quirks else of_methods(metrics, is_plain)
-    test = chosen.loc[chosen["set"] == TEST, [*keys, *_OWN]]
-    news = chosen.loc[chosen["set"] == NEWS, [*keys, *_NEWS]].rename(columns=_NEWS)
-    trainings = chosen[keys].drop_duplicates()
+    selection = metrics if with_quirks else of_methods(metrics, is_plain)
+    test = selection.loc[selection["set"] == TEST, [*keys, *_OWN]]
+    news = selection.loc[selection["set"] == NEWS, [*keys, *_NEWS]].rename(columns=_NEWS)
+    trainings = selection[keys].drop_duplicates()
     return trainings.merge(test, on=keys, how="left").merge(news, on=keys, how="left")
 
 
@@ -90,10 +90,10 @@ def transfer(units: Sequence[Results]) -> Table:
 
 
 def cost(units: Sequence[Results]) -> Table:
-    """Return what a training step of each method costs (Table 6 without a clock)."""
+    """Return the cost of a training step of each method in word pieces (Table 6 without times)."""
     data = of_methods(read_all(units, "cost"), is_plain)
-    kinds = data["method"].map(lambda method: method.partition("-")[0]).replace(VANILLA, "bert")
-    data = data.assign(printed_time=printed_numbers(units, "t6-" + kinds + "-time"))
+    bases = data["method"].map(lambda method: method.partition("-")[0]).replace(VANILLA, "bert")
+    data = data.assign(printed_time=printed_numbers(units, "t6-" + bases + "-time"))
     shown = {
         "Corpus": "{corpus}",
         "Method": "{title}",
@@ -148,9 +148,9 @@ def differences(units: Sequence[Results]) -> Table:
 
 
 def corpora(units: Sequence[Results]) -> Table:
-    """Return the sizes of the corpora, and what was cut."""
+    """Return the sizes of the corpora before and after the cut."""
     data = read_all(units, "corpus")
-    named = data.assign(share=100 * data["n_positive"] / data["n"].where(data["n"] > 0))
+    shares = data.assign(share=100 * data["n_positive"] / data["n"].where(data["n"] > 0))
     shown = {
         "Corpus": "{corpus}",
         "Split": "{split}",
@@ -166,11 +166,11 @@ def corpora(units: Sequence[Results]) -> Table:
         " save time, the share of positive ones kept. With identifier: sentences that hold one of the group"
         " identifiers, with so many occurrences."
     )
-    return Table(data, text_columns(named, shown), "Corpora", note)
+    return Table(data, text_columns(shares, shown), "Corpora", note)
 
 
 def _show(data: pd.DataFrame, values: Sequence[str], templates: Mapping[str, str]) -> pd.DataFrame:
-    """Return the text of a table; VALUE_text in a template is mean ± sd of a share in percent."""
+    """Return the text of a table; VALUE_text in a template is mean ± sd in percent."""
     texts = {
         f"{value}_text": with_sd(100 * data[f"{value}_mean"], 100 * data[f"{value}_sd"], ".1f")
         for value in values
