@@ -2,7 +2,7 @@
 
 The texts of a block are stored side by side as in `_recurrent_kernels`; these kernels use its forward and
 backward passes. A training runs in one thread, so that sums have a fixed order. Each distinct word of a batch
-is multiplied with the first layer once, after its derivatives are summed.
+is multiplied with the first layer once, and its derivatives are summed before they are multiplied.
 """
 
 import math
