@@ -16,7 +16,6 @@ from biaslab.run.crate.contents import is_shown
 from biaslab.run.manifest import MANIFEST
 from consoles import ROOT
 from elsewhere import Elsewhere
-from lanes import first_quick
 
 CRATES = [
     path for path in sorted(record.RECORDED.glob("*.zip")) if METADATA in zipfile.ZipFile(path).namelist()
@@ -66,7 +65,7 @@ def shown(archive: zipfile.ZipFile) -> dict[str, bytes]:
 
 @pytest.fixture(
     scope="module",
-    params=first_quick(sorted(CRATES, key=lambda path: path.stat().st_size)),
+    params=CRATES,
     ids=lambda path: path.stem,
 )
 def regenerated(request, tmp_path_factory) -> tuple[Path, Elsewhere, str]:
@@ -75,6 +74,7 @@ def regenerated(request, tmp_path_factory) -> tuple[Path, Elsewhere, str]:
     return request.param, place, place.biaslab("run", "--from", request.param, "--cores", 2)
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_made_of_the_record_with_the_same_bytes(regenerated):
     """Of code that has changed since, what a crate is too small for or may not hold is left out, and said."""
     crate, place, said = regenerated

@@ -49,6 +49,7 @@ def logs(place: Elsewhere) -> set[str]:
     return {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.log")}
 
 
+@pytest.mark.slow
 def test_a_broken_input_costs_its_own_branch_and_is_audited(tmp_path):
     place = machine(tmp_path, BROKEN)
     (place.folder / "broken.csv").write_text("age,education\n60\n", encoding="utf-8")
