@@ -353,7 +353,7 @@ def test_a_network_is_trained_and_kept(files, kind):
         ({"--terms": "sea.yaml"}, "texts.csv: no text has a sensitive word, a value of any feature (sea)"),
         ({"--feature": "colour"}, "no text has a sensitive word, a value of the feature 'colour'"),
         ({"--feature": "trades"}, "--feature trades: there is no such feature; did you mean 'trade'?"),
-        ({"--vectors": "none.txt"}, "none.txt: no such file of word vectors"),
+        ({"--vectors": "none.txt"}, "none.txt: the file of word vectors does not exist"),
         ({"--vectors": "other.txt"}, "no word of the texts has a vector"),
         ({"--tester": "adf"}, "there is no strategy 'adf'"),
         ({"--text-column": "remark"}, "texts.csv: column 'remark' is missing"),

@@ -85,7 +85,7 @@ def test_the_answer_stands_in_lines_on_a_page_and_in_numbers(run):
     assert first["fall"] == pytest.approx(of_first.mean())
     t = stats.t.ppf(1 - 0.025 / len(estimates), 1)  # for the largest of all documents
     assert first["fall_low"] == pytest.approx(of_first.mean() - t * of_first.sem(), rel=1e-4)
-    assert found["data"]["Read"].startswith("1 blank line left out. kept 120 of 120 documents and 3,840 of")
+    assert found["data"]["Read"].startswith("1 blank line omitted. kept 120 of 120 documents and 3,840 of")
     page = (folder / "answer.html").read_text(encoding="utf-8")
     assert page.count('<a href="pages/notes-raises-') == 6
     assert "What this cannot tell" in page
