@@ -124,7 +124,7 @@ def _json_document(line: str, where: str, left_out: Counter[str]) -> Document:
 
 def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | int:
     if key not in record:
-        raise InputError(f"{where}: the key '{key}' is missing{suggest(key, record)}; add the key")
+        raise InputError(f"{where}: the key '{key}' is missing{suggest(key, record) or '; add the key'}")
     if not isinstance(record[key], types) or isinstance(record[key], bool):
         expected, found = types[0].__name__, type(record[key]).__name__
         raise InputError(f"{where}: the key '{key}': expected {expected}, found {found}; correct the value")
