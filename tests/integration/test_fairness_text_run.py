@@ -245,7 +245,7 @@ def test_a_network_is_trained_and_kept(files):
         ({"data": "signs.txt"}, "signs.txt: no text has a sensitive word"),
         ({"--terms": "none.csv"}, "none.csv"),
         ({"--feature": "trades"}, "--feature trades: there is no such feature; did you mean 'trade'?"),
-        ({"--vectors": "none.txt"}, "none.txt: no such file of word vectors"),
+        ({"--vectors": "none.txt"}, "none.txt: the file of word vectors does not exist"),
         ({"--tester": "adf"}, "there is no strategy 'adf'"),
         ({"--text-column": "remark"}, "texts.csv: column 'remark' is missing"),
         ({"--model": "train-lstm"}, "column 'label' is missing"),

@@ -29,7 +29,7 @@ rule measure_baselines:
         by_ppmi="results/origins/{setup}/ppmi/baseline.tsv",
         random_sets="results/origins/{setup}/ppmi/word_sets.tsv",
         correlation="results/origins/{setup}/ppmi/correlation.tsv",
-    priority: 3  # most trainings wait for it
+    priority: 3  # most trainings depend on this step
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(120),
@@ -40,7 +40,7 @@ rule measure_baselines:
             seed=config["seed"],
         ),
     message:
-        "{wildcards.setup}: measure the baselines' bias, and compare it with PPMI's"
+        "{wildcards.setup}: measure the bias of the baselines and compare it with PPMI"
     shell:
         step("origins.measure-baselines")
 
@@ -52,7 +52,7 @@ rule select_sets:
     output:
         out="results/origins/{setup}/perturbation_sets.parquet",
         out_by_ppmi="results/origins/{setup}/ppmi/perturbation_sets.parquet",
-    priority: 3  # most trainings wait for it
+    priority: 3  # most trainings depend on this step
     localrule: True
     resources:
         mem_mb=LIMITS.memory(1000),
@@ -103,7 +103,7 @@ rule evaluate_retrainings:
     params:
         given=given(seed=config["seed"]),
     message:
-        "{wildcards.setup}: compare what was predicted with all retrained embeddings"
+        "{wildcards.setup}: compare predictions with all retrained embeddings"
     shell:
         step("origins.evaluate-retrainings")
 
@@ -114,4 +114,4 @@ rule origins:
         ORIGINS.pages(),
         ORIGINS.results(),
     message:
-        "all tables and figures of the origins of bias"
+        "write all tables and figures of the origins of bias"

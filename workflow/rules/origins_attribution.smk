@@ -10,7 +10,7 @@ rule attribute_documents:
         out="results/origins/{setup}/differential_bias/{weat}.parquet",
         by_seed="results/origins/{setup}/differential_bias/by_seed/{weat}.parquet",
         scan="results/origins/{setup}/ppmi/{weat}.parquet",
-    priority: 3  # most trainings wait for it
+    priority: 3  # most trainings depend on this step
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
@@ -59,7 +59,7 @@ rule estimate_bias_gradient:
         pairs="results/origins/{setup}/bias_gradient/{weat}.parquet",
         strongest="results/origins/{setup}/bias_gradient/ends/{weat}.tsv",
         of_documents="results/origins/{setup}/bias_gradient/documents/{weat}.tsv",
-    priority: 3  # most trainings wait for it
+    priority: 3  # most trainings depend on this step
     threads: LIMITS.threads(2)
     resources:
         mem_mb=LIMITS.memory(4000),
@@ -67,6 +67,6 @@ rule estimate_bias_gradient:
     params:
         given=given("setup", ORIGINS.influence),
     message:
-        "{wildcards.setup}: estimate every co-occurrence's effect on {wildcards.weat}"
+        "{wildcards.setup}: estimate the effect of every co-occurrence on {wildcards.weat}"
     shell:
         step("origins.estimate-gradient")

@@ -1,4 +1,4 @@
-# The fewest documents whose removal flips the sign of a test, predicted and retrained.
+# Smallest number of documents that flip the sign of a test on removal, predicted and retrained.
 
 
 rule predict_flips:
@@ -15,7 +15,7 @@ rule predict_flips:
         numbers="results/origins/{setup}/brittleness/numbers.tsv",
         paths="results/origins/{setup}/brittleness/paths.tsv",
         sets="results/origins/{setup}/brittleness/sets.parquet",
-    priority: 3  # trainings wait for it
+    priority: 3  # trainings depend on this step
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(4000),
@@ -42,7 +42,7 @@ use rule retrain_subsets as retrain_flips with:
     params:
         given=given(ORIGINS.glove, ORIGINS.retrained_batch("brittleness"), seed=config["seed"]),
     message:
-        "{wildcards.setup}: retrain without the sets that are to flip the sign, batch {wildcards.batch}"
+        "{wildcards.setup}: retrain without the sets predicted to flip the sign, batch {wildcards.batch}"
 
 
 rule compare_flips:
@@ -62,6 +62,6 @@ rule compare_flips:
     params:
         given=given(),
     message:
-        "{wildcards.setup}: tell which removals flipped the sign of the bias"
+        "{wildcards.setup}: report which removals flip the sign of the bias"
     shell:
         step("origins.compare-flips")

@@ -19,6 +19,6 @@ rule cross_fit:
     params:
         given=given(ORIGINS.influence, ORIGINS.keys("perturbations", "estimator"), seed=config["seed"]),
     message:
-        "{wildcards.setup}: predict sets by baselines that did not choose them"
+        "{wildcards.setup}: predict the effect of sets with baselines that did not choose the sets"
     shell:
         step("origins.cross-fit")

@@ -5,7 +5,7 @@ rule read_corpus:
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-    priority: 3  # most trainings wait for it
+    priority: 3  # most trainings depend on this step
     resources:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
@@ -24,7 +24,7 @@ rule count_cooccurrences:
         vocabulary="results/origins/{setup}/vocabulary.tsv",
     output:
         out="results/origins/{setup}/cooccurrence.npz",
-    priority: 3  # most trainings wait for it
+    priority: 3  # most trainings depend on this step
     threads: LIMITS.threads(8)
     resources:
         mem_mb=LIMITS.memory(6000),
@@ -47,7 +47,7 @@ rule train_baseline:
         measured="results/origins/{setup}/measured/baseline/batch-{batch}.tsv",
         answered="results/origins/{setup}/answered/baseline/batch-{batch}.tsv",
         projected="results/origins/{setup}/projected/baseline/batch-{batch}.tsv",
-    priority: 3  # most trainings wait for it
+    priority: 3  # most trainings depend on this step
     threads: 1
     resources:
         mem_mb=LIMITS.memory(3000),
@@ -72,6 +72,6 @@ use rule train_baseline as train_without_set with:
         measured="results/origins/{setup}/measured/{set}/batch-{batch}.tsv",
         answered="results/origins/{setup}/answered/{set}/batch-{batch}.tsv",
         projected="results/origins/{setup}/projected/{set}/batch-{batch}.tsv",
-    priority: 1  # many, and others wait for them
+    priority: 1  # many jobs, on which other steps depend
     message:
         "{wildcards.setup}: retrain without {wildcards.set} and measure, batch {wildcards.batch}"

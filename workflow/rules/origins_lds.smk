@@ -1,4 +1,4 @@
-# Random subsets of the corpus, which nobody chose: the linear datamodeling score.
+# Linear datamodeling score: retraining on random subsets of the corpus.
 
 
 rule draw_subsets:
@@ -6,7 +6,7 @@ rule draw_subsets:
         documents="results/origins/{setup}/documents.parquet",
     output:
         out="results/origins/{setup}/lds/subsets.parquet",
-    priority: 3  # trainings wait for it
+    priority: 3  # trainings depend on this step
     localrule: True
     resources:
         mem_mb=LIMITS.memory(1000),
@@ -30,7 +30,7 @@ rule retrain_subsets:
         out="results/origins/{setup}/lds/retrained/batch-{batch}.tsv",
     log:
         "results/logs/origins/{setup}/retrain_subsets/lds/batch-{batch}.log",
-    priority: 1  # many
+    priority: 1  # many jobs
     threads: 1
     resources:
         mem_mb=LIMITS.memory(3000),
@@ -75,6 +75,6 @@ rule score_attributions:
     params:
         given=given(seed=config["seed"]),
     message:
-        "{wildcards.setup}: score attributions by random subsets of the corpus"
+        "{wildcards.setup}: score attributions on random subsets of the corpus"
     shell:
         step("origins.score-attributions")

@@ -1,4 +1,4 @@
-# Documents that were planted to be found.
+# Recall of planted documents.
 from biaslab.origins.attribution.registry import TABLES
 
 
@@ -23,7 +23,7 @@ rule plant_documents:
     params:
         given=given(ORIGINS.planted, ORIGINS.keys("glove", "window"), seed=config["seed"]),
     message:
-        "{wildcards.setup}: plant documents whose tokens are words of the tests, a share of {wildcards.dose}"
+        "{wildcards.setup}: plant documents with words of the tests as a share {wildcards.dose} of the tokens"
     shell:
         step("origins.plant-documents")
 
@@ -74,6 +74,6 @@ rule measure_recall:
     params:
         given=given(seed=config["seed"]),
     message:
-        "{wildcards.setup}: see which attributions find the planted documents"
+        "{wildcards.setup}: measure the recall of planted documents by attribution"
     shell:
         step("origins.measure-recall")

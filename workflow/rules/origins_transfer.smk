@@ -1,4 +1,4 @@
-# Whether the sets that influence finds for GloVe change the bias by PPMI and in word2vec (Section 5.4).
+# Effect of the sets that influence chooses for GloVe on the bias in PPMI and word2vec (Section 5.4).
 
 
 rule train_word2vec:
@@ -41,6 +41,6 @@ rule measure_word2vec:
     params:
         given=given(seed=config["seed"]),
     message:
-        "{wildcards.setup}: measure word2vec, and compare it with GloVe"
+        "{wildcards.setup}: measure word2vec and compare it with GloVe"
     shell:
         step("origins.measure-word2vec")

@@ -43,7 +43,8 @@ def bias_axis(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
     _, singular_values, axes = np.linalg.svd(differences, full_matrices=False)
     if singular_values[0] == 0:
         raise InputError(
-            f"{weat.name}: all attribute words have one vector, so there is no axis; train again"
+            f"{weat.name}: all attribute words have the same vector, so the axis is undefined;"
+            " retrain the embedding"
         )
     return axes[0] if axes[0] @ differences.mean(axis=0) >= 0 else -axes[0]
 

@@ -216,7 +216,7 @@ def _differentiate_direct_bias(vectors: np.ndarray, weat: WeatIndices, c: float 
     return words.by_vector(axis.derivatives(words, words.unit, slopes))
 
 
-_NO_AXIS = "the differences of the attribute sets have no first axis"
+_NO_AXIS = "the differences of the attribute sets have no first principal axis"
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
@@ -228,10 +228,12 @@ MEASURES: dict[str, Measure] = {
             "ect",
             _measure_ect,
             _differentiate_ect,
-            "all targets are equally near to an attribute set, or the vectors of one add up to zero",
+            "all targets are equally near to an attribute set, or the vectors of a set add up to zero",
             unbiased=1.0,
         ),
-        Measure("same", _measure_same, _differentiate_same, "the attribute sets have one mean unit vector"),
+        Measure(
+            "same", _measure_same, _differentiate_same, "the attribute sets have the same mean unit vector"
+        ),
         Measure("direct_bias", _measure_direct_bias, _differentiate_direct_bias, _NO_AXIS, parameters=("c",)),
     )
 }

@@ -11,5 +11,5 @@ class ExactTest:
     """Options for the p-value of an association test."""
 
     permutations: Annotated[
-        Count, "partitions behind a p-value; where there are no more than these, all are taken"
+        Count, "largest number of partitions for a p-value; a test with no more partitions uses all of them"
     ] = 100_000

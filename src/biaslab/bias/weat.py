@@ -217,7 +217,7 @@ def permutation_p_value(
     """
     if max_permutations < 1:
         raise InputError(
-            f"permutations: {max_permutations} is not a positive number; 100000 is a good choice"
+            f"permutations: {max_permutations} is not a positive number; write for example 100000"
         )
     words = UnitVectors(vectors, weat)
     g = words.associations()
@@ -244,7 +244,7 @@ def unit_vectors(vectors: np.ndarray, ids: np.ndarray, name: str) -> tuple[np.nd
         word = int(ids[bad.argmax()])
         raise InputError(
             f"{name}: the vector of word id {word} (line {word + 2} of the vocabulary) is zero or"
-            " not finite, so it has no cosine; train the embedding again or leave the word out"
+            " not finite, so it has no cosine; retrain the embedding or remove the word from the test"
         )
     return norms, rows / norms[:, None]
 

@@ -31,7 +31,7 @@ _OPTIONAL = {
 }
 _PROBLEMS = {
     "pattern": "use letters, digits and underscores only",
-    "not": "this name is taken by the workflow; choose another",
+    "not": "the workflow reserves this name; choose another name",
     "minProperties": "give exactly two sets of words",
     "maxProperties": "give exactly two sets of words",
     "minItems": "give at least two words",
@@ -142,12 +142,12 @@ def read_word_sets(path: str | os.PathLike, measures: Mapping[str, Iterable[str]
         raise InputError(f"{path}: a target set and an attribute set have the same name; rename one of them")
     for name, words in word_sets.sets.items():
         if repeated := _first_repetition(words):
-            raise InputError(f"{path}: '{repeated}' stands twice in set '{name}'; delete one of them")
+            raise InputError(f"{path}: set '{name}' contains '{repeated}' twice; delete the repetition")
     for pair in (word_sets.targets, word_sets.attributes):
         (first, words), (second, others) = pair.items()
         if shared := _first_repetition([*words, *others]):
             raise InputError(
-                f"{path}: '{shared}' is in both '{first}' and '{second}'; keep it in one of them"
+                f"{path}: sets '{first}' and '{second}' both contain '{shared}'; delete it from a set"
             )
     return word_sets
 
@@ -180,11 +180,11 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: 
         ids.append(np.array([vocabulary[word] for word in words if word in vocabulary], dtype=np.int64))
         if len(ids[-1]) < 2:
             lower = [word for word in lost[name] if word.lower() in vocabulary]
-            hint = f"write '{lower[0]}' in lower case, as the vocabulary has it;" if lower else ""
+            hint = f"write '{lower[0]}' in lower case, as in the vocabulary," if lower else ""
             raise InputError(
-                f"{word_sets.name}: set '{name}' keeps {len(ids[-1])} of {len(words)} words in the vocabulary"
-                f" (lost: {', '.join(lost[name])}); {hint or 'use a larger corpus or a smaller min_count,'}"
-                f" or leave {word_sets.name} out"
+                f"{word_sets.name}: the vocabulary contains {len(ids[-1])} of the {len(words)} words of set"
+                f" '{name}' (missing: {', '.join(lost[name])});"
+                f" {hint or 'use a larger corpus or a smaller min_count,'} or remove the test"
             )
     measure = {"measure": word_sets.measure, "parameters": word_sets.parameters}
     return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost, rounding=rounding, **measure)
@@ -210,13 +210,13 @@ def _check_measure(path: str | os.PathLike, value: Mapping, measures: Mapping[st
     measure = value.get("measure", WEAT)
     if measure not in measures:
         raise InputError(
-            f"{path}: measure: '{measure}' cannot be measured here (possible: {', '.join(measures)})"
+            f"{path}: measure: '{measure}' is not available here (available: {', '.join(measures)})"
             f"{suggest(measure, measures)}"
         )
     parameters = list(measures[measure])
     if unknown := [name for name in value.get("parameters", {}) if name not in parameters]:
-        advice = f"has {', '.join(parameters)}" if parameters else "has none; delete it"
-        raise InputError(f"{path}: parameters: '{unknown[0]}' is none of {measure}, which {advice}")
+        advice = f"use {', '.join(parameters)}" if parameters else "delete it"
+        raise InputError(f"{path}: parameters: {measure} has no parameter '{unknown[0]}'; {advice}")
 
 
 def _first_repetition(words: Sequence[str]) -> str | None:

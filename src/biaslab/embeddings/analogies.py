@@ -12,7 +12,7 @@ import pandas as pd
 from gensim.models import KeyedVectors
 from tqdm import tqdm
 
-from biaslab.core.errors import InputError
+from biaslab.core.errors import InputError, number_of
 from biaslab.core.io import write_tsv
 from biaslab.embeddings.batches import join_tables, read_trainings
 from biaslab.embeddings.vocabulary import read_vocabulary
@@ -85,7 +85,9 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
     bad = ~(np.isfinite(norms) & (norms > 0))
     if bad.any():
         word = words[int(bad.argmax())]
-        raise InputError(f"the vector of '{word}' is zero or not finite, so it has no cosine; train again")
+        raise InputError(
+            f"the vector of '{word}' is zero or not finite, so it has no cosine; retrain the embedding"
+        )
     n_questions = count_questions(questions)
     keyed = KeyedVectors(vectors.shape[1])
     keyed.add_vectors(words, vectors)
@@ -118,7 +120,7 @@ def read_lines(path: str | os.PathLike, content: str) -> list[str]:
     try:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of {content}; check the path") from error
+        raise InputError(f"{path}: the file of {content} does not exist; check the path") from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a readable text file ({error})") from error
 
@@ -130,11 +132,14 @@ def count_questions(path: str | os.PathLike) -> int:
         if line.startswith(": "):
             in_section = True
         elif not in_section:
-            raise InputError(f"{path}, line {number}: no section before it; start with a line ': name'")
+            raise InputError(
+                f"{path}, line {number}: the question has no section; insert a line ': name' before it"
+            )
         elif len(line.split()) == 4:
             count += 1
         elif line.strip():
-            raise InputError(f"{path}, line {number}: {len(line.split())} words; an analogy has four")
+            n_words = number_of(len(line.split()), "word")
+            raise InputError(f"{path}, line {number}: expected 4 words, found {n_words}; correct the line")
     if not count:
-        raise InputError(f"{path}: no analogy questions; give lines of four words")
+        raise InputError(f"{path}: the file contains no analogy questions; write lines of four words")
     return count

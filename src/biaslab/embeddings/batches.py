@@ -39,19 +39,20 @@ def read_trainings(paths: Iterable[str | os.PathLike], vocabulary: Vocabulary) -
         replicates, W = batch["replicates"], batch["W"]
         if replicates.ndim != 1 or W.ndim != 3 or len(W) != len(replicates):
             raise InputError(
-                f"{path}: replicates {replicates.shape} and W {W.shape} do not fit; train the set again"
+                f"{path}: the shapes of replicates {replicates.shape} and W {W.shape} do not match; retrain"
+                " the set"
             )
         if batch["W"].shape[1] != len(vocabulary):
             raise InputError(
-                f"{path}: W has {batch['W'].shape[1]} words, {vocabulary.source} {len(vocabulary)};"
-                " give the vocabulary that the embedding was trained with"
+                f"{path}: W has {batch['W'].shape[1]} words and {vocabulary.source} has {len(vocabulary)};"
+                " name the vocabulary of the training"
             )
         check_words(path, vocabulary)
         for replicate, W in zip(batch["replicates"].tolist(), batch["W"], strict=True):
             key = (set_name(path), replicate)
             if key in seen:
                 raise InputError(
-                    f"{path}: replicate {replicate} of set '{key[0]}' is there twice; give a file once"
+                    f"{path}: replicate {replicate} of set '{key[0]}' is repeated; name each file once"
                 )
             seen.add(key)
             yield Training(*key, W)
@@ -64,17 +65,17 @@ def read_training(path: str | os.PathLike, replicate: int, vocabulary: Vocabular
         if training.replicate == replicate:
             return training
     replicates = ", ".join(str(training.replicate) for training in trainings)
-    raise InputError(f"{path}: no replicate {replicate}; it has {replicates}")
+    raise InputError(f"{path}: the file has no replicate {replicate}; choose one of {replicates}")
 
 
 def documents_of(sets: Path | None, name: str) -> np.ndarray:
     """Return the documents of a set, (n,) int64; raise InputError if the set is missing or empty."""
     if sets is None:
-        raise InputError(f"{name}: to leave documents out give the table of sets, too")
+        raise InputError(f"{name}: removing documents requires the table of sets; name the table")
     table = read_parquet(sets, ["set", "document"])
     documents = table.loc[table["set"] == name, "document"].to_numpy()
     if not len(documents):
-        raise InputError(f"{sets}: there is no set '{name}'; select the sets again")
+        raise InputError(f"{sets}: the table has no set '{name}'; rerun the selection of sets")
     return documents
 
 

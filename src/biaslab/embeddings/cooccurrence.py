@@ -114,7 +114,7 @@ def count(
         raise InputError(f"window: {window} is not between 1 and 22; choose a window in that range")
     if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < n_words:
         raise InputError(
-            f"the corpus has word ids outside the vocabulary of {n_words} words; read the corpus again"
+            f"the corpus has word ids outside the vocabulary of {n_words} words; regenerate the corpus"
         )
     set_threads(threads)
     unit = math.lcm(*range(1, window + 1))
@@ -249,14 +249,18 @@ def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccur
         When the matrix is not sparse or not square, or a count is negative or not finite.
     """
     if not scipy.sparse.issparse(matrix):
-        raise InputError(f"a {type(matrix).__name__} is no sparse matrix; wrap it in scipy.sparse.csr_array")
+        raise InputError(
+            f"a {type(matrix).__name__} is not a sparse matrix; wrap it in scipy.sparse.csr_array"
+        )
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"the matrix of shape {matrix.shape} is not square; give a row and a column a word")
+        raise InputError(
+            f"the matrix of shape {matrix.shape} is not square; give one row and one column for each word"
+        )
     rows = scipy.sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
     values = rows.data
     if not (np.isrealobj(values) and np.all(np.isfinite(values) & (values >= 0))):
-        raise InputError("the matrix holds a count that is negative or not finite; counts are 0 or more")
+        raise InputError("the matrix has a negative or non-finite count; give finite counts of 0 or more")
     rows.eliminate_zeros()
     values = rows.data
     is_whole = bool(np.all((values == np.floor(values)) & (values < 2**53)))
@@ -296,7 +300,10 @@ def select_documents(
     documents = np.asarray(documents, np.int64)
     n_documents = len(offsets) - 1
     if len(documents) and not 0 <= documents.min() <= documents.max() < n_documents:
-        raise InputError(f"document {documents.max()} is not in the corpus of {n_documents} documents")
+        raise InputError(
+            f"document {documents.max()} is not in the corpus of {n_documents} documents;"
+            " number the documents from 0"
+        )
     lengths = np.diff(offsets)[documents]
     new_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     pieces = [tokens[offsets[d] : offsets[d + 1]] for d in documents]
@@ -324,10 +331,10 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
         When `removed` is not part of `whole`, or either has fractions, whose difference is not exact.
     """
     if not all(np.issubdtype(x.counts.dtype, np.integer) for x in (whole, removed)):
-        raise InputError("counts with fractions cannot be subtracted exactly; count the texts that are left")
+        raise InputError("fractional counts cannot be subtracted exactly; count the remaining texts")
     if (whole.n_words, whole.window) != (removed.n_words, removed.window):
         raise InputError(
-            "the removed documents were counted with another vocabulary or window; count them again"
+            "the counts of the removed documents have another vocabulary or window; count the documents again"
         )
     set_threads(threads)
     left = np.empty_like(whole.counts)
@@ -335,9 +342,7 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
         whole.indptr, whole.indices, whole.counts, removed.indptr, removed.indices, removed.counts, left
     )
     if len(left) and left.min() < 0:
-        raise InputError(
-            "the removed documents are not part of this corpus; use the corpus that X was counted from"
-        )
+        raise InputError("the removed documents are not part of this corpus; give the corpus of the counts")
     is_kept = left > 0
     indptr = np.concatenate([[0], np.cumsum(is_kept)])[whole.indptr].astype(np.int64)
     return Cooccurrence(indptr, whole.indices[is_kept], left[is_kept], whole.unit, whole.window)
@@ -415,18 +420,20 @@ def read_records(path: str | os.PathLike, n_words: int) -> Cooccurrence:
         size = os.stat(path).st_size
         if size % _RECORD.itemsize or not size:
             raise InputError(
-                f"{path}: {size:,} bytes are no records of {_RECORD.itemsize} bytes (int32, int32, float64);"
-                " get the whole cooccurrence.bin"
+                f"{path}: expected records of {_RECORD.itemsize} bytes (int32, int32, float64), found"
+                f" {size:,} bytes; copy cooccurrence.bin again"
             )
         records = np.fromfile(path, _RECORD)
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of co-occurrences; check the path") from error
+        raise InputError(f"{path}: the file of co-occurrences does not exist; check the path") from error
     except OSError as error:
-        raise InputError(f"{path}: not readable ({error.strerror})") from error
+        raise InputError(
+            f"{path}: the file is not readable ({error.strerror}); check its permissions"
+        ) from error
     rows, columns, values = (records[name] for name in _RECORD.names)
     for problem, is_bad in (
         (
-            f"names a word outside 1 to {n_words:,}",
+            f"has a word number outside 1 to {n_words:,}",
             (np.minimum(rows, columns) < 1) | (np.maximum(rows, columns) > n_words),
         ),
         ("has a count that is not a positive number", ~(np.isfinite(values) & (values > 0))),
@@ -434,7 +441,6 @@ def read_records(path: str | os.PathLike, n_words: int) -> Cooccurrence:
         if is_bad.any():
             number = int(is_bad.argmax()) + 1
             raise InputError(
-                f"{path}: record {number:,} {problem}; give the vocab.txt that it was counted with, or count"
-                " again"
+                f"{path}: record {number:,} {problem}; name the vocab.txt of the same corpus, or count again"
             )
     return from_sparse(scipy.sparse.coo_array((values, (rows - 1, columns - 1)), shape=(n_words, n_words)))

@@ -151,7 +151,7 @@ def build_corpus(
     n_source_tokens = len(articles.ids)
     vocabulary, remap = _choose_vocabulary(articles, min_count)
     n_kept = vocabulary["count"].sum()
-    rare = f" (left out: those that occur fewer than {min_count} times)" if n_kept < n_source_tokens else ""
+    rare = f" (omitted: words with fewer than {min_count} occurrences)" if n_kept < n_source_tokens else ""
     kept = f"{articles.kept()} and {n_kept:,} of their {n_source_tokens:,} words{rare}"
     kept += f"{articles.changes()}; vocabulary: {len(vocabulary):,}"
     tokens, offsets = _apply_vocabulary(articles, remap)
@@ -175,7 +175,7 @@ def read_corpus(
     """Read and write a corpus: tokenise, select articles and vocabulary, split into removable units."""
     built = build_corpus(read_documents(source, format, say), **vars(choice), name=str(source))
     for key, column in built.renamed.items():
-        say(f"{source}: the key '{key}' is kept as '{column}': documents have a {key} of ours")
+        say(f"{source}: the key '{key}' is renamed '{column}', because the table has its own column '{key}'")
     write_corpus(built, corpus, documents, vocabulary)
     say(f"{source}: kept {built.kept}")
 
@@ -230,16 +230,17 @@ def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.nda
     for chunk in _chunks(len(tokens)):
         if len(tokens[chunk]) and not 0 <= tokens[chunk].min() <= tokens[chunk].max() < len(counts):
             raise InputError(
-                f"{path}: has more words than the vocabulary, which has {len(counts)}; name the vocabulary"
-                " that was written with this corpus"
+                f"{path}: the corpus has more words than the vocabulary ({len(counts)}); name the vocabulary"
+                " of this corpus"
             )
         counts += np.bincount(tokens[chunk], minlength=len(counts))
     differ = np.flatnonzero(counts != vocabulary.counts)
     if len(differ):
         first = int(differ[0])
         raise InputError(
-            f"{path}: the word '{vocabulary.words[first]}' is there {counts[first]} times, by the vocabulary"
-            f" {vocabulary.counts[first]} times; name the vocabulary that was written with this corpus"
+            f"{path}: the word '{vocabulary.words[first]}' occurs {number_of(int(counts[first]), 'time')} in"
+            f" the corpus and {number_of(int(vocabulary.counts[first]), 'time')} according to the vocabulary;"
+            " name the vocabulary of this corpus"
         )
     check_words(path, vocabulary)
     return tokens, arrays["offsets"]
@@ -256,7 +257,7 @@ def _check_parameters(
     if unit not in UNITS:
         raise InputError(f"unknown unit '{unit}'{suggest(unit, UNITS)} (known: {', '.join(UNITS)})")
     if unit == "part" and part_length is None:
-        raise InputError("part_length is missing; the unit 'part' needs it")
+        raise InputError("part_length is missing; the unit 'part' requires the number of tokens in a part")
     minima = {
         "part_length": (part_length, 1),
         "min_length": (min_length, 0),
@@ -266,7 +267,7 @@ def _check_parameters(
     }
     for name, (value, minimum) in minima.items():
         if value is not None and value < minimum:
-            raise InputError(f"{name} is {value}; it must be at least {minimum}")
+            raise InputError(f"{name}: {value} is less than {minimum}; choose {minimum} or more")
 
 
 def _is_word(run: str) -> bool:
@@ -333,9 +334,9 @@ class _Articles:
     def changes(self) -> str:
         """Describe, with counts, the changes from the text of the kept articles to words; "" if none."""
         capitals = self._changes[_CAPITALS]
-        parts = [f"{number_of(capitals, 'word')} put in lower case"] if capitals else []
+        parts = [f"{number_of(capitals, 'word')} converted to lower case"] if capitals else []
         left_out = [f"{self._changes[reason]:,} {reason}" for reason in _REJECTED if self._changes[reason]]
-        parts += [f"runs of letters left out: {', '.join(left_out)}"] if left_out else []
+        parts += [f"runs of letters omitted: {', '.join(left_out)}"] if left_out else []
         return "; ".join(["", *parts])
 
     def _column(self, key: str) -> str:
@@ -358,8 +359,8 @@ class _Articles:
             if key not in self.columns:
                 if len(self.columns.keys() - set(TABLE_COLUMNS)) >= MAX_METADATA_KEYS:
                     raise InputError(
-                        f"document {row['id']}: the key '{key[:40]}' is one more than the {MAX_METADATA_KEYS}"
-                        " that documents may have besides id, title and text; leave some out"
+                        f"document {row['id']}: with '{key[:40]}' the documents have more than"
+                        f" {MAX_METADATA_KEYS} keys in addition to id, title and text; remove keys"
                     )
                 self.columns[key] = [""] * (len(self.offsets) - 1)
         for key, column in self.columns.items():
@@ -369,12 +370,14 @@ class _Articles:
         """Raise InputError if no article was kept, or two share an id, because users select by id."""
         if len(self.offsets) == 1:
             if not self._read:
-                raise InputError(f"{self.name}: has no document; check its content and format")
+                raise InputError(
+                    f"{self.name}: the source contains no documents; check its content and format"
+                )
             low, high = self._limits
             limits = f"at least {low}" if high is None else f"{low} to {high}"
             raise InputError(
-                f"{self.name}: no document has {limits} tokens: {self._read} were read, of {self._shortest}"
-                f" to {self._longest} tokens; change min_length or max_length"
+                f"{self.name}: no document has {limits} tokens (found {number_of(self._read, 'document')} of"
+                f" {self._shortest} to {self._longest} tokens); change min_length or max_length"
             )
         ids = pd.Series(self.columns["id"])
         is_repeated = ids.duplicated()
@@ -384,8 +387,8 @@ class _Articles:
             place = self._places[second]
             where = place if place.startswith(self.name) else f"{self.name}: {place}"
             raise InputError(
-                f"{where}: the id '{ids[second]}' is there for the second time (first:"
-                f" {self._places[first]}); give each document an id of its own"
+                f"{where}: the id '{ids[second]}' is repeated (first: {self._places[first]});"
+                " give each document a unique id"
             )
 
     def kept(self) -> str:
@@ -394,7 +397,7 @@ class _Articles:
         n_long = self._read - n_kept - self._n_short
         left_out = [f"{self._n_short:,} below {low:,} words"] if self._n_short else []
         left_out += [f"{n_long:,} above {high:,} words"] if n_long else []
-        reasons = f" (left out: {', '.join(left_out)})" if left_out else ""
+        reasons = f" (omitted: {', '.join(left_out)})" if left_out else ""
         return f"{n_kept:,} of {self._read:,} documents{reasons}"
 
 

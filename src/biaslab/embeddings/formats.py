@@ -34,14 +34,14 @@ _MOST_DIGITS = 9
 """Digits that distinguish any two 32-bit numbers."""
 _FOREIGN = {
     b"\x80": (
-        "a pickle, as gensim saves its own; it can run code when it is opened, so it never is. Export it with"
-        " gensim: KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True), or of a model"
-        " Word2Vec.load(FILE).wv.save_word2vec_format(...)"
+        "the file is a pickle of gensim, which is never opened because a pickle can run code; export the"
+        " vectors with gensim: KeyedVectors.load(FILE).save_word2vec_format('vectors.bin', binary=True), or"
+        " for a model Word2Vec.load(FILE).wv.save_word2vec_format(...)"
     ),
-    b"\xba\x16\x4f\x2f": "a model of fastText; give the vectors that it saved beside (.vec)",
-    b"\x93NUMPY": "an array without words; give a file of words and vectors",
-    b"PK\x03\x04": "an archive; unpack it, and give the file of vectors in it",
-    b"\x1f\x8b": "compressed by gzip; let its name end with .gz",
+    b"\xba\x16\x4f\x2f": "the file is a fastText model; give its vectors (.vec)",
+    b"\x93NUMPY": "the file is an array without words; give a file of words and vectors",
+    b"PK\x03\x04": "the file is an archive; unpack it and give the file of vectors",
+    b"\x1f\x8b": "the file is compressed by gzip; add .gz to its name",
 }
 """First bytes of files in unsupported formats, and advice for each."""
 
@@ -86,9 +86,9 @@ def read_embedding(
         format = format or detected
         rows = _read_binary(path) if format == "word2vec-binary" else _read_text(path, format == "word2vec")
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of word vectors; check the path") from error
+        raise InputError(f"{path}: the file of word vectors does not exist; check the path") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not readable ({error})") from error
+        raise InputError(f"{path}: the file is not readable ({error}); download it again") from error
     words, vectors = list(rows.number_of), rows.vectors()
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
@@ -129,7 +129,7 @@ def write_embedding(path: str | os.PathLike, words: list[str], vectors: np.ndarr
     for i, word in enumerate(words):
         if not word or " " in word or "\n" in word:
             raise InputError(
-                f"cannot write {path}: word {i}, {word!r}, is empty or holds a space; leave it out"
+                f"cannot write {path}: word {i}, {word!r}, is empty or contains a space; remove the word"
             )
     with atomic_path(path) as temporary:
         keyed.save_word2vec_format(
@@ -158,9 +158,11 @@ def keyed_vectors(words: Sequence[str], vectors: np.ndarray) -> KeyedVectors:
         When a word is repeated, or the numbers of words and vectors differ.
     """
     if len(words) != len(vectors):
-        raise InputError(f"{len(words)} words and {len(vectors)} vectors; give a vector for each word")
+        raise InputError(
+            f"expected {number_of(len(words), 'vector')}, found {len(vectors)}; give one vector for each word"
+        )
     if len(set(words)) < len(words):
-        raise InputError("a word is there twice; give every word once")
+        raise InputError("a word is repeated; give each word once")
     keyed = KeyedVectors(vectors.shape[1])
     keyed.add_vectors(list(words), vectors)
     keyed.expandos["count"] = np.arange(len(words), 0, -1)  # gensim writes words by decreasing count
@@ -207,7 +209,10 @@ def _require_header(path: Path, line: bytes) -> tuple[int, int]:
     """Return the numbers of a word2vec header; raise InputError unless both are positive and possible."""
     header = _parse_header(line)
     if header is None or 0 in header or header[1] > _MOST_DIMENSIONS:
-        raise InputError(f"{path}, line 1: not the header of a word2vec file (number of words, dimensions)")
+        raise InputError(
+            f"{path}, line 1: expected the header of a word2vec file (number of words, dimensions);"
+            " correct the line or name the format"
+        )
     return header
 
 
@@ -244,15 +249,15 @@ class _Rows:
         """Return a line for each difference of words and vectors from the file."""
         notes = []
         if self.has_mark:
-            notes.append("begins with a byte order mark, which is left out")
+            notes.append("the byte order mark at the beginning is ignored")
         if self.n_rounded:
             notes.append(
-                f"numbers with more digits than 32 bits hold, as in {self.n_rounded:,} of the first"
-                f" {number_of(min(self.n_rows, _SAMPLED_LINES), 'row')}, are rounded to about 7 digits"
+                f"numbers are rounded to 32 bits (about 7 digits); {self.n_rounded:,} of the first"
+                f" {number_of(min(self.n_rows, _SAMPLED_LINES), 'row')} have more digits"
             )
         if self.announced not in (None, self.n_rows, len(self.number_of)):
             announced = number_of(self.announced, "word")
-            notes.append(f"line 1 announces {announced}, the file has {self.n_rows:,}; all are read")
+            notes.append(f"line 1 announces {announced} and the file has {self.n_rows:,}; all words are read")
         if self._repeated:
             rows, verb = (
                 number_of(len(self._repeated), "row"),
@@ -260,12 +265,12 @@ class _Rows:
             )
             notes.append(
                 f"{rows} {verb} a word of an earlier row ({list_examples(self._repeated)}); the first"
-                " row of a word counts"
+                " row of a word is used"
             )
         if words := [word for word in self.number_of if " " in word]:
             notes.append(
-                f"the word of {number_of(len(words), 'row')} holds blanks ({list_examples(words)}); the last"
-                " numbers of a row are its vector"
+                f"the word of {number_of(len(words), 'row')} contains blanks ({list_examples(words)}); the"
+                " last numbers of a row are its vector"
             )
         return notes
 
@@ -325,7 +330,9 @@ def _read_rows(path: Path, file: BinaryIO, first_line: int, n_dimensions: int) -
     for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), first_line):
         where = f"{path}, line {number}"
         if len(line) == _LONGEST_LINE:
-            raise InputError(f"{where}: longer than {_LONGEST_LINE} bytes; this is no file of word vectors")
+            raise InputError(
+                f"{where}: the line is longer than {_LONGEST_LINE} bytes; give a file of word vectors"
+            )
         if number == 1 and line.startswith(codecs.BOM_UTF8):
             rows.has_mark, line = True, line.removeprefix(codecs.BOM_UTF8)
         word, numbers = _split_row(where, line, n_dimensions)
@@ -344,7 +351,7 @@ def _split_row(where: str, line: bytes, n_dimensions: int) -> tuple[bytes, list[
     """Return the word of a row, which may contain blanks or be a blank, and its numbers as text."""
     fields = line.split()
     if not fields:
-        raise InputError(f"{where}: an empty line; delete it")
+        raise InputError(f"{where}: the line is empty; delete it")
     if len(fields) > n_dimensions > 0:
         word, *numbers = line.rsplit(None, n_dimensions)
         word = word.lstrip()
@@ -359,17 +366,17 @@ def _row_problem(where: str, line: bytes, fields: list[bytes], n_dimensions: int
     """Return the problem of a row with too few or too many numbers, and advice."""
     for mark, name in ((b",", "commas"), (b";", "semicolons")):
         if line.count(mark) >= max(1, n_dimensions - 1, len(fields) - 1):
-            return f"{name} stand between or in the numbers; write numbers as 0.5, with blanks between them"
+            return f"the numbers contain {name}; write numbers as 0.5, separated by blanks"
     if where.endswith("line 1") and len(fields) > 1 and all(field.isdigit() for field in fields):
         return (
-            f"looks like a header of {len(fields)} numbers; a word2vec header has 2 (number of words,"
-            " dimensions): correct line 1, or delete it"
+            "expected a word2vec header of 2 numbers (number of words, dimensions), found"
+            f" {len(fields)} numbers; correct or delete the line"
         )
     _decode(where, line)
     if not n_dimensions:
-        return "expected a word and its numbers, divided by blanks; give a file of word vectors"
+        return "expected a word and its numbers, separated by blanks; give a file of word vectors"
     n_numbers = min(_count_numbers(fields), len(fields) - 1)
-    advice = "repair the row" if n_numbers > n_dimensions else "get the whole file, or repair the row"
+    advice = "repair the row" if n_numbers > n_dimensions else "download the file again or repair the row"
     plural = "s" * (n_dimensions != 1)
     return f"expected {n_dimensions} number{plural} after the word, found {n_numbers}; {advice}"
 
@@ -378,7 +385,7 @@ def _decode(where: str, text: bytes) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8 text; convert the file, or name its format") from error
+        raise InputError(f"{where}: the text is not UTF-8; convert the file or name its format") from error
 
 
 def _parse_numbers(where: str, fields: list[bytes]) -> np.ndarray:
@@ -415,7 +422,7 @@ def _read_binary(path: Path) -> _Rows:
         for number, (word, vector) in enumerate(_binary_rows(path, file, n_dimensions), 1):
             where = f"{path}, row {number}"
             if not word:
-                raise InputError(f"{where}: no word before the numbers; delete or repair the row")
+                raise InputError(f"{where}: the word is missing; delete or repair the row")
             rows.add(_decode(where, word), number, vector)
     if not rows.n_rows:
         raise InputError(f"{path}: no word vectors in it; get the whole file")
@@ -430,14 +437,17 @@ def _binary_rows(path: Path, file: BinaryIO, n_dimensions: int) -> Iterator[tupl
         end = buffer.find(b" ", start)
         while end < 0 or len(buffer) < end + 1 + n_bytes:
             if max(end, len(buffer) if end < 0 else 0) - start > _LONGEST_WORD:
-                raise InputError(f"{path}, row {row}: no word where one should be; the file is damaged")
+                raise InputError(
+                    f"{path}, row {row}: no word found at the expected place, so the file is damaged;"
+                    " download it again"
+                )
             more = file.read(_CHUNK_BYTES)
             if not more:
                 if not buffer[start:].strip(b"\n"):
                     return
                 raise InputError(
-                    f"{path}: the file ends within row {row}, of {n_dimensions} dimensions by line 1; get the"
-                    " whole file"
+                    f"{path}: the file ends within row {row} ({n_dimensions} dimensions according to line 1);"
+                    " download the file again"
                 )
             buffer, start = buffer[start:] + more, 0
             end = buffer.find(b" ")

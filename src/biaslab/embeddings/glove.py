@@ -205,7 +205,9 @@ def check(x: Cooccurrence, parameters: GloveParameters) -> None:
         raise InputError("the co-occurrence matrix is empty; use a larger corpus or a smaller min_count")
     for name, least in (("dimension", 1), ("epochs", 1)):
         if getattr(parameters, name) < least:
-            raise InputError(f"{name}: {getattr(parameters, name)} is less than {least}; choose a larger one")
+            raise InputError(
+                f"{name}: {getattr(parameters, name)} is less than {least}; choose {least} or more"
+            )
     for name in ("x_max", "alpha", "learning_rate"):
         if not getattr(parameters, name) > 0:
             raise InputError(f"{name}: {getattr(parameters, name)} is not positive; choose a positive number")

@@ -36,7 +36,7 @@ _ENDS_TOO_EARLY = {
         expat.errors.XML_ERROR_PARTIAL_CHAR,
     )
 }
-_REDIRECT, _ELSEWHERE = "redirects", "outside the main namespace, as talk pages are"
+_REDIRECT, _ELSEWHERE = "redirects", "outside the main namespace (such as talk pages)"
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,12 @@ def read_folder(folder: str | os.PathLike, say: Callable[[str], None]) -> Iterat
     folder = Path(folder)
     n_others = sum(path.is_file() and not path.name.endswith(".txt") for path in folder.rglob("*"))
     if n_others:
-        say(f"{folder}: {number_of(n_others, 'file')} left out, because the names do not end in .txt")
+        say(f"{folder}: {number_of(n_others, 'file')} omitted, because the names do not end in .txt")
     for path in files_below(folder, (".txt",)):
         if path.stat().st_size > MAX_DOCUMENT_BYTES:
-            raise InputError(f"{path}: larger than {MAX_DOCUMENT_BYTES} bytes; split it into documents")
+            raise InputError(
+                f"{path}: the file is larger than {MAX_DOCUMENT_BYTES} bytes; split it into documents"
+            )
         name = path.relative_to(folder).as_posix()
         yield Document(name, name, decode(path.read_bytes(), str(path)))
 
@@ -101,11 +103,11 @@ def read_json_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iter
     """
     left_out: Counter[str] = Counter()
     for number, line in _filled_lines(path, say):
-        yield _json_document(line, f"{path}:{number}", left_out)
+        yield _json_document(line, f"{path}, line {number}", left_out)
     for key, n in sorted(left_out.items()):
         say(
-            f"{path}: the key '{key}' of {number_of(n, 'document')} is left out, because it has a list, an"
-            " object or null"
+            f"{path}: the key '{key}' of {number_of(n, 'document')} is omitted, because its value is a list,"
+            " an object or null"
         )
 
 
@@ -122,9 +124,10 @@ def _json_document(line: str, where: str, left_out: Counter[str]) -> Document:
 
 def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | int:
     if key not in record:
-        raise InputError(f"{where}: key '{key}' is missing{suggest(key, record)}")
+        raise InputError(f"{where}: the key '{key}' is missing{suggest(key, record) or '; add the key'}")
     if not isinstance(record[key], types) or isinstance(record[key], bool):
-        raise InputError(f"{where}: key '{key}' is {type(record[key]).__name__}, not {types[0].__name__}")
+        expected, found = types[0].__name__, type(record[key]).__name__
+        raise InputError(f"{where}: the key '{key}': expected {expected}, found {found}; correct the value")
     return record[key]
 
 
@@ -157,7 +160,7 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[D
                 )
     counts = ", ".join(f"{reason} ({n:,})" for reason, n in left_out.most_common())
     if not n_pages:
-        raise InputError(f"{path}: has no page; give a pages-articles dump")
+        raise InputError(f"{path}: the dump contains no pages; give a pages-articles dump")
     if left_out.total() == n_pages:
         if len(left_out) == 1:
             raise InputError(
@@ -166,9 +169,9 @@ def read_dump(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[D
             )
         raise InputError(f"{path}: no page is an article: {counts}; give a pages-articles dump")
     if left_out:
-        say(f"{path}: pages left out: {counts}")
+        say(f"{path}: pages omitted: {counts}")
     if n_kept < n_read:
-        say(f"{path}: markup left out: {n_read - n_kept:,} of {n_read:,} characters of the articles")
+        say(f"{path}: markup omitted: {n_read - n_kept:,} of {n_read:,} characters of the articles")
 
 
 def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
@@ -183,21 +186,25 @@ def _pages(stream: "MeteredStream", path: str | os.PathLike) -> Iterator:
         for event, element in events:
             if event == "end" and element.tag == page_tag:
                 if None in map(element.findtext, ("{*}title", "{*}id", "{*}revision/{*}text")):
-                    raise InputError(f"{path}: a page has no title, id or text; use a pages-articles dump")
+                    raise InputError(f"{path}: a page has no title, id or text; give a pages-articles dump")
                 yield element
                 root.clear()
                 stream.start_document()
     except DTDForbidden as error:
-        raise InputError(f"{path}: declares a DOCTYPE, which no MediaWiki dump does; refused") from error
+        raise InputError(
+            f"{path}: the file declares a DOCTYPE and is refused; give a MediaWiki dump, which has none"
+        ) from error
     except ParseError as error:
         if root is None:
-            problem = f"not a MediaWiki dump ({error}); give the XML of pages-articles"
+            problem = f"the file is not a MediaWiki dump ({error}); give the XML of pages-articles"
         else:
             state = "truncated" if error.code in _ENDS_TOO_EARLY else "damaged"
-            problem = f"the dump is {state} ({error}); get it again"
+            problem = f"the dump is {state} ({error}); download it again"
         raise InputError(f"{path}: {problem}") from error
     except (ValueError, LookupError) as error:
-        raise InputError(f"{path}: not a MediaWiki dump ({error})") from error
+        raise InputError(
+            f"{path}: the file is not a MediaWiki dump ({error}); give the XML of pages-articles"
+        ) from error
 
 
 def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iterator[Document]:
@@ -225,21 +232,27 @@ def read_archives(source: str | os.PathLike, say: Callable[[str], None]) -> Iter
                             yield _nitf_document(tar.extractfile(member).read(), member.name, where)
                         tar.members.clear()  # tarfile would otherwise keep every member in memory
             except tarfile.TarError as error:
-                raise InputError(f"{archive}: not a whole tar archive ({error}); get it again") from error
+                raise InputError(
+                    f"{archive}: the tar archive is incomplete or damaged ({error}); download it again"
+                ) from error
         if n_others:
-            say(f"{archive}: {number_of(n_others, 'member')} left out, because the names do not end in .xml")
+            say(f"{archive}: {number_of(n_others, 'member')} omitted, because the names do not end in .xml")
 
 
 def _refuse_unsafe(member: tarfile.TarInfo, archive: Path) -> None:
     name = PurePosixPath(member.name)
     if name.is_absolute() or ".." in name.parts:
-        raise InputError(f"{archive}: member {member.name} leads out of the archive; refused")
+        raise InputError(
+            f"{archive}: member {member.name} points outside the archive and is refused; correct the archive"
+        )
     if not (member.isreg() or member.isdir()):
-        raise InputError(f"{archive}: member {member.name} is a link or a device; refused")
+        raise InputError(
+            f"{archive}: member {member.name} is a link or a device and is refused; replace it with a file"
+        )
     if member.size > MAX_DOCUMENT_BYTES:
         raise InputError(
-            f"{archive}: member {member.name} takes {member.size} bytes,"
-            f" more than {MAX_DOCUMENT_BYTES}; refused"
+            f"{archive}: member {member.name} has {member.size} bytes, more than {MAX_DOCUMENT_BYTES}, and is"
+            " refused; split the member"
         )
 
 
@@ -266,11 +279,11 @@ def _parse_nitf(data: bytes, where: str) -> Element:
     try:
         root = fromstring(data)
     except DefusedXmlException as error:
-        raise InputError(f"{where} declares an entity; refused") from error
+        raise InputError(f"{where} declares an entity and is refused; remove the entity") from error
     except (ParseError, ValueError, LookupError) as error:
-        raise InputError(f"{where} is not well-formed XML ({error})") from error
+        raise InputError(f"{where} is not well-formed XML ({error}); correct the member") from error
     if root.tag != "nitf":
-        raise InputError(f"{where} is not NITF (its root is <{root.tag}>)")
+        raise InputError(f"{where} is not NITF (its root is <{root.tag}>); give archives of NITF XML")
     return root
 
 
@@ -291,19 +304,19 @@ def open_stream(path: str | os.PathLike) -> Iterator[io.BufferedReader]:
     """
     path = Path(path)
     if path.is_dir():
-        raise InputError(f"{path}: is a folder; this format reads a file")
+        raise InputError(f"{path}: expected a file, found a folder; name a file or another format")
     try:
         raw = pa.input_stream(str(path), compression=_COMPRESSIONS.get(path.suffix.lower()))
         with io.BufferedReader(raw, _BUFFER_BYTES) as stream:
             if not stream.peek(1):
-                raise InputError(f"{path}: the file is empty; get it again")
+                raise InputError(f"{path}: the file is empty; download it again")
             yield stream
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; check the corpus source") from error
+        raise InputError(f"{path}: the file does not exist; check the corpus source") from error
     except OSError as error:
         reason = one_line(error)
         state = "truncated" if "truncated" in reason.lower() else "unreadable"
-        raise InputError(f"{path}: the file is {state} ({reason}); get it again") from error
+        raise InputError(f"{path}: the file is {state} ({reason}); download it again") from error
 
 
 def _filled_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iterator[tuple[int, str]]:
@@ -316,16 +329,16 @@ def _filled_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iterat
                 break
             if len(line) > MAX_DOCUMENT_BYTES:
                 raise InputError(
-                    f"{path}:{number}: the line is longer than {MAX_DOCUMENT_BYTES} bytes;"
+                    f"{path}, line {number}: the line is longer than {MAX_DOCUMENT_BYTES} bytes;"
                     " split it into documents"
                 )
-            text = decode(line, f"{path}:{number}")
+            text = decode(line, f"{path}, line {number}")
             if text.strip():
                 yield number, text
             else:
                 n_blank += 1
     if n_blank:
-        say(f"{path}: {number_of(n_blank, 'blank line')} left out")
+        say(f"{path}: {number_of(n_blank, 'blank line')} omitted")
 
 
 def decode(data: bytes, where: str) -> str:
@@ -333,20 +346,22 @@ def decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8 text ({error.reason}); convert it") from error
+        raise InputError(f"{where}: the text is not UTF-8 ({error.reason}); convert the file") from error
 
 
 def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """Return all files below `folder` that end in one of `suffixes`, sorted by relative path."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; check the corpus source")
+        raise InputError(f"{folder}: the folder does not exist; check the corpus source")
     files = [p for p in folder.rglob("*") if p.name.endswith(suffixes) and p.is_file()]
     if not files:
-        raise InputError(f"{folder}: no file ending in {' or '.join(suffixes)}; check the corpus source")
+        raise InputError(
+            f"{folder}: the folder has no files that end in {' or '.join(suffixes)}; check the corpus source"
+        )
     root = folder.resolve()
     for path in files:
         if not path.resolve().is_relative_to(root):
-            raise InputError(f"{path}: the link leads out of {folder}; copy the file instead")
+            raise InputError(f"{path}: the link points outside {folder}; copy the file instead")
     return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
 
 
@@ -366,7 +381,7 @@ class MeteredStream:
         self._spent += len(data)
         if self._spent > MAX_DOCUMENT_BYTES:
             raise InputError(
-                f"{self._path}: a document takes more than {MAX_DOCUMENT_BYTES} bytes; remove or split it"
+                f"{self._path}: a document has more than {MAX_DOCUMENT_BYTES} bytes; remove or split it"
             )
         return data
 

@@ -43,7 +43,7 @@ def train_glove(
     x, digest = counting.read(cooccurrence), read_digest(cooccurrence)
     if set != BASELINE:
         if corpus is None:
-            raise InputError(f"{set}: to leave documents out give the corpus, too")
+            raise InputError(f"{set}: removing documents requires the corpus; name the corpus")
         check_words(corpus, cooccurrence)
         documents = documents_of(sets, set)
         arrays = read_npz(corpus, ("tokens", "offsets"))

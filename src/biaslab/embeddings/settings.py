@@ -16,9 +16,9 @@ class CorpusFormat(NamedTuple):
 
 
 CORPUS_FORMATS = {
-    "mediawiki": CorpusFormat("XML dump, .bz2", (".xml",)),
-    "jsonl": CorpusFormat("one object a line with id, title, text", (".jsonl", ".json")),
-    "text": CorpusFormat("one document a line", (".txt",)),
+    "mediawiki": CorpusFormat("XML dump, .xml or .bz2", (".xml",)),
+    "jsonl": CorpusFormat("one object per line with id, title, text", (".jsonl", ".json")),
+    "text": CorpusFormat("one document per line", (".txt",)),
     "folder": CorpusFormat("text files"),
     "nitf": CorpusFormat("XML in .tgz", (".tgz",)),
 }
@@ -31,10 +31,10 @@ _PACKED = (".gz", ".bz2", ".zst")
 _FOREIGN = (".csv", ".tsv", ".xlsx", ".xls", ".parquet", ".pdf", ".doc", ".docx", ".html", ".epub", ".zip")
 """Suffixes of files that no corpus reader supports."""
 
-XMax = Annotated[Positive, "co-occurrence from which on the weight of a pair is 1"]
+XMax = Annotated[Positive, "co-occurrence at and above which the weight of a pair is 1"]
 Alpha = Annotated[Share, "exponent of the weight below x_max"]
 Passes = Annotated[Count, "passes over the corpus"]
-FallingRate = Annotated[Positive, "step size at the beginning, which falls linearly to 0.0001"]
+FallingRate = Annotated[Positive, "initial step size; falls linearly to 0.0001"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,21 +43,21 @@ class Units:
 
     unit: Annotated[
         Literal["article", "part"],
-        "what counts as one document, article (whole) or part (of part_length tokens)",
+        "unit of removal: article (an entire document) or part (part_length tokens of an article)",
     ] = "article"
-    part_length: Annotated[Count | None, "tokens in a part, for unit part only"] = None
-    min_length: Annotated[Count, "tokens an article must have, or it is left out"] = 1
+    part_length: Annotated[Count | None, "tokens in a part; only for unit part"] = None
+    min_length: Annotated[Count, "smallest number of tokens of an article; shorter articles are omitted"] = 1
     max_length: Annotated[
-        Count | None, "tokens an article may have, or it is left out; null for any number"
+        Count | None, "largest number of tokens of an article; longer articles are omitted; null for no limit"
     ] = None
-    max_tokens: Annotated[Count | None, "tokens after which reading stops; null for the whole source"] = None
+    max_tokens: Annotated[Count | None, "tokens after which reading stops; null for the entire source"] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
     """The words."""
 
-    min_count: Annotated[Count, "occurrences a word must have to enter the vocabulary"] = 1
+    min_count: Annotated[Count, "smallest number of occurrences of a word in the vocabulary"] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Checkpoints:
     """Checkpoints from which a killed job resumes."""
 
     checkpoint_minutes: Annotated[
-        Positive, "minutes of training between two checkpoints, from which a killed job goes on"
+        Positive, "minutes of training between checkpoints; a killed job resumes from the last"
     ] = 30.0
 
 
@@ -91,7 +91,9 @@ class Word2VecParameters:
 
     dimension: Annotated[Count, "length of a word vector"]
     window: Annotated[
-        Count, "largest distance of a context word; gensim draws the window of each position from 1 to this"
+        Count,
+        "largest distance of a context word; gensim draws the window of each position from 1 to this"
+        " distance",
     ]
     epochs: Passes
     learning_rate: FallingRate = 0.025
@@ -105,12 +107,13 @@ def format_of(corpus: Path) -> str:
     formats = {suffix: name for name, format in CORPUS_FORMATS.items() for suffix in format.ends}
     if end.lower() in _FOREIGN:
         raise InputError(
-            f"{corpus}: no reader of a corpus reads {end} files; write the texts as .jsonl, an object with id"
-            " and text a line, or as .txt, a document a line"
+            f"{corpus}: {end} files are not a corpus format; write the texts as .jsonl (one object with id"
+            " and"
+            " text per line) or as .txt (one document per line)"
         )
     if end not in formats:
         raise InputError(
-            f"{corpus}: the name does not tell the format, as {', '.join(formats)} do (also with"
-            f" {', '.join(_PACKED)}); rename it, or name the format"
+            f"{corpus}: the format does not follow from the name; use the suffix {', '.join(formats)} (also"
+            f" with {', '.join(_PACKED)}), or name the format"
         )
     return formats[end]

@@ -89,7 +89,9 @@ def train_on_counts(
         When the files are malformed, do not belong together, or the training diverges.
     """
     if vocabulary is None:
-        raise InputError(f"{counts}: has numbers instead of words; give its vocab.txt with --vocabulary")
+        raise InputError(
+            f"{counts}: the file has numbers instead of words; name its vocab.txt with --vocabulary"
+        )
     words = read_vocabulary(vocabulary).words
     x = cooccurrence.read_records(counts, len(words))
     W = glove.train(x, model, stream(seed, "train", BASELINE, 0), threads).W

@@ -94,7 +94,7 @@ def read_unit_embedding(
         if not words:
             raise InputError(f"{path}: all vectors are zero; give a file of trained vectors")
         notes.append(
-            f"{path}: {number_of(len(zero), 'word')} left out, because the vectors are zero and have no"
+            f"{path}: {number_of(len(zero), 'word')} omitted, because the vectors are zero and have no"
             f" direction ({list_examples(zero)})"
         )
     lengths = _normalize(vectors, words, Path(path))
@@ -113,7 +113,9 @@ def read_vectors(
         files = (folder / "vocabulary.tsv" for folder in path.absolute().parents[: _FOLDERS_UP + 1])
         vocabulary = vocabulary or next((file for file in files if file.is_file()), None)
         if vocabulary is None:
-            raise InputError(f"{path}: no vocabulary.tsv in its folder or above; name its vocabulary")
+            raise InputError(
+                f"{path}: the folder and its parents have no vocabulary.tsv; name the vocabulary"
+            )
         words = read_vocabulary(vocabulary)
         return words.words, read_training(path, replicate, words).W.astype(np.float32), notes
     return *read_embedding(path, say=notes.append), notes
@@ -141,7 +143,7 @@ def _normalize(vectors: np.ndarray, words: list[str], path: Path) -> np.ndarray:
             problem = "zero" if lengths[row - first] == 0 else "not finite"
             raise InputError(
                 f"{path}: the vector of '{words[row]}' is {problem} (word {row + 1}), so it has no direction;"
-                " leave the word out or repair the file"
+                " remove the word or repair the file"
             )
         vectors[first : first + _BLOCK] = block / lengths[:, None]
         all_lengths[first : first + _BLOCK] = lengths

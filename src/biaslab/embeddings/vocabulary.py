@@ -131,9 +131,9 @@ def read_vocabulary(path: str | os.PathLike) -> Vocabulary:
     counts = pd.to_numeric(table["count"], errors="coerce")
     problems = {
         "the word is missing": words.isna(),
-        "the word stands there for the second time": words.duplicated(),
-        "the count is not a positive whole number": ~(counts >= 1) | (counts % 1 != 0),
-        "the count is larger than the one above it; rows must keep the order of the ids": counts.diff() > 0,
+        "the word is repeated": words.duplicated(),
+        "the count is not a positive integer": ~(counts >= 1) | (counts % 1 != 0),
+        "the count is larger than that of the row above, so rows are out of order": counts.diff() > 0,
     }
     for problem, bad in problems.items():
         if bad.any():
@@ -153,8 +153,8 @@ def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
     theirs, name = (read_digest(other), other) if is_file else (other.digest, other.source)
     if digest and theirs and digest != theirs:
         raise InputError(
-            f"{path}: made with other words, or words in another order, than {name}; name two files of one"
-            " corpus, or regenerate both"
+            f"{path}: the words differ from those of {name}, or have another order; name two files of the"
+            " same corpus, or regenerate both"
         )
 
 
@@ -163,11 +163,13 @@ def _read_stanford(path: Path) -> pd.DataFrame:
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; check the path") from error
+        raise InputError(f"{path}: the file does not exist; check the path") from error
     except OSError as error:
-        raise InputError(f"{path}: not readable ({error.strerror})") from error
+        raise InputError(
+            f"{path}: the file is not readable ({error.strerror}); check its permissions"
+        ) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text; convert the file") from error
+        raise InputError(f"{path}: the text is not UTF-8; convert the file") from error
     rows = [line.rstrip("\r").rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
     table = pd.DataFrame(rows, columns=["word", "count"], dtype=object)
     return table.assign(word=table["word"].replace("", None))

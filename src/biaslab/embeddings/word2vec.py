@@ -78,7 +78,8 @@ def leave_out(
     lengths = np.diff(offsets)
     if len(documents) and not 0 <= documents.min() <= documents.max() < len(lengths):
         raise InputError(
-            f"document {documents.max()} is not in the corpus of {len(lengths)} documents; select sets again"
+            f"document {documents.max()} is not in the corpus of {len(lengths)} documents; rerun the"
+            " selection of sets"
         )
     kept = np.ones(len(lengths), bool)
     kept[documents] = False

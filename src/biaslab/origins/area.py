@@ -77,10 +77,10 @@ def check(given: Given) -> Iterator[str]:
     for name in section["run"]:
         if name not in setups:
             names = ", ".join(setups)
-            yield f"origins.run: there is no setup '{name}' (defined: {names}){suggest(name, setups)}"
+            yield f"origins.run: the setup '{name}' is not defined (defined: {names}){suggest(name, setups)}"
     for name, setup in setups.items():
         if name in AREAS:
-            yield f"origins.setups.{name}: a setup cannot bear the name of an area; rename it"
+            yield f"origins.setups.{name}: the name is that of an area; rename the setup"
         problems = _contradictions(setup, written.get(name, {}), weats)
         yield from (f"origins.setups.{name}.{problem}" for problem in problems)
     for name in section["run"]:
@@ -110,12 +110,12 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
         if problem := unknown_test(weat, weats, "origins.weats"):
             yield f"bias.weats: {problem}"
     if corpus["unit"] == "article" and "part_length" in written.get("corpus", {}):
-        yield "corpus.part_length: belongs to unit: part only; remove it or write unit: part"
+        yield "corpus.part_length: the key requires unit: part; remove the key or write unit: part"
     if corpus["unit"] == "part" and corpus["part_length"] is None:
-        yield "corpus.part_length: is null; write how many tokens a part has, or unit: article"
+        yield "corpus.part_length: the value is null; write the number of tokens of a part, or unit: article"
     if corpus["max_length"] is not None and corpus["min_length"] > corpus["max_length"]:
-        limits = f"{corpus['min_length']} is more than max_length, {corpus['max_length']}"
-        yield f"corpus.min_length: {limits}; lower it"
+        limits = f"{corpus['min_length']} is larger than max_length ({corpus['max_length']})"
+        yield f"corpus.min_length: {limits}; lower min_length"
     sizes, by_ppmi = perturbations["sizes"], setup["ppmi_sets"]["sizes"]
     for key, numbers in (
         ("perturbations.sizes", sizes),
@@ -124,17 +124,17 @@ def _contradictions(setup: Mapping, written: Mapping, weats: Mapping) -> Iterato
         ("planted.doses", setup["planted"]["doses"]),
     ):
         if numbers != sorted(set(numbers)):
-            yield f"{key}: {numbers} does not rise; write {sorted(set(numbers))}"
+            yield f"{key}: {numbers} is not in increasing order; write {sorted(set(numbers))}"
     if setup["word2vec"]["trainings"] == 1:
-        yield "word2vec.trainings: of one there is no spread; write 0 for none, or 2 and more"
+        yield "word2vec.trainings: one training has no standard deviation; write 0 for none, or 2 or more"
     if setup["lds"]["subsets"] == 1:
-        yield "lds.subsets: one subset has no rank; write 0 for none, or 20 and more"
+        yield "lds.subsets: one subset has no rank correlation; write 0 for none, or 20 or more"
     if setup["brittleness"]["retrainings"] == 1:
-        yield "brittleness.retrainings: one embedding has no interval; write 0 for none, or 3 and more"
+        yield "brittleness.retrainings: one embedding has no interval; write 0 for none, or 3 or more"
     for size in set(by_ppmi) - set(sizes):
         yield (
-            f"ppmi_sets.sizes: {size} is not one of perturbations.sizes ({sizes}), whose sets it is compared"
-            " with; choose of those, or write [] for none"
+            f"ppmi_sets.sizes: perturbations.sizes ({sizes}) lacks the size {size}, so there is no set for"
+            " the comparison; choose sizes from perturbations.sizes, or write [] for none"
         )
 
 
@@ -144,8 +144,9 @@ def _check_word_sets(weat: str, file: str, root: Path) -> Iterator[str]:
         yield f"origins.weats.{weat}: {problem}"
     elif (measure := read_yaml(locate(file, root)).get("measure", "weat")) != "weat":
         yield (
-            f"origins.weats.{weat}: {file} names the measure '{measure}', and the workflow measures weat;"
-            " delete the key, or give the file to biaslab origins attribute"
+            f"origins.weats.{weat}: {file} names the measure '{measure}', but the workflow computes only"
+            " weat;"
+            " delete the key, or use the file with biaslab origins attribute"
         )
 
 
@@ -157,7 +158,8 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
             yield f"{where}: {problem}"
     elif not Path(source).exists():
         yield (
-            f"{where}: no such file or folder: {source} (looked from {Path.cwd()}); correct the path, "
+            f"{where}: the file or folder {source} does not exist (searched from {Path.cwd()}); correct the"
+            " path, "
             f"or write {PREFIX}NAME for a registered dataset"
         )
 

@@ -82,7 +82,7 @@ def measure(
     """
     if len(sets := sorted({set_name(path) for path in batches})) > 1:
         raise InputError(
-            f"the files are of several sets ({', '.join(sets)}); give those of the baseline alone"
+            f"the files belong to several sets ({', '.join(sets)}); name only the files of the baseline"
         )
     weats = _locate(word_sets, vocabulary)
     rows = []
@@ -126,5 +126,5 @@ def _locate(word_sets: Sequence[WordSets], vocabulary: Vocabulary) -> list[WeatI
     """Return the word ids of every test; raise InputError if two tests have the same name."""
     names = [test.name for test in word_sets]
     if len(set(names)) < len(names):
-        raise InputError(f"two tests have the same name ({', '.join(names)}); rename one of them")
+        raise InputError(f"two tests have the same name ({', '.join(names)}); rename a test")
     return [in_vocabulary(test, vocabulary.ids) for test in word_sets]

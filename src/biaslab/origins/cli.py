@@ -14,7 +14,7 @@ from biaslab.run.options import CorpusSource, Out, Seed, Threads, grouped
 from biaslab.run.outputs import To
 
 RunConfig = Annotated[
-    Path | None, typer.Option(help="The configuration of the run; by default config.json in the results.")
+    Path | None, typer.Option(help="Configuration of the run; by default config.json in the results.")
 ]
 
 
@@ -30,24 +30,26 @@ app = typer.Typer(help="Origins of bias in word embeddings (Brunet et al. 2019).
 def attribute(
     source: CorpusSource,
     test: Annotated[
-        list[Path], typer.Option(help="Word sets of a test (.yaml), of any measure; repeat it for several.")
+        list[Path], typer.Option(help="Word sets of a test (.yaml), for any measure; repeatable.")
     ],
-    out: Annotated[Path, typer.Option(help="The folder where everything goes."), To.FOLDER],
+    out: Annotated[Path, typer.Option(help="Folder for all results."), To.FOLDER],
     choice: Choice,
     model: GloveParameters = _MODEL,
     format: Annotated[
-        str | None, typer.Option(help=f"{FORMATS_SAID}; by default what the name tells.")
+        str | None, typer.Option(help=f"{FORMATS_SAID}; by default from the file name.")
     ] = None,
-    window: Annotated[int, typer.Option(help="Words on either side that count as context.")] = _GLOVE.window,
-    baselines: Annotated[int, typer.Option(help="Embeddings of the whole corpus.", min=2)] = 5,
-    documents: Annotated[int, typer.Option(help="Documents at each end to write a page of.", min=1)] = 10,
+    window: Annotated[int, typer.Option(help="Context words on each side.")] = _GLOVE.window,
+    baselines: Annotated[int, typer.Option(help="Embeddings trained on the entire corpus.", min=2)] = 5,
+    documents: Annotated[
+        int, typer.Option(help="Documents at each end of the ranking with a page.", min=1)
+    ] = 10,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Train again without the documents that raise the bias most.")
+        bool, typer.Option("--verify", help="Retrain without the documents that raise the bias most.")
     ] = False,
     seed: Seed = 1,
     threads: Threads = 1,
 ) -> None:
-    """Find the documents that raise and lower biases most, from the corpus on, with their words coloured."""
+    """Find the documents of a corpus that raise and lower biases most; write pages with coloured words."""
     from biaslab.origins.pages.attributed import attribute_corpus
 
     start = time.perf_counter()
@@ -57,7 +59,7 @@ def attribute(
         say=lambda line: typer.echo(line, err=True),
     )  # fmt: skip
     typer.echo(answer)
-    typer.echo(f"It took {time.perf_counter() - start:.0f} s.", err=True)
+    typer.echo(f"The command ran for {time.perf_counter() - start:.0f} s.", err=True)
 
 
 @app.command("score")
@@ -65,29 +67,33 @@ def score(
     scores: Annotated[
         str,
         typer.Argument(
-            help="A score of every document: columns document (its id) and score (.tsv). Or the name "
-            f"{UNROLLED}, to estimate it on the run's baselines."
+            help="Scores of all documents (.tsv with the columns document, the id, and score), or"
+            f" {UNROLLED} to estimate the scores from the run's baselines."
         ),
     ],
-    setup: Annotated[str, typer.Option(help="Name of the setup.")],
-    weat: Annotated[str, typer.Option(help="Name of the test that the scores are of.")],
+    setup: Annotated[str, typer.Option(help="Setup of the run.")],
+    weat: Annotated[str, typer.Option(help="Test of the scores.")],
     out: Out,
-    results: Annotated[Path, typer.Option(help="The folder of all results.")] = Path("results"),
+    results: Annotated[Path, typer.Option(help="Folder of all results.")] = Path("results"),
     planted: Annotated[
         float | None,
-        typer.Option(help="Find the documents planted at this dose; the scores are of that corpus."),
+        typer.Option(
+            help="Dose of the planted corpus of the scores; measures the recall of planted documents."
+        ),
     ] = None,
     flip: Annotated[
         int,
         typer.Option(
-            help="Embeddings to train without the first documents, as many as brittleness left out.", min=0
+            help="Embeddings trained without the first documents, for each number of documents of the"
+            " brittleness check; 0 for none.",
+            min=0,
         ),
     ] = 0,
     config: RunConfig = None,
     seed: Seed = 1,
     threads: Threads = 1,
 ) -> None:
-    """Score an attribution from elsewhere by the checks of a run, beside the run's own."""
+    """Score your own attribution by the checks of a run, next to the run's attributions."""
     from biaslab.origins.checks.foreign import (
         Retraining,
         estimate,
@@ -100,7 +106,9 @@ def score(
     folder, file = results / "origins" / setup, config or results / "config.json"
     is_named, dose = scores == UNROLLED, None if planted is None else f"{planted:g}"
     if dose and flip:
-        raise InputError("--flip leaves documents of the corpus out, --planted adds some; give one of them")
+        raise InputError(
+            "--flip removes documents and --planted adds documents; give only one of the options"
+        )
     score_input, retraining = Path(scores), None
     if flip or is_named:
         opened = open_setup(setup, results, file)
@@ -117,26 +125,24 @@ def score(
     typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))
     if reversed_sign(table):
         typer.echo(
-            "The scores seem to have the opposite sign: their linear datamodeling score is clearly below 0. A"
-            " document that raises the bias has a positive score.",
+            "The sign of the scores seems reversed: their linear datamodeling score is clearly below 0. Give"
+            " documents that raise the bias positive scores.",
             err=True,
         )
 
 
 @app.command("explain")
 def explain(
-    document: Annotated[str, typer.Option(help="Id of the document, as in documents.parquet.")],
-    setup: Annotated[str | None, typer.Option(help="Name of the setup of a run.")] = None,
+    document: Annotated[str, typer.Option(help="Id of the document in documents.parquet.")],
+    setup: Annotated[str | None, typer.Option(help="Setup of the run.")] = None,
     results: Annotated[
-        Path, typer.Option(help="The folder of all results; or, without a setup, that of origins attribute.")
+        Path, typer.Option(help="Folder of all results; without a setup, the output of origins attribute.")
     ] = Path("results"),
     config: RunConfig = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Also write a page with the text, coloured."), To.FILE
-    ] = None,
-    weat: Annotated[str | None, typer.Option(help="Name of one test; by default all of the setup.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Page with the coloured text."), To.FILE] = None,
+    weat: Annotated[str | None, typer.Option(help="Test; by default all tests of the setup.")] = None,
 ) -> None:
-    """Print what one document contributes to the bias: by estimator, word and co-occurrence."""
+    """Print the contribution of one document to the bias, by estimator, word and co-occurrence."""
     from biaslab.origins.pages.explanation import (
         Corpus,
         chosen_tests,

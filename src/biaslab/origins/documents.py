@@ -199,7 +199,7 @@ class Scores:
         for number, unit in enumerate(units):
             if unit.ndim != 1 or len(np.unique(unit)) < len(unit) or not all(unit >= 0) or not all(unit < n):
                 raise InputError(
-                    f"set {number} is no list of different documents below {n}; number the documents from 0"
+                    f"expected set {number} to have distinct documents below {n}; number the documents from 0"
                 )
         if not units:
             return np.empty(0)
@@ -249,9 +249,11 @@ def attribute(
     """
     methods = [*(attribution.name for attribution in ATTRIBUTIONS), UNROLLED]
     if method not in methods:
-        raise InputError(f"'{method}' is no attribution; choose {', '.join(methods)}")
+        raise InputError(f"the attribution '{method}' does not exist; choose {', '.join(methods)}")
     if test.measure not in MEASURES:
-        raise InputError(f"{test.name}: no measure {test.measure!r}{suggest(test.measure, MEASURES)}")
+        raise InputError(
+            f"{test.name}: the measure {test.measure!r} does not exist{suggest(test.measure, MEASURES)}"
+        )
     glove = baselines.parameters
     if damping is None:
         damping = damping_of(glove)

@@ -116,5 +116,8 @@ def of_test(files: Sequence[Path], weat: str) -> Path:
     """Return the file of a test from `files`, one for each test."""
     by_test = {path.stem: path for path in files}
     if weat not in by_test:
-        raise InputError(f"{weat}: no table of this test among {', '.join(by_test)}; give one for each test")
+        raise InputError(
+            f"{weat}: the tables ({', '.join(by_test)}) do not include this test; give one table for each"
+            " test"
+        )
     return by_test[weat]

@@ -135,5 +135,5 @@ def test_projections_are_cosines_with_the_axis(seed):
 
 
 def test_attributes_that_do_not_differ_have_no_axis():
-    with pytest.raises(InputError, match="test: all attribute words have one vector"):
+    with pytest.raises(InputError, match="test: all attribute words have the same vector"):
         bias_axis(np.ones((12, 3)), WEAT)

@@ -93,7 +93,10 @@ def test_words_become_ids_in_the_order_of_the_sets(write):
 @pytest.mark.parametrize("present", [["dog"], []])
 def test_a_set_with_fewer_than_two_words_left_is_refused(write, present):
     vocabulary = {w: i for i, w in enumerate(["cat", "kitten", "good", "nice", "bad", "poor", *present])}
-    with pytest.raises(InputError, match=r"pets: set 'dogs' keeps . of 3 .*lost: .*puppy, hound.*min_count"):
+    with pytest.raises(
+        InputError,
+        match=r"pets: the vocabulary contains . of the 3 words of set 'dogs' .*: .*puppy, hound.*min_count",
+    ):
         in_vocabulary(read_word_sets(write()), vocabulary)
 
 
@@ -102,7 +105,7 @@ def test_a_set_with_fewer_than_two_words_left_is_refused(write, present):
     [
         ({"title": None}, "'title' is a required property"),
         ({"name": "a-b"}, "name: use letters"),
-        ({"name": "baseline"}, "name: this name is taken"),
+        ({"name": "baseline"}, "name: the workflow reserves this name"),
         ({"target": "{a: [b, c]}"}, "unknown key 'target'; did you mean 'targets'"),
         ({"targets": "{cats: [cat, kitten]}"}, "targets: give exactly two sets"),
         ({"targets": "{cats: [cat], dogs: [dog, puppy]}"}, "targets.cats: give at least two words"),
@@ -110,14 +113,14 @@ def test_a_set_with_fewer_than_two_words_left_is_refused(write, present):
             {"targets": "{cats: [cat, no], dogs: [dog, puppy]}"},
             "targets.cats.1.: False is .* put it in quotes",
         ),
-        ({"targets": "{cats: [cat, cat], dogs: [dog, puppy]}"}, "'cat' stands twice in set 'cats'"),
-        ({"targets": "{cats: [cat, pet], dogs: [dog, pet]}"}, "'pet' is in both 'cats' and 'dogs'"),
-        ({"attributes": "{good: [x, y], bad: [x, z]}"}, "'x' is in both 'good' and 'bad'"),
+        ({"targets": "{cats: [cat, cat], dogs: [dog, puppy]}"}, "set 'cats' contains 'cat' twice"),
+        ({"targets": "{cats: [cat, pet], dogs: [dog, pet]}"}, "sets 'cats' and 'dogs' both contain 'pet'"),
+        ({"attributes": "{good: [x, y], bad: [x, z]}"}, "sets 'good' and 'bad' both contain 'x'"),
         ({"attributes": "{cats: [x, y], bad: [w, z]}"}, "have the same name"),
         ({"targets": "{cats: [cat"}, "line [0-9]+: not valid YAML"),
-        ({"parameters": "{c: 1}"}, "parameters: 'c' is none of weat, which has none; delete it"),
-        ({"measure": "rippa"}, "measure: 'rippa' cannot be .* did you mean 'ripa'"),
-        ({"measure": "direct_bias", "parameters": "{d: 1}"}, "'d' is none of direct_bias, which has c"),
+        ({"parameters": "{c: 1}"}, "parameters: weat has no parameter 'c'; delete it"),
+        ({"measure": "rippa"}, "measure: 'rippa' is not available .* did you mean 'ripa'"),
+        ({"measure": "direct_bias", "parameters": "{d: 1}"}, "direct_bias has no parameter 'd'; use c"),
         ({"measure": "direct_bias", "parameters": "{c: 0}"}, "parameters.c: give a number above 0"),
         ({"measure": "3"}, "measure: 3 is .* put it in quotes"),
     ],
@@ -134,7 +137,7 @@ def test_a_file_may_name_its_measure_where_others_than_weat_are_measured(write):
     weat = in_vocabulary(word_sets, {word: i for i, word in enumerate(words)})
     assert (weat.measure, weat.parameters) == ("direct_bias", {"c": 2})
     assert read_word_sets(write(), PARAMETERS).measure == "weat"
-    with pytest.raises(InputError, match=r"measure: 'ripa' cannot be measured here \(possible: weat\)"):
+    with pytest.raises(InputError, match=r"measure: 'ripa' is not available here \(available: weat\)"):
         read_word_sets(write(measure="ripa"))
 
 

@@ -97,7 +97,7 @@ def test_words_with_zero_vectors_are_named_and_change_no_other_number(files):
     assert found.lost == without.lost
     path = files[0].parent / "zero.txt"
     assert answer([found], "hard").lines[-2:] == [
-        f"{path}: 2 words left out, because the vectors are zero and have no direction ('job2', 'word7')",
+        f"{path}: 2 words omitted, because the vectors are zero and have no direction ('job2', 'word7')",
         f"{path}: job2 has a zero vector and counts as missing from the lists",
     ]
 

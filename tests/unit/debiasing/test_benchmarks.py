@@ -133,7 +133,7 @@ def test_pairs_and_questions_are_read_in_lower_case(tmp_path):
     ]
     file.write_text(": one\nAthens Greece Oslo Norway\n\n: two\na b c d\n")
     assert read_questions(file) == [["athens", "greece", "oslo", "norway"], ["a", "b", "c", "d"]]
-    with pytest.raises(InputError, match="no such file of analogy questions"):
+    with pytest.raises(InputError, match="analogy questions does not exist"):
         read_questions(tmp_path / "none.txt")
 
 
@@ -158,5 +158,5 @@ def test_our_copy_of_rg65_is_whole():
 )
 def test_bad_pairs_are_refused(tmp_path, content, message):
     assert_file_refused(tmp_path / "pairs.tsv", content, message, read_pairs)
-    with pytest.raises(InputError, match="no such file of rated word pairs"):
+    with pytest.raises(InputError, match="rated word pairs does not exist"):
         read_pairs(tmp_path / "none.tsv")

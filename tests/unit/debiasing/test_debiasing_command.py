@@ -110,7 +110,7 @@ def test_words_that_hold_blanks_are_left_out_of_what_is_written(embedding, optio
     lines = [f"{len(lines)} 6", *lines[1:], f"at name@example.org {lines[3].partition(' ')[2]}"]
     (tmp_path / "public.txt").write_text("\n".join(lines) + "\n")
     said = applied(tmp_path / "public.txt", *options, "--out", tmp_path / "hard.txt", "--unit-length")
-    assert "the word of 1 row holds blanks ('at name@example.org')" in said
+    assert "the word of 1 row contains blanks ('at name@example.org')" in said
     assert "hard.txt: lacks the words that hold blanks (1): other tools cannot read them" in said
     keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "hard.txt"))
     assert keyed.index_to_key == WORDS
@@ -168,7 +168,7 @@ def test_other_wrong_arguments_end_with_one_line(monkeypatch, capsys, tmp_path, 
             monkeypatch, capsys, "apply", file, *options, *arguments, "--out", tmp_path / "new.txt"
         )
 
-    assert "no such file of word vectors" in line(tmp_path / "absent.bin")
+    assert "file of word vectors does not exist" in line(tmp_path / "absent.bin")
     assert "differ in only 3 dimensions" in line(embedding, "--components", 4)
     assert "'soft'" in line(embedding, "--method", "gentle")
     assert "biaslab debiasing hard was removed; use biaslab debiasing apply" in refused(

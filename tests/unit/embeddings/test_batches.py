@@ -51,11 +51,11 @@ def test_trainings_come_in_the_order_of_the_files(batches):
 
 def test_other_words_and_repeated_and_absent_trainings_are_refused(batches, monkeypatch):
     paths, _ = batches
-    with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words, the vocabulary 5;"):
+    with pytest.raises(InputError, match=r"batch-1\.npz: W has 4 words and the vocabulary has 5;"):
         list(read_trainings(paths, LARGER))
-    with pytest.raises(InputError, match=r"batch-1\.npz: replicate 2 of set 'baseline' is there twice"):
+    with pytest.raises(InputError, match=r"batch-1\.npz: replicate 2 of set 'baseline' is repeated"):
         list(read_trainings([*paths, paths[0]], VOCABULARY))
-    with pytest.raises(InputError, match=r"no replicate 2; it has 0, 1"):
+    with pytest.raises(InputError, match=r"no replicate 2; choose one of 0, 1"):
         read_training(paths[1], 2, VOCABULARY)
     monkeypatch.chdir(paths[0].parent)
     assert next(read_trainings(["batch-1.npz"], VOCABULARY)).set == "baseline"
@@ -72,5 +72,5 @@ def test_other_words_and_repeated_and_absent_trainings_are_refused(batches, monk
 def test_arrays_that_do_not_fit_are_refused(tmp_path, changes):
     path = tmp_path / "batch-0.npz"
     write_npz(path, **{"replicates": np.array([0]), "W": np.zeros((1, 4, 3)), **changes})
-    with pytest.raises(InputError, match=r"batch-0\.npz: replicates .* do not fit"):
+    with pytest.raises(InputError, match=r"batch-0\.npz: the shapes of replicates .* do not match"):
         list(read_trainings([path], VOCABULARY))

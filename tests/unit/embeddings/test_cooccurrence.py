@@ -122,18 +122,18 @@ def test_a_sparse_matrix_becomes_counts():
 def test_fractions_of_a_sparse_matrix_are_kept():
     x = cooccurrence.from_sparse(scipy.sparse.csr_array([[0, 0.1], [0.5, 0]]))
     assert x.counts.tolist() == [0.1, 0.5]
-    with pytest.raises(InputError, match="fractions cannot be subtracted exactly"):
+    with pytest.raises(InputError, match="fractional counts cannot be subtracted exactly"):
         cooccurrence.subtract(x, x)
 
 
 @pytest.mark.parametrize(
     ("matrix", "problem"),
     [
-        (np.eye(2), "a ndarray is no sparse matrix"),
+        (np.eye(2), "a ndarray is not a sparse matrix"),
         (scipy.sparse.csr_array(np.ones((2, 3))), r"the matrix of shape \(2, 3\) is not square"),
-        (scipy.sparse.csr_array([[0, -1], [1, 0]]), "negative or not finite"),
-        (scipy.sparse.csr_array([[0, np.nan], [1, 0]]), "negative or not finite"),
-        (scipy.sparse.csr_array([[0, 1j], [1, 0]]), "negative or not finite"),
+        (scipy.sparse.csr_array([[0, -1], [1, 0]]), "negative or non-finite"),
+        (scipy.sparse.csr_array([[0, np.nan], [1, 0]]), "negative or non-finite"),
+        (scipy.sparse.csr_array([[0, 1j], [1, 0]]), "negative or non-finite"),
     ],
 )
 def test_a_matrix_that_holds_no_counts_is_refused(matrix, problem):

@@ -123,12 +123,12 @@ def test_the_step_writes_the_corpus(tmp_path):
     [
         ({"unit": "paragraph"}, "unknown unit 'paragraph'"),
         ({"unit": "part"}, "part_length is missing"),
-        ({"unit": "part", "part_length": 0}, "part_length is 0; it must be at least 1"),
-        ({"min_length": 5, "max_length": 4}, "max_length is 4; it must be at least 5"),
-        ({"min_length": -1}, "min_length is -1"),
-        ({"max_tokens": 0}, "max_tokens is 0"),
-        ({"min_count": 0}, "min_count is 0"),
-        ({"min_length": 4}, "no document has at least 4 tokens: 2 were read, of 1 to 3 tokens"),
+        ({"unit": "part", "part_length": 0}, "part_length: 0 is less than 1; choose 1 or more"),
+        ({"min_length": 5, "max_length": 4}, "max_length: 4 is less than 5; choose 5 or more"),
+        ({"min_length": -1}, "min_length: -1 is less than"),
+        ({"max_tokens": 0}, "max_tokens: 0 is less than"),
+        ({"min_count": 0}, "min_count: 0 is less than"),
+        ({"min_length": 4}, "no document has at least 4 tokens (found 2 documents of 1 to 3 tokens)"),
         ({"min_count": 3}, "no word occurs 3 times (at most 2)"),
     ],
 )
@@ -140,7 +140,7 @@ def test_bad_parameters_are_refused(parameters, message):
 
 
 def test_a_corpus_without_documents_or_words_is_refused():
-    with pytest.raises(InputError, match="the corpus: has no document"):
+    with pytest.raises(InputError, match="the corpus: the source contains no documents"):
         corpus.build_corpus([])
     with pytest.raises(InputError, match=r"no word occurs 1 times \(at most 0\)"):
         corpus.build_corpus(documents_of("1 2 3"), min_length=0)
@@ -167,7 +167,7 @@ def test_a_corpus_with_a_key_a_document_is_refused(monkeypatch):
     monkeypatch.setattr(corpus, "MAX_METADATA_KEYS", 10)
     documents = [Document(str(i), str(i), "some words", {f"key{i}": "x"}) for i in range(20)]
     assert corpus.build_corpus(documents[:10]).documents.shape == (10, 15)
-    with pytest.raises(InputError, match=r"the key 'key1\d' is one more than the 10 that documents may have"):
+    with pytest.raises(InputError, match=r"with 'key1\d' the documents have more than 10 keys"):
         corpus.build_corpus(documents)
 
 
@@ -177,13 +177,13 @@ def test_a_corpus_with_a_key_a_document_is_refused(monkeypatch):
         (
             ["one", "one two", "one two one", "one two one two six"],
             {"min_length": 2, "max_length": 4, "min_count": 3},
-            "2 of 4 documents (left out: 1 below 2 words, 1 above 4 words) and 3 of their 5 words",
+            "2 of 4 documents (omitted: 1 below 2 words, 1 above 4 words) and 3 of their 5 words",
         ),
-        (["A Cat sat on a mat", "the long"], {}, "6 of their 6 words; 2 words put in lower case"),
+        (["A Cat sat on a mat", "the long"], {}, "6 of their 6 words; 2 words converted to lower case"),
         (
             ["x x2 _tail one", "an antidisestablishmentarianism"],
             {},
-            "left out: 2 below 2 letters, 1 above 15 letters, 1 that begin with _; vocabulary: 2",
+            "omitted: 2 below 2 letters, 1 above 15 letters, 1 that begin with _; vocabulary: 2",
         ),
     ],
 )
@@ -211,9 +211,9 @@ def test_a_corpus_is_read_with_its_own_vocabulary_alone(tmp_path):
     np.testing.assert_array_equal(offsets, built.offsets)
     own = read_vocabulary(paths[2])
     for words, counts, problem in (
-        (["wine", "beer", "tea"], [5, 2, 1], "'wine' is there 4 times, by the vocabulary 5 times"),
-        (own.words[:2], own.counts[:2], "has more words than the vocabulary, which has 2"),
-        ([*own.words, "more"], [*own.counts, 1], "'more' is there 0 times"),
+        (["wine", "beer", "tea"], [5, 2, 1], "'wine' occurs 4 times in the corpus and 5 times according"),
+        (own.words[:2], own.counts[:2], r"has more words than the vocabulary \(2\)"),
+        ([*own.words, "more"], [*own.counts, 1], "'more' occurs 0 times"),
     ):
         with pytest.raises(InputError, match=rf"corpus\.npz: .*{problem}"):
             corpus.read_tokens(paths[0], Vocabulary(words, np.array(counts)))
@@ -238,14 +238,14 @@ REDIRECT, TALK = {"extra": '<redirect title="X" />'}, {"namespace": 1, "title": 
     ("name", "content", "problem"),
     [
         ("r.xml", dump(*[REDIRECT] * 20), "r.xml: all 20 pages are redirects; give a pages-articles dump"),
-        ("t.xml", dump(TALK), "t.xml: all 1 page are outside the main namespace, as talk pages are; give"),
+        ("t.xml", dump(TALK), "t.xml: all 1 page are outside the main namespace (such as talk pages); give"),
         ("m.xml", dump(TALK, *[REDIRECT] * 2), "m.xml: no page is an article: redirects (2), outside the"),
-        ("e.xml", dump(), "e.xml: has no page; give a pages-articles dump"),
-        ("i.xml", dump({}, {"number": 0}), "i.xml: page 2 ('P1'): the id '0' is there for the second time"),
-        ("d.jsonl", '{"id": "a", "text": "one"}\n' * 2, "d.jsonl:2: the id 'a' is there for the second time"),
-        ("s.txt", "1 2 3\n", "s.txt: no document has at least 1 tokens: 1 were read, of 0 to 0 tokens"),
-        ("c.csv", "", "c.csv: no reader of a corpus reads .csv files; write the texts as .jsonl"),
-        ("c.abc", "", "c.abc: the name does not tell the format"),
+        ("e.xml", dump(), "e.xml: the dump contains no pages; give a pages-articles dump"),
+        ("i.xml", dump({}, {"number": 0}), "i.xml: page 2 ('P1'): the id '0' is repeated"),
+        ("d.jsonl", '{"id": "a", "text": "one"}\n' * 2, "d.jsonl, line 2: the id 'a' is repeated"),
+        ("s.txt", "1 2 3\n", "s.txt: no document has at least 1 tokens (found 1 document of 0 to 0 tokens)"),
+        ("c.csv", "", "c.csv: .csv files are not a corpus format; write the texts as .jsonl"),
+        ("c.abc", "", "c.abc: the format does not follow from the name"),
     ],
 )
 def test_refusals_name_the_file_and_the_reason(tmp_path, name, content, problem):
@@ -263,9 +263,9 @@ def test_what_a_reader_leaves_out_is_printed_with_its_count(tmp_path):
         '{"id": 1, "text": "one", "tags": [1], "url": null}\n\n{"id": 2, "text": "two", "tags": []}\n'
     )
     blank, keys, url, kept = read(path)
-    assert keys.startswith(f"{path}: the key 'tags' of 2 documents is left out, because")
-    assert url.startswith(f"{path}: the key 'url' of 1 document is left out")
-    assert blank == f"{path}: 1 blank line left out"
+    assert keys.startswith(f"{path}: the key 'tags' of 2 documents is omitted, because")
+    assert url.startswith(f"{path}: the key 'url' of 1 document is omitted")
+    assert blank == f"{path}: 1 blank line omitted"
     assert kept.startswith(f"{path}: kept 2 of 2 documents")
 
 

@@ -62,7 +62,7 @@ def test_vectors_are_those_of_gensim_in_their_order():
     keyed = keyed_vectors(["of", "the"], np.array([[1, 0], [3, 4]], np.float32))
     assert keyed.index_to_key == ["of", "the"]
     assert keyed.similarity("of", "the") == pytest.approx(0.6)
-    for names, problem in ((["a"], "1 words and 2 vectors"), (["a", "a"], "a word is there twice")):
+    for names, problem in ((["a"], "expected 1 vector, found 2"), (["a", "a"], "a word is repeated")):
         with pytest.raises(InputError, match=problem):
             keyed_vectors(names, np.eye(2, dtype=np.float32))
 
@@ -100,12 +100,16 @@ TWICE = with_names({30: "word7", 31: "word7", 900: "word3"})
         (
             lines_of(BLANK),
             BLANK,
-            ["the word of 3 rows holds blanks ('. . .', 'at name@example.org'"],
+            ["the word of 3 rows contains blanks ('. . .', 'at name@example.org'"],
         ),
-        ([f"{ROWS} 8", *lines_of(BLANK)], BLANK, ["the word of 3 rows holds blanks"]),
-        (lines_of(BLANK, "\t"), BLANK, ["the word of 3 rows holds blanks"]),
-        ([f"{ROWS + 700} 8", *lines_of(NAMES)], NAMES, ["line 1 announces 1,700 words, the file has 1,000"]),
-        ([f"{ROWS - 700} 8", *lines_of(NAMES)], NAMES, ["line 1 announces 300 words, the file has 1,000"]),
+        ([f"{ROWS} 8", *lines_of(BLANK)], BLANK, ["the word of 3 rows contains blanks"]),
+        (lines_of(BLANK, "\t"), BLANK, ["the word of 3 rows contains blanks"]),
+        (
+            [f"{ROWS + 700} 8", *lines_of(NAMES)],
+            NAMES,
+            ["line 1 announces 1,700 words and the file has 1,000"],
+        ),
+        ([f"{ROWS - 700} 8", *lines_of(NAMES)], NAMES, ["line 1 announces 300 words and the file has 1,000"]),
         (
             lines_of(TWICE),
             TWICE,
@@ -132,8 +136,8 @@ def test_heads_of_files_as_people_publish_them_are_read(tmp_path, lines, names, 
 @pytest.mark.parametrize(
     ("announced", "names", "note"),
     [
-        (ROWS + 7, NAMES, "line 1 announces 1,007 words, the file has 1,000"),
-        (ROWS - 7, NAMES, "line 1 announces 993 words, the file has 1,000"),
+        (ROWS + 7, NAMES, "line 1 announces 1,007 words and the file has 1,000"),
+        (ROWS - 7, NAMES, "line 1 announces 993 words and the file has 1,000"),
         (ROWS, TWICE, "3 rows repeat a word of an earlier row ('word7', 'word3'); the first row"),
     ],
 )
@@ -171,26 +175,26 @@ def test_compressed_files_are_read(tmp_path, format, suffix, pack):
     [
         (b"", "no word vectors in it"),
         (b"3 2\n", "no word vectors in it"),
-        (b"a" * 2**22, "line 1: longer than 4194304 bytes"),
+        (b"a" * 2**22, "line 1: the line is longer than 4194304 bytes"),
         (b"a 1 2\nb 3 4", "line 2: the last line has no end, so that it may be cut"),
-        (b"0 2\n", "line 1: not the header"),
-        (b"2 2\na 1 2\nb 3\n", "line 3: expected 2 numbers after the word, found 1; get the whole"),
+        (b"0 2\n", "line 1: expected the header"),
+        (b"2 2\na 1 2\nb 3\n", "line 3: expected 2 numbers after the word, found 1; download the file again"),
         (b"a 1 2\nb 3 4 5\n", "line 2: expected 2 numbers after the word, found 3; repair the row"),
-        (b"a 1 2\nb 3 4\n\n", "line 3: an empty line; delete it"),
-        (b"a\n", "line 1: expected a word and its numbers, divided by blanks"),
-        (b"a,1,2\nb,3,4\n", "line 1: commas stand between or in the numbers; write numbers as 0.5"),
-        (b"a 0,1 0,2\nb 0,3 0,4\n", "line 1: commas stand between"),
-        (b"a;1;2\nb;3;4\n", "line 1: semicolons stand between"),
-        (b"2 3 0\na 1 2 3\nb 4 5 6\n", "line 1: looks like a header of 3 numbers; a word2vec header has 2"),
+        (b"a 1 2\nb 3 4\n\n", "line 3: the line is empty; delete it"),
+        (b"a\n", "line 1: expected a word and its numbers, separated by blanks"),
+        (b"a,1,2\nb,3,4\n", "line 1: the numbers contain commas; write numbers as 0.5"),
+        (b"a 0,1 0,2\nb 0,3 0,4\n", "line 1: the numbers contain commas"),
+        (b"a;1;2\nb;3;4\n", "line 1: the numbers contain semicolons"),
+        (b"2 3 0\na 1 2 3\nb 4 5 6\n", "line 1: expected a word2vec header of 2 numbers .*, found 3"),
         (b"a 1 2\nb 3 four\n", "line 2: 'four' is not a number"),
-        (b"a 1 2\n\xff 3 4\n", "line 2: not UTF-8 text"),
+        (b"a 1 2\n\xff 3 4\n", "line 2: the text is not UTF-8"),
         (b"a 1 2\nb nan 4\n", r"the vector of 'b' is not finite in 32 bits \(word 2"),
         (b"a 1 2\nb 1e39 4\n", "the vector of 'b' is not finite"),
-        (b"\x80\x03ccollections\nOrderedDict\n", r"a pickle.* never is.*save_word2vec_format\(\.\.\.\)$"),
-        (b"\xba\x16\x4f\x2f\x0c\0\0\0", r"a model of fastText; give the vectors.*\.vec"),
+        (b"\x80\x03ccollections\nOrderedDict\n", r"a pickle.* never opened.*save_word2vec_format\(\.\.\.\)$"),
+        (b"\xba\x16\x4f\x2f\x0c\0\0\0", r"a fastText model; give its vectors.*\.vec"),
         (b"\x93NUMPY\x01\0", "an array without words"),
         (b"PK\x03\x04abc", "an archive; unpack it"),
-        (b"\x1f\x8b\x08\0", r"compressed by gzip; let its name end with \.gz"),
+        (b"\x1f\x8b\x08\0", r"compressed by gzip; add \.gz to its name"),
     ],
 )
 def test_malformed_text_is_refused(tmp_path, content, problem):
@@ -204,10 +208,10 @@ def binary(header, *rows):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (binary(b"1 2\n", (b"a", [1, 2]), (b"b", [3, 4]))[:-1], "the file ends within row 2, of 2 dim"),
-        (binary(b"2 2\n", (b"a", [1, 2]), (b"b\xff", [1, 2])), "row 2: not UTF-8"),
-        (binary(b"1 2\n", (b"", [1, 2])), "row 1: no word before the numbers"),
-        (b"1 2\n" + b"a\x00" * 2**18, "row 1: no word where one should be"),
+        (binary(b"1 2\n", (b"a", [1, 2]), (b"b", [3, 4]))[:-1], "the file ends within row 2 .2 dim"),
+        (binary(b"2 2\n", (b"a", [1, 2]), (b"b\xff", [1, 2])), "row 2: the text is not UTF-8"),
+        (binary(b"1 2\n", (b"", [1, 2])), "row 1: the word is missing"),
+        (b"1 2\n" + b"a\x00" * 2**18, "row 1: no word found"),
         (binary(b"1 2\n", (b"a", [1, np.nan])), "the vector of 'a' is not finite"),
         (binary(b"9999999999999 99999\n", (b"a", [1, 2])), "the file ends within row 1"),
     ],
@@ -228,12 +232,12 @@ def test_a_named_format_is_not_guessed(tmp_path):
     with pytest.raises(InputError, match="no word vectors in it"):
         read_embedding(path, "word2vec-binary")
     path.write_text("a 1 2\n")
-    with pytest.raises(InputError, match="line 1: not the header"):
+    with pytest.raises(InputError, match="line 1: expected the header"):
         read_embedding(path, "word2vec")
 
 
 def test_unreadable_files_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file of word vectors"):
+    with pytest.raises(InputError, match="file of word vectors does not exist"):
         read_embedding(tmp_path / "absent")
     with pytest.raises(InputError, match="not readable"):
         read_embedding(tmp_path)
@@ -245,7 +249,7 @@ def test_unreadable_files_are_refused(tmp_path):
 
 @pytest.mark.parametrize("bad", ["", "a b", "a\n"])
 def test_words_that_no_format_holds_are_refused(tmp_path, bad):
-    with pytest.raises(InputError, match=r"word 1, .*holds a space"):
+    with pytest.raises(InputError, match=r"word 1, .*contains a space"):
         write_embedding(tmp_path / "vectors", ["a", bad], np.ones((2, 2), np.float32), "glove")
     assert not list(tmp_path.iterdir())
 
@@ -263,7 +267,7 @@ def test_words_may_hold_other_white_space(tmp_path, format):
 
 
 def test_repeated_words_and_unknown_formats_are_refused(tmp_path):
-    with pytest.raises(InputError, match="a word is there twice"):
+    with pytest.raises(InputError, match="a word is repeated"):
         write_embedding(tmp_path / "vectors", ["a", "a"], np.ones((2, 2), np.float32), "glove")
     for call in (
         lambda: read_embedding(tmp_path, "glov"),
@@ -335,7 +339,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path, header):
     words, vectors = read_embedding(path, say=heard.append)
     assert words == ["the", "of"]
     assert vectors.tolist() == [[1, 2, 3], [4, 5, 6]]
-    assert heard == [f"{path}: begins with a byte order mark, which is left out"]
+    assert heard == [f"{path}: the byte order mark at the beginning is ignored"]
 
 
 @pytest.mark.parametrize("header", ["", "3 2\n"])
@@ -353,5 +357,5 @@ def test_numbers_of_more_digits_than_32_bits_hold_are_counted(tmp_path, header, 
     path.write_text(header + "".join(f"w{i} {number} 1\n" for i, number in enumerate(numbers)))
     _, vectors = read_embedding(path, say=heard.append)
     np.testing.assert_array_equal(vectors[:, 0], np.array(numbers, np.float64).astype(np.float32))
-    note = f"{path}: numbers with more digits than 32 bits hold, as in {n_rounded} of the first 3 rows,"
-    assert heard == ([f"{note} are rounded to about 7 digits"] if n_rounded else [])
+    note = f"{path}: numbers are rounded to 32 bits (about 7 digits); {n_rounded} of the first 3 rows have"
+    assert heard == ([f"{note} more digits"] if n_rounded else [])

@@ -68,7 +68,7 @@ def test_swapped_words_are_refused(corpus, read):
     with pytest.raises(InputError) as caught:
         read(Path("swapped.tsv"))
     problem = str(caught.value)
-    assert "made with other words, or words in another order, than swapped.tsv; name two files" in problem
+    assert "the words differ from those of swapped.tsv, or have another order; name two files" in problem
     assert problem.split(":")[0] in ("corpus.npz", "x.npz", "batch.npz")
     assert not list(corpus.glob("other.*"))
 
@@ -76,7 +76,7 @@ def test_swapped_words_are_refused(corpus, read):
 def test_a_corpus_of_other_words_than_the_counts_is_refused(corpus):
     arrays = read_npz("corpus.npz")
     write_npz("another.npz", **arrays | {WORDS: np.array(digest_words(["another", "word"]))})
-    with pytest.raises(InputError, match=r"^another.npz: made with other words, or words in"):
+    with pytest.raises(InputError, match=r"^another.npz: the words differ from those of"):
         train_glove(
             Path("x.npz"), "s", MODEL, 1, Path("batch-1.npz"), corpus=Path("another.npz"), sets=Path("s")
         )

@@ -99,11 +99,11 @@ def test_the_command_trains_on_them_to_the_same_bytes_with_any_threads(files, mo
 @pytest.mark.parametrize(
     ("source", "options", "problem"),
     [
-        ("cut.bin", ["--vocabulary", "vocab.txt"], "cut.bin: 100 bytes are no records of 16"),
-        ("cooccurrence.bin", [], "cooccurrence.bin: has numbers instead of words; give its"),
+        ("cut.bin", ["--vocabulary", "vocab.txt"], "cut.bin: expected records of 16"),
+        ("cooccurrence.bin", [], "cooccurrence.bin: the file has numbers instead of words; name its"),
         ("cooccurrence.bin", ["--method", "word2vec"], "give texts to word2vec"),
-        ("cooccurrence.bin", ["--vocabulary", "few.txt"], "names a word outside 1 to 9;"),
-        ("absent.bin", ["--vocabulary", "vocab.txt"], "no such file of co-occurrences"),
+        ("cooccurrence.bin", ["--vocabulary", "few.txt"], "has a word number outside 1 to 9;"),
+        ("absent.bin", ["--vocabulary", "vocab.txt"], "co-occurrences does not exist"),
     ],
 )
 def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, capsys, source, options, problem):
@@ -119,8 +119,8 @@ def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, capsys, sou
 @pytest.mark.parametrize(
     ("records", "problem"),
     [
-        ([], "0 bytes are no records of 16 bytes"),
-        ([(1, 2, 0.5), (0, 1, 1)], "record 2 names a word outside 1 to 3"),
+        ([], "expected records of 16 bytes .*, found 0 bytes"),
+        ([(1, 2, 0.5), (0, 1, 1)], "record 2 has a word number outside 1 to 3"),
         ([(1, 2, 0)], "record 1 has a count that is not a positive number"),
         ([(1, 2, np.nan)], "record 1 has a count that is not a positive number"),
     ],
@@ -134,8 +134,8 @@ def test_malformed_records_are_refused(tmp_path, records, problem):
     ("content", "problem"),
     [
         (b"", "the vocabulary is empty"),
-        (b"the 5\nof x\n", "line 2: the count is not a positive whole number"),
-        (b"th\xff 5\n", "not UTF-8 text"),
+        (b"the 5\nof x\n", "line 2: the count is not a positive integer"),
+        (b"th\xff 5\n", "the text is not UTF-8"),
     ],
 )
 def test_malformed_vocabularies_are_refused(tmp_path, content, problem):

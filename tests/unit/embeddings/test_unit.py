@@ -45,9 +45,9 @@ def test_batches_find_their_vocabulary(batch, tmp_path):
     (tmp_path / "vocabulary.tsv").rename(tmp_path / "other.tsv")
     named = read_unit_embedding(path, vocabulary=tmp_path / "other.tsv", replicate=6)
     assert named.words == WORDS
-    with pytest.raises(InputError, match="no replicate 0; it has 5, 6"):
+    with pytest.raises(InputError, match="no replicate 0; choose one of 5, 6"):
         read_unit_embedding(path, vocabulary=tmp_path / "other.tsv")
-    with pytest.raises(InputError, match=r"batch-0.npz: no vocabulary.tsv in its folder or above"):
+    with pytest.raises(InputError, match=r"batch-0.npz: the folder and its parents have no vocabulary.tsv"):
         read_unit_embedding(path, replicate=6)
     with pytest.raises(InputError, match=r"no vocabulary.tsv"):  # one is there, but too far above
         read_unit_embedding(batch(folder="a/b/c/d"), replicate=5)
@@ -69,7 +69,7 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path, batch):
     np.testing.assert_allclose(embedding.vectors, [[0.6, 0.8], [0, 1]], rtol=1e-7)
     np.testing.assert_array_equal(embedding.lengths, [5, 2])
     assert embedding.notes == (
-        f"{path}: 2 words left out, because the vectors are zero and have no direction ('b', 'D')",
+        f"{path}: 2 words omitted, because the vectors are zero and have no direction ('b', 'D')",
     )
     ids = embedding.ids()
     assert [word for word in ("a", "b", "d", "e") if word in ids] == ["a"]

@@ -78,11 +78,11 @@ def test_the_step_leaves_the_sets_documents_out(files):
 
 def test_a_set_that_is_not_there(files):
     folder, given = files
-    with pytest.raises(InputError, match="there is no set 'w-decrease-9'"):
+    with pytest.raises(InputError, match="the table has no set 'w-decrease-9'"):
         run_step("embeddings.train-word2vec", given("w-decrease-9", folder / "o.npz"), None, print)
     without = json.loads(given("w-decrease-2", folder / "o.npz"))
     del without["sets"]
-    with pytest.raises(InputError, match="to leave documents out give the table of sets, too"):
+    with pytest.raises(InputError, match="removing documents requires the table of sets"):
         run_step("embeddings.train-word2vec", json.dumps(without), None, print)
     assert not (folder / "o.npz").exists()
 

@@ -92,7 +92,7 @@ def test_bad_combinations_are_refused(batches):
     with pytest.raises(InputError, match=r"two tests have the same name \(small, small\)"):
         measure_sets(batches, VOCABULARY, [SMALL, SMALL])
     few = word_sets("few", (1, 3, 2, 2), absent=("x",))
-    with pytest.raises(InputError, match="few: set 's' keeps 1 of 2 words"):
+    with pytest.raises(InputError, match="few: the vocabulary contains 1 of the 2 words of set 's'"):
         measure_sets(batches, VOCABULARY, [few])
 
 

@@ -117,16 +117,16 @@ def _linear(scores, x, taken):
 
 
 def test_only_its_own_training_is_gone_back(texts, baselines):
-    with pytest.raises(InputError, match="baseline 0 is not what its seed"):
+    with pytest.raises(InputError, match="baseline 0 differs from a training with its seed"):
         attribute(texts, replace(baselines, seed=2), TEST, "unrolled")
 
 
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"method": "magic"}, "'magic' is no attribution; choose influence, "),
+        ({"method": "magic"}, "the attribution 'magic' does not exist; choose influence, "),
         ({"test": replace(TEST, measure="waet")}, "did you mean 'weat'"),
-        ({"method": "ppmi", "test": replace(TEST, measure="ripa")}, "ppmi measures weat alone"),
+        ({"method": "ppmi", "test": replace(TEST, measure="ripa")}, "ppmi attributes only weat"),
     ],
 )
 def test_what_makes_no_sense_is_refused(texts, baselines, given, match):
@@ -136,5 +136,5 @@ def test_what_makes_no_sense_is_refused(texts, baselines, given, match):
 
 @pytest.mark.parametrize("sets", [[[60]], [[-1]], [[1, 1]]])
 def test_a_set_is_of_different_documents(texts, baselines, sets):
-    with pytest.raises(InputError, match="set 0 is no list of different documents below 60"):
+    with pytest.raises(InputError, match="expected set 0 to have distinct documents below 60"):
         attribute(texts, baselines, TEST).sets(sets)

@@ -96,5 +96,7 @@ def test_files_of_embeddings_and_results():
 
 def test_a_test_without_a_table_is_named():
     assert expansion.of_test([Path("a/v.tsv"), Path("a/w.tsv")], "w") == Path("a/w.tsv")
-    with pytest.raises(InputError, match="w: no table of this test among v; give one for each test"):
+    with pytest.raises(
+        InputError, match=r"w: the tables \(v\) do not include this test; give one table for each test"
+    ):
         expansion.of_test([Path("a/v.tsv")], "w")

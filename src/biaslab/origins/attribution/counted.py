@@ -27,8 +27,8 @@ def read_counts(path: Path, words: Vocabulary) -> Cooccurrence:
     x = counting.read(path)
     if x.n_words != len(words):
         raise InputError(
-            f"{path}: counts of {x.n_words} words, but {words.source} has {len(words)}; name the files of one"
-            " corpus"
+            f"{path}: the counts have {x.n_words} words and {words.source} has {len(words)}; name files of"
+            " the same corpus"
         )
     check_words(path, words)
     return x

@@ -49,5 +49,7 @@ def seed_values(table: pd.DataFrame, column: str) -> np.ndarray:
     """Return the estimates of every document by each baseline, (n_baselines, n_documents) float64."""
     columns = [c for c in table.columns if c.startswith(f"{column}_seed")]
     if len(columns) < 2:
-        raise InputError(f"{column}: {len(columns)} baselines in the table; it takes two, raise baselines")
+        raise InputError(
+            f"{column}: expected at least 2 baselines in the table, found {len(columns)}; increase baselines"
+        )
     return table[columns].to_numpy(np.float64).T

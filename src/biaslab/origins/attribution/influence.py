@@ -236,7 +236,7 @@ class _LocalModel:
 
 def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
     if not np.array_equal(rows.words, weat_words(weat)):
-        raise ValueError("rows must be those of the words of the bias test")
+        raise ValueError("the rows differ from the words of the bias test; give the rows of these words")
     U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
     H, inverse = _hessians(rows, U, damping, weat.name, words)
     n_places = len(rows.columns)
@@ -267,8 +267,8 @@ def _hessians(rows, U, damping, test, words):
     for i in np.flatnonzero(~regular | ((contexts < dimension) & (damping == 0))):
         name = words[rows.words[i]] if words is not None else f"with id {rows.words[i]}"
         raise InputError(
-            f"{test}: the Hessian of the word '{name}' is singular: {contexts[i]} contexts for "
-            f"{dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
+            f"{test}: the Hessian of the word '{name}' is singular: the word has {contexts[i]} contexts for"
+            f" {dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
         )
     return H, inverse
 

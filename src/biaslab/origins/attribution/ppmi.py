@@ -29,7 +29,9 @@ from biaslab.origins.attribution.scanner import Scanner
 def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
     """Return the WEAT effect size (Equation 4) in the PPMI representation; `sums` are the row sums of X."""
     if weat.measure != WEAT:
-        raise InputError(f"{weat.name}: ppmi measures {WEAT} alone, not {weat.measure}; use another method")
+        raise InputError(
+            f"{weat.name}: ppmi attributes only {WEAT}, not {weat.measure}; choose another method"
+        )
     words = weat_words(weat)
     rows = ppmi_rows(x, words, sums)
     filled = np.unique(rows.indices)  # empty columns do not contribute to a cosine
@@ -39,7 +41,7 @@ def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> fl
         word = int(words[empty.argmax()])
         raise InputError(
             f"{weat.name}: the PPMI row of word id {word} (line {word + 2} of the vocabulary) is zero, so it"
-            " has no cosine; leave the word out"
+            " has no cosine; remove the word"
         )
     return effect_size(rows[:, filled].toarray(), WeatIndices(weat.name, **places, set_names=(), lost={}))
 
@@ -120,7 +122,7 @@ def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums
     else:
         np.add.at(in_corpus, tokens, token_sums)
     if not np.array_equal(in_corpus, sums):
-        raise InputError("X was not counted from this corpus: rows have other sums; count the corpus again")
+        raise InputError("X differs from this corpus in the sums of its rows; count the corpus again")
 
 
 def _effect_size_or_nan(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:

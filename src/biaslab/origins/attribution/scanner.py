@@ -63,7 +63,7 @@ class Scanner:
         self._last_result: list[DifferentialBias] = []
         if x.n_words != len(words):
             raise InputError(
-                f"X has {x.n_words} words and the vocabulary {len(words)}; make both from one corpus"
+                f"X has {x.n_words} words and the vocabulary has {len(words)}; name files of the same corpus"
             )
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
@@ -109,7 +109,8 @@ class Scanner:
             arrays = read_npz(path, ("replicates", *names))
             if arrays["W"].shape[1] != len(self.words):
                 raise InputError(
-                    f"{path}: {arrays['W'].shape[1]} words, not the vocabulary's {len(self.words)}"
+                    f"{path}: expected {len(self.words)} words as in the vocabulary, found"
+                    f" {arrays['W'].shape[1]}; name files of the same corpus"
                 )
             for k, replicate in enumerate(arrays["replicates"].tolist()):
                 yield replicate, {name: arrays[name][k] for name in names}

@@ -13,8 +13,8 @@ class Damping:
 
     damping: Annotated[
         NotNegative,
-        "added to the Hessian's diagonal, for words with too few contexts, or, as 2 / (learning_rate x"
-        " epochs), for trainings that stop before the minimum; 0 as in the paper",
+        "term added to the Hessian's diagonal, for words with too few contexts; 2 / (learning_rate x epochs)"
+        " for trainings that stop before the minimum; 0 as in the paper",
     ] = 0.0
 
 

@@ -81,7 +81,8 @@ def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame)
         values = of_documents(name, scanner, weat).values
         if len(documents) != values.shape[1]:
             raise InputError(
-                f"{len(documents)} documents listed, {values.shape[1]} in the corpus; read the corpus again"
+                f"the table lists {len(documents)} documents and the corpus has {values.shape[1]};"
+                " regenerate the corpus"
             )
         columns |= {f"{name}_mean": values.mean(axis=0), f"{name}_sd": values.std(axis=0, ddof=1)}
         columns |= {f"{name}_seed{k}": estimates for k, estimates in enumerate(values)}

@@ -66,7 +66,7 @@ def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[Tra
         return scanner.gone_back[1:]
     if scanner.training is None:
         raise InputError(
-            "unrolled needs the hyperparameters and the seed that the baselines were trained with"
+            "unrolled requires the hyperparameters and the seed of the baselines; give the training"
         )
     baselines = list(scanner.embeddings())
     epochs = scanner.training.parameters.epochs * len(baselines)
@@ -83,7 +83,8 @@ def _differentiate(scanner, weat, replicate, baseline, progress) -> TrainingGrad
     def gradient(embedding: GloveEmbedding) -> np.ndarray:
         if not np.array_equal(embedding.W, baseline["W"]):
             raise InputError(
-                f"baseline {replicate} is not what its seed and hyperparameters give; name its own"
+                f"baseline {replicate} differs from a training with its seed and hyperparameters; name"
+                " those of the baseline"
             )
         by_word = np.zeros(embedding.W.shape)
         by_word[weat_words(weat)] = by_words(embedding.W, weat)

@@ -104,7 +104,7 @@ def write_scored(
         tables.append(leave_out(first, name, results, weat, retraining, seed, out))
     tables = [table for table in tables if len(table)]
     if not tables:
-        raise InputError(f"{results}: nothing was retrained for {weat}; run a setup with lds.subsets")
+        raise InputError(f"{results}: the setup has no retrainings for {weat}; run a setup with lds.subsets")
     return _write_table(tables, weat, out)
 
 
@@ -118,10 +118,12 @@ def write_recalled(
     path = results / f"planted/{dose}/documents.parquet"
     if not path.exists():
         doses = ", ".join(sorted(file.parent.name for file in results.glob("planted/*/documents.parquet")))
-        raise InputError(f"{path}: no documents were planted at {dose}; choose {doses or 'another setup'}")
+        raise InputError(
+            f"{path}: the setup has no corpus with dose {dose}; choose {doses or 'another setup'}"
+        )
     documents = read_parquet(path, ["document", "id", "kind", "weat", "source", "dose"])
     if weat not in set(documents["weat"]):
-        raise InputError(f"{path}: no documents were planted for '{weat}'; name another test")
+        raise InputError(f"{path}: the corpus has no planted documents for '{weat}'; name another test")
     by_name = _by_name(scores, documents)
     by_name[RANDOM] = stream(seed, "foreign", "random").standard_normal(len(documents))
     recall, pairs = (
@@ -146,8 +148,8 @@ def estimate(
     batches = sorted(results.glob("embeddings/baseline/batch-*.npz"), key=lambda p: (len(p.name), p.name))
     if not batches:
         raise InputError(
-            f"{results}/embeddings/baseline: no embeddings, on which {name} is estimated; name the folder of"
-            " a run that still has them"
+            f"{results}/embeddings/baseline: the embeddings are missing, but {name} requires them; name the"
+            " folder of a run that still has its embeddings"
         )
     influence = InfluenceParameters(
         damping=damping_of(parameters), x_max=parameters.x_max, alpha=parameters.alpha
@@ -162,20 +164,30 @@ def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
     """Read the columns document (an id, as in documents.parquet) and score: (n_documents,) float64."""
     rows = read_text_table(path, ())
     if not rows or not {"document", "score"} <= set(rows[0][1]):
-        raise InputError(f"{path}: no file with the columns document and score, divided by a tab; write one")
+        raise InputError(
+            f"{path}: the columns document and score are missing; write both columns, separated by a tab"
+        )
     ids, scores = set(documents["id"].astype(str)), {}
     for line, row in rows:
         document = row["document"]
         if document not in ids:
-            raise InputError(f"{path}, line {line}: no document {document!r} in the corpus; use its ids")
+            raise InputError(
+                f"{path}, line {line}: the corpus has no document {document!r}; use the ids of"
+                " documents.parquet"
+            )
         if document in scores:
-            raise InputError(f"{path}, line {line}: document {document!r} again; name it once")
+            raise InputError(
+                f"{path}, line {line}: document {document!r} is repeated; give each document one score"
+            )
         scores[document] = pd.to_numeric(row["score"], errors="coerce")
         if not np.isfinite(scores[document]):
-            raise InputError(f"{path}, line {line}: the score {row['score']!r} is no finite number")
+            raise InputError(
+                f"{path}, line {line}: the score {row['score']!r} is not a finite number; correct the score"
+            )
     if missing := sorted(ids - set(scores)):
         raise InputError(
-            f"{path}: {len(missing)} of {len(ids)} documents have no score, {missing[0]!r} is one; add them"
+            f"{path}: {len(missing)} of {len(ids)} documents have no score, for example {missing[0]!r}; add"
+            " the scores"
         )
     return documents["id"].astype(str).map(scores).to_numpy(np.float64)
 
@@ -273,7 +285,8 @@ def leave_out(
     path = results / "brittleness/outcomes.tsv"
     if not path.exists():
         raise InputError(
-            f"{path}: nothing was left out to flip a sign; run a setup with brittleness.retrainings"
+            f"{path}: the setup has no retrainings of the brittleness check; run a setup with"
+            " brittleness.retrainings"
         )
     run_rows, ranked = read_tsv(path), candidates(scores, bias)
     run_rows = run_rows[run_rows["weat"] == weat]

@@ -45,12 +45,14 @@ COMMAND = "biaslab origins attribute"
 ESTIMATOR = "newton"
 
 _LIMITS = [
-    "An estimate says what becomes of the bias when a document fades. Taken out whole, or with many others,"
-    f" it may do less: {COMMAND} --verify trains again without the documents that raise the bias most.",
-    "The largest of many estimates are too large in the mean, for they were chosen for their size.",
-    "A bias is what these words of a test say of embeddings of this kind; other words, or other embeddings,"
-    " may have other documents behind them.",
-    "That a document raises a bias does not say that it is wrong, or that others are not.",
+    "An estimate extrapolates from a small decrease in the weight of a document. The removal of the entire"
+    f" document, or of many documents, may have a smaller effect. {COMMAND} --verify retrains without the"
+    " documents that raise the bias most.",
+    "The largest of many estimates overestimate the effect on average, because they were chosen for their"
+    " size.",
+    "A bias depends on the words of the test and on the type of embedding. With other words or embeddings,"
+    " other documents may raise and lower it.",
+    "A document that raises a bias is not necessarily wrong, and other documents are not necessarily right.",
 ]
 
 
@@ -79,7 +81,7 @@ def attribute_corpus(
     words = [read_word_sets(test, PARAMETERS) for test in tests]
     names = [word_sets.name for word_sets in words]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(f"two tests are called '{repeated[0]}'; give each a name of its own in its file")
+        raise InputError(f"two tests have the name '{repeated[0]}'; write a unique name in each file")
     check_answer(out / ANSWER)
     verdicts: dict[str, list[str]] = {name: [] for name in names}
     corpus, listed, vocabulary = (out / n for n in ("corpus.npz", "documents.parquet", "vocabulary.tsv"))
@@ -119,9 +121,9 @@ def attribute_corpus(
     facts = {
         "Read": ". ".join(line.removeprefix(f"{source}: ") for line in messages),
         "Documents": f"{len(read_parquet(listed, ['document'])):,}",
-        "Words": f"{len(read_tsv(vocabulary)):,} different ones",
+        "Words": f"{len(read_tsv(vocabulary)):,} distinct words",
         "Embeddings": f"{baselines} GloVe, dimension {model.dimension}, {model.epochs} epochs",
-        "Trained again": f"without the {documents} documents that raise a bias most" if verify else "nothing",
+        "Trained again": f"without the {documents} documents that raise a bias most" if verify else "none",
     }
     return write_answer(_answer(source, out, words, table, facts, verdicts), out / ANSWER)
 
@@ -156,8 +158,8 @@ def verdict(out: Path, test: str, name: str, documents: int) -> str:
     change = (after - before.loc[after.index]).to_numpy()
     low, high = mean_interval(change)
     return (
-        f"{test} without the {documents} that raise it most: predicted {predicted - before.mean():+.3f},"
-        f" trained again {change.mean():+.3f} ({low:+.3f} to {high:+.3f})."
+        f"{test} changes without the {documents} documents that raise it most: predicted"
+        f" {predicted - before.mean():+.3f}, retrained {change.mean():+.3f} (95% {low:+.3f} to {high:+.3f})."
     )
 
 
@@ -181,7 +183,7 @@ def _answer(
         values = effect_sizes[test.name]
         low, high = mean_interval(values)
         lines.append(
-            f"{test.title} ({test.name}): bias {values.mean():+.3f} in the mean of {len(values)} embeddings"
+            f"{test.title} ({test.name}): mean bias {values.mean():+.3f} of {len(values)} embeddings"
             f" (95% {low:+.3f} to {high:+.3f})."
         )
         lines += _document_lines(tables[test.name])
@@ -218,36 +220,39 @@ def _document_lines(table: pd.DataFrame) -> list[str]:
         first = table[table["effect"] == effect].iloc[0]
         if sign * first["fall"] > 0:
             ends = sorted(sign * first[["fall_low", "fall_high"]].astype(float))
-            reaches = "; it reaches 0, so train more embeddings (--baselines)" if ends[0] <= 0 else ""
+            advice = " The interval includes 0; train more embeddings (--baselines)." if ends[0] <= 0 else ""
             lines.append(
-                f"'{first['title']}' {effect} it most: without this document it would {moves} by"
-                f" {sign * first['fall']:.3g} (95% {ends[0]:.3g} to {ends[1]:.3g}, for the largest of all"
-                f" documents{reaches})."
+                f"'{first['title']}' {effect} the bias most: without this document the bias would {moves} by"
+                f" {sign * first['fall']:.3g} (95% {ends[0]:.3g} to {ends[1]:.3g}, simultaneous for all"
+                f" documents).{advice}"
             )
         else:
-            lines.append(f"No document {effect} it.")
+            lines.append(f"No document {effect} the bias.")
     return lines
 
 
 def _section(test: WordSets, table: pd.DataFrame, n_embeddings: int) -> Section:
-    templates = {"Document": "{title}", "It": "{effect}"}
-    templates["Fall of the bias without it"] = "{fall:+.3g} ({fall_low:+.3g} to {fall_high:+.3g})"
+    templates = {"Document": "{title}", "Effect on the bias": "{effect}"}
+    templates["Decrease of the bias without the document"] = (
+        "{fall:+.3g} ({fall_low:+.3g} to {fall_high:+.3g})"
+    )
     pages = [answers.link("words in colour", page) for page in table["page"]]
     text = text_columns(table, templates)
     return Section(
-        f"{test.name}: documents at either end",
+        f"{test.name}: documents at both ends of the ranking",
         [
-            "How much the bias falls without each document (above 0: the document raises the bias), by"
-            f" {ESTIMATOR}'s step with the damping of the training, in the mean of {n_embeddings} embeddings."
+            "Estimated decrease of the bias without each document (above 0: the document raises the bias)."
+            f" The estimator is {ESTIMATOR} with the damping of the training, averaged over {n_embeddings}"
+            " embeddings."
         ],
         answers.dots(
             table["title"],
             {"documents": answers.with_ends(table, "fall")},
-            "Fall of the bias without it",
+            "Decrease of the bias without the document",
             0.0,
         ),
         answers.listed(table, "{title} {fall:+.3g}"),
         text.assign(Page=pd.Series(pages, index=text.index, dtype=object)),
-        "Bars: 95% intervals of the mean over embeddings, by Student's t, which hold for all documents of the"
-        " corpus at once (Bonferroni), because these documents were chosen for the size of their estimates.",
+        "Bars: 95% intervals of the mean over embeddings (Student's t), simultaneous for all documents of the"
+        " corpus (Bonferroni), because these documents were chosen for the size of their estimates.",
     )

@@ -63,7 +63,8 @@ class Corpus:
         titles = self._documents["title"].astype(str)
         similar = list(ids[titles.str.casefold() == identifier.casefold()][:3])
         similar = similar or difflib.get_close_matches(identifier, list(ids), n=3)
-        hint = f"; did you mean {' or '.join(repr(name) for name in similar)}?" if similar else ""
+        names = " or ".join(repr(name) for name in similar)
+        hint = f"; did you mean {names}?" if similar else "; use an id of documents.parquet"
         raise InputError(f"setup {self.setup.name} has no document '{identifier}'{hint}")
 
     def document(self, number: int) -> Document:
@@ -139,7 +140,10 @@ def open_attributed(folder: Path) -> Setup:
     """Open the output folder of ``biaslab origins attribute``."""
     tests = sorted((folder / TESTS).glob("*.yaml"))
     if not tests:
-        raise InputError(f"{folder}/{TESTS}: no tests; name the folder of origins attribute, or a --setup")
+        raise InputError(
+            f"{folder}/{TESTS}: the folder has no tests; name the output folder of origins attribute, or a"
+            " --setup"
+        )
     files = {read_word_sets(test, PARAMETERS).name: str(test) for test in tests}
     return Setup(Unit(folder.absolute().name, tuple(files), files=files), folder)
 
@@ -159,8 +163,8 @@ def chosen_tests(setup: Setup, weat: str | None = None) -> list[WordSets]:
     """Read the word sets of the tests of a setup, or of the test `weat`."""
     if weat is not None and weat not in setup.weats:
         tests = ", ".join(setup.weats)
-        hint = suggest(weat, setup.weats)
-        raise InputError(f"setup {setup.name} does not measure '{weat}' (it measures {tests}){hint}")
+        hint = suggest(weat, setup.weats) or "; choose a measured test"
+        raise InputError(f"setup {setup.name} does not measure '{weat}' (measured: {tests}){hint}")
     names = [weat] if weat else setup.weats
     return [read_word_sets(setup.file(name), PARAMETERS) for name in names]
 

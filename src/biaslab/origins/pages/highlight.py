@@ -155,7 +155,7 @@ def print_document(
     """Print the contribution of a document to the bias of each test: tables on a terminal, text in a pipe."""
     console = plain_console()
     console.print(Text(document.title, style="bold"))
-    console.print(f"document {document.id} of setup {setup}, {len(document.tokens)} tokens in the vocabulary")
+    console.print(f"Document {document.id} of setup {setup}, {len(document.tokens)} tokens in the vocabulary")
     for word_sets, baseline, explanation in parts:
         scores = [
             (s.estimator, f"{s.mean:+.5f}", f"± {s.sd:.5f}", f"{s.rank} of {s.n_documents}")
@@ -169,11 +169,11 @@ def print_document(
         console.print()
         console.print(Text(f"{word_sets.name}: {word_sets.title}", style="bold"))
         console.print(
-            f"mean effect size of the baselines {baseline:.3f};"
-            " a positive ΔB raises it: removing the document lowers it"
+            f"Mean effect size of the baselines: {baseline:.3f}."
+            " A document with a positive ΔB raises the effect size."
         )
         for headers, rows, numbers in (
-            (["Estimator", "ΔB", "sd", "Rank (1 = raises it most)"], scores, (1, 2, 3)),
+            (["Estimator", "ΔB", "sd", "Rank (1 = raises the bias most)"], scores, (1, 2, 3)),
             (["Word of the test", "Set", "Occurrences"], words, (2,)),
             (["Strongest co-occurrences", "Context", "Adds to X", "Contribution", "sd"], pairs, (2, 3, 4)),
         ):

@@ -66,7 +66,9 @@ class Setup(Results):
         rows = table[table["weat"] == weat]
         if rows.empty:
             hint = suggest(weat, table["weat"].dropna().unique())
-            raise InputError(f"{self.folder / name}.tsv: no row for '{weat}'{hint}; regenerate the file")
+            raise InputError(
+                f"{self.folder / name}.tsv: the table has no row for '{weat}'{hint}; regenerate the file"
+            )
         return rows.reset_index(drop=True)
 
     def effect_sizes(self, weat: str) -> pd.Series:

@@ -54,13 +54,14 @@ def select_sets(
     counts = {len(values) for values in differential_bias.values()}
     if len(counts) != 1:
         raise InputError(
-            f"the bias tests rank different numbers of documents ({counts}); estimate them again"
+            f"the bias tests rank different numbers of documents ({counts}); regenerate the estimates"
         )
     n_documents = counts.pop()
     for size in (*sizes, *random_sizes):
         if size > n_documents:
             raise InputError(
-                f"a set of {size} documents from {n_documents}; choose smaller perturbation sizes"
+                f"a set of {size} documents exceeds the corpus of {n_documents}; choose smaller"
+                " perturbation sizes"
             )
     frames = []
     for weat, values in differential_bias.items():
@@ -85,8 +86,8 @@ def select_ppmi_sets(ppmi: np.ndarray, weat: str, sizes: Sequence[int]) -> pd.Da
     n_ranked = int(np.isfinite(ppmi).sum())
     if sizes and max(sizes) > n_ranked:
         raise InputError(
-            f"a set of {max(sizes)} documents from {n_ranked} with a differential bias by PPMI; choose"
-            " smaller ppmi_sets.sizes"
+            f"a set of {max(sizes)} documents exceeds the {n_ranked} documents with a differential bias by"
+            " PPMI; choose smaller ppmi_sets.sizes"
         )
     return select_targeted(by_ppmi(weat), weat, ppmi, sizes)
 
@@ -126,5 +127,5 @@ def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str,
     wanted = list(groups if names is None else names)
     for name in wanted:
         if name not in groups:
-            raise InputError(f"there is no perturbation set '{name}'; select the sets again")
+            raise InputError(f"the table has no perturbation set '{name}'; rerun the selection of sets")
     return {name: groups[name] for name in wanted}

@@ -14,7 +14,7 @@ def test_document_table(small):
     np.testing.assert_allclose(table["newton_mean"], seeds.mean(axis=1))
     np.testing.assert_allclose(table["newton_sd"], seeds.std(axis=1, ddof=1))
     assert list(table.columns[:5]) == ["document", "id", "title", "influence_mean", "influence_sd"]
-    with pytest.raises(InputError, match="39 documents listed, 40 in the corpus"):
+    with pytest.raises(InputError, match="39 documents and the corpus has 40"):
         document_table(small.scanner, small.weat, small.documents[1:])
 
 
@@ -45,5 +45,5 @@ def test_set_table_predicts_the_bias_after_removal(small):
 
 def test_another_vocabulary(small):
     scan = small.scanner
-    with pytest.raises(InputError, match="X has 30 words and the vocabulary 29"):
+    with pytest.raises(InputError, match="X has 30 words and the vocabulary has 29"):
         Scanner(scan.batches, scan.x, scan.tokens, scan.offsets, scan.words[1:], scan.parameters, 1)

@@ -103,5 +103,5 @@ def test_a_word_without_a_row_is_named():
 def test_counts_of_another_corpus(other):
     documents = corpus(5, 12, 30, 60)
     x = cooccurrence.count(*flat(documents), N_WORDS, WINDOW)
-    with pytest.raises(InputError, match="X was not counted from this corpus"):
+    with pytest.raises(InputError, match="X differs from this corpus"):
         differential_bias(x, *flat(other(documents)), WEAT)

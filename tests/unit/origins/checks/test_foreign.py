@@ -188,7 +188,7 @@ def test_outcomes_that_moved_by_a_row_are_refused(run, name, column):
     table = pd.read_csv(path, sep="\t")
     moved = np.append(np.roll(table[column][:2], 1), table[column][2:])
     write_tsv(path, table.assign(**{column: moved}))
-    match = rf"{name}\.tsv, line 2: 'random-30-0' has a changed outcome.*; 2 of 80 rows do not fit"
+    match = rf"{name}\.tsv, line 2: 'random-30-0' has a changed outcome.*; 2 of 80 rows do not match"
     with pytest.raises(InputError, match=match):
         scored(run, truth)
     assert not (folder / "out.tsv").exists()
@@ -199,7 +199,9 @@ def test_other_subsets_than_those_of_the_outcomes_are_refused(run):
     subsets = pd.read_parquet(folder / "lds/subsets.parquet")
     subsets["document"] = (subsets["document"] + (subsets["set"] == "random-30-3")) % N
     subsets.to_parquet(folder / "lds/subsets.parquet")
-    with pytest.raises(InputError, match="line 5: 'random-30-3' lacks other documents; 1 of 80 rows"):
+    with pytest.raises(
+        InputError, match="line 5: 'random-30-3' was retrained without other documents; 1 of 80 rows"
+    ):
         scored(run, truth)
 
 
@@ -207,11 +209,11 @@ def test_other_subsets_than_those_of_the_outcomes_are_refused(run):
     ("change", "match"),
     [
         (lambda t: t.rename(columns={"score": "value"}), "the columns document and score"),
-        (lambda t: t.assign(document=["x", *t["document"][1:]]), "line 2: no document 'x'"),
-        (lambda t: pd.concat([t, t[5:6]]), "line 62: document 'd5' again"),
-        (lambda t: t[:-3], "3 of 60 documents have no score, 'd57' is one"),
-        (lambda t: t.assign(score=["", *t["score"][1:]]), "line 2: the score '' is no finite number"),
-        (b"", "no file with the columns document and score"),
+        (lambda t: t.assign(document=["x", *t["document"][1:]]), "line 2: the corpus has no document 'x'"),
+        (lambda t: pd.concat([t, t[5:6]]), "line 62: document 'd5' is repeated"),
+        (lambda t: t[:-3], "3 of 60 documents have no score, for example 'd57'"),
+        (lambda t: t.assign(score=["", *t["score"][1:]]), "line 2: the score '' is not a finite number"),
+        (b"", "the columns document and score are missing"),
         (b"\xff\xfe\x00bad", "binary, or text in UTF-16"),
         (b"document\tscore\nd0\t1", "the last line has no end"),
     ],
@@ -267,9 +269,9 @@ def test_planted_documents_are_sought_as_the_run_seeks_them(planted):
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"dose": "0.3"}, "no documents were planted at 0.3; choose 0.1"),
-        ({"weat": "u"}, "no documents were planted for 'u'"),
-        ({"scores": np.ones(60)}, "24 of 84 documents have no score, 'p0' is one"),
+        ({"dose": "0.3"}, "has no corpus with dose 0.3; choose 0.1"),
+        ({"weat": "u"}, "has no planted documents for 'u'"),
+        ({"scores": np.ones(60)}, "24 of 84 documents have no score, for example 'p0'"),
     ],
 )
 def test_scores_of_another_corpus_do_not_fit(planted, given, match):
@@ -330,9 +332,9 @@ def test_the_first_documents_of_the_file_are_left_out(flips):
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (["scores.tsv", "--planted", 0.1, "--flip", 2], "--flip leaves documents of the corpus out"),
+        (["scores.tsv", "--planted", 0.1, "--flip", 2], "--flip removes documents and --planted adds"),
         (["unrolled", "--planted", 0.1], "config.json"),
-        (["scores.tsv", "--planted", 0.1], "no documents were planted at 0.1"),
+        (["scores.tsv", "--planted", 0.1], "has no corpus with dose 0.1"),
         (["nowhere.tsv"], "nowhere.tsv: "),
     ],
 )

@@ -93,7 +93,11 @@ def test_explanation_adds_up_and_is_ordered(corpus):
 
 @pytest.mark.parametrize(
     ("identifier", "hint"),
-    [("4#9", "; did you mean '4#"), ("rock & <b>7", "; did you mean '2#1'?"), ("nothing like it", "$")],
+    [
+        ("4#9", "; did you mean '4#"),
+        ("rock & <b>7", "; did you mean '2#1'?"),
+        ("nothing like it", "; use an id"),
+    ],
 )
 def test_unknown_document_names_near_ones(corpus, identifier, hint):
     with pytest.raises(InputError, match=f"^setup tiny has no document '{re.escape(identifier)}'{hint}"):
@@ -123,7 +127,7 @@ def test_a_configuration_without_tests_or_their_words_is_refused(folder, tmp_pat
         (["--setup", "tiny", "--document", "44#1"], "setup tiny has no document '44#1'; did you mean '4#1'"),
         (
             ["--setup", "tiny", "--document", "4#1", "--weat", "weat3"],
-            r"setup tiny does not measure 'weat3' \(it measures weat1, weat2\); did you mean 'weat",
+            r"setup tiny does not measure 'weat3' \(measured: weat1, weat2\); did you mean 'weat",
         ),
         (["--setup", "tiny", "--document", "4#1", "--results", "no"], "no/config.json: No such file"),
     ],
@@ -135,7 +139,7 @@ def test_explain_prints_the_tests_or_refuses_in_one_line(monkeypatch, capsys, fo
     assert error.count("\n") == 1
     assert run(monkeypatch, folder, "explain", "--setup", "tiny", "--document", "0#0", "--weat", "weat2") == 0
     text = capsys.readouterr().out
-    assert "document 0#0 of setup tiny, 40 tokens" in text
+    assert "Document 0#0 of setup tiny, 40 tokens" in text
     assert "weat2" in text
     assert "weat1" not in text
 

@@ -44,7 +44,7 @@ def test_configuration_and_word_sets_reserve_the_same_names(tmp_path, name):
     path = tmp_path / f"{name}.yaml"
     path.write_text(re.sub("^name: .*", f"name: {name}", content, flags=re.M), encoding="utf-8")
     if name in RESERVED:
-        with pytest.raises(InputError, match="name: this name is taken"):
+        with pytest.raises(InputError, match="name: the workflow reserves this name"):
             read_word_sets(path)
         with pytest.raises(InputError, match=f"weats.{name}: not a usable name"):
             configuration.load({"origins": {"weats": {name: str(path)}}}, ROOT)

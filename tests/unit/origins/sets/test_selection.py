@@ -37,10 +37,13 @@ def test_random_documents_are_uniform():
 @pytest.mark.parametrize(
     ("select", "problem"),
     [
-        (lambda: select_sets(BIAS, [6], [], 0, 1), "a set of 6 documents from 5"),
-        (lambda: select_sets(BIAS, [1], [9], 1, 1), "a set of 9 documents from 5"),
+        (lambda: select_sets(BIAS, [6], [], 0, 1), "a set of 6 documents exceeds the corpus of 5"),
+        (lambda: select_sets(BIAS, [1], [9], 1, 1), "a set of 9 documents exceeds the corpus of 5"),
         (lambda: select_sets({"weat1": PPMI}, [1], [], 0, 1), "weat1: document 1 has no estimate"),
-        (lambda: select_ppmi_sets(PPMI, "weat1", [1, 5]), "a set of 5 documents from 4 with a differential"),
+        (
+            lambda: select_ppmi_sets(PPMI, "weat1", [1, 5]),
+            "a set of 5 documents exceeds the 4 documents with a differential",
+        ),
         (lambda: members(select_sets(BIAS, [1], [], 0, 1), ["weat1-increase-7"]), "no perturbation set"),
     ],
 )

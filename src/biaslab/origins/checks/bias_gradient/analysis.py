@@ -69,7 +69,7 @@ def contributions(
             pair = (left, right) if (left, right) in gradients else (right, left)
             if pair not in gradients:
                 raise InputError(
-                    f"the co-occurrence of '{left}' and '{right}' has no gradient; run the workflow again"
+                    f"the co-occurrence of '{left}' and '{right}' has no gradient; rerun the workflow"
                 )
             # A word that co-occurs with itself counts twice, because X has one entry for both directions.
             x = (2 if left == right else 1) / (second - first)

@@ -97,7 +97,9 @@ def _ranking(
 ) -> Ranking:
     values = read(attribution, table)
     if np.isnan(values).any():
-        raise InputError(f"{weat.name}: a document has no estimate by {attribution.name}; raise bias.damping")
+        raise InputError(
+            f"{weat.name}: {attribution.name} gives no estimate for a document; increase bias.damping"
+        )
 
     def estimates(sets: list[np.ndarray]) -> Estimates:
         return of_sets(attribution.name, scanner, weat, sets)
@@ -181,7 +183,7 @@ def predict_flips(
     """
     if not abs(bias) > 0:
         raise InputError(
-            f"{weat}: the baselines have no bias on average, and so no sign to flip; use other words"
+            f"{weat}: the mean bias of the baselines is 0 or undefined and has no sign; use other words"
         )
     numbers, paths, sets = [], [], []
     for ranking in made:
@@ -284,7 +286,7 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
     for s in sets.drop_duplicates("set").itertuples():
         of_set = retrained[retrained["set"] == s.set]
         if of_set.empty:
-            raise InputError(f"{s.set}: no retraining without it; retrain the sets again")
+            raise InputError(f"{s.set}: the retrainings without the set are missing; rerun the retrainings")
         after, key = of_set["effect_size"], (s.estimator, s.size)
         row = [s.weat, s.estimator, s.multiple, s.set, s.size, of_set["documents_sha256"].iloc[0]]
         row += [predicted[form].get(key, math.nan) if form in predicted else math.nan for form in (SUM, SET)]

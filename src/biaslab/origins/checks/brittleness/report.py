@@ -73,7 +73,7 @@ def _draw(ax: plot.Axes, data: pd.DataFrame, ranking: str, baseline: float) -> N
     """Draw both predictions of a ranking, the observations, and random sets."""
     rows = data[data["estimator"] == ranking]
     ax.axhline(0, color=plot.BLACK, linewidth=0.5)
-    ax.axhline(baseline, color=plot.LIGHT_GREY, linewidth=0.8, label="whole corpus")
+    ax.axhline(baseline, color=plot.LIGHT_GREY, linewidth=0.8, label="entire corpus")
     for form, line in ((SUM, "--"), (SET, "-")):
         part = rows[rows["form"] == form]
         ax.plot(

@@ -127,7 +127,7 @@ def with_outcomes(predictions: pd.DataFrame, baseline: pd.DataFrame, observed: p
     rows = []
     for weat, name in predictions[["weat", "set"]].drop_duplicates().to_numpy():
         if (name, weat) not in after:
-            raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")
+            raise InputError(f"no retrained embedding of the set {name} was measured; rerun the measurement")
         rows.append([weat, name, *mean_difference(after[name, weat], before[weat])[:3]])
     changes = pd.DataFrame(rows, columns=["weat", "set", *OBSERVED])
     return predictions.merge(changes, on=["weat", "set"], validate="many_to_one")

@@ -69,7 +69,7 @@ def observe(observed: pd.DataFrame, names: Sequence[str]) -> Observation:
     wide = observed.pivot(index="set", columns="seed", values="effect_size").reindex(list(names))
     if wide.isna().to_numpy().any():
         name = wide.index[wide.isna().any(axis=1)][0]
-        raise InputError(f"{name}: a retraining is missing or has no effect size; retrain the subsets again")
+        raise InputError(f"{name}: a retraining is missing or has no effect size; rerun the retrainings")
     return Observation(list(names), wide.to_numpy())
 
 

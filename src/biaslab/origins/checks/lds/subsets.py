@@ -76,8 +76,8 @@ def draw_subsets(n_documents: int, shares: Sequence[float], subsets: int, seed: 
     for share, size in zip(shares, sizes, strict=True):
         if not 0 < size < n_documents or sizes.count(size) > 1:
             raise InputError(
-                f"lds.shares: {share} of {n_documents} documents are {size}; choose shares that leave out"
-                " some documents but not all, and different numbers of them"
+                f"lds.shares: {share} of {n_documents} documents are {size}; choose shares that remove"
+                " distinct numbers of documents, at least one and not all"
             )
     frames = [frame("", "", RANDOM, 0, 0, [])]
     for size in sizes:
@@ -142,9 +142,9 @@ def check_outcomes(path: Path, table: pd.DataFrame, subsets: pd.DataFrame, bound
     """
     names = table["set"].astype(str)
     digests = {name: digest_documents(np.sort(d)) for name, d in members(subsets, names.unique()).items()}
-    _refuse(path, table, names.map(digests) != table[DOCUMENTS], "lacks other documents")
+    _refuse(path, table, names.map(digests) != table[DOCUMENTS], "was retrained without other documents")
     wrong = np.array(digest_outcomes(table, bound)) != table[OUTCOME].to_numpy()
-    _refuse(path, table, wrong, "has a changed outcome, or that of another subset")
+    _refuse(path, table, wrong, "has a changed outcome or the outcome of another subset")
 
 
 def _refuse(path: Path, table: pd.DataFrame, wrong: Sequence[bool], problem: str) -> None:
@@ -152,7 +152,7 @@ def _refuse(path: Path, table: pd.DataFrame, wrong: Sequence[bool], problem: str
     if len(rows):
         raise InputError(
             f"{path}, line {rows[0] + 2}: '{table['set'].iloc[rows[0]]}' {problem}; {len(rows)} of"
-            f" {len(table)} rows do not fit lds/subsets.parquet; restore lds/, or rerun its steps"
+            f" {len(table)} rows do not match lds/subsets.parquet; restore lds/, or rerun its steps"
         )
 
 

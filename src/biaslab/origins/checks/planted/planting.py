@@ -96,9 +96,12 @@ def plant(
     """
     n_documents = len(offsets) - 1
     if count > n_documents:
-        raise InputError(f"planted.documents: {count} copies of {n_documents} documents; plant fewer")
+        raise InputError(
+            f"planted.documents: {count} copies exceed the {n_documents} documents of the corpus; plant"
+            " fewer documents"
+        )
     if not 0 <= dose <= 1:
-        raise InputError(f"planted.doses: {dose:g} is not a share; choose doses between 0 and 1")
+        raise InputError(f"planted.doses: {dose:g} is not a share; choose doses from 0 to 1")
     titles = documents["title"].to_numpy()
     texts, rows = [], []
     for test in tests:

@@ -120,7 +120,10 @@ def planted_tests(documents: pd.DataFrame, where: str) -> list[str]:
     """Return the tests with planted documents; raise InputError if there are none."""
     tests = documents.loc[documents["kind"] != "", "weat"].unique().tolist()
     if not tests:
-        raise InputError(f"{where}: no planted document; plant some with the step origins.plant-documents")
+        raise InputError(
+            f"{where}: the corpus has no planted documents; plant documents with the step"
+            " origins.plant-documents"
+        )
     return tests
 
 
@@ -128,5 +131,7 @@ def check(documents: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> None:
     """Raise InputError unless every table lists these documents in this order."""
     for name, table in tables.items():
         if not np.array_equal(table["document"], documents["document"]):
-            raise InputError(f"{name}: it has {len(table)} documents, the planted corpus {len(documents)}, or"
-                             " in another order; estimate them again")  # fmt: skip
+            raise InputError(
+                f"{name}: the {len(table)} documents of the table differ in number or order from the"
+                f" {len(documents)} documents of the planted corpus; regenerate the estimates"
+            )

@@ -63,7 +63,7 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
             ax.tick_params(labelleft=ax is axes[0])
         _draw_lines(axes[-1], both, "right")
         axes[-1].axhline(0.5, color=plot.LIGHT_GREY, linewidth=0.5)
-        axes[-1].set_title("Told from their controls", fontsize=7)
+        axes[-1].set_title("Distinguished from controls", fontsize=7)
         axes[-1].set_ylabel("Share of planted documents")
         plot.legend_below(fig, axes[0], 8)
         fig.suptitle(setup.heading(weat), parse_math=False)

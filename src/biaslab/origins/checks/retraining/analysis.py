@@ -81,7 +81,7 @@ def compare_sets(baseline: pd.DataFrame, predictions: pd.DataFrame, observed: pd
     for key, predicted in only_removed(predictions, observed["set"]).groupby(_SET, sort=False)["predicted"]:
         weat, name, *_ = key
         if (name, weat) not in retrained:
-            raise InputError(f"no retrained embedding of the set {name} was measured; measure the sets again")
+            raise InputError(f"no retrained embedding of the set {name} was measured; rerun the measurement")
         after, base = retrained[name, weat], before[weat]
         after_sd = after.std(ddof=1) if len(after) > 1 else np.nan
         row = [*key, predicted.mean(), predicted.std(ddof=1), after.mean(), after_sd, len(after)]

@@ -56,14 +56,15 @@ def join_projections(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """
     joined = pd.concat(tables)
     if joined.empty:
-        raise InputError("the tables have no projections; give those of the baselines and of the sets")
+        raise InputError("the tables have no projections; give the tables of the baselines and of the sets")
     sets = joined[["weat", "kind", "set"]].drop_duplicates()
     for weat in sets["weat"].unique():
         for kind in (BASELINE, *TARGETED_KINDS):
             names = sorted(sets.loc[(sets["weat"] == weat) & (sets["kind"] == kind), "set"])
             if len(names) != 1:
                 raise InputError(
-                    f"{weat}: {', '.join(names) or 'no'} {kind} embeddings are given; give those of one set"
+                    f"{weat}: expected {kind} embeddings of one set, found {', '.join(names) or 'none'}; give"
+                    " the embeddings of one set"
                 )
     return joined.sort_values(["weat", "kind", "seed"], kind="stable", ignore_index=True)
 

@@ -69,8 +69,8 @@ def random_word_sets(
     eligible = np.flatnonzero(np.diff(x.indptr) >= least_contexts)
     if len(eligible) < sum(sizes):
         raise InputError(
-            f"{len(eligible)} words have {least_contexts} contexts or more, and a random test needs"
-            f" {sum(sizes)}; ask for fewer contexts or use a larger corpus"
+            f"a random test requires {sum(sizes)} words with at least {least_contexts} contexts, found"
+            f" {len(eligible)}; require fewer contexts or use a larger corpus"
         )
     tests = []
     for k in range(n_sets):

@@ -83,7 +83,9 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
         measured = set(summary["set"])
         if missing := [name for name in (BASELINE, *listed["set"]) if name not in measured]:
             hint = suggest(missing[0], measured)
-            raise InputError(f"{representation}: the set '{missing[0]}' was not measured{hint}; measure it")
+            raise InputError(
+                f"{representation}: the set '{missing[0]}' was not measured{hint}; measure the set"
+            )
         baseline = summary[summary["set"] == BASELINE].drop(columns=["set", "n_embeddings"])
         baseline.columns = ["weat", "baseline_mean", "baseline_sd"]
         removed = listed.rename(columns={"weat": "own"}).merge(summary, on="set", validate="one_to_many")
@@ -125,7 +127,8 @@ def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
         for word in words:
             if word not in ids:
                 raise InputError(
-                    f"random test {row['word_set']}: '{word}' is not in the vocabulary; draw the tests again"
+                    f"random test {row['word_set']}: '{word}' is not in the vocabulary; regenerate the"
+                    " random tests"
                 )
         word_ids[name] = np.array([ids[word] for word in words], np.int64)
     return WeatIndices(f"random{row['word_set']}", **word_ids, set_names=("S", "T", "A", "B"), lost={})

@@ -72,7 +72,7 @@ def test_documents_without_words_of_the_test_contribute_nothing(pairs, test_word
 
 
 def test_pair_without_a_gradient_is_named(pairs, test_words):
-    with pytest.raises(InputError, match="'w3' and 'elsewhere' has no gradient; run the workflow again"):
+    with pytest.raises(InputError, match="'w3' and 'elsewhere' has no gradient; rerun the workflow"):
         contributions(["w3", "elsewhere"], test_words, pairs, WINDOW)
     with pytest.raises(InputError, match="'w3' and 'w20' has no gradient"):
         contributions(["w3", "w20"], test_words, pairs.head(0), WINDOW)

@@ -108,7 +108,7 @@ def test_where_a_prediction_crosses_twice_the_number_is_a_crossing_and_the_turn_
 
 @pytest.mark.parametrize("bias", [0.0, np.nan])
 def test_without_a_bias_there_is_no_sign(bias):
-    with pytest.raises(InputError, match="w: the baselines have no bias on average, and so no sign to flip"):
+    with pytest.raises(InputError, match="w: the mean bias of the baselines is 0 or undefined"):
         predict_flips([linear(np.ones(4), bias)], bias, [1], "w", 1)
 
 
@@ -179,7 +179,7 @@ def test_outcomes_say_what_was_predicted_and_observed():
     assert verdict(-0.4, -0.1, 0.5) == verdict(0.1, 0.4, -0.5) == FLIPPED
     assert verdict(0.1, 0.4, 0.5) == verdict(-0.4, -0.1, -0.5) == NOT_FLIPPED
     assert verdict(-0.1, 0.4, 0.5) == UNDECIDED
-    with pytest.raises(InputError, match="b: no retraining without it; retrain the sets again"):
+    with pytest.raises(InputError, match="b: the retrainings without the set are missing"):
         outcomes(sets, paths, retrained.head(3).assign(documents_sha256="00"), 0.5)
 
 
@@ -220,5 +220,7 @@ def test_attributions_predict_as_their_own_estimates_of_sets_do(small, tables):
     expected = [effect_size(ppmi(part, 30, 8), *words) for part in left]
     np.testing.assert_allclose([made["ppmi"].bias, *made["ppmi"].without(sets)], expected)
     lacking = tables["differential_bias"].assign(newton_seed1=np.nan)
-    with pytest.raises(InputError, match=r"w: a document has no estimate by newton; raise bias\.damping"):
+    with pytest.raises(
+        InputError, match=r"w: newton gives no estimate for a document; increase bias\.damping"
+    ):
         rankings(scanner, weat, tables | {"differential_bias": lacking}, 0.5)

@@ -82,7 +82,7 @@ def test_the_removed_share_is_of_the_overestimate():
 def test_a_set_without_retraining_and_a_single_baseline_are_refused(values):
     baseline, observed = samples(0.1)
     predicted = cross_fit_sets(values, summed(values), sets(), 1)
-    with pytest.raises(InputError, match="the set w-increase-5 was measured; measure the sets again"):
+    with pytest.raises(InputError, match="the set w-increase-5 was measured; rerun the measurement"):
         with_outcomes(predicted, baseline, observed.assign(set="other"))
-    with pytest.raises(InputError, match="it takes two, raise baselines"):
+    with pytest.raises(InputError, match="found 1; increase baselines"):
         seed_values(pd.DataFrame({"influence_seed0": [0.1]}), "influence")

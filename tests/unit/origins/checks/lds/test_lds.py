@@ -104,7 +104,7 @@ def test_subsets_are_random_of_their_size_and_the_same_again():
 
 @pytest.mark.parametrize("shares", [[0.001], [0.999], [0.5, 0.501]])
 def test_impossible_shares_and_a_missing_retraining_are_refused(shares):
-    with pytest.raises(InputError, match=r"lds\.shares: .* choose shares that leave out some documents"):
+    with pytest.raises(InputError, match=r"lds\.shares: .* choose shares that remove distinct numbers"):
         draw_subsets(100, shares, 2, 1)
     observed = pd.DataFrame({"set": ["a", "a", "b"], "seed": [0, 1, 0], "effect_size": [0.1, 0.2, 0.3]})
     with pytest.raises(InputError, match="b: a retraining is missing or has no effect size"):

@@ -94,10 +94,14 @@ def test_words_that_do_not_spread_have_no_relative_position(batches):
 @pytest.mark.parametrize(
     ("given", "tests", "problem"),
     [
-        ([0, 1, 2, 3], [ONE, TWO], "two: no decrease embeddings are given"),
-        ([1, 2, 3, 4], [ONE, TWO], "one: no baseline embeddings are given"),
-        ([0], [], "no projections; give those of the baselines"),
-        (range(6), [ONE, TWO], "one: one-increase-30, one-increase-9 increase embeddings are given"),
+        ([0, 1, 2, 3], [ONE, TWO], "two: expected decrease embeddings of one set, found none"),
+        ([1, 2, 3, 4], [ONE, TWO], "one: expected baseline embeddings of one set, found none"),
+        ([0], [], "no projections; give the tables of the baselines"),
+        (
+            range(6),
+            [ONE, TWO],
+            "one: expected increase embeddings of one set, found one-increase-30, one-increase-9",
+        ),
     ],
 )
 def test_other_embeddings_than_the_baselines_and_two_sets_are_refused(batches, given, tests, problem):

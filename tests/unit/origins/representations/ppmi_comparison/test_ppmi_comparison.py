@@ -53,7 +53,9 @@ def test_random_tests_have_different_words_with_enough_contexts(x):
 
 
 def test_too_few_words(x):
-    with pytest.raises(InputError, match="0 words have 99 contexts or more, and a random test needs 12"):
+    with pytest.raises(
+        InputError, match="a random test requires 12 words with at least 99 contexts, found 0"
+    ):
         random_word_sets(x, SIZES, 2, 99, 1)
 
 
@@ -78,6 +80,6 @@ def test_random_tests_are_measured_in_both(x, corpus, batches):
 def test_counts_of_other_words_are_refused(x, tmp_path):
     cooccurrence.write(tmp_path / "x.npz", x, VOCABULARY.digest)
     assert read_counts(tmp_path / "x.npz", VOCABULARY).n_words == N_WORDS
-    problem = r"x\.npz: counts of 40 words, but the vocabulary has 39; name the files of one corpus"
+    problem = r"x\.npz: the counts have 40 words and the vocabulary has 39; name files of the same corpus"
     with pytest.raises(InputError, match=problem):
         read_counts(tmp_path / "x.npz", Vocabulary(WORDS[:-1], np.ones(N_WORDS - 1)))
