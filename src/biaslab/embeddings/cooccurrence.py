@@ -180,7 +180,7 @@ def count_texts(
     window : int
         From 1 to 22.
     min_count : int
-        Words that occur less often are left out before distances are computed.
+        Words that occur less often are omitted before distances are computed.
     threads : int
         Threads to use; the result does not depend on them.
 

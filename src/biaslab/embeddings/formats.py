@@ -343,7 +343,7 @@ def _read_rows(path: Path, file: BinaryIO, first_line: int, n_dimensions: int) -
             rows.n_rounded += any(map(_is_rounded, numbers, vector.tolist()))
         rows.add(_decode(where, word), number, vector.tobytes())
     if not rows.n_rows:
-        raise InputError(f"{path}: no word vectors in it; get the whole file")
+        raise InputError(f"{path}: the file contains no word vectors; download it again")
     return rows
 
 
@@ -425,7 +425,7 @@ def _read_binary(path: Path) -> _Rows:
                 raise InputError(f"{where}: the word is missing; delete or repair the row")
             rows.add(_decode(where, word), number, vector)
     if not rows.n_rows:
-        raise InputError(f"{path}: no word vectors in it; get the whole file")
+        raise InputError(f"{path}: the file contains no word vectors; download it again")
     return rows
 
 

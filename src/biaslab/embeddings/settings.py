@@ -43,7 +43,7 @@ class Units:
 
     unit: Annotated[
         Literal["article", "part"],
-        "unit of removal: article (an entire document) or part (part_length tokens of an article)",
+        "article (an entire document) or part (part_length tokens of an article) as the unit of removal",
     ] = "article"
     part_length: Annotated[Count | None, "tokens in a part; only for unit part"] = None
     min_length: Annotated[Count, "smallest number of tokens of an article; shorter articles are omitted"] = 1

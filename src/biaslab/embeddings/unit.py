@@ -36,7 +36,7 @@ class UnitEmbedding(NamedTuple):
     notes : tuple of str
         A line for each difference from the file.
     zero : frozenset of str
-        Words of the file with zero vectors. They have no direction and are left out.
+        Words of the file with zero vectors. They have no direction and are omitted.
     """
 
     words: list[str]

@@ -1,4 +1,4 @@
-"""The analyses of the area: each is a folder whose ``ANALYSIS`` describes it to the workflow."""
+"""The analyses of the area: in each folder, ``ANALYSIS`` describes the analysis to the workflow."""
 
 import functools
 import importlib

@@ -75,8 +75,8 @@ class Perturbations:
     ] = 5
     random_retrainings: Annotated[
         Natural | None,
-        "embeddings trained without each random set; null for the number of retrainings; 0 to predict without"
-        " retraining",
+        "embeddings trained without each random set; null for the value of retrainings; 0 for predictions"
+        " only",
     ] = None
 
 
@@ -94,8 +94,8 @@ class PpmiSets:
     sizes: Annotated[_Sizes, "sizes from perturbations.sizes, in increasing order; [] for none"] = (100,)
     retrainings: Annotated[
         Count,
-        "embeddings trained without each set of PPMI, and the minimum for each corresponding set of the"
-        " estimator",
+        "embeddings trained without each set of PPMI; also the minimum for each set of the estimator with the"
+        " same test, kind and size",
     ] = 6
 
 

@@ -173,8 +173,8 @@ def test_compressed_files_are_read(tmp_path, format, suffix, pack):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "no word vectors in it"),
-        (b"3 2\n", "no word vectors in it"),
+        (b"", "the file contains no word vectors"),
+        (b"3 2\n", "the file contains no word vectors"),
         (b"a" * 2**22, "line 1: the line is longer than 4194304 bytes"),
         (b"a 1 2\nb 3 4", "line 2: the last line has no end, so that it may be cut"),
         (b"0 2\n", "line 1: expected the header"),
@@ -229,7 +229,7 @@ def test_a_named_format_is_not_guessed(tmp_path):
     with pytest.raises(InputError, match="the file ends within row 1"):
         read_embedding(path, "word2vec-binary")
     path.write_text("2 3\n\n")
-    with pytest.raises(InputError, match="no word vectors in it"):
+    with pytest.raises(InputError, match="the file contains no word vectors"):
         read_embedding(path, "word2vec-binary")
     path.write_text("a 1 2\n")
     with pytest.raises(InputError, match="line 1: expected the header"):
