@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+import numpy as np
 import pandas as pd
 
 from biaslab.audit.claims import CELL, CONVENTION, GIVEN, QUIRK, RESULT
@@ -82,7 +83,7 @@ def verdicts(counts: pd.DataFrame) -> str:
             what = f"{row['printed']} {'numbers' if row['counts_as'] == CELL else 'statements'}"
             parts += [_text(20, y + 14, what), *_bar(y, row)]
         y += _ROW + 10
-    return _svg(_LEFT + _BAR + 20, y, "What of each paper is reproduced", parts)
+    return _svg(_LEFT + _BAR + 20, y, "Reproduced results, by paper", parts)
 
 
 def _bar(y: float, row: Mapping) -> list[str]:
@@ -99,7 +100,7 @@ def _bar(y: float, row: Mapping) -> list[str]:
 
 
 _ROOMS = {
-    "cli": "commands for people",
+    "cli": "command line",
     "run": "settings, data,\nprovenance",
     "audit": "papers' claims\nagainst results",
     "core": "files, random streams, compiled kernels, statistics, tables, figures",
@@ -113,17 +114,17 @@ def architecture(package: Path) -> str:
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
     libraries = sorted(folders - {*AREAS, *_ROOMS})
     rows = {
-        "Who asks": [
-            ("workflow/rules", "what depends on what", ""),
-            ("a person", "with a question", ""),
+        "Callers": [
+            ("workflow/rules", "dependencies of steps", ""),
+            ("users", "with their own data", ""),
         ],
-        "How": [("biaslab step", "a function of the science", ""), ("cli", _ROOMS["cli"], PALE_GREY)],
+        "Interfaces": [("biaslab step", "a function of the science", ""), ("cli", _ROOMS["cli"], PALE_GREY)],
         "Areas: one paper each, and none imports another": [(area, "", SKY) for area in AREAS],
-        "Libraries, which know no paper, and what serves all papers alike": [
+        "Libraries, independent of papers, and services for all papers": [
             *((library, "", YELLOW) for library in libraries),
             *((room, _ROOMS[room], PALE_GREY) for room in ("run", "audit")),
         ],
-        "Below all": [("core", _ROOMS["core"], PALE_GREY)],
+        "Foundation": [("core", _ROOMS["core"], PALE_GREY)],
     }
     parts, y = [], 12.0
     for title, boxes in rows.items():
@@ -138,3 +139,87 @@ def architecture(package: Path) -> str:
             parts += [_text(x + width / 2, first + 17 * n, line, _MIDDLE) for n, line in enumerate(lines, 1)]
         y += _HIGH + 10
     return _svg(_WIDE + 40, y + 4, "The layers of biaslab: imports go down only", parts)
+
+
+_SHOWN = {"unrolled": BLUE, "newton, damped": GREEN, "influence": ORANGE, "ppmi": GREY}
+"""Colours of the attributions in `worth`."""
+_PANEL, _SIDE, _TOP = 350, 60, 70
+_FEWEST, _MOST = 0.03, 30.0
+"""Range of the number of retrainings that is drawn."""
+
+
+def worth(scores: pd.DataFrame, n_retrainings: int) -> str:
+    """Draw scores of attributions on the curve of the mean of k retrainings, a panel per test and size.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Rows of `biaslab.origins.checks.foreign.write_scored`.
+    n_retrainings : int
+        Number of retrainings behind each outcome.
+    """
+    parts, tests = [], sorted(set(scores["weat"]))
+    sizes = sorted(set(scores["n_removed"]))
+    for n, (name, colour) in enumerate(_SHOWN.items()):
+        parts += [_circle(66 + 118 * n, 22, colour), _text(76 + 118 * n, 27, name)]
+    parts.append(_text(76 + 118 * len(_SHOWN), 27, "line: mean of k retrainings; dashed: ceiling"))
+    for row, test in enumerate(tests):
+        for column, size in enumerate(sizes):
+            x, y = _SIDE + column * (_PANEL + _SIDE), _TOP + row * (_PANEL / 2 + _TOP)
+            cell = scores[(scores["weat"] == test) & (scores["n_removed"] == size)]
+            title = f"{test.upper()}, {size:,} documents removed"
+            parts += [_text(x, y - 8, title, _BOLD), *_worth_panel(x, y, cell, n_retrainings)]
+    width, height = 2 * (_PANEL + _SIDE) + 20, len(tests) * (_PANEL / 2 + _TOP) + _TOP - 20
+    return _svg(width, height, "Scores of attributions, compared with retrainings", parts)
+
+
+def _worth_panel(x: float, y: float, cell: pd.DataFrame, n_retrainings: int) -> list[str]:
+    high = _PANEL / 2
+
+    def across(k: float) -> float:
+        k = min(max(k, _FEWEST), _MOST)
+        return x + _PANEL * np.log(k / _FEWEST) / np.log(_MOST / _FEWEST)
+
+    def up(score: float) -> float:
+        return y + high * (1 - max(score, 0.0))
+
+    r = float(cell["ceiling"].iloc[0]) ** 2
+    one = r / (n_retrainings - (n_retrainings - 1) * r)  # reliability of one retraining (Spearman, Brown)
+    numbers = np.geomspace(_FEWEST, _MOST, 60)
+    curve = [(k, np.sqrt(r * k * one / (1 + (k - 1) * one))) for k in numbers]
+    points = " ".join(f"{across(k):.1f},{up(score):.1f}" for k, score in curve)
+    parts = [_box(x, y, _PANEL, high, "none", GREY)]
+    for k in (0.1, 1, 10):
+        parts.append(_line(across(k), y, across(k), y + high, PALE_GREY))
+        parts.append(_text(across(k), y + high + 15, f"{k:g}", f'{_MIDDLE} font-size="11"'))
+    for score in (0, 0.5, 1):
+        parts.append(_text(x - 6, up(score) + 4, f"{score:g}", 'text-anchor="end" font-size="11"'))
+    parts.append(_line(x, up(np.sqrt(r)), x + _PANEL, up(np.sqrt(r)), GREY, 'stroke-dasharray="4 3"'))
+    parts.append(f'<polyline points="{points}" fill="none" stroke="{_INK}"/>')
+    parts.append(_text(x + _PANEL / 2, y + high + 32, "full retrainings per subset (worth)", _MIDDLE))
+    turned = f'transform="rotate(-90 {x - 34:.1f} {y + high / 2:.1f})" {_MIDDLE}'
+    parts.append(_text(x - 34, y + high / 2, "rank correlation", turned))
+    for name, colour in _SHOWN.items():
+        row = cell[(cell["attribution"] == name) & (cell["form"] == "sum")].iloc[0]
+        parts.append(
+            _line(across(row["worth"]), up(row["ci_low"]), across(row["worth"]), up(row["ci_high"]), colour)
+        )
+        parts.append(
+            _line(
+                across(row["worth_ci_low"]),
+                up(row["value"]),
+                across(row["worth_ci_high"]),
+                up(row["value"]),
+                colour,
+            )
+        )
+        parts.append(_circle(across(row["worth"]), up(row["value"]), colour))
+    return parts
+
+
+def _circle(x: float, y: float, fill: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{fill}"/>'
+
+
+def _line(x: float, y: float, to_x: float, to_y: float, colour: str, style: str = "") -> str:
+    return f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" stroke="{colour}" {style}/>'

@@ -3,6 +3,7 @@
 import biaslab  # noqa: F401, I001  (pins the processor before numpy is loaded)
 
 import csv
+import functools
 import json
 import re
 import sys
@@ -456,18 +457,24 @@ def equal_measures() -> str:
     return _table(("measure", "value", "equal to that of"), rows)
 
 
-def attributions_scored() -> str:
-    """Return what attributions score on the benchmark's record, beside what knows nothing of the test."""
+@functools.cache
+def scored_attributions() -> pd.DataFrame:
+    """Return the linear datamodeling scores of the benchmark's record, with those of nulls."""
     record, tables = ROOT / "docs/records/attribution/origins/attribution", []
     with tempfile.TemporaryDirectory() as folder:
         files = sorted((record / "others").glob("*.parquet"))
-        said = {path.stem: pd.read_parquet(path).set_index("document") for path in files}
-        for weat in said:
-            given = {name: said[weat][name].to_numpy() for name in (UNROLLED, *said[weat].columns)}
-            for other in said.keys() - {weat}:
-                given |= {f"{name} of {other}": of.to_numpy() for name, of in said[other].items()}
-            tables.append(foreign.write_scored(given, record, weat, 1, Path(folder) / "scored.tsv"))
+        scores = {path.stem: pd.read_parquet(path).set_index("document") for path in files}
+        for weat, own in scores.items():
+            columns = {name: own[name].to_numpy() for name in (UNROLLED, *own.columns)}
+            for other in scores.keys() - {weat}:
+                columns |= {f"{name} of {other}": of.to_numpy() for name, of in scores[other].items()}
+            tables.append(foreign.write_scored(columns, record, weat, 1, Path(folder) / "scored.tsv"))
     table = pd.concat(tables).query("check == 'lds' and among != @foreign.PAIRED")
+    return table.sort_values(["weat", "n_removed", "value"], ascending=False)
+
+
+def attributions_scored() -> str:
+    """Return the scores of attributions on the benchmark's record, compared with those of nulls."""
     rows = [
         (
             r.weat,
@@ -477,10 +484,12 @@ def attributions_scored() -> str:
             f"{r.value:.2f} [{r.ci_low:.2f}, {r.ci_high:.2f}]",
             "" if r.attribution == UNROLLED else f"{r.lead:.2f} [{r.lead_ci_low:.2f}, {r.lead_ci_high:.2f}]",
             f"{r.ceiling:.2f}",
+            f"{r.worth:.2f} [{r.worth_ci_low:.2f}, {r.worth_ci_high:.2f}]",
         )
-        for r in table.sort_values(["weat", "n_removed", "value"], ascending=False).itertuples()
+        for r in scored_attributions().itertuples()
     ]
-    return _table(("test", "lacking", "attribution", "form", "LDS", f"lead of {UNROLLED}", "ceiling"), rows)
+    header = ("test", "lacking", "attribution", "form", "LDS", f"lead of {UNROLLED}", "ceiling", "worth")
+    return _table(header, rows)
 
 
 def columns_said() -> str:
@@ -550,6 +559,7 @@ WHOLE = {
     "config.yaml": shipped_configuration,
     RESULTS: columns_said,
     "docs/images/verdicts.svg": lambda: drawings.verdicts(_counts("public")),
+    "docs/images/attribution_worth.svg": lambda: drawings.worth(scored_attributions(), 3),
     "docs/images/architecture.svg": lambda: drawings.architecture(ROOT / "src/biaslab"),
 }
 """Files that are made as a whole."""
