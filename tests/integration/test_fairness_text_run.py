@@ -136,7 +136,7 @@ def test_rows_that_repeat_a_word_of_the_vectors_are_counted_in_the_answer(files)
     Path("twice.txt").write_text(
         "\n".join([*lines[lines[0].count(" ") == 1 :], lines[-1]]) + "\n", encoding="utf-8"
     )
-    note = f"twice.txt: 1 row repeats a word of an earlier row ('{last}'); the first row of a word counts"
+    note = f"twice.txt: 1 row repeats a word of an earlier row ('{last}'); the first row of a word is used"
     assert note in run(**{"--vectors": "twice.txt"})
 
 
