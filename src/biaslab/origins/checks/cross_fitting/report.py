@@ -96,7 +96,7 @@ def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
                 ax.plot(x, part[name], color=colour, marker=marker, linestyle="none", label=name)
             labels = [set_label(*key) for key in zip(part["kind"], part["size"], strict=True)]
             ax.set_xticks(part.index, labels, rotation=60, ha="right")
-            ax.set_title("predicted by sum" if form == SUM else "predicted for the set", fontsize=8)
+            ax.set_title("sum over documents" if form == SUM else "as a set", fontsize=8)
         fig.axes[0].set_ylabel("Change of the effect size")
         plot.legend_below(fig, fig.axes[0], 3)
         fig.suptitle(setup.heading(weat), parse_math=False)

@@ -85,7 +85,7 @@ def _draw_words(ax: Axes, data: pd.DataFrame) -> None:
     for kind, (marker, offset) in _SERIES.items():
         part = data[data["kind"] == kind]
         size = part["set"].iloc[0].rpartition("-")[2]
-        embeddings = kind if kind == BASELINE else f"without the {size} documents that {DOCUMENTS[kind]} most"
+        embeddings = kind if kind == BASELINE else f"without the {size} that {DOCUMENTS[kind]} most"
         ax.errorbar(
             part["projection_mean"],
             part["word"].map(places) + offset,
