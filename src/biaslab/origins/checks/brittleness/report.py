@@ -22,7 +22,7 @@ _LARGEST = 2.1
 
 _NOTE = (
     "The fewest documents, in the order of a ranking, whose removal flips the sign of the mean effect size:"
-    " predicted by the documents' estimates added up (sum) and by the estimate of the removal as a whole"
+    " predicted by the documents' estimates added up (sum) and by the estimate of the joint removal"
     " (set), means over all baselines, with at most half of the corpus; and found by retraining without some"
     " multiples of that number: more than the largest set that surely did not flip the sign, at most the"
     " smallest that surely did (95% interval of the mean effect size clear of 0). Random sets are as large as"

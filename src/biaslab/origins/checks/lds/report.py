@@ -16,8 +16,8 @@ _LINES = {SUM: "-", SET: "--"}
 _NOTE = (
     "Linear datamodeling score: Spearman's rank correlation, over random subsets of the corpus, of the bias"
     " that an attribution predicts with the mean effect size of embeddings retrained on them. Prediction: the"
-    " documents' estimates added up (sum, the score as it is defined), or the estimate of the removal as a"
-    " whole (set). Baselines: embeddings that the attribution is averaged over; – where it needs none. 95%"
+    " documents' estimates added up (sum, the score as it is defined), or the estimate of the joint"
+    " removal (set). Baselines: embeddings that the attribution is averaged over; – where it needs none. 95%"
     " bootstrap intervals over subsets; gain over influence, summed, of all baselines, on the same resamples."
     " The interval of random is the central 95% of 1000 random attributions."
 )

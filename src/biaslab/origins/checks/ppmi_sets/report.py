@@ -11,7 +11,7 @@ from biaslab.origins.sets.selection import members
 _OBJECTIVES = {DECREASE: "correct", INCREASE: "aggravate"}
 _NOTE = (
     "Change of the mean effect size in percent of the baseline mean when the documents are removed and GloVe"
-    " is trained anew, with its 95% interval (Welch, by the delta method), and the number of trainings."
+    " is retrained, with its 95% interval (Welch, by the delta method), and the number of trainings."
     " PPMI: the documents with the largest exact differential bias in the PPMI representation. Our method:"
     " those that the configured estimator finds. Correct removes the documents that raise the effect size,"
     " aggravate those that lower it. Shared: documents in both sets."
