@@ -57,6 +57,6 @@ def test_a_full_disk_is_told_and_the_next_run_goes_on(tmp_path):
         pytest.skip("a disk of its own needs user namespaces")
     finished = on_a_small_disk(tmp_path, RUNS)
     said, _, after = finished.stdout.partition("full: 1\n")
-    assert "biaslab: the disk is full; free space, and the same command goes on from here\n" in said, said
+    assert "biaslab: the disk is full; free space, and the same command resumes from here\n" in said, said
     assert "Traceback" not in said, said
     assert after == "with space: 0\n"

@@ -113,7 +113,7 @@ def test_whatever_ends_a_run_ends_its_steps_and_the_next_goes_on(start, tmp_path
         said = run.process.communicate(timeout=WITHIN)[1]
         assert run.process.returncode == 128 + numbers[0]
         assert said.count("biaslab: ") == 1
-        assert said.endswith("; the same command goes on from here\n"), "nothing is said after that"
+        assert said.endswith("; the same command resumes from here\n"), "nothing is said after that"
         assert run.commands() == []
         assert is_free(tmp_path / LOCK)
     following = start()

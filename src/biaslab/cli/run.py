@@ -117,15 +117,15 @@ def run(
         code, lost = _snakemake(root, files, arguments), {}
         while code == 1 and works and len(further := failures.read_lost()) > len(lost):
             lost = further
-            _say("biaslab: goes on with the tables and the audit of what is there")
+            _say("biaslab: continues with the tables and the audit of the available results")
             code = _snakemake(root, [*files, failures.FILE], _without_force(arguments))
         if lost and code < _SIGNALLED:
             for line in failures.describe(lost):
                 _say(f"biaslab: {line}")
             _say("biaslab: all else is made, and audited" if code == 0 else "biaslab: and nothing is audited")
-            _say("biaslab: correct what these lines say, and the same command goes on from here")
+            _say("biaslab: correct what these lines say, and the same command resumes from here")
         if code and _is_full(Path(), Path("results")):
-            _say("biaslab: the disk is full; free space, and the same command goes on from here")
+            _say("biaslab: the disk is full; free space, and the same command resumes from here")
         if chosen is not None and code == 0:
             from biaslab.run.travel import describe_made
 
@@ -164,7 +164,7 @@ def _open_source(
 
     if place is None:
         if recheck or trust != Trust.DIGESTS:
-            raise InputError("--recheck and --trust say how far another run is trusted; name it with --from")
+            raise InputError("--recheck and --trust apply to another run only; name that run with --from")
         return None
     from biaslab.run.crate.fetching import fetch_archive, is_address
     from biaslab.run.crate.reading import MAX_BYTES, opened_run

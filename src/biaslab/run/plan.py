@@ -217,8 +217,8 @@ def make_plan(
         chosen = area.choose(Given(config, raw, registry, root, absent, others, taken.extras))
         units[area.name] = _without(area, chosen, config[FAILED])
         others |= {unit.name: unit for unit in units[area.name].chosen}
-        notices += [f"{area.name} goes without {n}: {why}" for n, why in units[area.name].left_out.items()]
-    notices += [f"goes without {listed(files)}: {reason}" for reason, files in config[FAILED].items()]
+        notices += [f"{area.name} skips {n}: {why}" for n, why in units[area.name].left_out.items()]
+    notices += [f"skips {listed(files)}: {reason}" for reason, files in config[FAILED].items()]
     notices += [
         f"{name} cannot be had, and its results were taken: what holds its texts is left out"
         for name in sorted(unreadable)

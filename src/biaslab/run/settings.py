@@ -51,8 +51,8 @@ class Settings:
     ] = AREAS
     failed: Annotated[
         dict[str, Annotated[tuple[Annotated[str, "a result"], ...], "files below results/"]],
-        "results that a run goes without since a step failed before, by what failed;"
-        " biaslab run fills it in for the audit of what is there, and nobody else needs to",
+        "results that a run skips because a step failed before, by failed step;"
+        " biaslab run sets this value for the audit of the available results; leave it empty",
     ] = field(default_factory=dict)
     datasets: Datasets = Datasets()
     cluster: Cluster = Cluster()

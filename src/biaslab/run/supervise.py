@@ -27,7 +27,7 @@ def supervise(command: Sequence[str], patience: float) -> int:
         ends.append(number)  # first: another signal may interrupt this handler
         if len(ends) == 1:
             hold.close()
-            _say(f"{_ENDED_BY[number]}; the same command goes on from here")
+            _say(f"{_ENDED_BY[number]}; the same command resumes from here")
 
     def has_ended() -> bool:
         return bool(ends)  # a call, because Python runs pending handlers on function entry
@@ -54,7 +54,7 @@ def supervise(command: Sequence[str], patience: float) -> int:
     if ends:
         return 128 + ends[0]
     if keeper.returncode > 128:
-        _say(f"Snakemake was killed by signal {keeper.returncode - 128}; the same command goes on from here")
+        _say(f"Snakemake was killed by signal {keeper.returncode - 128}; the same command resumes from here")
     return keeper.returncode
 
 

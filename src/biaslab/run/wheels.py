@@ -89,6 +89,6 @@ def _download(requirement: str, folder: Path) -> Path:
 
 def _reason(stderr: str) -> str:
     """Return the last error line of pip, or its last line."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()] or ["it does not say why"]
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()] or ["no reason was printed"]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return (errors or lines)[-1][:_LISTED_CHARACTERS]

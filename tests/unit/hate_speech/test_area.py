@@ -57,7 +57,7 @@ def test_a_corpus_that_is_absent_is_replaced_by_the_others(plan):
     units = units_of(found)
     assert units.names == ["example"]
     assert units.left_out == {"stormfront": "licensed"}
-    assert "hate_speech goes without stormfront: licensed" in found.notices
+    assert "hate_speech skips stormfront: licensed" in found.notices
     assert found.record()["hate_speech"]["run"] == ["example"]
     assert found.audited()["made_up"] == [("hate_speech", "example")]
 

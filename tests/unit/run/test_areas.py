@@ -53,7 +53,7 @@ def test_a_setup_without_its_corpus_is_left_out(plan):
     nyt = f"origins: {{run: [sample, nyt], setups: {setups}}}"
     found = plan(nyt, {"nyt-annotated-corpus": "licensed"})
     assert found.units["origins"].names == ["sample"]
-    assert "origins goes without nyt: licensed" in found.notices
+    assert "origins skips nyt: licensed" in found.notices
     assert found.record()["origins"]["run"] == ["sample"]
     assert list(found.record()["origins"]["setups"]) == ["sample"]
 
@@ -75,7 +75,7 @@ def test_what_a_failed_step_cost_is_said_and_the_rest_stays(plan):
     found = plan(f"{AUDITED}\nfailed: {json.dumps(failed)}")
     area = found.area("fairness_testing")
     assert found.units["fairness_testing"].names == whole.units["fairness_testing"].names
-    assert "goes without fairness_testing/census/counts.tsv: one broke" in found.notices
+    assert "skips fairness_testing/census/counts.tsv: one broke" in found.notices
     assert found.record() == whole.record() | {"failed": failed}
     before, after = ({one.stem: one for one in each.made(area)} for each in (whole, found))
     assert 0 < len(after) <= len(before)

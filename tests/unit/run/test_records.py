@@ -106,7 +106,7 @@ def test_a_run_that_has_not_ended_is_packed_with_what_it_has(tmp_path):
 def test_results_without_their_records_are_refused(tmp_path, is_whole):
     results = make_run(tmp_path / "run", is_whole)
     (tmp_path / "run/.snakemake").rename(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match=r"no record of its steps lies beside it \(\.snakemake/metadata\)"):
+    with pytest.raises(InputError, match=r"the record of its steps \(\.snakemake/metadata\) is missing"):
         write_crate(results, tmp_path / "c.zip", repository(), ["results"])
     assert not (tmp_path / "c.zip").exists()
 

@@ -25,9 +25,9 @@ hold(pathlib.Path(sys.argv[1]))
 sys.exit(supervise(sys.argv[2:], patience=0.5))
 """
 SAID = {
-    signal.SIGINT: "biaslab: interrupted; the same command goes on from here\n",
-    signal.SIGTERM: "biaslab: terminated; the same command goes on from here\n",
-    signal.SIGHUP: "biaslab: hung up; the same command goes on from here\n",
+    signal.SIGINT: "biaslab: interrupted; the same command resumes from here\n",
+    signal.SIGTERM: "biaslab: terminated; the same command resumes from here\n",
+    signal.SIGHUP: "biaslab: hung up; the same command resumes from here\n",
 }
 WITH_CHILD = "sh -c 'sleep 300; true' & echo started >&2; "
 NOISY = f"trap 'echo much noise >&2; exit 1' INT; {WITH_CHILD} while true; do sleep 0.1; done"
@@ -118,7 +118,7 @@ def test_what_a_program_leaves_behind_ends_with_it(start, mark, tmp_path):
 
 def test_a_killed_program_is_told(start):
     process = start("kill -KILL $$")
-    said = "biaslab: Snakemake was killed by signal 9; the same command goes on from here\n"
+    said = "biaslab: Snakemake was killed by signal 9; the same command resumes from here\n"
     assert process.communicate(timeout=WITHIN) == ("", said)
     assert process.returncode == 137
 

@@ -94,7 +94,7 @@ def test_without_pip_the_reason_is_one_line(cache, monkeypatch, tmp_path):
     silent.write_text("#!/bin/sh\nexit 1\n")
     silent.chmod(0o755)
     monkeypatch.setattr(wheels.sys, "executable", str(silent))
-    assert "it does not say why" in refusal(wheel_file, REQUIREMENT, cache)
+    assert "no reason was printed" in refusal(wheel_file, REQUIREMENT, cache)
     silent.write_text("#!/bin/sh\necho 'python: No module named pip' >&2; exit 1\n")
     assert "(python: No module named pip)" in refusal(wheel_file, REQUIREMENT, cache)
 

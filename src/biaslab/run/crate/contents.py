@@ -66,7 +66,7 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
     manifest, steps = read_manifest_and_steps(results) if more else (read_manifest(results), [])
     if more and not steps:
         raise InputError(
-            f"{results}: no record of its steps lies beside it ({NOTES}), so that no run could go on from it;"
+            f"{results}: the record of its steps ({NOTES}) is missing, so that no run can continue from it;"
             " pack it where it was made"
         )
     if lost := manifest["config"].get(FAILED):

@@ -79,14 +79,15 @@ def read_labels(path: Path) -> np.ndarray:
         reader = _Reader(path.read_bytes())
         clustering = reader.load()
         if reader.rest(1):
-            raise ValueError("it goes on after its end")
+            raise ValueError("it has data after its end")
         if not (isinstance(clustering, _Clustering) and isinstance(clustering.state, dict)):
             raise ValueError("it holds no clustering")
         labels = getattr(clustering.state.get("labels_"), "values", None)
         if not (isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype == np.dtype("<i4")):
             raise ValueError("its labels_ are no list of whole numbers")
     except Exception as error:  # a damaged stream raises various exceptions
-        raise InputError(f"{path}: not a pickled k-means clustering ({error}); refused") from error
+        reason = " ".join(str(error).split())  # pickle breaks lines in some messages
+        raise InputError(f"{path}: not a pickled k-means clustering ({reason}); refused") from error
     return labels
 
 
