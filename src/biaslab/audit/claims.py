@@ -165,7 +165,8 @@ def _check(claim: Claim, claims: dict[str, Claim]) -> None:
         gate = claims.get(name)
         if gate is None or gate.area != claim.area or not gate.measure:
             raise InputError(
-                f"{claim.where}, column 'gates': '{name}' is no measured claim of this registry; write others"
+                f"{claim.where}, column 'gates': '{name}' is not a measured claim of this registry; "
+                "name a measured claim"
             )
 
 

@@ -92,7 +92,7 @@ def compare_runs(a: Path, b: Path, rtol: float = DEFAULT_RTOL) -> Comparison:
     with opened_run(a, takes_record=True) as first, opened_run(b, takes_record=True) as second:
         in_a, in_b = set(first.files()), set(second.files())
         if not in_a | in_b:
-            raise InputError(f"{a} and {b} hold no results; name two folders of results")
+            raise InputError(f"{a} and {b} contain no results; name two folders of results")
         files = []
         is_of_record = first.is_record or second.is_record
         for path in sorted(in_a | in_b):

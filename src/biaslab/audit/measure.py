@@ -328,7 +328,7 @@ def _read(path: Path, names: set[str]) -> pd.DataFrame:
     if path.suffix == ".json":
         return _read_json(path)
     if path.suffix != ".parquet":
-        raise InputError(f"{path}: a claim can only be measured on .tsv, .json and .parquet files")
+        raise InputError(f"{path}: the format is not supported; name a .tsv, .json or .parquet file")
     stored = read_parquet_columns(path)
     return read_parquet(path, [name for name in stored if name in names] or stored[:1])
 
@@ -341,7 +341,9 @@ def _read_json(path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: not readable as JSON ({error}); write it again") from error
     rows = value if isinstance(value, list) else [value]
     if not rows or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path}: no object and no list of objects; write one object for each row")
+        raise InputError(
+            f"{path}: the JSON is neither an object nor a list of objects; write one object for each row"
+        )
     table = pd.json_normalize(rows, sep="_")
     kept = [name for name in table if not table[name].map(lambda cell: isinstance(cell, list)).any()]
     return table[kept]

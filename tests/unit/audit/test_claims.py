@@ -109,7 +109,7 @@ def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
         ({"null": "", "direction": "no"}, r"line 2: column 'null' is empty; a claim that is measured and"),
         ({"null": "", "counts_as": "none"}, r"column 'null': a direction needs a null result"),
         ({"min_rows": "1.5"}, r"column 'min_rows': '1.5' is not allowed"),
-        ({"gates": "t1-other"}, r"column 'gates': 't1-other' is no measured claim of this registry"),
+        ({"gates": "t1-other"}, r"column 'gates': 't1-other' is not a measured claim of this registry"),
         ({"caveat": "careful"}, r"column 'caveat': 'careful' is not allowed"),
         ({"kind": "setting"}, r"column 'counts_as': a row of kind 'setting' is never counted"),
         ({"origin": "hypothesis"}, r"column 'counts_as': a row that is a hypothesis is never"),

@@ -235,7 +235,7 @@ def test_missing_and_empty_folders_are_refused(runs, tmp_path):
         compare_runs(runs[0], tmp_path / "nowhere")
     for name in ("c", "d"):
         (tmp_path / name).mkdir()
-    with pytest.raises(InputError, match="hold no results"):
+    with pytest.raises(InputError, match="contain no results"):
         compare_runs(tmp_path / "c", tmp_path / "d")
 
 

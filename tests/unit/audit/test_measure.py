@@ -222,7 +222,7 @@ def test_files_are_put_together_and_only_those_with_rows_are_the_source(results)
     ("fields", "message"),
     [
         ({"file": "origins/{setup}/none.tsv"}, r"small/none\.tsv: no such file; run .* or fix"),
-        ({"file": "origins/{setup}/a.txt"}, "can only be measured on"),
+        ({"file": "origins/{setup}/a.txt"}, "format is not supported"),
         ({"file": "origins/{setup}/bad.parquet"}, "not a readable Parquet table"),
         ({"file": WORDS_FILE, "measure": "mean(2 * hits)"}, rf"line 5: {NOT_A_NUMBER}"),
         ({"file": "origins/{setup}/a.json", "measure": "count(hits > 7)"}, rf"row 2: {NOT_A_NUMBER}"),

@@ -144,7 +144,7 @@ def test_a_codecheck_has_the_files_behind_the_claims(registry, results, tmp_path
     [
         ("run.json", "{", "not readable as JSON"),
         ("run.json", '{"a": 1, "a": 2}', "is there twice"),
-        ("run.json", "[1, 2]", "no object and no list of objects"),
+        ("run.json", "[1, 2]", "the JSON is neither an object nor a list of objects"),
         ("run.json", '{"training": 3}', "there is no column 'training_epochs'"),
         ("run.json", '{"training": {"epochs": "ten"}}', "line 3, claim 'setting-epochs'"),
         ("run.json", b"\xff", "not UTF-8 text"),
