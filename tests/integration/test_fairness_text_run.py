@@ -251,7 +251,7 @@ def test_a_network_is_trained_and_kept(files):
         ({"--model": "train-lstm"}, "column 'label' is missing"),
         ({"--model": "none.npz"}, "none.npz: no such file"),
         ({"--model": "other.npz"}, "W_ih_0"),
-        ({"--model": "wide.npz"}, "take the vectors that the network was trained with"),
+        ({"--model": "wide.npz"}, "use the vectors of its training"),
         ({"--model": "my_texts:plain"}, "my_texts:plain has no gradients(texts, labels)"),
         ({"--masked-words": "texts.txt"}, "texts.txt:1: not a SHA-256 digest"),
         ({"--seeds": "0"}, "--seeds"),

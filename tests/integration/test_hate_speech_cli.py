@@ -200,7 +200,7 @@ def test_neutral_sentences_of_the_users_own_and_a_folder(files):
 
 def test_a_sentence_is_explained_by_occlusion_without_a_language_model(files):
     page, said = run("explain", "encoder", "The cyclists broke the lamp.", *TERMS, "--unmask")
-    assert "without a language model contexts stay as they are: occlusion (OC, radius 0)" in said
+    assert "there is no language model, so contexts are not sampled: occlusion (OC, radius 0)" in said
     assert "the cyclists broke the lamp ." in page
     assert "identifiers: cyclists " in page
     assert page.count("words: the ") == 1
@@ -267,11 +267,11 @@ def write_bad_files():
     [
         ({"--encoder": "nowhere"}, "nowhere: no such folder; name the folder of a BERT with config.json"),
         ({"--encoder": "no-weights"}, "no-weights: model.safetensors is missing"),
-        ({"--identifiers": "none.txt"}, "none.txt: has no terms"),
+        ({"--identifiers": "none.txt"}, "none.txt: the list has no terms"),
         ({"--identifiers": None}, "--method soc-0.1: needs identity terms; name their file"),
         ({"--label": "kinds"}, "column 'kinds' is missing; did you mean 'kind'"),
         ({"--limit": "12"}, "none of the 1 texts for validation is positive; give more texts"),
-        ({"--out": "encoder"}, "encoder: has a model that was not trained here"),
+        ({"--out": "encoder"}, "encoder: the folder has a model that was not trained here"),
     ],
 )
 def test_bad_input_of_a_training_is_refused(files, refused, changes, message):
@@ -288,14 +288,14 @@ def test_bad_input_of_a_training_is_refused(files, refused, changes, message):
     [
         (("audit", "nowhere", "texts.csv", *KIND, *TERMS), "nowhere: no such folder; name the folder of a"),
         (("audit", "encoder", "texts.csv", *KIND, *TERMS, "--device", "cuda"), "torch finds no CUDA device"),
-        (("audit", "my_texts:words", "--identifiers", "none.txt"), "none.txt: has no terms"),
+        (("audit", "my_texts:words", "--identifiers", "none.txt"), "none.txt: the list has no terms"),
         (("audit", "my_texts:words", *TERMS, "--news", "latin.csv"), "latin.csv:2: not UTF-8 text"),
         (("audit", "my_texts:words", *TERMS, "--template-file", "places.txt"), "template 1 has 0 places {}"),
         (("audit", "my_texts:nan", "texts.csv", *KIND, *TERMS), "my_texts:nan returned nan for text 1"),
-        (("explain", "encoder", "a cake", "--file", "news.txt"), "give one sentence, or a file"),
+        (("explain", "encoder", "a cake", "--file", "news.txt"), "there is no sentence; pass one, or a file"),
         (
             ("explain", "my_texts:words", "a cake", "--unmask", "--language-model", "x.safetensors"),
-            "--language-model: my_texts:words is no uncased BERT of two labels",
+            "--language-model: my_texts:words is not an uncased BERT of two labels",
         ),
     ],
 )

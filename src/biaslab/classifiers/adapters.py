@@ -61,19 +61,20 @@ def adapt(
     if isinstance(classifier, Network):
         if (classifier.n_attributes, classifier.n_classes) != (n_attributes, n_classes):
             raise InputError(
-                f"the network takes {classifier.n_attributes} attributes into {classifier.n_classes} classes,"
-                f" but the data have {n_attributes} and {n_classes}; give the schema of the data that it was"
+                f"the network has {classifier.n_attributes} attributes and {classifier.n_classes} classes,"
+                f" but the data have {n_attributes} and {n_classes}; use the schema of the data that it was"
                 " trained on"
             )
         return classifier
-    # Who has a torch module has imported torch: it is told without importing it here.
+    # A torch module is recognized by its class, without an import of torch.
     if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
         return TorchModel(classifier, n_attributes, n_classes)
     function = getattr(classifier, "predict_proba", classifier)
     if not callable(function):
         raise InputError(
-            f"a {type(classifier).__name__} is no classifier; give a function that returns the probabilities"
-            " of the classes, a torch module that returns logits, or an object with predict_proba"
+            f"a {type(classifier).__name__} is not a classifier; pass a function that returns the"
+            " probabilities of the classes, a torch module that returns logits, or an object with"
+            " predict_proba"
         )
     names = getattr(getattr(function, "__self__", classifier), "feature_names_in_", None)
     if names is None or table is None:
@@ -94,9 +95,9 @@ def _on_columns(
         raise InputError(
             f"the classifier was fitted on the columns {', '.join(names)}, but the schema lacks"
             f" {', '.join(lacking)} (it has {', '.join(known)}); add them under 'attributes' (a draft lists"
-            " the columns that it leaves out, and why), or fit the classifier without them"
+            " the columns that it omits, with reasons), or fit the classifier without them"
         )
-    how = "a pandas table of the columns that it was fitted on, as the file has them"
+    how = "a pandas table of its training columns, as written in the file"
     return lambda frame: ask(_NAME, f"{len(frame)} rows of a table", how, function, frame[names])
 
 
@@ -109,8 +110,8 @@ def _order(classifier: object, label: Category) -> list[int] | None:
     order = column_order(classes, codes, label.values)
     if order is None:
         raise InputError(
-            f"the classifier's classes are {', '.join(classes)}, but those of the column '{label.column}' are"
-            f" {', '.join(label.values)}; train it on the labels of the table"
+            f"the classifier's classes are {', '.join(classes)}, but the classes of the column"
+            f" '{label.column}' are {', '.join(label.values)}; train it on the labels of the table"
         )
     return order
 
@@ -165,10 +166,10 @@ class TorchModel:
 class CallableModel:
     """A function that returns probabilities; a `models.Model`.
 
-    A gradient takes central differences: 2 d samples are asked about for each, which are as many queries.
-    They lie one unit beside the sample in one attribute, perhaps outside the domain, so that models that are
-    constant between whole numbers (trees) have a gradient, too. `order` says which column of the function's
-    answers stands for each class; `table_function` is the same of rows of a table, for a classifier that was
+    A gradient uses central differences, which need 2 d queries.
+    They differ from the sample by one unit in one attribute and can lie outside the domain, so that models
+    constant between integers (trees) also have a gradient. `order` gives the column of the function's
+    answers for each class; `table_function` is the same of rows of a table, for a classifier that was
     fitted on named columns.
     """
 
@@ -242,7 +243,7 @@ def _check_output(answer: object, n: int, n_classes: int) -> np.ndarray:
     if not np.isfinite(answer).all():
         row = int((~np.isfinite(answer)).any(axis=1).argmax())
         raise InputError(
-            f"the classifier returned {answer[row].tolist()} for the sample number {row} of {n}: not finite;"
-            " train it again or check its inputs"
+            f"the classifier returned {answer[row].tolist()} for sample {row} of {n}, which is not finite;"
+            " retrain it or check its inputs"
         )
     return answer

@@ -38,7 +38,7 @@ class Domain:
         """Return the columns of attributes."""
         unknown = [name for name in names if name not in self.names]
         if unknown:
-            raise InputError(f"no attribute is called '{unknown[0]}'; there are {', '.join(self.names)}")
+            raise InputError(f"there is no attribute '{unknown[0]}'; choose from {', '.join(self.names)}")
         if not names or len(set(names)) < len(names):
             raise InputError(f"protected attributes [{', '.join(names)}]: name at least one, and each once")
         return tuple(self.names.index(name) for name in names)

@@ -52,7 +52,8 @@ class Draft:
 def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     """Describe a table (text, with a header) whose column `label` is what a classifier predicts.
 
-    Without `protected`, columns whose names say so are taken. The draft reads the table that it was made of.
+    Without `protected`, columns with the name of a protected attribute are protected. The draft can encode
+    its own table.
     """
     separator = _separator(path)
     trimmed: list[int] = []
@@ -61,13 +62,13 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
         line_numbers.append(line)
         rows.append(fields)
     if len(rows) < 2:
-        raise InputError(f"{path}: has no rows; write a header and one sample a line")
+        raise InputError(f"{path}: the file has no rows; write a header and one sample per line")
     header, columns = rows[0], _names(rows[0])
     bad = next((i for i, row in enumerate(rows) if len(row) != len(columns)), None)
     if bad is not None:
         raise InputError(
-            f"{path}, row {bad}: has {len(rows[bad])} fields, the header {len(columns)}; check separator and"
-            f" quotes{separator_hint(rows[0], separator)}"
+            f"{path}, row {bad}: has {len(rows[bad])} fields, but the header has {len(columns)}; check the"
+            f" separator and the quotes{separator_hint(rows[0], separator)}"
         )
     for name in (label, *protected):
         if name not in columns:
@@ -79,7 +80,7 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     classes = sorted(set(texts[label]) - set(missing), key=_by_number)
     if not 2 <= len(classes) <= MAX_VALUES:
         raise InputError(
-            f"{path}: the label '{label}' has {len(classes)} values; a classifier has 2 to {MAX_VALUES}"
+            f"{path}: the label '{label}' has {len(classes)} values; choose a column of 2 to {MAX_VALUES}"
         )
     attributes, left_out = [], {}
     for name in columns:
@@ -93,8 +94,8 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     chosen = list(protected) or [name for name in kept if _PROTECTED.search(name)]
     _check_protected(path, chosen, kept, left_out)
     lines = [
-        f"# A draft from {len(rows) - 1:,} rows. Read it over: bounds are those that occur; values may have"
-        " an order.",
+        f"# A draft from {len(rows) - 1:,} rows. Check it: bounds are the observed extremes, and values may"
+        " have an order.",
         *([f"separator: {_flow(SEPARATORS[separator])}"] if separator != "," else []),
         *([f"columns: {_flow(columns)}  # in place of the header's"] if columns != header else []),
         *([f"missing: {_flow(missing)}  # rows with one are left out"] if missing else []),
@@ -102,8 +103,8 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
         "attributes:  # in the order of the classifier's inputs",
         *(f"  - {_flow(entry)}" for entry in attributes),
         *(f"  # {name} is left out: {why}" for name, why in left_out.items()),
-        f"label: {_flow({'column': label, 'classes': classes})}  # in the order of its outputs; the good one"
-        " last",
+        f"label: {_flow({'column': label, 'classes': classes})}  # in the order of its outputs; the"
+        " favourable one last",
     ]
     text = "\n".join(lines) + "\n"
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +126,7 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
 def _left_out_rows(
     texts: dict[str, list[str]], label: str, kept: list[str], protected: list[str], missing: list[str]
 ) -> list[str]:
-    """Say how many rows have no label or lack another value, in which groups, and by which texts."""
+    """Report the rows without a label or another value: their number, groups and texts."""
     table = pd.DataFrame({name: texts[name] for name in [*kept, label]})
     is_missing = table.isin(missing)
     lacks = is_missing.any(axis=1)
@@ -134,8 +135,9 @@ def _left_out_rows(
     n, of_label = int(lacks.sum()), int(is_missing[label].sum())
     shown = ", ".join(f"'{text}'" for text in sorted(set(table.to_numpy()[is_missing.to_numpy()])))
     notes = [
-        f"{n:,} of {len(table):,} rows are left out: {of_label:,} without a label, {n - of_label:,} in which"
-        f" another value is missing (written {shown}; what is a value goes from 'missing' to the values)."
+        f"{n:,} of {len(table):,} rows are skipped: {of_label:,} without a label, {n - of_label:,} in which"
+        f" another value is missing (written {shown}; to keep one as a value, move it from"
+        " 'missing' to the values)."
     ]
     for name in protected:
         counts = table.assign(lacks=lacks)[~is_missing[name]].groupby(name)["lacks"].agg(["sum", "size"])
@@ -181,7 +183,7 @@ def _names(header: Sequence[str]) -> list[str]:
 def _check_protected(path: Path, chosen: list[str], kept: list[str], left_out: dict[str, str]) -> None:
     if not chosen:
         raise InputError(
-            f"{path}: no column is called like a protected attribute ({', '.join(kept)}); name it with"
+            f"{path}: no column has the name of a protected attribute ({', '.join(kept)}); name it with"
             " --protected"
         )
     for name in chosen:
@@ -197,7 +199,7 @@ def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict 
     if n_missing > MAX_MISSING * len(texts):
         return f"missing in {n_missing / len(texts):.0%} of the rows"
     if len(values) < 2:
-        return "it has one value"
+        return "it has a single value"
     numbers = [_number(text) for text in values]
     if None not in numbers:
         if all(number.is_integer() and abs(number) <= _INT32.max for number in numbers):
@@ -217,7 +219,7 @@ def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict 
             f"its numbers have decimal commas ({next(t for t in values if ',' in t)}); write decimal points"
         )
     if len(values) > MAX_VALUES:
-        return f"it has {len(values):,} different texts"
+        return f"it has {len(values):,} distinct texts"
     common = [value for value, _ in collections.Counter(known).most_common()]
     return {"name": name, "kind": "category", "values": sorted(common)}
 

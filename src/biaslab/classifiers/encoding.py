@@ -112,7 +112,7 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         more = f" and {count - 1} more" if count > 1 else ""
         raise InputError(f"{path}, line {line}{more}: {problem}")
     if not parts:
-        raise InputError(f"{path}: has no rows; write one sample a line")
+        raise InputError(f"{path}: the file has no rows; write one sample per line")
     all_codes, lines, clipped = (np.concatenate(of_chunks) for of_chunks in (parts, numbers, moved))
     codes, present = all_codes[:, :-1], (all_codes != MISSING).all(axis=1)
     if not present.any():
@@ -210,7 +210,7 @@ class _Encoder(dict):
             self.attribute.code(text.strip())
         except ValueError as error:
             return str(error)
-        return "is too large for a whole number of 32 bits"
+        return "is too large for a 32-bit integer"
 
 
 @dataclass
@@ -286,7 +286,7 @@ def read_rows(
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text; save it as UTF-8") from error
     except csv.Error as error:
-        raise InputError(f"{path}: not a table ({error}); check separator and quotes") from error
+        raise InputError(f"{path}: not a table ({error}); check the separator and the quotes") from error
 
 
 def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str], bool]]:
@@ -320,7 +320,7 @@ def column_names(rows: Iterator[tuple[int, list[str]]], schema: Schema, path: st
         return list(schema.columns)
     line, header = next(rows, (0, None))
     if header is None:
-        raise InputError(f"{path}: the file is empty; write a header and one sample a line")
+        raise InputError(f"{path}: the file is empty; write a header and one sample per line")
     if schema.columns:
         _check_lengths([line], [header], len(schema.columns), path)
         return list(schema.columns)
@@ -329,7 +329,7 @@ def column_names(rows: Iterator[tuple[int, list[str]]], schema: Schema, path: st
 
 def _place(column: str, names: list[str], path: str | os.PathLike, separator: str) -> int:
     if names.count(column) > 1:
-        raise InputError(f"{path}: the column '{column}' is there twice; rename one")
+        raise InputError(f"{path}: the column '{column}' appears twice; rename one")
     if column not in names:
         near = separator_hint(names, separator) or suggest(column, names)
         raise InputError(f"{path}: there is no column '{column}' (it has {', '.join(names)}){near}")
@@ -342,14 +342,14 @@ def _check_lengths(
     for line, fields in zip(lines, rows, strict=True):
         if len(fields) != n_columns:
             raise InputError(
-                f"{path}, line {line}: has {len(fields)} fields and not {n_columns}; correct the line, or the"
-                " schema's separator, header or columns"
+                f"{path}, line {line}: expected {n_columns} fields, found {len(fields)}; correct the line,"
+                " or the schema's separator, header or columns"
             )
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file beside their encoded samples.
+    """The rows of a file and their encoded samples.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ def import_object(reference: str) -> object:
     """Return an object, ``MODULE:NAME``, of a module in the current folder, or of an installed one."""
     module_name, colon, name = reference.partition(":")
     if not (module_name and colon and name):
-        raise InputError(f"'{reference}' names no classifier; write a file (.npz), MODULE:NAME, or train")
+        raise InputError(f"'{reference}' is not a classifier; name a file (.npz), MODULE:NAME, or train")
     if (folder := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, folder)
     try:
@@ -33,17 +33,17 @@ def import_object(reference: str) -> object:
 
 
 def ask(name: str, what: str, how: str, function: Callable, *arguments: Any) -> Any:
-    """Call a function of the user's; whatever it raises becomes one line.
+    """Call a user's function; report any exception in one line.
 
-    `name`, `what` and `how` say what messages call the classifier, what it was asked about, and how to ask by
-    hand.
+    Messages contain the name of the classifier (`name`), its input (`what`) and how to call it yourself
+    (`how`).
     """
     try:
         return function(*arguments)
     except InputError:
         raise
     except (Exception, SystemExit) as error:
-        raise InputError(f"{name} failed on {what} ({reason(error)}); call it by hand with {how}") from error
+        raise InputError(f"{name} failed on {what} ({reason(error)}); call it yourself with {how}") from error
 
 
 def reason(error: BaseException) -> str:
@@ -58,7 +58,7 @@ def numbers(answer: Any, name: str) -> np.ndarray:
         return np.asarray(detach().cpu() if detach else answer, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{name} returned a {type(answer).__name__} that is no array of numbers; return probabilities"
+            f"{name} returned a {type(answer).__name__}, not an array of numbers; return probabilities"
         ) from error
 
 
@@ -66,13 +66,13 @@ def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> 
     """Raise unless the rows are probabilities: of all classes, (n, k), or of one, (n,), of so many `what`."""
     rows = p.reshape(len(p), -1)
     wrongs = [
-        (~np.isfinite(rows).all(axis=1), "not finite; fix it for such input"),
-        (((rows < 0) | (rows > 1)).any(axis=1), "no probability; apply softmax or the logistic function"),
+        (~np.isfinite(rows).all(axis=1), "not finite; correct the function for such input"),
+        (((rows < 0) | (rows > 1)).any(axis=1), "not a probability; apply softmax or the logistic function"),
     ]
     if p.ndim == 2:
         with np.errstate(invalid="ignore"):
             apart = abs(rows.sum(axis=1) - 1) > _TOLERANCE
-        wrongs.append((apart, "whose sum is not 1; return the probabilities of all classes"))
+        wrongs.append((apart, "with a sum other than 1; return the probabilities of all classes"))
     for is_wrong, problem in wrongs:
         if is_wrong.any():
             i = int(is_wrong.argmax())
@@ -94,7 +94,9 @@ def classes_of(classifier: object) -> list[str] | None:
         is_whole = isinstance(label, float) and label.is_integer()
         names.append(str(int(label) if is_whole else label).strip())  # as a table of text has it
     if not names or len(set(names)) < len(names):
-        raise InputError("the classifier's classes_ is no list of different labels; fit it on one label")
+        raise InputError(
+            "the classifier's classes_ is not a list of distinct labels; fit it on one label column"
+        )
     return names
 
 
@@ -108,7 +110,7 @@ def positive_column(
     """
     if classes is None:
         raise InputError(
-            f"{name} returned two columns and has no classes_ that says which is which; return the"
+            f"{name} returned two columns and has no classes_ that names the columns; return the"
             " probability of the positive class alone, or set classes_, [0, 1] if the second is positive"
         )
     if len(classes) == 2:

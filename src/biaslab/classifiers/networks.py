@@ -223,9 +223,7 @@ def load_network(path: Path) -> Network:
     n_layers = sum(name.startswith("W") for name in arrays)
     expected = {f"{letter}{layer}" for letter in "Wb" for layer in range(n_layers)}
     if not n_layers or set(arrays) != expected:
-        raise InputError(
-            f"{path}: a network has the arrays W0, b0, W1, b1, …, not {', '.join(sorted(arrays))}"
-        )
+        raise InputError(f"{path}: expected the arrays W0, b0, W1, b1, …, found {', '.join(sorted(arrays))}")
     try:
         return Network(*([arrays[f"{letter}{layer}"] for layer in range(n_layers)] for letter in "Wb"))
     except InputError as error:
@@ -247,18 +245,18 @@ def save_network(path: Path, network: Network) -> None:
 
 def _samples(X: np.ndarray, n_attributes: int) -> np.ndarray:
     if X.ndim != 2 or X.shape[1] != n_attributes:
-        raise InputError(f"the network takes samples of {n_attributes} attributes, not of {X.shape[-1]}")
+        raise InputError(f"the network expects {n_attributes} attributes, the samples have {X.shape[-1]}")
     return np.ascontiguousarray(X, np.int32)
 
 
 def _check_layers(weights: list[np.ndarray], biases: list[np.ndarray]) -> None:
     if not weights or len(weights) != len(biases):
-        raise InputError("a network needs at least one layer, and one bias vector a layer")
+        raise InputError("a network needs at least one layer, and one bias vector per layer")
     for layer, (w, b) in enumerate(zip(weights, biases, strict=True)):
         n_in = weights[layer - 1].shape[-1] if layer else w.shape[0]
         if w.ndim != 2 or w.shape[0] != n_in or b.shape != (w.shape[1],):
             raise InputError(f"layer {layer}: weights {w.shape} and bias {b.shape} do not fit {n_in} inputs")
         if not (np.isfinite(w).all() and np.isfinite(b).all()):
-            raise InputError(f"layer {layer} holds a number that is not finite; train the network again")
+            raise InputError(f"layer {layer} contains a number that is not finite; retrain the network")
     if weights[-1].shape[1] < 2:
         raise InputError("the last layer has one unit; a classifier needs one for each class, at least two")

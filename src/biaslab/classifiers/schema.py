@@ -58,8 +58,9 @@ _KIND_KEYS = {
     "integer": {
         "low": _NUMBER | {"description": "the least encoded value"},
         "high": _NUMBER | {"description": "the greatest encoded value"},
-        "divide_by": _NUMBER | {"minimum": 1, "description": "what the number is divided by, rounding down"},
-        "clip": _FLAG | {"description": "whether low and high stand for all that is beyond them"},
+        "divide_by": _NUMBER
+        | {"minimum": 1, "description": "the divisor of the number; the quotient is rounded down"},
+        "clip": _FLAG | {"description": "whether low and high include all values beyond them"},
         "coded": _CODED,
     },
     "category": {"values": _VALUES, "coded": _CODED},
@@ -76,7 +77,7 @@ _KIND_KEYS = {
 _KIND_REQUIRED = {"integer": ("low", "high"), "category": ("values",), "bins": ("edges",)}
 _ATTRIBUTE = {
     "name": _NAME,
-    "kind": {"enum": list(_KIND_KEYS), "description": "how values become whole numbers"},
+    "kind": {"enum": list(_KIND_KEYS), "description": "how values become integers"},
     "column": _COLUMN,
 }
 _LABEL = {
@@ -94,11 +95,11 @@ _TABLE = {
     "additionalProperties": False,
     "description": "attributes, label, protected",
     "properties": {
-        "title": {"type": "string", "description": "what the table is"},
-        "source": {"type": "string", "description": "where it comes from, and how it is encoded"},
+        "title": {"type": "string", "description": "the description of the table"},
+        "source": {"type": "string", "description": "its source and its encoding"},
         "separator": {
             "enum": [",", ";", "|", "tab", WHITESPACE],
-            "description": "what stands between fields",
+            "description": "the separator of fields",
         },
         "header": _FLAG | {"description": "whether the first line names the columns; true by default"},
         "last_line_open": _FLAG
@@ -113,12 +114,12 @@ _TABLE = {
         "comment": {
             "type": "string",
             "minLength": 1,
-            "description": "what a line that is no row begins with",
+            "description": "the prefix of lines that are not rows",
         },
         "missing": {
             "type": "array",
             "items": _TEXT,
-            "description": "texts that stand for no value; rows with one are left out",
+            "description": "texts that mark a missing value; rows with one are skipped",
         },
         "outside": {"enum": [REFUSE, KEEP], "description": "what to do with values outside the domain"},
         "protected": {
@@ -166,7 +167,7 @@ class Integer:
         return min(max(code, self.low), self.high) if self.clip else code
 
     def clips(self, text: str) -> bool:
-        """Tell whether the number of a field is beyond the domain, and `clip` moves it to the end."""
+        """Return whether a field is outside the domain, so that `clip` moves it to the nearest bound."""
         return self.clip and not self.coded and not self.low <= _whole(text) // self.divide_by <= self.high
 
     def cell(self, code: int) -> int:
@@ -331,7 +332,7 @@ class Schema:
         known = self.domain.names
         if unknown := next((name for name in names if name not in known), None):
             near = suggest(unknown, known) or f"; there are {', '.join(known)}"
-            raise InputError(f"{self.name}: no attribute is called '{unknown}'{near}")
+            raise InputError(f"{self.name}: there is no attribute '{unknown}'{near}")
         columns = self.domain.columns(names)
         sizes = [int(self.domain.high[c]) - int(self.domain.low[c]) + 1 for c in columns]
         if (n := int(np.prod(sizes, dtype=object))) > MAX_PROTECTED_VALUES:
@@ -391,23 +392,23 @@ def _contradictions(schema: Schema) -> Iterator[str]:
     """Yield what no JSON schema can say."""
     names = [a.name for a in schema.attributes]
     if twice := next((n for n in names if names.count(n) > 1), None):
-        yield f"attributes: two are called '{twice}'; rename one"
+        yield f"attributes: two attributes are named '{twice}'; rename one"
     if not (schema.header or schema.columns):
-        yield "columns: is missing; without a header, name all columns here"
+        yield "columns: the key is missing; without a header, name all columns here"
     for attribute in (*schema.attributes, schema.label):
         if schema.columns and attribute.column not in schema.columns:
             yield f"columns: has no '{attribute.column}'{suggest(attribute.column, schema.columns)}; add it"
         if attribute.low > attribute.high:
-            yield f"attributes: {attribute.name}: low is more than high; exchange them"
+            yield f"attributes: {attribute.name}: low exceeds high; exchange them"
     if taken := next((a.name for a in schema.attributes if a.column == schema.label.column), None):
         yield f"attributes: {taken}: is the column of the label; leave it out"
     if len(schema.classes) < 2:
-        yield "label.classes: there is one class; a classifier has at least two"
+        yield "label.classes: there is one class; name at least two"
     for name in schema.protected:
         if name not in names:
-            yield f"protected: no attribute is called '{name}'{suggest(name, names)}; name one of them"
+            yield f"protected: there is no attribute '{name}'{suggest(name, names)}; name one of them"
         elif (a := schema.attributes[names.index(name)]).low == a.high:
-            yield f"protected: '{name}' has one value, which nothing can be compared with; leave it out"
+            yield f"protected: '{name}' has a single value, so no comparison is possible; remove it"
 
 
 def _attribute(entry: Mapping[str, Any], where: str) -> Attribute:
@@ -438,7 +439,7 @@ def _category(
     for place, entry in enumerate(entries):
         value, texts = next(iter(entry.items())) if isinstance(entry, Mapping) else (entry, [entry])
         if str(value) in values:
-            raise InputError(f"{where}: '{value}' is there twice; delete one")
+            raise InputError(f"{where}: '{value}' appears twice; delete one")
         values.append(str(value))
         for text in (str(text).strip() for text in texts):  # as fields are read
             if codes.setdefault(text, place) != place:
@@ -457,7 +458,7 @@ def _whole(text: str) -> int:
     except ValueError:
         number = _finite(text)
     if not number.is_integer():
-        raise ValueError("is not a whole number; describe the attribute as bins")
+        raise ValueError("is not an integer; describe the attribute as bins")
     return int(number)
 
 

@@ -101,7 +101,7 @@ def _read_bundle(index: Path, data: Path) -> Network:
         return Network(arrays[0::2], arrays[1::2])
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise InputError(
-            f"{index}: no whole bundle of one network in one data file ({error}); fetch it again"
+            f"{index}: not a complete bundle of one network in one data file ({error}); download it again"
         ) from error
     except InputError as error:
         raise InputError(f"{index}: {error}") from error

@@ -177,7 +177,9 @@ def initial_network(n_attributes: int, n_classes: int, rng: np.random.Generator)
 def check_training_data(X: np.ndarray, y: np.ndarray, n_classes: int) -> None:
     """Refuse samples and labels that do not fit together."""
     if X.ndim != 2 or not len(X) or y.shape != (len(X),):
-        raise InputError(f"samples {X.shape} and labels {y.shape}: give one label a sample, and at least one")
+        raise InputError(
+            f"samples {X.shape} and labels {y.shape}: pass one label per sample, and at least one sample"
+        )
     if y.min() < 0 or y.max() >= n_classes:
         raise InputError(
             f"labels are {y.min()} to {y.max()}; those of {n_classes} classes are 0 to {n_classes - 1}"

@@ -76,14 +76,14 @@ def load_classifier_of(
     if not (module and colon and name):
         raise InputError(
             f"{reference}: no such folder; name the folder of a classifier of transformers, or MODULE:NAME"
-            " of a function that takes texts and returns probabilities"
+            " of a function from texts to probabilities"
         )
     target = import_object(reference)
     function = getattr(target, "predict_proba", target)
     if not callable(function):
         raise InputError(
-            f"{reference}: a {type(target).__name__} is no classifier; name a function that takes a list of"
-            " texts and returns probabilities, or an object with predict_proba"
+            f"{reference}: a {type(target).__name__} is not a classifier; name a function that takes a list"
+            " of texts and returns probabilities, or an object with predict_proba"
         )
     return CallableClassifier(function, reference, classes_of(target), positive, option)
 
@@ -190,7 +190,7 @@ class CallableClassifier:
         positive_names = [name for name in (self.positive, "1", "True") if name in self.class_names]
         if positive_names and len(self.class_names) == 2:
             sentence = describe_positive(self.class_names, list(self.class_names).index(positive_names[0]))
-        return f"{sentence}; how it treats case and long texts is not known."
+        return f"{sentence}; its treatment of case and long texts is unknown."
 
     def lengths(self, texts: Sequence[str]) -> None:
         """See `TextClassifier`."""
@@ -209,7 +209,7 @@ class CallableClassifier:
         """Return the logits, (n,), of the function's output for n texts from number `start`."""
         if p.ndim == 2 and len(p) == n and p.shape[1] > 2:
             raise InputError(
-                f"{self.name} returned {p.shape[1]} classes; return the probability of the positive one,"
+                f"{self.name} returned {p.shape[1]} classes; return the probability of the positive class,"
                 f" ({n},)"
             )
         if p.shape not in ((n,), (n, 2)):
@@ -234,6 +234,6 @@ def _removed(path: Path, tokenizer: "Tokenizer") -> frozenset[int]:
         return frozenset(tokenizer.vocabulary.index(piece) for piece in pieces)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path}: does not say which of the word pieces are {REMOVED} ({error}); train the classifier"
-            " again, or remove the file if it is none of `hate-speech train`"
+            f"{path}: does not list the word pieces that are {REMOVED} ({error}); train the classifier"
+            " again, or remove the file if `hate-speech train` did not write it"
         ) from error

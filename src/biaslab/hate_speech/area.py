@@ -16,7 +16,7 @@ from biaslab.text.settings import Corpora
 
 RANDOM = "random"
 """Stands for random weights of the encoder, instead of a file."""
-_LINEAR = "only linear methods are run on this corpus (hate_speech.linear_only)"
+_LINEAR = "only linear methods run on this corpus (hate_speech.linear_only)"
 _NAMED = ("run", "otherwise", "transfer")
 _ENCODER = ("config", "vocabulary", "weights")
 
@@ -123,7 +123,7 @@ def _check_methods(section: Mapping[str, Any]) -> Iterator[str]:
     yield from _check_names("methods", methods)
     if VANILLA not in methods or explained not in methods:
         needed = f"{VANILLA} and {explained}"
-        yield f"hate_speech.explained: {needed} must both be among methods; add them there, or name another"
+        yield f"hate_speech.explained: {needed} must both be among methods; add them, or name another method"
     elif not explained.startswith(("soc-", "oc-")):
         yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
     elif section["ablation_seeds"]:

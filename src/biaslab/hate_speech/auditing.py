@@ -51,7 +51,7 @@ class Audited:
     swapped: dict[str, float] | None  # number of texts, and of texts that a swap flips, with interval
     templates: pd.DataFrame  # `own_bias.template_table`, with intervals over templates
     spread: dict[str, float]
-    words: pd.DataFrame | None  # of false alarms: fall of the probability without a word
+    words: pd.DataFrame | None  # of false alarms: fall of the probability when a word is removed
     n_explained: int  # explained false alarms
     n_shortened: int  # explained false alarms with more words than are left out
     hatecheck: pd.DataFrame | None  # pass rates by functionality, with simultaneous intervals
@@ -73,7 +73,7 @@ def audit(
     `news` are texts without any hate.
     """
     if len(terms) < 2:
-        raise InputError("one identity term; name two or more, so that they can be compared")
+        raise InputError("there is one identity term; name at least two, so that they can be compared")
     words = [*terms, *own_bias.NEUTRAL_WORDS]
     template_scores = score(own_bias.fill_templates(templates, words), "templates")
     metrics = identifiers = swaps = swapped = explained = functionalities = news_bias = None
@@ -86,8 +86,8 @@ def audit(
         answers.append(scores)
         if len(labels) < MIN_TEXTS or labels.min() == labels.max():
             raise InputError(
-                f"{len(labels)} labelled texts, {int(labels.sum())} of them positive; an audit needs"
-                f" {MIN_TEXTS} or more, of both labels: nothing could be found in these"
+                f"{len(labels)} labelled texts, {int(labels.sum())} of them positive; supply"
+                f" {MIN_TEXTS} or more, of both labels: fewer show no difference"
             )
         reversed_scores = is_reversed(scores, labels)
         holds = own_bias.mentions(texts, terms)
@@ -111,8 +111,8 @@ def audit(
     all_scores = np.concatenate(answers)
     if len(np.unique(all_scores)) == 1 or (len(answers) > 1 and len(set((all_scores > 0).tolist())) == 1):
         raise InputError(
-            f"the classifier gives one answer to all {len(all_scores):,} texts; nothing can be found: see"
-            " whether it was trained, and --positive"
+            f"the classifier gives one answer to all {len(all_scores):,} texts, so no difference can be"
+            " measured; check whether it was trained, and --positive"
         )
     return Audited(
         terms,

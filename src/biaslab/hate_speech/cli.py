@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from biaslab.text.language_model import BiGRU
 
 app = typer.Typer(
-    help="Classifiers of hate speech, what they make of identity terms, and how to train them not to.",
+    help="Train, explain and audit classifiers of hate speech, and reduce their bias towards identity terms.",
     no_args_is_help=True,
 )
 
@@ -37,27 +37,27 @@ _EXTRA = "neural"
 Model = Annotated[
     str,
     typer.Argument(
-        help="The folder of a classifier of transformers (BERT, RoBERTa, ...); or MODULE:NAME, here"
+        help="Folder of a classifier of transformers (BERT, RoBERTa, ...); or MODULE:NAME, here"
         " or installed, of a function that takes a list of texts and returns probabilities, (n,) of the"
-        " positive class, or of an object with predict_proba and classes_; --positive says which of them."
+        " positive class, or of an object with predict_proba and classes_; --positive names that class."
     ),
 ]
-IdentifierFile = Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one a line).")]
-LabelledTexts = Annotated[Path, typer.Argument(help="The labelled texts (.csv, .tsv or .jsonl, also .gz).")]
+IdentifierFile = Annotated[Path, typer.Option(help="Your identity terms (.yaml or .txt, one per line).")]
+LabelledTexts = Annotated[Path, typer.Argument(help="Labelled texts (.csv, .tsv or .jsonl, also .gz).")]
 MeasuredTexts = Annotated[
     Path | None, typer.Argument(help="Labelled texts to measure on (.csv, .tsv or .jsonl, also .gz).")
 ]
 TemplateFile = Annotated[
     Path | None,
-    typer.Option(help="Neutral sentences of your own (.txt, one a line), with {} for the term."),
+    typer.Option(help="Neutral sentences of your own (.txt, one per line), with {} for the term."),
 ]
 Limit = Annotated[
-    int | None, typer.Option(help="Texts to use, drawn with the share of positive ones kept.", min=2)
+    int | None, typer.Option(help="Number of texts, drawn with the share of positive texts kept.", min=2)
 ]
 Threads = Annotated[
-    int, typer.Option(help="Threads to use; another number changes results by rounding.", min=1)
+    int, typer.Option(help="Number of threads; another number changes results by rounding.", min=1)
 ]
-Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+Device = Annotated[str, typer.Option(help="Device: auto, cpu or cuda.")]
 
 
 @dataclass(frozen=True)
@@ -65,23 +65,23 @@ class Columns:
     """The columns of a table of texts."""
 
     text: Annotated[str, typer.Option(help="Column of the text.")] = "text"
-    label: Annotated[str, typer.Option(help="Column of the label, one of two.")] = "label"
+    label: Annotated[str, typer.Option(help="Column of the label, which has two values.")] = "label"
     positive: Annotated[
         str | None,
         typer.Option(
-            help="The positive label, of the texts and of the classifier; without it 1. Where the labels of"
-            " the texts are 0 and 1, it names the classifier's class alone."
+            help="Positive label of the texts and the classifier; by default 1. If the labels of"
+            " the texts are 0 and 1, it names only the classifier's class."
         ),
     ] = None
     negative: Annotated[
         str | None,
-        typer.Option(help="The negative label of the texts; texts with a third label are left out."),
+        typer.Option(help="Negative label of the texts; texts with a third label are skipped."),
     ] = None
 
 
 PositiveClass = Annotated[
     str | None,
-    typer.Option(help="What the classifier calls the positive class, where the texts call it otherwise."),
+    typer.Option(help="Positive class of the classifier, if the texts have another name for it."),
 ]
 
 OWN_TRAINING = Training(epochs=3, learning_rate=2e-5, validate_every=200)
@@ -97,7 +97,7 @@ class Explaining:
     language_model: Annotated[
         Path | None,
         typer.Option(
-            help="What samples contexts (.safetensors, from train); by default the one in the folder MODEL."
+            help="Language model that samples contexts (.safetensors, from train); by default that of MODEL."
         ),
     ] = None
 
@@ -107,11 +107,11 @@ class Explaining:
 def train(
     data: LabelledTexts,
     encoder: Annotated[
-        Path, typer.Option(help="The folder of a BERT: config.json, vocab.txt, model.safetensors.")
+        Path, typer.Option(help="Folder of a BERT: config.json, vocab.txt, model.safetensors.")
     ],
     out: Annotated[
         Path,
-        typer.Option(help="The folder for the classifier; a training that was killed goes on there."),
+        typer.Option(help="Folder of the classifier; an interrupted training resumes there."),
         To.FOLDER,
     ],
     columns: Columns,
@@ -119,35 +119,35 @@ def train(
     negative_weight: Annotated[
         float | None,
         typer.Option(
-            help="Weight of a negative text in the loss, where a positive one has 1; by default as many as"
-            " there are positive texts for each negative one, 1 at most."
+            help="Weight of a negative text in the loss, relative to a positive one; by default the number of"
+            " positive texts per negative text, at most 1."
         ),
     ] = None,
     identifiers: Annotated[
         Path | None,
         typer.Option(
-            help="Your identity terms (.yaml or .txt, one a line); needed by all but vanilla and ear."
+            help="Your identity terms (.yaml or .txt, one per line); required except for vanilla and ear."
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="vanilla, wr, or oc-A, soc-A, ear-A with the strength A.")
+        str, typer.Option(help="Method: vanilla, wr, or oc-A, soc-A, ear-A with the strength A.")
     ] = "soc-0.1",
     group: Annotated[
-        str | None, typer.Option(help="Column that says which texts belong together, posts for instance.")
+        str | None, typer.Option(help="Column that groups texts which belong together, for example by post.")
     ] = None,
     validation_share: Annotated[
-        float, typer.Option(help="Share of the texts by which the best weights are chosen.")
+        float, typer.Option(help="Share of the texts for validation, which selects the best weights.")
     ] = 0.1,
     limit: Limit = None,
     layers: Annotated[
-        int | None, typer.Option(help="Layers of the encoder to keep, from the first.", min=1)
+        int | None, typer.Option(help="Number of layers of the encoder to keep, from the first.", min=1)
     ] = None,
     language_model_epochs: option(LanguageModel, "epochs", "--language-model-epochs") = 10,
     seed: Seed = SEED,
     threads: Threads = 1,
     device: Device = "auto",
 ) -> None:
-    """Fine-tune an encoder on your own texts: a folder that transformers reads, and history.tsv."""
+    """Fine-tune an encoder on your own texts; write a folder that transformers reads, and history.tsv."""
     need(_EXTRA)
     from biaslab.hate_speech.methods import parse_method
     from biaslab.hate_speech.own_training import OwnSettings, train_own
@@ -188,26 +188,29 @@ def explain(
     masking: Masking,
     sentence: Annotated[str | None, typer.Argument(help="The sentence.")] = None,
     file: Annotated[
-        Path | None, typer.Option(help="Sentences instead (.txt, one a line; .csv, .tsv or .jsonl).")
+        Path | None,
+        typer.Option(help="File of sentences instead (.txt, one per line; .csv, .tsv or .jsonl)."),
     ] = None,
     identifiers: Annotated[
-        Path | None, typer.Option(help="Your identity terms, whose importance is printed besides.")
+        Path | None, typer.Option(help="Your identity terms; the command also prints their importance.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where the figure goes, without suffix (.svg, .pdf, .png, .html, .tsv)."),
+        typer.Option(help="Path of the figure, without suffix (.svg, .pdf, .png, .html, .tsv)."),
         To.STEM,
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Sentences of the file to explain.", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Number of sentences of the file to explain.", min=1)
+    ] = None,
     positive: Annotated[
         str | None,
-        typer.Option(help="The positive label, where the classifier has names for its labels; else 1."),
+        typer.Option(help="Positive label, if the classifier names its labels; by default 1."),
     ] = None,
     seed: Seed = SEED,
     threads: Threads = 1,
     device: Device = "auto",
 ) -> None:
-    """Draw which words and phrases of a sentence a classifier finds hateful (red), and which not (blue)."""
+    """Draw the words and phrases of a sentence that a classifier finds hateful (red) or harmless (blue)."""
     need(_EXTRA)
     from biaslab.hate_speech.adapters import is_plain_bert, load_folder
     from biaslab.hate_speech.contexts import OC
@@ -234,7 +237,9 @@ def explain(
             found = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
         else:
             if explaining.language_model is not None:
-                raise InputError(f"--language-model: {model} is no uncased BERT of two labels; leave it out")
+                raise InputError(
+                    f"--language-model: {model} is not an uncased BERT of two labels; omit the option"
+                )
             contexts = OC
             classifier = _classifier(model, device, threads, positive)
             found = explain_by_leaving_out(classifier, sentences, count)
@@ -259,7 +264,7 @@ def audit_classifier(
         typer.Option(help="HateCheck's cases (test_suite_cases.csv), from biaslab datasets fetch hatecheck."),
     ] = None,
     news: Annotated[
-        Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one a line).")
+        Path | None, typer.Option(help="Texts without any hate (.csv, .tsv, .jsonl, or .txt, one per line).")
     ] = None,
     template_file: TemplateFile = None,
     out: AnswerOut = Path("hate-speech-audit"),
@@ -268,7 +273,7 @@ def audit_classifier(
     threads: Threads = 1,
     device: Device = "auto",
 ) -> None:
-    """Answer whether naming a group changes what a classifier says: lines and a page."""
+    """Measure whether naming a group changes the answers of a classifier; write lines and a page."""
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.hate_speech import auditing, own_bias
     from biaslab.hate_speech.report.audited import answer
@@ -367,7 +372,7 @@ def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_
     from biaslab.text.labelled import checked_text, read_texts
 
     if (sentence is None) == (file is None):
-        raise InputError("give one sentence, or a file of them with --file")
+        raise InputError("there is no sentence; pass one, or a file with --file")
     if sentence is not None:
         return [checked_text(sentence, "the sentence")]
     return list(read_texts(file, left_out=left_out)["text"])[:limit]
@@ -387,7 +392,9 @@ def _contexts(
     if file is None and (model / LANGUAGE_MODEL).is_file():
         file = model / LANGUAGE_MODEL
     if file is None:
-        line = "without a language model contexts stay as they are: occlusion (OC, radius 0) instead of SOC"
+        line = (
+            "there is no language model, so contexts are not sampled: occlusion (OC, radius 0) instead of SOC"
+        )
         typer.echo(f"biaslab: {line}", err=True)
         return OC, None
     language_model = BiGRU.load(file).to(classifier.model.device)

@@ -60,12 +60,12 @@ def paired_differences(
     """
     methods = metrics["method"].unique()
     if baseline not in methods:
-        raise InputError(f"baseline '{baseline}' has no results; run it as well{suggest(baseline, methods)}")
+        raise InputError(f"baseline '{baseline}' has no results; run it first{suggest(baseline, methods)}")
     keys = ["method", "set", "seed"]
     duplicates = metrics[metrics.duplicated(keys)]
     if len(duplicates):
         names = ", ".join(f"{key} {duplicates.iloc[0][key]}" for key in keys)
-        raise InputError(f"two rows of metrics for {names}; leave one")
+        raise InputError(f"there are two rows of metrics for {names}; keep one")
     by_seed = metrics.set_index(keys)[list(measures)].unstack("seed")
     rows = [
         (method, baseline, name_of_set, measure, *difference)

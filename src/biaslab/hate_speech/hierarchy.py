@@ -54,7 +54,7 @@ def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) 
     `explanations.phrase_importance`. It is called once a step and never twice for the same span.
     """
     if n_words < 1:
-        raise InputError("the sentence has no words to explain; give it one at least")
+        raise InputError("the sentence has no words to explain; supply at least one")
     phi = _Memory(score_phrase)
     scores = phi([(i, i + 1) for i in range(n_words)])
     levels = [[(i, i + 1, float(score)) for i, score in enumerate(scores)]]

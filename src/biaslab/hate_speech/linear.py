@@ -72,7 +72,7 @@ def fit_linear(documents: Sequence[str], labels: np.ndarray, negative_weight: fl
     try:
         X = vectorizer.fit_transform(documents)
     except ValueError as error:  # no texts, or an empty vocabulary
-        raise InputError("no training text has a word of two or more letters; give more texts") from error
+        raise InputError("no training text has a word of two or more letters; supply more texts") from error
     return Linear(vectorizer, fit_logistic(X, labels, negative_weight))
 
 
@@ -81,7 +81,7 @@ def fit_logistic(X: scipy.sparse.csr_array, labels: np.ndarray, negative_weight:
     labels = np.asarray(labels)
     for label, name in enumerate(("negative", "positive")):
         if not np.any(labels == label):
-            raise InputError(f"no training text is {name}; give texts of both classes")
+            raise InputError(f"no training text is {name}; supply texts of both classes")
     model = LogisticRegression(class_weight={0: negative_weight, 1: 1.0}, **_SOLVER)
     with threadpool_limits(1):  # more threads change the order of summation
         return model.fit(X, labels)
@@ -181,7 +181,7 @@ def _columns(
     for place, (name, i) in enumerate(identifier_ids.items()):
         for word in words(vocabulary[i]):
             if word in holders:
-                raise InputError(f"identifiers '{holders[word]}' and '{name}' are one feature; leave one out")
+                raise InputError(f"identifiers '{holders[word]}' and '{name}' are one feature; remove one")
             holders[word] = name
             if word in vectorizer.vocabulary_:
                 columns[place] = vectorizer.vocabulary_[word]

@@ -17,10 +17,11 @@ OC, SOC, EAR = REGULARIZED = ("oc", "soc", "ear")
 """Encoders regularized by input occlusion, by sampling and occlusion, and by the entropy of attention."""
 
 DROPOUT, INDEPENDENT, PAD, SUM = QUIRKS = ("dropout", "independent", "pad", "sum")
-"""Quirks of the published code: fresh dropout in the passes with and without a word; left and right contexts
-sampled independently; sampled special tokens become [PAD]; the regularizer is summed over the sentences of a
-batch. Without quirks, these passes have no dropout, the left context is sampled given the right context,
-special tokens are never sampled, and the regularizer is a mean over sentences, like the loss."""
+"""Quirks of the published code: fresh dropout in both passes, with the word and without it; left and right
+contexts sampled independently; sampled special tokens become [PAD]; the regularizer is summed over the
+sentences of a batch. Without quirks, these passes have no dropout, the left context is sampled given the
+right context, special tokens are never sampled, and the regularizer is a mean over sentences,
+like the loss."""
 PUBLISHED = "published"
 """Stands for all quirks that a method family can have."""
 QUIRKS_OF = {OC: (DROPOUT, SUM), SOC: QUIRKS}
@@ -60,7 +61,9 @@ def parse_method(name: str) -> Method:
     quirks = _quirks(name, kind, tail.split("+") if separator else [])
     spelling = _spell(kind, alpha, quirks)
     if name != spelling:
-        raise InputError(f"method '{name}' is written '{spelling}'; write it so, for one method has one name")
+        raise InputError(
+            f"method '{name}' has the spelling '{spelling}'; use that name, as each method has one"
+        )
     return Method(name, kind, alpha, kind in ("bow-wr", "wr"), frozenset(quirks))
 
 
@@ -71,9 +74,9 @@ def _kind(name: str, base: str) -> tuple[str, float]:
     kind, _, number = base.partition("-")
     if kind not in REGULARIZED:
         known = (*PLAIN, *(f"{k}-0.1" for k in REGULARIZED))
-        raise InputError(f"no method is called '{name}'{suggest(base, known)} (there are {', '.join(known)})")
+        raise InputError(f"there is no method '{name}'{suggest(base, known)} (there are {', '.join(known)})")
     if not re.fullmatch(r"\d+(\.\d+)?|\.\d+|\d+(\.\d+)?e-?\d+", number):
-        raise InputError(f"method '{name}': {kind} needs its strength; write for instance '{kind}-0.1'")
+        raise InputError(f"method '{name}': {kind} needs a strength; write for instance '{kind}-0.1'")
     return kind, float(number)
 
 

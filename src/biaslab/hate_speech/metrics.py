@@ -67,10 +67,10 @@ def check_scored(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.n
     scores, labels = np.asarray(scores, dtype=np.float64), np.asarray(labels)
     if scores.shape != labels.shape or scores.ndim != 1:
         raise InputError(
-            f"scores of shape {scores.shape} for labels of shape {labels.shape}: give one score for each text"
+            f"scores of shape {scores.shape} for labels of shape {labels.shape}; pass one score per text"
         )
     if not len(scores):
-        raise InputError("there are no texts to measure on; give some")
+        raise InputError("there are no texts to measure on; supply at least one")
     for is_bad, what in (
         (np.isnan(scores), "its score is not a number; the classifier must score every text"),
         (~np.isin(labels, (0, 1)), "its label is neither 0 nor 1"),
@@ -179,7 +179,7 @@ def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: S
     for name, group in cases.groupby("functionality", sort=False):
         if group["label"].nunique() > 1:
             raise InputError(
-                f"functionality '{name}' has texts of both labels; give each label one of its own"
+                f"functionality '{name}' has texts of both labels; use one functionality per label"
             )
         n, passed = len(group), int(group["is_right"].sum())
         name_and_label = {"functionality": name, "is_hateful": bool(group["label"].iloc[0])}

@@ -115,8 +115,8 @@ def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
     for number, template in enumerate(templates, start=1):
         if template.count(BLANK) != 1:
             raise InputError(
-                f"template {number} has {template.count(BLANK)} places {BLANK}; write exactly one, where the"
-                " identifier is to stand"
+                f"template {number} has {template.count(BLANK)} places {BLANK}; write exactly one, at the"
+                " place of the identifier"
             )
     texts = []
     for template in templates:

@@ -99,7 +99,7 @@ def train_own(
     """
     if not method.is_encoder:
         raise InputError(
-            f"method '{method.name}' is a linear model, which is no encoder to save; choose vanilla, wr,"
+            f"method '{method.name}' is a linear model, not an encoder that can be saved; choose vanilla, wr,"
             " oc-0.1, soc-0.1 or ear-0.01"
         )
     table, seed = splits.draw(table, settings.limit, settings.seed), settings.seed
@@ -202,7 +202,9 @@ def _check_folder(path: Path, description: dict[str, Any]) -> bool:
     """Return whether the folder has this training, begun or finished; raise an error for other content."""
     if not path.exists():
         if (path.parent / WEIGHTS).exists():
-            raise InputError(f"{path.parent}: has a model that was not trained here; choose another folder")
+            raise InputError(
+                f"{path.parent}: the folder has a model that was not trained here; choose another folder"
+            )
         return False
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))

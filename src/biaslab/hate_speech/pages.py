@@ -90,7 +90,7 @@ def show_training(page: "Console", trained: "Trained", out: Path) -> None:
     page.print(trained.lengths.sentence())
     page.print(f"{description['method']}: in {out}" + (", finished before" if trained.was_there else ""))
     if not trained.history["is_best"].any():
-        page.print("No validation found a positive text rightly: train longer, or with more texts.")
+        page.print("No validation classified a positive text correctly: train longer, or with more texts.")
     table = history_table(trained.history)
     page.print()
     page.print(Text(table.title, style="bold"))

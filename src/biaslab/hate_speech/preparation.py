@@ -100,9 +100,7 @@ def _read_news(file: Path, terms: Collection[str]) -> pd.DataFrame:
     table = corpora.read_news(file)
     table = table[table["identifier"].isin(list(terms))]
     if table.empty:
-        raise InputError(
-            f"{file}: no text is about one of the identifiers; name other news, or null for none"
-        )
+        raise InputError(f"{file}: no text contains an identifier; name other news, or null for none")
     return table
 
 

@@ -49,7 +49,9 @@ def load_pretrained(
             " there again with save_pretrained, with its tokenizer"
         ) from error
     if missing := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
-        raise InputError(f"{folder}: its weights lack {missing[0]}, as config.json has it; train it first")
+        raise InputError(
+            f"{folder}: its weights lack {missing[0]}, which config.json declares; train it first"
+        )
     if len(tokenizer) > model.config.get_text_config().vocab_size:
         raise InputError(
             f"{folder}: the tokenizer has {len(tokenizer)} tokens, the model"
@@ -130,7 +132,7 @@ class PretrainedClassifier:
 
     def _scores(self, logits: torch.Tensor) -> np.ndarray:
         if not torch.isfinite(logits).all():
-            raise InputError(f"{self.name}: answers with numbers that are not finite; train it again")
+            raise InputError(f"{self.name}: returned numbers that are not finite; retrain it")
         own = logits[:, self.column]
         if logits.shape[1] > 1 and self.model.config.problem_type != MULTI_LABEL:
             others = [column for column in range(logits.shape[1]) if column != self.column]
@@ -141,10 +143,14 @@ class PretrainedClassifier:
 def _check_files(folder: Path) -> None:
     if not next(folder.glob("*.safetensors"), None):
         pickled = next((path.name for path in sorted(folder.glob("*.bin"))), None)
-        why = f"{pickled} is pickled, and never read; save it as safetensors" if pickled else "name another"
+        why = (
+            f"{pickled} is pickled, and pickled files are not read; save it as safetensors"
+            if pickled
+            else "name another"
+        )
         raise InputError(f"{folder}: has no weights in model.safetensors; {why}")
     if not any(next(folder.glob(name), None) for name in _TOKENIZERS):
-        raise InputError(f"{folder}: has no tokenizer; save it beside the model with save_pretrained")
+        raise InputError(f"{folder}: has no tokenizer; save it next to the model with save_pretrained")
 
 
 def _positive(
@@ -161,7 +167,7 @@ def _positive(
     if len(names) <= 2 and not say_more(names):
         return len(names) - 1
     raise InputError(
-        f"{folder}: calls its labels {', '.join(names)}; name the positive one with"
+        f"{folder}: its labels are {', '.join(names)}; name the positive one with"
         f" {'--positive' if positive is None else option}"
     )
 

@@ -23,10 +23,10 @@ class Training:
 
     schedule: Annotated[
         Literal["published", "modern"],
-        "published: as the paper and its code; modern: AdamW with linear warm-up and decay",
+        "published: as in the paper and its code; modern: AdamW with linear warm-up and decay",
     ] = MODERN
-    epochs: Annotated[Count, "passes over the training sentences, at most"] = 2
-    batch_size: Annotated[Count, "sentences of a step"] = 32
+    epochs: Annotated[Count, "maximum number of passes over the training sentences"] = 2
+    batch_size: Annotated[Count, "sentences per step"] = 32
     learning_rate: Annotated[Positive, "largest step size"] = 0.001
     validate_every: Annotated[Count, "steps between two validations"] = 25
     halvings: Annotated[Count, "halvings of the step size at which training stops (published only)"] = 5
@@ -47,7 +47,7 @@ class Limits:
     """How many sentences of each set are used, drawn with the share of positive ones kept; null for all."""
 
     train: Annotated[
-        _LimitOfTraining | None, "sentences to train encoders on, 20 or more; linear models take all"
+        _LimitOfTraining | None, "sentences to train encoders on, 20 or more; linear models use all"
     ] = 1600
     validation: Annotated[_Limit | None, "sentences to choose the best weights on, 10 or more"] = 250
     test: Annotated[_Limit | None, "sentences to test on, 10 or more"] = None
@@ -69,7 +69,7 @@ class TrainingContexts:
 
     radius: Annotated[Natural, "word pieces on each side that are sampled"] = 5
     samples: Annotated[
-        Count, "contexts for each occurrence of an identifier; the sentence as it is counts as one more"
+        Count, "contexts for each occurrence of an identifier; the unchanged sentence is one more"
     ] = 5
 
 
@@ -84,13 +84,13 @@ class AnalysisContexts:
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """What is needed of a corpus besides its texts."""
+    """The inputs of a corpus besides its texts."""
 
     identifiers: Annotated[str, "the identity terms (.yaml or .txt)"] = ""
     news: Annotated[str | None, "texts without hate that hold an identity term (.jsonl); null for none"] = (
         "dataset:news-identity"
     )
-    sentences: Annotated[str, "sentences to explain in figures, one a line"] = f"{_RESOURCES}/sentences.txt"
+    sentences: Annotated[str, "sentences to explain in figures, one per line"] = f"{_RESOURCES}/sentences.txt"
     negative_weight: Annotated[NegativeWeight, Field(gt=0, le=1)] = 0.125
 
 
@@ -108,23 +108,23 @@ CORPORA = {
 
 @dataclass(frozen=True, kw_only=True)
 class Section(Masking):
-    """Which corpora classifiers are trained on, which methods, and how long (Kennedy et al. 2020)."""
+    """Corpora, methods and training of hate speech classifiers (Kennedy et al. 2020)."""
 
     run: Annotated[
         _Names,
-        "list of the corpora to train on, by their names under corpora; what is not there is left out",
+        "list of the corpora to train on, by their names under corpora; absent corpora are skipped",
         _OneOrMore,
     ] = ("stormfront", "ghc")
     linear_only: Annotated[
         _Names, "list of the corpora of run on which no encoder is trained, only bow and bow-wr", _Once
     ] = ("ghc",)
-    otherwise: Annotated[_Names, "list of the corpora to train on when none of run is there", _Once] = (
-        "example",
-    )
+    otherwise: Annotated[
+        _Names, "list of the corpora to train on when no corpus of run is present", _Once
+    ] = ("example",)
     transfer: Annotated[
         _Names,
-        "list of the corpora whose test sets all classifiers are tested on, too (Table 5); what is not there"
-        " is left out",
+        "list of the corpora whose test sets all classifiers are also tested on (Table 5); absent corpora"
+        " are skipped",
         _Once,
     ] = ("stormfront", "ghc")
     corpora: Annotated[
@@ -140,7 +140,7 @@ class Section(Masking):
             ],
             Corpus,
         ],
-        "what is needed of corpora besides their texts, by their names under the key corpora",
+        "inputs of corpora besides their texts, by their names under the key corpora",
     ] = field(default_factory=lambda: CORPORA)
     hatecheck: Annotated[str | None, "HateCheck's test cases (.csv); null for none"] = "dataset:hatecheck"
     encoder: Encoder = Encoder()
@@ -156,13 +156,13 @@ class Section(Masking):
             ],
             ...,
         ],
-        "list of the methods to compare; bow and vanilla are what the others are compared with",
+        "list of the methods to compare; bow and vanilla are the baselines",
         _OneOrMore,
     ] = ("bow", "bow-wr", "vanilla", "wr", "oc-0.1", "soc-0.1", "soc-1", "ear-0.01")
     explained: Annotated[
         str,
-        "the one of methods whose explanations are shown beside those of vanilla, and whose quirks are"
-        " switched in ablation",
+        "the method of methods that figures compare with vanilla, and that the ablation switches the"
+        " quirks of",
     ] = "soc-0.1"
     ablation: Annotated[
         tuple[
@@ -175,7 +175,7 @@ class Section(Masking):
         "list of the quirks of the published code to switch on, one classifier for each",
         _Once,
     ] = ("dropout", "independent", "pad", "sum", "published")
-    ablation_seeds: Annotated[Natural, "trainings for each of them; 0 for none"] = 1
+    ablation_seeds: Annotated[Natural, "trainings per quirk; 0 for none"] = 1
     training: Training = Training()
     language_model: LanguageModel = LanguageModel(epochs=2, learning_rate=0.002, width=100)
     regularization: TrainingContexts = TrainingContexts()

@@ -250,7 +250,7 @@ class _Run:
         self._losses = []
         if not math.isfinite(loss + regularizer):
             raise InputError(
-                f"{self._name}: the loss is no finite number before step {self.step};"
+                f"{self._name}: the loss is not finite before step {self.step};"
                 f" lower the learning rate ({self._settings.learning_rate:g}) or the strength"
             )
         return loss, regularizer
@@ -299,7 +299,7 @@ def load_checkpoint(
             _check_identity(path, header["identity"], dict(identity))
             return header["state"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: no readable checkpoint; remove it to start over") from error
+        raise InputError(f"{path}: not a readable checkpoint; remove it to start over") from error
 
 
 def _check_identity(path: Path, stored: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -95,9 +95,7 @@ class Source:
         file, options, left_out = file or self.train, {}, LeftOut()
         if self.positive is not None:
             if "positive" not in signature(read).parameters:
-                raise InputError(
-                    f"{file}: positive says nothing of a corpus of the format {self.format}; drop it"
-                )
+                raise InputError(f"{file}: 'positive' has no effect on the format {self.format}; remove it")
             options["positive"] = self.positive
         if self.format != "table" and "left_out" in signature(read).parameters:
             options["left_out"] = left_out  # in a user's own table, a bad row is an error
@@ -138,8 +136,8 @@ def read_stormfront(
     """
     if positive not in ("not-nohate", "hate"):
         raise InputError(
-            f"no label rule is called '{positive}'{suggest(positive, ('not-nohate', 'hate'))}; "
-            "there are not-nohate, hate"
+            f"there is no label rule '{positive}'{suggest(positive, ('not-nohate', 'hate'))}; "
+            "choose not-nohate or hate"
         )
     annotations, texts = _unpack(Path(archive))
     name = f"{archive}:{_ANNOTATIONS}"
@@ -150,7 +148,7 @@ def read_stormfront(
         if label not in STORMFRONT_LABELS:
             raise InputError(f"{where}: the label '{label}' is not {', '.join(STORMFRONT_LABELS)}; fix it")
         if sentence not in texts:
-            raise InputError(f"{where}: the archive has no {_TEXTS}/{sentence}.txt; take the whole archive")
+            raise InputError(f"{where}: the archive has no {_TEXTS}/{sentence}.txt; use the complete archive")
         if positive == "hate" and label not in ("hate", "noHate"):
             _leave_out(left_out, f"labelled '{label}'", texts[sentence])
             continue
@@ -229,9 +227,7 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
     for row, (where, fields) in enumerate(records):
         revision, part = _revision(fields, where), _code(fields, "split", _TALK_PARTS, where)
         if revision not in votes:
-            raise InputError(
-                f"{where}: comment {revision} has no annotations; take both files of the release"
-            )
+            raise InputError(f"{where}: comment {revision} has no annotations; use both files of the release")
         text = fields["comment"]
         for marker in _TALK_MARKERS:
             n_replaced[marker] += text.count(marker)
@@ -266,7 +262,7 @@ def read_jigsaw(
     """
     if positive not in ("toxic", "any"):
         raise InputError(
-            f"no label rule is called '{positive}'{suggest(positive, ('toxic', 'any'))}; there are toxic, any"
+            f"there is no label rule '{positive}'{suggest(positive, ('toxic', 'any'))}; choose toxic or any"
         )
     path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
     names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
@@ -283,7 +279,7 @@ def read_jigsaw(
         where = f"{path}:{line}"
         if coded is not None and fields["id"] not in coded:
             raise InputError(
-                f"{where}: {labels} has no labels of '{str(fields['id'])[:40]}'; take both of one set"
+                f"{where}: {labels} has no labels of '{str(fields['id'])[:40]}'; use both files of one set"
             )
         label = _jigsaw_label(fields, names, where) if coded is None else coded[fields["id"]]
         if label is None:
@@ -312,7 +308,7 @@ def _leave_out(left_out: LeftOut | None, why: str, text: str) -> None:
 
 def _typed(columns: dict[str, list], path: str | os.PathLike) -> pd.DataFrame:
     if not columns["row"]:
-        raise InputError(f"{path}: has no texts; take the published file")
+        raise InputError(f"{path}: the file has no texts; use the published file")
     return pd.DataFrame(columns).astype({"label": np.int8, "row": np.int64})
 
 
@@ -320,7 +316,7 @@ def _code(fields: Fields, column: str, codes: Mapping[str, Any], where: str) -> 
     value = str(fields[column])
     if value not in codes:
         raise InputError(
-            f"{where}: {column} is '{value[:40]}', not {' or '.join(codes)}; take the published file"
+            f"{where}: {column} is '{value[:40]}', not {' or '.join(codes)}; use the published file"
         )
     return codes[value]
 
@@ -328,7 +324,7 @@ def _code(fields: Fields, column: str, codes: Mapping[str, Any], where: str) -> 
 def _word(fields: Fields, column: str, where: str) -> str:
     value = fields[column]
     if not isinstance(value, str) or not value:
-        raise InputError(f"{where}: {column} is missing; take the published file")
+        raise InputError(f"{where}: {column} is missing; use the published file")
     return value
 
 
@@ -361,10 +357,10 @@ def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
         with zipfile.ZipFile(path) as archive:
             member = next((m for m in archive.infolist() if m.filename.rpartition("/")[2] == name), None)
             if member is None:
-                raise InputError(f"{path}: has no {name}; take the published archive")
+                raise InputError(f"{path}: has no {name}; use the published archive")
             if member.file_size > MAX_TALK_BYTES:  # zipfile never unpacks more than the declared size
                 raise InputError(
-                    f"{path}: {name} unpacks to more than {MAX_TALK_BYTES} bytes; take the published archive"
+                    f"{path}: {name} unpacks to more than {MAX_TALK_BYTES} bytes; use the published archive"
                 )
             with archive.open(member) as file:
                 for number, line in enumerate(file, 1):
@@ -373,7 +369,7 @@ def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path}: no such file; check the path") from error
     except (OSError, *DAMAGED_ZIP) as error:
         reason = one_line(error)
-        raise InputError(f"{path}: not a readable .zip ({reason}); take the published archive") from error
+        raise InputError(f"{path}: not a readable .zip ({reason}); use the published archive") from error
 
 
 def _revision(fields: Fields, where: str) -> str:
@@ -388,10 +384,10 @@ def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
         name = full_name.partition("/")[2]  # below the folder named after the commit
         if name == _ANNOTATIONS or name.startswith(f"{_TEXTS}/"):
             if name in members:
-                raise InputError(f"{path}: has {name!r} twice; take the published archive")
+                raise InputError(f"{path}: has {name!r} twice; use the published archive")
             members[name] = data
     if _ANNOTATIONS not in members:
-        raise InputError(f"{path}: has no {_ANNOTATIONS}; take the published archive")
+        raise InputError(f"{path}: has no {_ANNOTATIONS}; use the published archive")
     annotations = _decoded(members.pop(_ANNOTATIONS), f"{path}:{_ANNOTATIONS}").splitlines(keepends=True)
     files = {name.removeprefix(f"{_TEXTS}/"): data for name, data in members.items()}
     return annotations, {n.removesuffix(".txt"): _decoded(data, f"{path}:{n!r}") for n, data in files.items()}
@@ -401,4 +397,4 @@ def _decoded(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8 text; take the published archive") from error
+        raise InputError(f"{where}: not UTF-8 text; use the published archive") from error

@@ -166,7 +166,9 @@ def predict(
         model.to(device)
     length, limit = int(tokens.lengths.max(initial=0)), model.config.max_position_embeddings
     if length > limit:
-        raise InputError(f"a text has {length} tokens, the encoder reads {limit}; cut texts to that")
+        raise InputError(
+            f"a text has {length} tokens, the encoder reads {limit}; shorten the texts to {limit}"
+        )
     return fill_by_length(
         np.empty(len(tokens), np.float32), packing.score, model, tokens, pad, batch_tokens, progress
     )
@@ -233,13 +235,13 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
     for key in SIZES:
         if type(config.get(key)) is not int or config[key] < 1:
             raise InputError(
-                f"{path}: {key} is {config.get(key)!r}; write the positive whole number of the weights"
+                f"{path}: {key} is {config.get(key)!r}; write the positive integer that fits the weights"
             )
     n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
     if n_tokens != config["vocab_size"]:
         raise InputError(
             f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is {config['vocab_size']};"
-            " take both from one encoder"
+            " use files of one encoder"
         )
     others = {}
     for key, kind in OTHERS.items():
@@ -263,7 +265,7 @@ def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
             return BertClassifier(BertSettings(**settings), N_LABELS)
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: no configuration of a BERT ({reason}); correct it") from error
+        raise InputError(f"{path}: not a configuration of a BERT ({reason}); correct it") from error
 
 
 def _shapes(model: BertClassifier) -> dict[str, tuple[int, ...]]:
@@ -297,12 +299,12 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
             tensors = {plain: file.get_tensor(name) for plain, name in names.items() if plain in expected}
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: no readable safetensors file ({reason}); fetch it again") from error
+        raise InputError(f"{path}: not a readable safetensors file ({reason}); download it again") from error
     for name, tensor in tensors.items():
         if tuple(tensor.shape) != expected[name] or not tensor.is_floating_point():
             raise InputError(
                 f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}, {files.config.name} asks"
-                f" for floats of shape {expected[name]}; take both from one encoder of {N_LABELS} labels"
+                f" for floats of shape {expected[name]}; use files of one encoder of {N_LABELS} labels"
             )
     # Copy: a memory-mapped file may change during a long training.
     return {name: tensor.to(torch.float32, copy=True) for name, tensor in tensors.items()}
@@ -312,11 +314,13 @@ def _check_names(path: Path, names: dict[str, str], expected: dict[str, tuple[in
     """Raise an error for missing or surplus tensors of the encoder; pooler and head may be absent."""
     for name in expected:
         if name not in names and not name.startswith(("pooler.", "classifier.")):
-            raise InputError(f"{path}: {name} is missing; take weights and config.json from one encoder")
+            raise InputError(f"{path}: {name} is missing; use weights and config.json of one encoder")
     for name in names:
         is_left_over = name.startswith(("embeddings.", "encoder.")) and name not in expected
         if is_left_over and name != "embeddings.position_ids":  # saved by earlier releases of transformers
-            raise InputError(f"{path}: {name} has no place; take weights and config.json from one encoder")
+            raise InputError(
+                f"{path}: the model has no parameter {name}; use weights and config.json of one encoder"
+            )
 
 
 def _initial(

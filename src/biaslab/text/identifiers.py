@@ -20,14 +20,14 @@ _SCHEMA = {
     "additionalProperties": False,
     "description": "terms, pieces",
     "properties": {
-        "title": {"type": "string", "description": "what the list is"},
-        "source": {"type": "string", "description": "where it comes from"},
+        "title": {"type": "string", "description": "the description of the list"},
+        "source": {"type": "string", "description": "its source"},
         "terms": {
             "type": "array",
             "description": "the identifiers in lower case; yes, no, true and false in quotes",
             "items": {"type": "string", "description": "an identifier in lower case, in quotes if need be"},
         },
-        "pieces": {"enum": [SINGLE, LONGEST], "description": "what stands for an identifier"},
+        "pieces": {"enum": [SINGLE, LONGEST], "description": "the word pieces of an identifier"},
     },
 }
 
@@ -57,7 +57,7 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
         kept = {i: line for i, line in lines.items() if line and not line.startswith("#")}
         places = {k: f"{path}:{i}" for k, i in enumerate(kept)}
         return Identifiers(_checked(list(kept.values()), places, path))
-    raise InputError(f"{path}: unknown kind of word list; use a file .yaml or .txt")
+    raise InputError(f"{path}: unknown format of word list; use a .yaml or .txt file")
 
 
 def identifier_ids(identifiers: Identifiers, tokenizer: "Tokenizer") -> dict[str, int]:
@@ -83,7 +83,7 @@ def _piece(term: str, rule: str, tokenizer: "Tokenizer") -> str:
 
 def _checked(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:
     if not terms:
-        raise InputError(f"{path}: has no terms; write at least one identifier")
+        raise InputError(f"{path}: the list has no terms; write at least one identifier")
     for i, term in enumerate(terms):
         if not term.strip() or term != term.strip():
             raise InputError(f"{places[i]}: '{term}' is empty or has blanks around it; write a word")
@@ -92,5 +92,5 @@ def _checked(terms: list[str], places: dict[int, str], path: Path) -> tuple[str,
                 f"{places[i]}: '{term}' has capital letters; write '{term.lower()}', for an uncased encoder"
             )
         if term in terms[:i]:
-            raise InputError(f"{places[i]}: '{term}' is there twice; remove one")
+            raise InputError(f"{places[i]}: '{term}' appears twice; remove one")
     return tuple(terms)

@@ -18,7 +18,9 @@ def label_names(folder: str | Path) -> dict[str, int]:
         names = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
         numbers = {str(name): int(number) for number, name in names.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise InputError(f"{folder}: config.json names no labels ({one_line(error)}); fix it") from error
+        raise InputError(
+            f"{folder}: config.json does not name labels ({one_line(error)}); correct it"
+        ) from error
     if numbers and sorted(numbers.values()) != [0, 1]:
         raise InputError(
             f"{folder}: id2label of config.json names {', '.join(numbers)}; a classifier of two labels has"
@@ -48,7 +50,7 @@ def positive_label(folder: str | Path, positive: str | None, option: str = "--po
     if positive in names or not say_more(names):
         return names.get(positive, 1)
     raise InputError(
-        f"{folder}: calls its labels {' and '.join(names)}; "
+        f"{folder}: its labels are {' and '.join(names)}; "
         + (f"none is '{positive}': " if positive is not None else "")
         + f"name the positive one with {'--positive' if positive is None else option}"
     )

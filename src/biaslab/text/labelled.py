@@ -173,7 +173,7 @@ def read_records(
     if suffix in _DELIMITERS:
         return delimited(lines, _DELIMITERS[suffix], path, columns)
     known = ", ".join([*_DELIMITERS, _JSON_LINES])
-    raise InputError(f"{path}: unknown kind of table; use a file {known}, or one of these with {_GZIP}")
+    raise InputError(f"{path}: unknown format of table; use a file {known}, also with {_GZIP}")
 
 
 def delimited(
@@ -206,7 +206,7 @@ def delimited(
         else:
             yield begin, dict(zip(header, fields, strict=True))
     if not header:
-        raise InputError(f"{name}: is empty; write a header and one text a line")
+        raise InputError(f"{name}: the file is empty; write a header and one text per line")
 
 
 def checked_text(value: Any, where: str) -> str:
@@ -218,7 +218,7 @@ def checked_text(value: Any, where: str) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:  # JSON can escape half of a surrogate pair
-        raise InputError(f"{where}: the text has half a character (a lone surrogate); fix it") from error
+        raise InputError(f"{where}: the text has half a character (a lone surrogate); correct it") from error
     return value
 
 
@@ -271,7 +271,7 @@ def _check_header(
             near = hint or suggest(name, names) or f" (it has {', '.join(names) or 'none'})"
             raise InputError(f"{where}: column '{name}' is missing{near}")
         if names.count(name) > 1:
-            raise InputError(f"{where}: column '{name}' is there twice; rename one")
+            raise InputError(f"{where}: column '{name}' appears twice; rename one")
 
 
 def _name(value: Any, what: str) -> str:
@@ -321,8 +321,8 @@ def _codes(
         )
     if len(names) > 2:
         raise InputError(
-            f"{path}:{lines[labels.index(names[2])]}: '{names[2]}' is a third label beside '{names[0]}' and "
-            f"'{names[1]}'; keep two, or name them with --positive and --negative to leave out the others"
+            f"{path}:{lines[labels.index(names[2])]}: '{names[2]}' is a third label, next to '{names[0]}'"
+            f" and '{names[1]}'; keep two, or name them with --positive and --negative to skip the others"
         )
     if positive is None:
         for name in names:
@@ -335,7 +335,7 @@ def _codes(
     elif positive not in names:
         near = suggest(positive, [*names, *classes]) or f" (there are {', '.join(names)})"
         nor = f", nor is it a class of the classifier ({', '.join(classes)})" if classes else ""
-        raise InputError(f"{path}: no label is '{positive}'{nor}{near}; name the positive label")
+        raise InputError(f"{path}: there is no label '{positive}'{nor}{near}; name the positive label")
     codes = np.array([name == positive for name in labels], np.int8)
     for code, label_name in ((1, "positive"), (0, "negative")):
         n = int((codes == code).sum())
@@ -349,7 +349,7 @@ def _codes(
 
 def _require_texts(texts: list[str], path: str | os.PathLike) -> list[str]:
     if not texts:
-        raise InputError(f"{path}: has no texts; write one a line")
+        raise InputError(f"{path}: the file has no texts; write one per line")
     return texts
 
 

@@ -103,7 +103,7 @@ class BiGRU(nn.Module):
         except (SafetensorError, OSError) as error:
             reason = " ".join(str(error).split())
             raise InputError(
-                f"{path}: no readable safetensors file ({reason}); train the language model"
+                f"{path}: not a readable safetensors file ({reason}); train the language model"
             ) from error
         try:
             model = cls(
@@ -136,7 +136,7 @@ def train_language_model(
     """
     if not len(tokens) or not len(validation):
         raise InputError(
-            "a language model needs texts to learn from and to validate on; give at least one of each"
+            "a language model needs texts for training and validation; supply at least one of each"
         )
     model = BiGRU(
         known_tokens(tokens, tokenizer),

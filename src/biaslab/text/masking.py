@@ -31,10 +31,10 @@ class Masker:
         for number, line in digests.items():
             if not _DIGEST.fullmatch(line):  # do not print the line: it may be a slur
                 raise InputError(
-                    f"{path}:{number}: not a SHA-256 digest of 64 lower-case digits; fix the line"
+                    f"{path}:{number}: not a SHA-256 digest of 64 lower-case digits; correct the line"
                 )
         if not digests:
-            raise InputError(f"{path}: has no digests; write one a line")
+            raise InputError(f"{path}: the file has no digests; write one per line")
         return cls(frozenset(digests.values()))
 
     def __call__(self, word: str) -> str:

@@ -158,7 +158,7 @@ def initial_recurrent(
 ) -> Recurrent:
     """Return an untrained network, all weights uniform in ±1/√H as torch draws them."""
     if kind not in GATES:
-        raise InputError(f"'{kind}' is no kind of recurrent network; choose lstm or gru")
+        raise InputError(f"'{kind}' is not a type of recurrent network; choose lstm or gru")
     rng, rows = stream(seed, "initial recurrent network", kind), GATES[kind] * hidden
 
     def draw(*shape: int) -> np.ndarray:
@@ -237,7 +237,7 @@ def check_words(texts: Texts, vectors: np.ndarray) -> None:
     if len(texts.ids) and not 0 <= texts.ids.min() <= texts.ids.max() < len(vectors):
         raise InputError(
             f"texts have the words {texts.ids.min()} to {texts.ids.max()}, but there are {len(vectors)} "
-            "vectors; encode texts with the lexicon that the network was made with"
+            "vectors; encode texts with the lexicon of the network"
         )
 
 
@@ -245,7 +245,7 @@ def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
     """Return labels as (n,) int64."""
     labels = np.asarray(labels)
     if labels.shape != (len(texts),):
-        raise InputError(f"{len(texts)} texts and labels {labels.shape}: give one label a text")
+        raise InputError(f"{len(texts)} texts and labels {labels.shape}: pass one label per text")
     if not np.isin(labels, (0, 1)).all():
         raise InputError(f"a label is {labels[~np.isin(labels, (0, 1))][0]}; write 0 or 1")
     return np.ascontiguousarray(labels, np.int64)
@@ -257,7 +257,7 @@ def _threads(n_words: int) -> int:
 
 def _check(network: Recurrent) -> None:
     if network.kind not in GATES:
-        raise InputError(f"'{network.kind}' is no kind of recurrent network; choose lstm or gru")
+        raise InputError(f"'{network.kind}' is not a type of recurrent network; choose lstm or gru")
     if network.vectors.ndim != 2 or not network.vectors.size or not np.isfinite(network.vectors).all():
         raise InputError("a recurrent network needs vectors of words, all numbers finite; regenerate them")
     if network.W_out.ndim != 2 or len(network.W_out) != 2 or network.b_out.shape != (2,):
@@ -274,7 +274,7 @@ def _check(network: Recurrent) -> None:
         if shapes != expected:
             raise InputError(
                 f"layer {i} has weights {shapes}, where an {network.kind} of {hidden} units that reads "
-                f"{width} numbers has {expected}; take the vectors that the network was trained with"
+                f"{width} numbers has {expected}; use the vectors of its training"
             )
         width = hidden
     arrays = [*(a for layer in network.layers for a in layer), network.W_out, network.b_out]

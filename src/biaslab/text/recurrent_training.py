@@ -57,14 +57,14 @@ def train_recurrent(
     labels = checked_labels(texts, labels)
     if len(np.unique(labels)) < 2:
         raise InputError(
-            f"{len(texts)} texts to train on do not have both labels; give texts of label 0 and 1"
+            f"{len(texts)} texts to train on do not have both labels; supply texts of label 0 and 1"
         )
     weights = _text_weights(labels, settings, sample_weight)
     if validation is not None:
         validation = validation[0], checked_labels(*validation)
         check_words(validation[0], start.vectors)
         if not len(validation[0]):
-            raise InputError("no text to validate with; give at least one")
+            raise InputError("there is no text to validate with; supply at least one")
     check_words(texts, start.vectors)
     training = _Training(start, settings)
     rows, best, least = [], start, np.inf
@@ -145,8 +145,8 @@ def _text_weights(
     sample_weight = np.asarray(sample_weight, np.float64)
     if sample_weight.shape != labels.shape:
         raise InputError(
-            f"{len(labels)} texts and sample weights {sample_weight.shape}: give one weight a text"
+            f"{len(labels)} texts and sample weights {sample_weight.shape}: pass one weight per text"
         )
     if not (np.isfinite(sample_weight) & (sample_weight > 0)).all():
-        raise InputError("a sample weight is not a number above 0; leave the text out instead")
+        raise InputError("a sample weight is not a number above 0; remove the text instead")
     return weights * sample_weight

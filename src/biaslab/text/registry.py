@@ -28,14 +28,14 @@ FORMATS = {
     "ghc": Format("JSON lines", "corpora:read_ghc"),
     "wikipedia": Format("folder with the talk page labels", "corpora:read_wikipedia_talk"),
     "jigsaw": Format(
-        "train.csv or its folder, or test.csv beside test_labels.csv",
+        "train.csv or its folder, or test.csv next to test_labels.csv",
         "corpora:read_jigsaw",
         "toxic (the default) or any",
     ),
     "table": Format(
         ".csv, .tsv or .jsonl with columns text, label and perhaps group",
         "labelled:read_labelled",
-        "the positive label, null where labels are 0 and 1",
+        "the positive label, null if labels are 0 and 1",
     ),
 }
 """The formats by name, in the order of the documentation."""

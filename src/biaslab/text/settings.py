@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from biaslab.core.settings import Count, Field, Positive
 from biaslab.text.registry import FORMATS
 
-NegativeWeight = Annotated[Positive, "weight of a negative text in the loss, where a positive one has 1"]
+NegativeWeight = Annotated[Positive, "weight of a negative text in the loss, relative to a positive one"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class EncoderSource:
 
     config: Annotated[str, "its config.json"] = "dataset:minilm-l6-config"
     vocabulary: Annotated[str, "its vocab.txt"] = "dataset:minilm-l6-vocabulary"
-    weights: Annotated[str, "its model.safetensors, or random for weights drawn at random"] = (
+    weights: Annotated[str, "its model.safetensors, or random for random weights"] = (
         "dataset:minilm-l6-weights"
     )
 
@@ -47,7 +47,7 @@ class RecurrentTraining:
         Count,
         "passes over the training texts; the weights with the least loss on the validation texts are kept",
     ]
-    batch_size: Annotated[Count, "texts of a step"] = 64
+    batch_size: Annotated[Count, "texts per step"] = 64
     learning_rate: Annotated[Positive, "Adam's step size"] = 0.01
 
 
@@ -59,7 +59,7 @@ class Corpus:
         Literal[tuple(FORMATS)], ", ".join(f"{name} ({format.about})" for name, format in FORMATS.items())
     ] = "table"
     source: Annotated[
-        str, "its texts, or those to train on where the next two are named; dataset:NAME for registered ones"
+        str, "its texts, or its training texts if the next two keys are set; dataset:NAME for registered ones"
     ] = ""
     validation: Annotated[
         str | None, "texts to choose the best weights on; null to draw them from source"
@@ -67,7 +67,7 @@ class Corpus:
     test: Annotated[str | None, "texts to test on; null to draw them from source"] = None
     positive: Annotated[
         str | None,
-        "what is positive: "
+        "the positive labels: "
         + "; ".join(f"of {name} {format.positive}" for name, format in FORMATS.items() if format.positive),
     ] = None
 
@@ -89,13 +89,13 @@ class Corpora:
         dict[
             Annotated[str, "lower-case letters, digits, _ and -", Field(pattern="^[a-z][a-z0-9_-]*$")], Corpus
         ],
-        "labelled corpora, as name and what it takes; an area runs those that it names",
+        "labelled corpora by name; an area uses the corpora that it names",
         Field(
             comments={
                 "stormfront": "sentences from a forum, with their posts: downloaded or made where the mirror"
                 " has none",
                 "ghc": "posts, in the split of their release: downloaded or made where the mirror has none",
-                "example": "made up: complaints, most of them about four groups",
+                "example": "invented: complaints, most of them about four groups",
             }
         ),
     ] = field(default_factory=lambda: CORPORA)

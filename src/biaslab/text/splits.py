@@ -26,7 +26,7 @@ def split_random(
     for what, (n_there, n_asked) in counts.items():
         if n_asked > n_there:
             raise InputError(
-                f"the parts ask for {n_asked} {what} texts and there are {n_there}; ask for fewer"
+                f"the parts request {n_asked} {what} texts, {n_there} are available; request fewer"
             )
     parts, first, second = [], 0, 0
     for n, n_positive in sizes:
@@ -67,7 +67,7 @@ def cut(labels: ArrayLike, n: int | None, rng: np.random.Generator) -> np.ndarra
     n_positive_texts = int((labels == 1).sum())
     least, most = min(n_positive_texts, 1), n - min(len(labels) - n_positive_texts, 1)
     if most < least:
-        raise InputError(f"{n} texts cannot have one of each label; take more")
+        raise InputError(f"{n} texts cannot have one of each label; request more")
     n_positive = min(max(round(n * n_positive_texts / len(labels)), least), most)
     return split_random(labels, [(n, n_positive)], rng)[0]
 
@@ -94,4 +94,4 @@ def _bounds(n: int, shares: Sequence[float]) -> np.ndarray:
 def _check_filled(sizes: Sequence[int], shares: Sequence[float]) -> None:
     if 0 in sizes:
         share = shares[list(sizes).index(0)]
-        raise InputError(f"the part with the share {share:g} would be empty; give more texts or groups")
+        raise InputError(f"the part with the share {share:g} would be empty; supply more texts or groups")

@@ -109,12 +109,12 @@ def _read_vocabulary(path: Path) -> list[str]:
     lines: dict[str, int] = {}
     for line, token in enumerate(vocabulary, 1):
         if not token.strip():
-            raise InputError(f"{path}, line {line}: empty; write one token a line")
+            raise InputError(f"{path}, line {line}: empty; write one token per line")
         if token in lines:
-            raise InputError(f"{path}, line {line}: '{token}' stands on line {lines[token]} too; remove one")
+            raise InputError(f"{path}, line {line}: '{token}' is also on line {lines[token]}; remove one")
         if token != token.lower() and not token.startswith("["):
             raise InputError(
-                f"{path}, line {line}: '{token}' has a capital; choose an encoder that is uncased"
+                f"{path}, line {line}: '{token}' has a capital letter; choose an uncased encoder"
             )
         lines[token] = line
     missing = [token for token in SPECIAL if token not in lines]

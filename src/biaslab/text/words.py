@@ -85,7 +85,7 @@ class Lexicon:
         arrays = read_npz(path, _KEYS)
         words = tuple(arrays["words"].tobytes().decode("utf-8").split("\n"))
         if not len(words) == len(arrays["vectors"]) == len(arrays["is_known"]):
-            raise InputError(f"{path}: not a lexicon of one vector a word; run the step that makes it again")
+            raise InputError(f"{path}: not a lexicon of one vector per word; rerun the step that writes it")
         return cls(words, arrays["vectors"], arrays["is_known"])
 
 

@@ -52,7 +52,7 @@ def test_outputs_follow_the_order_of_the_classes(label, targets):
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        (["a", "b"], r"classes are a, b, but those of the column 'credit' are 1, 0"),
+        (["a", "b"], r"classes are a, b, but the classes of the column 'credit' are 1, 0"),
         ([0, 1, 2], r"classes are 0, 1, 2, but"),
     ],
 )
@@ -96,13 +96,13 @@ def test_numerical_gradients_are_central_differences():
     [
         (lambda X: X[:, :1], r"the shape \(4, 1\) for 4 samples, not \(4, 2\)"),
         (lambda X: X[:1, :2], r"the shape \(1, 2\)"),
-        (lambda X: np.where(X[:, :2] > 2, np.nan, 0.5), "number 2 of 4: not finite"),
-        (lambda X: np.full((len(X), 2), 3), "returned 3, 3 for the sample number 1: no probability"),
+        (lambda X: np.where(X[:, :2] > 2, np.nan, 0.5), "sample 2 of 4, which is not finite"),
+        (lambda X: np.full((len(X), 2), 3), "returned 3, 3 for the sample number 1: not a probability"),
         (
             lambda X: np.full((len(X), 2), 0.6),
-            "returned 0.6, 0.6 for the sample number 1: whose sum is not 1",
+            "returned 0.6, 0.6 for the sample number 1: with a sum other than 1",
         ),
-        (lambda X: ["a"] * len(X), "returned a list that is no array of numbers"),
+        (lambda X: ["a"] * len(X), "returned a list, not an array of numbers"),
         (lambda X: None, r"the shape \(\)|is no array of numbers"),
         (lambda X: X @ np.ones(9), "failed on 4 samples .ValueError"),
     ],
@@ -124,9 +124,9 @@ def test_adapt_tells_what_it_is_given():
     for one in (make_pipeline(StandardScaler(), classifier).fit(X, y), DecisionTreeClassifier().fit(X, y)):
         np.testing.assert_array_equal(adapt(one, 5, 2).labels(X), one.predict(X))
     np.testing.assert_array_equal(adapt(network.probabilities, 5, 2).labels(X), network.labels(X))
-    with pytest.raises(InputError, match="takes 5 attributes into 2 classes, but the data have 4 and 2"):
+    with pytest.raises(InputError, match="has 5 attributes and 2 classes, but the data have 4 and 2"):
         adapt(network, 4, 2)
-    with pytest.raises(InputError, match="a dict is no classifier"):
+    with pytest.raises(InputError, match="a dict is not a classifier"):
         adapt({}, 5, 2)
 
 
@@ -134,7 +134,7 @@ def test_adapt_tells_what_it_is_given():
     ("reference", "message"),
     [
         ("fairness_model:clasify", "has no 'clasify'; did you mean 'classify'"),
-        ("model", "'model' names no classifier"),
+        ("model", "'model' is not a classifier"),
         ("no_such_module_here:f", r"cannot be imported \(ModuleNotFoundError"),
         ("fairness_broken:f", r"cannot be imported \(ZeroDivisionError: division"),
     ],

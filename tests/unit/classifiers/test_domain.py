@@ -17,7 +17,7 @@ def test_clip_moves_values_to_the_nearest_in_the_domain():
 def test_columns_of_names():
     domain = small_domain()
     assert domain.columns(["sex", "group"]) == (4, 1)
-    with pytest.raises(InputError, match="no attribute is called 'race'; there are income, group"):
+    with pytest.raises(InputError, match="there is no attribute 'race'; choose from income, group"):
         domain.columns(["race"])
     for names in ([], ["sex", "sex"]):
         with pytest.raises(InputError, match="name at least one, and each once"):

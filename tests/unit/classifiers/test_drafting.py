@@ -41,8 +41,8 @@ def test_types_bounds_and_values_are_those_of_the_table(tmp_path):
     assert schema.missing == {"?"}
     assert found.left_out == {
         "id": "it counts the rows",
-        "name": "it has 60 different texts",
-        "k": "it has one value",
+        "name": "it has 60 distinct texts",
+        "k": "it has a single value",
     }
     assert (found.protected, found.classes) == (["sex", "sex 2"], ["0", "1"])
     data = read_table(path, schema)
@@ -62,9 +62,21 @@ def test_the_separator_is_seen(tmp_path, separator):
         (["a", "sex", "y"], [], "y", (), "has no rows"),
         (["a", "sex", "y"], [[1, "f", 0], [2, "m", 1]], "Y", (), "no column 'Y'.*did you mean 'y'"),
         (["a", "sex", "y"], [[1, "f", 0], [2, "m", 0]], "y", (), "the label 'y' has 1 values"),
-        (["a", "b", "y"], [[1, "f", 0], [2, "m", 1]], "y", (), "called like a protected attribute"),
-        (["a", "sex", "y"], [[1, "f", 0], [2, "f", 1]], "y", ("sex",), "'sex' cannot be .* one value"),
-        (["a", "sex", "y"], [[1, "f", 0], [2, "f", 1, 3]], "y", (), "row 2: has 4 fields, the header 3"),
+        (
+            ["a", "b", "y"],
+            [[1, "f", 0], [2, "m", 1]],
+            "y",
+            (),
+            "no column has the name of a protected attribute",
+        ),
+        (["a", "sex", "y"], [[1, "f", 0], [2, "f", 1]], "y", ("sex",), "'sex' cannot be .* a single value"),
+        (
+            ["a", "sex", "y"],
+            [[1, "f", 0], [2, "f", 1, 3]],
+            "y",
+            (),
+            "row 2: has 4 fields, but the header has 3",
+        ),
     ],
 )
 def test_what_no_schema_can_describe_is_refused(tmp_path, header, rows, label, protected, problem):
@@ -87,7 +99,7 @@ def test_a_draft_counts_rows_that_are_left_out_and_asks_about_values_spelled_in_
     (tmp_path / "t.yaml").write_text(found.text)
     assert read_table(tmp_path / "t.csv", load_schema(tmp_path / "t.yaml")).n_missing == 9
     fragments = (
-        "9 of 48 rows are left out: 8 without a label, 1 in which another value is missing",
+        "9 of 48 rows are skipped: 8 without a label, 1 in which another value is missing",
         "Left out by work: BAKER 4 of 12, Baker 4 of 12, baker 1 of 12, rider 0 of 12.",
         "24 rows have blanks around a value",
         "work: are 'BAKER', 'Baker', 'baker' one value? Then write {BAKER: [BAKER, Baker, baker]} in",

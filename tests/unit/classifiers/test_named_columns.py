@@ -88,6 +88,8 @@ def test_columns_that_the_schema_lacks_and_a_failure_are_told(files):
         adapt(tree, 4, 2, schema.label, of_table)
     coded = DecisionTreeClassifier().fit(table[["age"]].assign(sex=1), table["hired"])
     model = adapt(coded, 4, 2, schema.label, of_table)
-    with pytest.raises(InputError, match="call it by hand with a pandas table of the columns") as error:
+    with pytest.raises(
+        InputError, match="call it yourself with a pandas table of its training columns"
+    ) as error:
         model.labels(read_table(path, schema).X)
     assert "\n" not in str(error.value)

@@ -76,7 +76,7 @@ W, B = [np.ones((3, 4)), np.ones((4, 2))], [np.ones(4), np.ones(2)]
         (W, [B[0], np.array([0, np.nan])], "not finite"),
         ([np.ones((3, 1))], [np.ones(1)], "at least two"),
         ([], [], "at least one layer"),
-        (W, B, "samples of 3 attributes, not of 5"),
+        (W, B, "expects 3 attributes, the samples have 5"),
     ],
 )
 def test_a_wrong_network_is_refused(weights, biases, message):
@@ -86,7 +86,7 @@ def test_a_wrong_network_is_refused(weights, biases, message):
 
 @pytest.mark.parametrize(
     ("arrays", "message"),
-    [({"bias": B[0]}, r"n\.npz: a network has the arrays"), ({"b0": np.ones(3)}, r"n\.npz: layer 0")],
+    [({"bias": B[0]}, r"n\.npz: expected the arrays"), ({"b0": np.ones(3)}, r"n\.npz: layer 0")],
 )
 def test_a_wrong_file_is_refused(tmp_path, arrays, message):
     np.savez(tmp_path / "n.npz", W0=W[0], **arrays)

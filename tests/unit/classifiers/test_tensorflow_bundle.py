@@ -9,7 +9,7 @@ from fairness_data import random_network, small_domain
 from recipe_files import checkpoint
 
 SIZES = (5, 64, 8, 2)
-NOT_WHOLE = "no whole bundle of one network in one data file"
+NOT_WHOLE = "not a complete bundle of one network in one data file"
 
 
 def variables(network):

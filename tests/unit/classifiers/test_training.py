@@ -161,8 +161,8 @@ def test_dead_networks_are_replaced(monkeypatch):
 @pytest.mark.parametrize(
     ("n", "n_labels", "n_classes", "message"),
     [
-        (20, 19, 2, "one label a sample, and at least one"),
-        (0, 0, 2, "one label a sample, and at least one"),
+        (20, 19, 2, "one label per sample, and at least one"),
+        (0, 0, 2, "one label per sample, and at least one"),
         (20, 20, 1, "labels are 0 to 1; those of 1 classes are 0 to 0"),
         (20, 20, 2, "to start from has 4 attributes and 2 classes, the data 5 and 2"),
     ],

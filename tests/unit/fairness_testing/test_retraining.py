@@ -158,7 +158,7 @@ def test_table_has_before_and_after():
         ("majorty", None, None, "no label rule is called 'majorty'; did you mean 'majority'"),
         ("ensemble", None, None, "needs an ensemble"),
         ("model", None, 0, "nothing to retrain with"),
-        ("model", -1, None, "one label a sample"),
+        ("model", -1, None, "one label per sample"),
     ],
 )
 def test_wrong_requests_are_refused(rule, n_labels, n_found, message):

@@ -196,7 +196,7 @@ def write_labels(folder, labels):
 @pytest.mark.parametrize(
     ("labels", "training", "positive", "message"),
     [
-        (["complaint", "fine"], None, None, "calls its labels complaint and fine; name the positive one"),
+        (["complaint", "fine"], None, None, "its labels are complaint and fine; name the positive one"),
         (["complaint", "fine"], None, "mean", "complaint and fine; none is 'mean': name the positive one"),
         (["a", "b", "c"], None, None, r"id2label of config\.json names a, b, c; a classifier of two labels"),
         ([], {"removed": ["baker"]}, None, "with words removed from all texts"),
@@ -277,9 +277,9 @@ def test_what_a_bert_does_not_read_has_no_gradient(bert):
     [
         ("my_texts:nan", "returned nan, nan for the text 1: not finite"),
         ("my_texts:three", "returned 3 classes; fairness is tested of classifiers into two"),
-        ("my_texts:large", "returned -2.5, 3.5 for the text 1: no probability"),
+        ("my_texts:large", "returned -2.5, 3.5 for the text 1: not a probability"),
         ("my_texts:fails", r"failed on 26 texts \(RuntimeError: no memory\)"),
-        ("my_texts:nameless", "returned two columns and has no classes_ that says which is which"),
+        ("my_texts:nameless", "returned two columns and has no classes_ that names the columns"),
         ("my_texts:complaint_first", "has the classes complaint, fine; name the positive one of two"),
         ("my_texts:number", "of type int, no classifier of texts"),
         ("my_texts:plain", "has no gradients"),

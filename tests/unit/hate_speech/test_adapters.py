@@ -91,11 +91,14 @@ def test_tensors_are_numbers():
     [
         ([0.1, 0.2], r"returned the shape \(2,\) for 3 texts; return the probability of the positive class"),
         ([[0.1, 0.9], [0.2, 0.8]], r"returned the shape \(2, 2\) for 3 texts"),
-        (np.full((3, 3), 1 / 3), r"returned 3 classes; return the probability of the positive one, \(3,\)"),
+        (np.full((3, 3), 1 / 3), r"returned 3 classes; return the probability of the positive class, \(3,\)"),
         ([0.1, np.nan, 0.3], "returned nan for text 2: not finite"),
-        ([0.1, 0.2, 1.5], "returned 1.5 for text 3: no probability; apply softmax or the logistic function"),
-        ([[0.5, 0.5], [0.5, 0.9], [1, 0]], "returned 0.5, 0.9 for text 2: whose sum is not 1"),
-        (["low", "high", "low"], "returned a list that is no array of numbers"),
+        (
+            [0.1, 0.2, 1.5],
+            "returned 1.5 for text 3: not a probability; apply softmax or the logistic function",
+        ),
+        ([[0.5, 0.5], [0.5, 0.9], [1, 0]], "returned 0.5, 0.9 for text 2: with a sum other than 1"),
+        (["low", "high", "low"], "returned a list, not an array of numbers"),
     ],
 )
 def test_answers_that_are_no_probabilities_are_refused(answer, message):
@@ -134,7 +137,7 @@ def test_a_function_or_an_object_of_a_module(module):
     [
         ("my_texts:share", "my_texts: has no 'share'; did you mean 'shares'"),
         ("my_text:shares", "my_text: cannot be imported"),
-        ("my_texts:number", "my_texts:number: a int is no classifier"),
+        ("my_texts:number", "my_texts:number: a int is not a classifier"),
         ("nowhere", "nowhere: no such folder; name the folder of a classifier of transformers"),
         ("my_texts:", "no such folder"),
         ("my_texts:late", r"my_texts:late failed on 3 texts \(SystemExit: 7\)"),
@@ -183,11 +186,11 @@ def test_columns_follow_the_order_of_the_classes(module, classes, positive, colu
 @pytest.mark.parametrize(
     ("classes", "positive", "message"),
     [
-        (None, "hate", "two columns and has no classes_ that says which is which"),
+        (None, "hate", "two columns and has no classes_ that names the columns"),
         (["hate", "ok"], None, "has the classes hate, ok; name the positive one of two with --positive"),
         (["hate", "ok"], "bad", "has the classes hate, ok; none is 'bad'"),
         (["a", "b", "c"], "a", "has the classes a, b, c"),
-        (["a", "a"], "a", "classes_ is no list of different labels"),
+        (["a", "a"], "a", "classes_ is not a list of distinct labels"),
     ],
 )
 def test_an_order_that_nobody_says_is_asked_for(module, classes, positive, message):
@@ -231,7 +234,7 @@ def test_words_that_a_classifier_was_trained_without_are_removed(folder):
 @pytest.mark.parametrize("content", ["{", "{}", '{"removed": ["nowhere"]}', '{"removed": 3}'])
 def test_a_training_file_that_is_wrong_is_refused(folder, content):
     (folder / "training.json").write_text(content)
-    with pytest.raises(InputError, match=r"training.json: does not say which of the word pieces are removed"):
+    with pytest.raises(InputError, match=r"training.json: does not list the word pieces that are removed"):
         load_folder(folder, "cpu")
 
 
@@ -281,9 +284,7 @@ def test_a_folder_whose_tokenizer_keeps_capitals_is_read_by_transformers(folder)
 def test_names_of_which_none_is_said_to_be_positive_stop(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"id2label": {"0": "hate", "1": "ok"}}))
-    with pytest.raises(
-        InputError, match="calls its labels hate and ok; name the positive one with --positive"
-    ):
+    with pytest.raises(InputError, match="its labels are hate and ok; name the positive one with --positive"):
         load_classifier_of(str(folder), "cpu")
     with pytest.raises(InputError, match="none is '1': name the positive one with --positive-class"):
         load_classifier_of(str(folder), "cpu", "1", "--positive-class")

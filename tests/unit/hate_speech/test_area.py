@@ -144,7 +144,7 @@ def test_units_name_the_files_that_results_follow_from(plan):
         ("masked_words: dataset:hatecheck", "masked_words", "no such file: dataset:h"),
         ("hatecheck: no.csv", "hatecheck", "no such file: no.csv"),
         ("encoder: {weights: dataset:minilm}", "encoder.weights", "no dataset 'minilm'"),
-        ("methods: [vanilla, soc-0.1, soc-0.10]", "methods", "is written 'soc-0.1'; write it so"),
+        ("methods: [vanilla, soc-0.1, soc-0.10]", "methods", "has the spelling 'soc-0.1'; use that name"),
         ("explained: soc-2", "explained", "vanilla and soc-2 must both be among methods"),
         ("{explained: wr, methods: [vanilla, wr]}", "explained", "wr regularizes no explanation; name an oc"),
         (OC + "ablation: [pad]}", "ablation", "no quirk 'pad'.*oc has dropout, sum"),

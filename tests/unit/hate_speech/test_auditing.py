@@ -136,7 +136,7 @@ def test_a_classifier_that_hears_no_names_gives_no_difference(of_fair):
     lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
     assert "for none a clear difference" in lines
     assert "no term changes the mean probability" in lines
-    assert "would be told" not in lines  # where nothing varies no least difference can be told
+    assert "with a power of 80%" not in lines  # where nothing varies no least difference can be told
 
 
 def test_a_cased_classifier_that_hears_no_names_gives_no_difference():
@@ -165,8 +165,8 @@ def test_groups_of_few_texts_keep_a_line():
     found = audit(fair, (*TERMS, "gardeners", "drummers"), some, None, TEMPLATES, 1)
     page = answer(found, "m:f", Path("t.csv"), None, "1")
     assert "Too few texts to tell: gardeners (1 harmless of 1), drummers (0 harmless of 0)." in page.lines
-    cells = page.sections[1].table.set_index("Identifier")["Would be told"]
-    assert cells[["gardeners", "drummers"]].tolist() == ["too few to tell"] * 2
+    cells = page.sections[1].table.set_index("Identifier")["Detectable difference"]
+    assert cells[["gardeners", "drummers"]].tolist() == ["too few to detect one"] * 2
     assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
 
 
@@ -210,8 +210,8 @@ def test_a_long_text_costs_time_and_memory_by_its_words(monkeypatch):
 @pytest.mark.parametrize(
     ("classifier", "terms", "table", "problem"),
     [
-        (fair, ("bakers",), texts(), "one identity term; name two or more"),
-        (fair, TERMS, texts(8), "8 labelled texts, 3 of them positive; an audit needs 10 or more"),
+        (fair, ("bakers",), texts(), "one identity term; name at least two"),
+        (fair, TERMS, texts(8), "8 labelled texts, 3 of them positive; supply 10 or more"),
         (fair, TERMS, texts().query("label == 0"), "0 of them positive"),
         (lambda some, what: np.ones(len(some)), TERMS, texts(), "gives one answer to all"),
         (lambda some, what: np.arange(len(some)) + 1.0, TERMS, texts(), "gives one answer to all"),
@@ -230,7 +230,7 @@ def test_hatecheck_is_told_by_functionality():
     assert found.hatecheck["rate"].tolist() == [0.5, 1.0]
     lines = answer(found, "m:f", None, Path("h.csv"), "1").lines
     assert any("right in 50.0% of the hateful cases and 100.0% of the harmless" in line for line in lines)
-    assert any("functionalities do not clearly differ: too few to tell." in line for line in lines)
+    assert any("functionalities do not clearly differ: too few to detect one." in line for line in lines)
 
 
 def test_the_command_takes_a_pipeline_and_writes_a_page(tmp_path, monkeypatch, capsys):

@@ -70,7 +70,7 @@ def test_a_method_is_compared_with_the_plain_model_of_its_kind():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda table: table.assign(method="rw"), "no method is called 'rw'"),
+        (lambda table: table.assign(method="rw"), "there is no method 'rw'"),
         (lambda table: table.drop(columns="f1"), r"metrics\.tsv: column 'f1' is missing"),
     ],
 )

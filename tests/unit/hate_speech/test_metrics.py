@@ -36,7 +36,7 @@ def test_without_positive_texts_only_accuracies_are_defined():
     [
         ([], [], "no texts"),
         ([1.0], [1, 0], r"shape \(1,\) for labels of shape \(2,\)"),
-        ([[1.0]], [[1]], "one score for each text"),
+        ([[1.0]], [[1]], "one score per text"),
         ([1.0, math.nan], [1, 0], "text 2: its score is not a number"),
         ([1.0, 1.0, 0.0], [1, 0, 2], "text 3: its label is neither 0 nor 1"),
     ],

@@ -163,12 +163,16 @@ def test_a_folder_of_another_training_is_refused(table, encoder, vanilla):
 def test_the_folder_of_the_encoder_is_not_overwritten(table, encoder, tmp_path):
     copy = tiny_classifier(tmp_path / "encoder", WORDS)
     before = (copy / "model.safetensors").read_bytes()
-    with pytest.raises(InputError, match="has a model that was not trained here; choose another folder"):
+    with pytest.raises(
+        InputError, match="the folder has a model that was not trained here; choose another folder"
+    ):
         fit(table, copy, copy, "vanilla")
     assert (copy / "model.safetensors").read_bytes() == before
 
 
 def test_linear_models_are_refused_before_anything_is_written(table, encoder, tmp_path):
-    with pytest.raises(InputError, match="method 'bow-wr' is a linear model, which is no encoder to save"):
+    with pytest.raises(
+        InputError, match="method 'bow-wr' is a linear model, not an encoder that can be saved"
+    ):
         fit(table, encoder, tmp_path / "out", "bow-wr")
     assert not (tmp_path / "out").exists()

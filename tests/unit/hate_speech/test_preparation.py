@@ -94,7 +94,9 @@ def test_news_of_other_identifiers_are_left_out():
 
 
 def test_news_without_one_of_the_identifiers_are_refused():
-    with pytest.raises(InputError, match=r"example_news.jsonl: no text is about one of .*null for none$"):
+    with pytest.raises(
+        InputError, match=r"example_news.jsonl: no text contains an identifier; .* null for none$"
+    ):
         read_probes({"news": NEWS_FILE}, {}, ["bakers"], None, 1)
 
 

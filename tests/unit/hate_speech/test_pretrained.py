@@ -72,7 +72,7 @@ def test_scores_are_those_of_the_model_text_by_text(tmp_path, kind):
 def test_a_positive_label_of_several_is_named(tmp_path):
     names = {0: "calm", 1: "rude", 2: "unclear"}
     model, tokenizer = save(tmp_path, "roberta", id2label=names, label2id={v: k for k, v in names.items()})
-    with pytest.raises(InputError, match="calls its labels calm, rude, unclear; name the positive one"):
+    with pytest.raises(InputError, match="its labels are calm, rude, unclear; name the positive one"):
         load_classifier_of(str(tmp_path), "cpu")
     p = torch.softmax(torch.tensor(logits(model, tokenizer, TEXTS[0])), 0)
     (score,) = load_classifier_of(str(tmp_path), "cpu", "rude").scores(TEXTS[:1])
@@ -103,8 +103,11 @@ UNREADABLE = "transformers cannot read it as a classifier of sequences"
 @pytest.mark.parametrize(
     ("spoil", "problem"),
     [
-        (lambda m: (m / WEIGHTS).rename(m / "pytorch_model.bin"), "pytorch_model.bin is pickled, and never"),
-        (lambda m: (m / "tokenizer.json").unlink(), "has no tokenizer; save it beside the model"),
+        (
+            lambda m: (m / WEIGHTS).rename(m / "pytorch_model.bin"),
+            "pytorch_model.bin is pickled, and pickled files are not",
+        ),
+        (lambda m: (m / "tokenizer.json").unlink(), "has no tokenizer; save it next to the model"),
         (headless, "its weights lack classifier"),
         (with_code, UNREADABLE),
         (lambda m: (m / WEIGHTS).write_bytes((m / WEIGHTS).read_bytes()[:-50]), UNREADABLE),

@@ -300,7 +300,7 @@ def test_impossible_settings_are_refused(change, problem):
         ("wr", SHORT, False, "needs identifiers"),
         ("soc-0.1", SHORT, False, "needs identifiers"),
         ("soc-0.1", SHORT, True, "language model"),
-        ("vanilla", dataclasses.replace(SHORT, learning_rate=1e38), True, "no finite number before step"),
+        ("vanilla", dataclasses.replace(SHORT, learning_rate=1e38), True, "not finite before step"),
     ],
 )
 def test_a_training_that_cannot_be_is_refused_in_one_line(world, name, settings, has_words, problem):
@@ -334,5 +334,5 @@ def test_a_checkpoint_is_loaded_as_it_was_saved_by_its_own_training_alone(tmp_pa
     with pytest.raises(InputError, match="extra = 1, not None"):
         load_checkpoint(path, IDENTITY)
     save_file({"a": torch.zeros(1)}, path)
-    with pytest.raises(InputError, match="no readable checkpoint"):
+    with pytest.raises(InputError, match="not a readable checkpoint"):
         load_checkpoint(path, IDENTITY)

@@ -380,7 +380,7 @@ def test_bad_jigsaw_file_is_refused(tmp_path, content, problem):
     [
         (lambda path: corpora.read_stormfront(path, "nonohate"), "'nonohate'; did you mean 'not-nohate'"),
         (lambda path: corpora.read_jigsaw(path, positive="toxin"), "'toxin'; did you mean 'toxic'"),
-        (lambda path: corpora.Source("ghc", path, positive="hate").read(), "of the format ghc; drop it"),
+        (lambda path: corpora.Source("ghc", path, positive="hate").read(), "on the format ghc; remove it"),
         (corpora.read_stormfront, "no such file"),
         (lambda path: corpora.read_jigsaw(path.with_suffix(".csv")), "no such file"),
         (corpora.read_wikipedia_talk, "no such file"),

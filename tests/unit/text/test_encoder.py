@@ -216,7 +216,7 @@ def test_predictions_are_in_the_order_of_the_texts(folder, tokens, tokenizer):
     assert done[-1] == (5, 5)
     assert predict(model, tokens.take([]), 0).shape == (0,)
     long = tokenizer.encode(["the baker " * 200], max_length=POSITIONS + 1)
-    with pytest.raises(InputError, match=r"^a text has 129 tokens, the encoder reads 128; cut"):
+    with pytest.raises(InputError, match=r"^a text has 129 tokens, the encoder reads 128; shorten"):
         predict(model, long, 0)
 
 
@@ -262,14 +262,17 @@ def test_what_is_absent_is_refused(folder):
         ({"model_type": "roberta"}, r"config\.json: model_type is 'roberta', not 'bert'"),
         ({"position_embedding_type": "relative_key"}, "relative positions"),
         ({"is_decoder": True}, "a decoder"),
-        ({"hidden_size": "16"}, "hidden_size is '16'; write the positive whole number"),
+        ({"hidden_size": "16"}, "hidden_size is '16'; write the positive integer"),
         ({"num_attention_heads": 3}, "not a multiple of the number of attention heads"),
-        ({"hidden_act": "glue"}, r"config\.json: no configuration of a BERT"),
+        ({"hidden_act": "glue"}, r"config\.json: not a configuration of a BERT"),
         ({"pad_token_id": 21}, r"config\.json: pad_token_id is 21; write a line of vocab\.txt"),
         ({"vocab_size": 30522}, r"vocab\.txt: 21 tokens, but vocab_size in config\.json is 30522"),
-        ({"hidden_size": 32}, r"model\.safetensors: .* of shape .*take both from one encoder"),
-        ({"num_hidden_layers": 3}, r"encoder\.layer\.2\..* is missing; take weights and config\.json"),
-        ({"num_hidden_layers": 1}, r"encoder\.layer\.1\..* has no place; take weights and config\.json"),
+        ({"hidden_size": 32}, r"model\.safetensors: .* of shape .*use files of one encoder"),
+        ({"num_hidden_layers": 3}, r"encoder\.layer\.2\..* is missing; use weights and config\.json"),
+        (
+            {"num_hidden_layers": 1},
+            r"the model has no parameter .*encoder\.layer\.1\..*; use weights and config\.json",
+        ),
     ],
 )
 def test_a_configuration_that_does_not_fit_is_refused(folder, keys, problem):

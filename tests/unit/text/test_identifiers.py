@@ -44,12 +44,12 @@ def test_lists_in_both_formats(tmp_path):
         ("t.yaml", b"terms: bakers\n", "is not a list"),
         ("t.yaml", b"terms: [bakers, no]\n", r"terms\[1\]: false is not a text"),
         ("t.yaml", b"terms: [bakers]\npieces: first\n", '"first" is not known'),
-        ("t.yaml", b"terms: [bakers, cyclists, bakers]\n", r"terms\[2\]: 'bakers' is there twice"),
+        ("t.yaml", b"terms: [bakers, cyclists, bakers]\n", r"terms\[2\]: 'bakers' appears twice"),
         ("t.yaml", b"terms: [Bakers]\n", r"terms\[0\]: 'Bakers' has capital letters; write 'bakers'"),
         ("t.yaml", b"terms: [' ']\n", r"terms\[0\]: ' ' is empty"),
-        ("t.txt", b"bakers\n\nbakers\n", r"t\.txt:3: 'bakers' is there twice"),
+        ("t.txt", b"bakers\n\nbakers\n", r"t\.txt:3: 'bakers' appears twice"),
         ("t.txt", b"b\xe9kers\n", "not UTF-8"),
-        ("t.csv", b"bakers\n", "unknown kind of word list"),
+        ("t.csv", b"bakers\n", "unknown format of word list"),
     ],
 )
 def test_bad_list_is_refused(tmp_path, name, content, problem):

@@ -95,7 +95,7 @@ def test_labels_that_decide_nothing_are_left_out_by_name(tmp_path, undecided):
 def test_a_third_label_is_left_out_where_both_others_are_named(tmp_path):
     path, left_out = tmp_path / "texts.csv", LeftOut()
     path.write_text("text,label\na,rude\nb,calm\nc,odd\nd,rude\ne,calm\n")
-    with pytest.raises(InputError, match=r"'odd' is a third label .* with --positive and --negative"):
+    with pytest.raises(InputError, match=r"'odd' is a third label, .* with --positive and --negative"):
         read_labelled(path, positive="rude", left_out=left_out)
     table = read_labelled(path, positive="rude", negative="calm", left_out=left_out)
     assert table["label"].tolist() == [1, 0, 1, 0]
@@ -107,7 +107,7 @@ def test_labels_0_and_1_stay_where_the_positive_label_is_a_class_of_the_classifi
     path.write_text("text,label\na,0\nb,1\nc,0\nd,1\n")
     table = read_labelled(path, positive="hate", classes=["nothate", "hate"])
     assert table["label"].tolist() == [0, 1, 0, 1]
-    with pytest.raises(InputError, match=r"no label is 'hat', nor is it a class .* \(nothate, hate\)"):
+    with pytest.raises(InputError, match=r"there is no label 'hat', nor is it a class .* \(nothate, hate\)"):
         read_labelled(path, positive="hat", classes=["nothate", "hate"])
 
 
@@ -120,7 +120,7 @@ GOOD = b"a,0\nb,1\nc,0\nd,1\n"
     [
         (b"", "is empty"),
         (HEADER, "has no texts"),
-        (b"text,text,label\n", "column 'text' is there twice"),
+        (b"text,text,label\n", "column 'text' appears twice"),
         (b"x,label\n" + GOOD, r"column 'text' is missing \(it has x, label\)"),
         (HEADER + GOOD + b" ,1\n", r"\.csv:6: the text is empty"),
         (HEADER + GOOD + b"e\n", r"\.csv:6: 1 fields for 2 columns"),
@@ -131,7 +131,7 @@ GOOD = b"a,0\nb,1\nc,0\nd,1\n"
             HEADER + GOOD.replace(b"1", b"Yes") + b"e,yes\n",
             "'Yes' and 'yes' differ by case, blanks or a final stop alone",
         ),
-        (HEADER + GOOD + b"e,2\n", r"\.csv:6: '2' is a third label beside '0' and '1'"),
+        (HEADER + GOOD + b"e,2\n", r"\.csv:6: '2' is a third label, next to '0' and '1'"),
         (HEADER + b"a,no\nb,yes\n", r"\.csv:2: the label 'no' is neither 0 nor 1"),
         (HEADER + b"a,0\nb,1\nc,0\n", "1 of 3 examples is positive"),
         (HEADER + b"a,1\nb,1\nc,0\n", "1 of 3 examples is negative"),
@@ -169,8 +169,8 @@ def test_other_bad_files_are_refused(tmp_path, monkeypatch):
         read_texts(tmp_path / "folder.csv")
     packed = gzip.compress(as_delimited(",") * 100)
     assert_file_refused(tmp_path / "cut.csv.gz", packed[:-20], "cannot be read", read_labelled)
-    assert_file_refused(tmp_path / "texts.json", GOOD_JSON, "unknown kind of table", read_labelled)
-    assert_file_refused(tmp_path / "texts.txt", b"a\nb\n", "unknown kind of table", read_labelled)
+    assert_file_refused(tmp_path / "texts.json", GOOD_JSON, "unknown format of table", read_labelled)
+    assert_file_refused(tmp_path / "texts.txt", b"a\nb\n", "unknown format of table", read_labelled)
     assert_file_refused(tmp_path / "blank.txt", b"\n \n", "has no texts", read_texts)
     monkeypatch.setattr(labelled, "MAX_LINE_BYTES", 100)
     assert_file_refused(tmp_path / "long.jsonl", GOOD_JSON + b"x" * 200, "longer than 100", read_labelled)
@@ -181,7 +181,7 @@ def test_the_positive_label_must_be_there(tmp_path):
     assert_file_refused(
         tmp_path / "texts.csv",
         content,
-        "no label is 'complaints'; did you mean 'complaint'",
+        "there is no label 'complaints'; did you mean 'complaint'",
         lambda path: read_labelled(path, positive="complaints"),
     )
     assert_file_refused(

@@ -197,7 +197,7 @@ def test_equal_seeds_give_equal_models_and_torchs_own_random_numbers_stay(texts,
 
 def test_no_texts_are_refused(texts, tokenizer):
     for pair in [(texts.take([]), texts), (texts, texts.take([]))]:
-        with pytest.raises(InputError, match="needs texts to learn from and to validate on"):
+        with pytest.raises(InputError, match="needs texts for training and validation"):
             train_language_model(*pair, tokenizer, SMALL, 1)
 
 

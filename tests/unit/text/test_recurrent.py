@@ -187,7 +187,7 @@ def test_initial_weights_are_drawn_as_torch_draws_them():
 def test_wrong_files_are_refused(tmp_path, change, problem):
     network, path = random_recurrent("lstm", 19), tmp_path / "n.npz"
     network.save(path)
-    with pytest.raises(InputError, match=r"n\.npz: layer 0 has weights .* reads 5 numbers .* take the"):
+    with pytest.raises(InputError, match=r"n\.npz: layer 0 has weights .* reads 5 numbers .* use the"):
         load_recurrent(path, network.vectors[:, :5])
     arrays = dict(np.load(path))
     change(arrays)
@@ -201,7 +201,10 @@ def test_wrong_networks_and_texts_are_refused():
     vectors, layers, W_out, b_out = network.vectors, network.layers, network.W_out, network.b_out
     two = Texts.of([[1], [2]])
     for make, problem in (
-        (lambda: Recurrent("rnn", vectors, layers, W_out, b_out), "'rnn' is no kind .*; choose lstm or gru"),
+        (
+            lambda: Recurrent("rnn", vectors, layers, W_out, b_out),
+            "'rnn' is not a type .*; choose lstm or gru",
+        ),
         (lambda: initial_recurrent("rnn", vectors, 1), "choose lstm or gru"),
         (lambda: Recurrent("lstm", vectors, layers, W_out, b_out), "layer 0 has weights"),
         (lambda: Recurrent("gru", np.full((4, 6), np.inf), layers, W_out, b_out), "all numbers finite"),
@@ -209,7 +212,7 @@ def test_wrong_networks_and_texts_are_refused():
         (lambda: Recurrent("gru", vectors, [], W_out, b_out), "at least one layer"),
         (lambda: network.probabilities(Texts.of([[1, 40]])), "there are 40 vectors; encode texts with the"),
         (lambda: network.gradients(two, np.array([0, 2])), "a label is 2; write 0 or 1"),
-        (lambda: network.gradients(two, np.array([0])), "give one label a text"),
+        (lambda: network.gradients(two, np.array([0])), "pass one label per text"),
     ):
         with pytest.raises(InputError, match=problem):
             make()

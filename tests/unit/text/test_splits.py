@@ -85,8 +85,8 @@ def test_cut_of_everything_is_everything():
 @pytest.mark.parametrize(
     ("split", "problem"),
     [
-        (lambda rng: split_random(LABELS, [(40, 20), (40, 20)], rng), "40 positive texts and there are 30"),
-        (lambda rng: split_random(LABELS, [(190, 10)], rng), "180 negative texts and there are 170"),
+        (lambda rng: split_random(LABELS, [(40, 20), (40, 20)], rng), "40 positive texts, 30 are available"),
+        (lambda rng: split_random(LABELS, [(190, 10)], rng), "180 negative texts, 170 are available"),
         (lambda rng: split_random(LABELS, [(10, 11)], rng), "10 texts cannot have 11 positive"),
         (lambda rng: split_shares(LABELS, [0.5, 0.6], rng), "sum to 1"),
         (lambda rng: split_shares(LABELS, [1.5, -0.5], rng), "above 0"),

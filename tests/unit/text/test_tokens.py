@@ -102,7 +102,7 @@ def test_word_removal_drops_tokens_and_nothing_else(tokenizer):
     ("content", "problem"),
     [
         (b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nbaker\n", r"\[MASK\] is missing"),
-        ("\n".join([*SPECIAL, "a", "b", "a"]).encode(), "line 8: 'a' stands on line 6 too"),
+        ("\n".join([*SPECIAL, "a", "b", "a"]).encode(), "line 8: 'a' is also on line 6"),
         ("\n".join([*SPECIAL, "", "b"]).encode(), "line 6: empty"),
         ("\n".join([*SPECIAL, "a", "Baker"]).encode(), "line 7: 'Baker' has a capital"),
         (b"[PAD]\n\xff\xfe", "not UTF-8"),

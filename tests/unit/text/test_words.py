@@ -139,5 +139,5 @@ def test_a_file_that_is_no_lexicon_is_refused(tmp_path):
         Lexicon.load(path)
     found = lexicon()
     Lexicon(found.words[:-1], found.vectors, found.is_known).save(path)
-    with pytest.raises(InputError, match="not a lexicon of one vector a word"):
+    with pytest.raises(InputError, match="not a lexicon of one vector per word"):
         Lexicon.load(path)

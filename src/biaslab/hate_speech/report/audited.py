@@ -76,7 +76,7 @@ def answer(
         facts["Texts without hate"] = f"{news.name}: {_n_news(found.news):,}"
     return Answer(
         command="biaslab hate-speech audit",
-        question=f"Does naming a group change what {Path(model).name} says?",
+        question=f"Does naming a group change the answers of {Path(model).name}?",
         data=facts,
         files=[file for file in (model, data, hatecheck, news) if file is not None],
         lines=lines,
@@ -108,7 +108,7 @@ def _accuracy_line(audit: Audited) -> str:
         hits, n, unit = int(table["passed"].sum()), int(table["n"].sum()), "HateCheck cases"
         n_positive = int(table.loc[table["is_hateful"], "n"].sum())
     else:
-        return "No labelled texts are given: how often the classifier is right is not known."
+        return "No labelled texts are given: the accuracy of the classifier is unknown."
     low, high = share_interval(hits, n)
     majority = max(n_positive, n - n_positive) / n
     doubt = " No better than that: check --positive and the reading below." if hits / n <= majority else ""
@@ -230,7 +230,11 @@ def _swap_line(audit: Audited) -> str:
 
 
 def _least_effect(value: float) -> str:
-    return f"{value:.3f} would be told four times in five" if np.isfinite(value) else "too few to tell"
+    return (
+        f"a change of {value:.3f} is detected with a power of 80%"
+        if np.isfinite(value)
+        else "too few to detect one"
+    )
 
 
 def _word_line(audit: Audited) -> str:
@@ -357,11 +361,11 @@ def _rates(audit: Audited) -> Section:
         "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
         "Against texts without any": "{difference:+.1%} ({difference_low:+.1%} to {difference_high:+.1%})",
         "p": "{p_value:.3f}",
-        "Would be told": "{least_difference:+.1%}",
+        "Detectable difference": "{least_difference:+.1%}",
     }
     cells = text_columns(shown, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
     is_few = shown["least_difference"].isna() & ~shown["identifier"].isin([ANY, NONE])
-    cells.loc[is_few.to_numpy(), "Would be told"] = "too few to tell"
+    cells.loc[is_few.to_numpy(), "Detectable difference"] = "too few to detect one"
     return Section(
         "Harmless texts that name a group",
         [
@@ -379,7 +383,7 @@ def _rates(audit: Audited) -> Section:
         "Intervals: Clopper and Pearson's of rates, Newcombe's of differences; those of all terms hold"
         " together in 95% (Bonferroni). p: of no difference, by permutations of the harmless texts, all terms"
         " counted (maxT). A term differs clearly if p is at most 0.05 and its interval leaves out 0."
-        f" Would be told: the least difference that so many texts show four times in five."
+        f" Detectable: the smallest difference that so many texts show with a power of 80%."
         f" At most {N_TERMS} terms; the JSON file has all.",
     )
 
@@ -452,7 +456,7 @@ def _words(audit: Audited) -> Section:
             " each word is left out by itself: how much does the probability fall (occlusion)? This works for"
             " any classifier. Sampling and occlusion (SOC), which also changes a word's neighbours by a"
             " language model, is not on this page: biaslab hate-speech explain has it, for the folder of an"
-            " uncased BERT of two labels with a language model beside."
+            " uncased BERT of two labels with a language model in it."
         ],
         dots(
             shown["word"],
@@ -480,8 +484,8 @@ def _templates(audit: Audited) -> Section:
     return Section(
         "Neutral sentences",
         [
-            "Sentences that say nothing of anybody, with each identifier, and with"
-            f" {', '.join(NEUTRAL_WORDS)} beside."
+            "Sentences without any statement about a group, with each identifier, and with"
+            f" {', '.join(NEUTRAL_WORDS)} for comparison."
         ],
         dots(
             shown["word"],
@@ -523,19 +527,18 @@ def _hatecheck(table: pd.DataFrame) -> Section:
 
 def _limits(audit: Audited) -> list[str]:
     limits = [
-        "Only the identity terms that you name are looked at, as whole words; other names of groups, and"
-        " hints, are not.",
-        "Labels are taken for true. Annotators may themselves call texts hateful because of a name.",
+        "Only the identity terms that you name are measured, as entire words; other names of groups, and"
+        " hints, are not measured.",
+        "Labels are assumed to be correct. Annotators may themselves call texts hateful because of a name.",
         "A difference between texts that hold different names may come from what else they say; a swap"
         " changes the name alone, and may make a sentence odd.",
-        "Neutral sentences are few and short; what a classifier does with them need not be what it does with"
-        " real texts.",
+        "Neutral sentences are few and short; a classifier can behave differently on real texts.",
         "Leaving out one word at a time does not see what several words do together.",
         "Intervals take texts for independent draws. One that includes no difference is no proof that there"
         " is none.",
     ]
     if audit.identifiers is None:
-        limits.insert(0, "No labelled texts were given: nothing is known of how right the answers are.")
+        limits.insert(0, "No labelled texts were given: the accuracy of the answers is unknown.")
     if audit.hatecheck is None:
-        limits.append("HateCheck was not asked: give its cases with --hatecheck.")
+        limits.append("HateCheck was not run: pass its cases with --hatecheck.")
     return limits

@@ -42,7 +42,7 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
     """
     panels = [panel for unit in units for panel in _read(unit)]
     if not panels:
-        raise InputError(f"{FILE}: no sentence is explained; name one at least in the configuration")
+        raise InputError(f"{FILE}: no sentence is explained; name at least one in the configuration")
     scale = scale_of([panel.explained for panel in panels])
     has_several_corpora = len({panel.corpus for panel in panels}) > 1
     heights = [_TITLE + _ROW * len(panel.explained.rows()) for panel in panels]
