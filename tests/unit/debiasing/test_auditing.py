@@ -205,5 +205,8 @@ def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, mo
     assert {row["weat"] for row in numbers["ranks"]["values"]} == {"jobs", "jobs_same"}
     run(0, *both, "--weat", "same.yaml")
     assert "could be measured" not in Path("debiasing-audit.html").read_text()
-    assert "plain.txt: the embedding is repeated; give each embedding once" in run(2, "plain.txt", "plain.txt").err
+    assert (
+        "plain.txt: the embedding is repeated; give each embedding once"
+        in run(2, "plain.txt", "plain.txt").err
+    )
     assert "jobs: two tests have this name" in run(2, *both, "--weat", "w.yaml", "--weat", "w.yaml").err
