@@ -184,8 +184,11 @@ def test_attributes_that_vary_together(files):
         ({"--schema": "none.yaml"}, "none.yaml: No such file"),
         ({"--model": "none.npz"}, "none.npz: no such file"),
         ({"--model": "my_classifier:nan"}, "not finite"),
-        ({"--protected": "gender"}, "there is no attribute 'gender'"),
-        ({"--protected": ("sex", "sex")}, "biaslab: --protected sex: is there twice; give it once"),
+        ({"--protected": "gender"}, "no attribute is called 'gender'"),
+        (
+            {"--protected": ("sex", "sex")},
+            "biaslab: --protected sex: the set is repeated; give each set once",
+        ),
         ({"--tester": "adv"}, "there is no tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, "),
         ({"--seeds": "0"}, "--seeds"),
         (

@@ -82,14 +82,14 @@ def test_a_pipeline_needs_no_vectors_to_be_searched_at_random(files, refused):
     pipeline = {"--model": "my_pipe:model", "--vectors": None}
     for out in ("one", "two"):
         page = run("--tester", "rp", **pipeline, **{"--out": out})
-    assert "without vectors a word is replaced by others of the texts, alike or not" in page
+    assert "without vectors, any other word of the texts can replace a word" in page
     assert Path("one/found.jsonl").read_bytes() == Path("two/found.jsonl").read_bytes()
     words = {word for text in sentences() for word in split_words(text)}
     assert found("one")
     assert all(set(pair.text) <= words | set(TRADES) for pair in found("one"))
-    message = "--tester adf_asc: looks for words that are near; name vectors of words with --vectors"
+    message = "--tester adf_asc: this method needs near words; name vectors of words with --vectors"
     assert message in refused(*options(**pipeline))
-    message = "--model train-lstm: reads vectors of words"
+    message = "--model train-lstm: this model reads vectors of words"
     assert message in refused(*options(**pipeline | {"--model": "train-lstm", "--tester": "rp"}))
 
 

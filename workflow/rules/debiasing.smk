@@ -96,7 +96,7 @@ rule compare_methods:
             sizes=part(BIASES["comparison"], "clustered", "classified", "neighbours", "random_directions"),
         ),
     message:
-        "{wildcards.embedding}: compare methods of debiasing, and what they leave of the bias"
+        "{wildcards.embedding}: compare methods of debiasing and the bias that remains"
     shell:
         step("debiasing.compare-methods")
 

@@ -202,7 +202,7 @@ def _column(name: str, table: pd.DataFrame) -> pd.Series:
     if name not in table.columns:
         columns = [column for column in table.columns if not column.startswith("__")]
         hint = "" if all(column.isidentifier() for column in columns) else f"; {_BACKTICKS}"
-        raise FormulaError(f"there is no column '{name}' (there are {', '.join(columns)}){hint}")
+        raise FormulaError(f"the column '{name}' is missing (columns: {', '.join(columns)}){hint}")
     return table[name]
 
 
@@ -316,9 +316,7 @@ def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
         return _operate(pd.Series.notna, node, _evaluate(node.args[0], table))
     if name not in _REDUCTIONS:
         names = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS, "present"]))
-        raise FormulaError(
-            f"there is no function '{name}' with {len(node.args)} arguments (there are {names})"
-        )
+        raise FormulaError(f"no function '{name}' has {len(node.args)} arguments (functions: {names})")
     function, kinds = _REDUCTIONS[name]
     if len(node.args) not in (len(kinds), len(kinds) + 1):
         raise FormulaError(f"'{name}' takes {len(kinds)} arguments, and a condition")
@@ -342,7 +340,7 @@ def _reduce(node: ast.Call, function: Callable[..., Estimate], kinds: str, table
             chosen.append(_all_there(values[where], text))
     result = function(*chosen) if kinds else Estimate(float(where.sum()))
     if math.isnan(result.value):
-        raise MissingError(f"{ast.unparse(node)} cannot be told from {int(where.sum())} rows")
+        raise MissingError(f"{ast.unparse(node)} is undefined for {int(where.sum())} rows")
     return result
 
 

@@ -64,7 +64,7 @@ _ORIGINS = {
     "text": "the paper's text, tables or captions",
     "figure": "read off a figure of the paper",
     "slides": "slides of third parties on the paper",
-    "appendix": "an appendix that was not at hand",
+    "appendix": "an appendix that is not available",
     HYPOTHESIS: "not the paper's: a hypothesis of this project",
 }
 _DATA = {

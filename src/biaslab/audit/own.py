@@ -67,7 +67,7 @@ def start_registry(folder: Path, schema: Path, examples: Path) -> list[Path]:
     """Write a registry without claims, with its schema and examples of every kind; return the files."""
     _check_name(folder.name)
     if folder.exists():
-        raise InputError(f"{folder} is there already; choose another name, or remove it")
+        raise InputError(f"{folder} exists; choose another name, or remove the folder")
     paper = ("Doe et al. 2020", "Title of the paper", "the text with its tables", "its supplement", "")
     texts = {
         f"{folder.name}.tsv": "\t".join(columns_of_schema(schema)) + "\n",
@@ -84,7 +84,7 @@ def start_registry(folder: Path, schema: Path, examples: Path) -> list[Path]:
 def read_registry(folder: Path, schema: Path) -> list[Claim]:
     """Read and check a registry, its paper and its printed items."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: no folder; biaslab audit init makes one")
+        raise InputError(f"{folder}: the folder does not exist; create it with biaslab audit init")
     claims = read_claims([folder / f"{folder.resolve().name}.tsv"], schema)
     if not claims:
         raise InputError(f"{folder}: no claims yet; {EXAMPLES} has a row of every kind")
@@ -115,7 +115,7 @@ def measure_registry(
     frozen = compare_frozen(folder / FROZEN, claims)
     area, out = claims[0].area, results / "audit"
     if not results.is_dir():
-        raise InputError(f"{results}: no folder; name the results of the workflow")
+        raise InputError(f"{results}: the folder does not exist; name the results of the workflow")
     for setup in setups:
         _check_name(setup)
     table = measure_claims(claims, results, {area: list(setups) or [area]})
@@ -136,7 +136,7 @@ def freeze_registry(folder: Path, schema: Path) -> Freeze:
 def freeze_claims(path: Path, claims: Sequence[Claim]) -> Freeze:
     """Write the rules of claims, their sha256 and the date; fail if the file exists."""
     if path.exists():
-        raise InputError(f"{path} is there already; measure shows what changed since, or remove it")
+        raise InputError(f"{path} exists; show the changes with biaslab audit measure, or remove the file")
     rules = _rules(claims)
     record = {"date": date.today().isoformat(), "sha256": _digest(rules), "claims": rules}
     write_json(path, record)

@@ -98,7 +98,7 @@ def read_printed(paths: Iterable[str | os.PathLike]) -> pd.DataFrame:
             if absent > printed:
                 raise InputError(f"{where}: {absent} absent of {printed} printed; correct one of them")
             if absent and not row["reason"]:
-                raise InputError(f"{where}, column 'reason': empty; say why {absent} have no row")
+                raise InputError(f"{where}, column 'reason': empty; state why {absent} have no row")
             if key in table:
                 raise InputError(f"{where}: {', '.join(key)} has a row already; remove one")
             table[key] = row | {"printed": printed, "absent": absent}
@@ -261,7 +261,7 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
     heads |= {REPRODUCED: words(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}
     heads |= {name: words(name) for name in (*VERDICTS, NO_ROW)}
     missing = [
-        f"{paper}: not at hand were {text}."
+        f"{paper}: not available: {text}."
         for paper, text in zip(papers["paper"], papers["not_at_hand"], strict=True)
         if text and paper in set(data["paper"])
     ]

@@ -86,7 +86,7 @@ def audit(
     occupations = experiment.lists.neutral_occupations
     if len(occupations) < MIN_OCCUPATIONS:
         raise InputError(
-            f"{file}: has {len(occupations)} of the neutral occupations, of which a mean needs"
+            f"{file}: the embedding has {len(occupations)} of the neutral occupations, but a mean needs"
             f" {MIN_OCCUPATIONS}; name words that it has with --occupations"
         )
     matched = [match_case(test, ids) for test in tests]

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from biaslab.bias.word_sets import WordSets
 
-app = typer.Typer(help="Bias of any word embedding, and its removal.", no_args_is_help=True)
+app = typer.Typer(help="Measure and remove the bias of word embeddings.", no_args_is_help=True)
 
 _TESTS = list(WORD_SETS.values())
-Method = Annotated[Literal[COMPARED], typer.Option(help="How to debias.")]
+Method = Annotated[Literal[COMPARED], typer.Option(help="Debiasing method.")]
 
 
 @app.command("audit")
@@ -26,19 +26,23 @@ Method = Annotated[Literal[COMPARED], typer.Option(help="How to debias.")]
 def audit_embeddings(
     embeddings: Annotated[
         list[Path],
-        typer.Argument(help="word2vec, fastText (.vec) or GloVe files, or batches of trainings (.npz)."),
+        typer.Argument(
+            help="Files in word2vec, fastText (.vec) or GloVe format, or batches of trainings (.npz)."
+        ),
     ],
     *,
     lists: WordLists,
     how: Settings,
     weat: Annotated[
         list[str],
-        typer.Option("--weat", help="Files with association tests to measure; may be repeated."),
+        typer.Option(
+            "--weat", help="File with an association test to measure; repeat the option for several files."
+        ),
     ] = _TESTS,
     method: Method = "hard",
     out: AnswerOut = Path("debiasing-audit"),
 ) -> None:
-    """Answer how biased embeddings are, what is left after debiasing, and how several of them rank."""
+    """Measure the bias of embeddings before and after debiasing, and rank several embeddings."""
     from biaslab.bias.word_sets import WEAT
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.errors import InputError
@@ -48,7 +52,7 @@ def audit_embeddings(
 
     check_answer(out)
     if copy := next((file for file in embeddings if embeddings.count(file) > 1), None):
-        raise InputError(f"{copy}: is there twice; give each embedding once")
+        raise InputError(f"{copy}: the embedding is repeated; give each embedding once")
     several = len(embeddings) > 1
     tests, files = _read_tests(weat, every_measure=several), _located(*vars(lists).values())
     of_words, audits, words = [test for test in tests if test.measure == WEAT], [], []
@@ -65,7 +69,7 @@ def audit_embeddings(
 @grouped
 def apply_method(
     embedding: Annotated[
-        Path, typer.Argument(help="A word2vec or GloVe file, or a batch of trainings (.npz).")
+        Path, typer.Argument(help="File in word2vec or GloVe format, or a batch of trainings (.npz).")
     ],
     *,
     out: Out,
@@ -78,11 +82,11 @@ def apply_method(
         bool,
         typer.Option(
             "--unit-length",
-            help="Write vectors of length one; by default each is as long as that of its word was.",
+            help="Write vectors of length one; by default, each keeps its original length.",
         ),
     ] = False,
 ) -> None:
-    """Write an embedding without a bias, by one of the methods (word2vec format; .bin: binary)."""
+    """Debias an embedding by one method and write it (word2vec format; .bin: binary)."""
     from biaslab.debiasing.auditing import read_own
     from biaslab.debiasing.methods import debias
     from biaslab.debiasing.word_lists import describe_found
@@ -104,7 +108,7 @@ def _say(what: str) -> None:
 
 
 def _located(*files: str) -> list[Path]:
-    """Return the files of options; what the working directory lacks, the repository may have."""
+    """Return the files of options; use the repository's file if the working directory lacks it."""
     from biaslab.core.files import locate
     from biaslab.run.root import repository
 
@@ -119,18 +123,18 @@ def _read_tests(files: list[str], every_measure: bool) -> "list[WordSets]":
     tests = [read_word_sets(file, PARAMETERS if every_measure else None) for file in _located(*files)]
     names = [test.name for test in tests]
     if copy := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"{copy}: two tests have this name; rename one of them")
+        raise InputError(f"{copy}: two tests have this name; rename one test")
     return tests
 
 
 def _write(words: list[str], vectors: "np.ndarray", out: Path) -> list[str]:
-    """Write an embedding for other tools, and return what is left out of it."""
+    """Write an embedding for other tools, and return lines about the file and its omitted words."""
     from biaslab.embeddings.formats import write_embedding
 
     format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
     kept = [row for row, word in enumerate(words) if " " not in word]
     write_embedding(out, [words[row] for row in kept], vectors[kept].astype("float32"), format)
-    lines = [f"{out}: {len(kept):,} words; biaslab debiasing audit {out} says what is left"]
+    lines = [f"{out}: {len(kept):,} words; biaslab debiasing audit {out} measures its remaining bias"]
     if n_left := len(words) - len(kept):
-        lines.append(f"{out}: lacks the words that hold blanks ({n_left}): other tools cannot read them")
+        lines.append(f"{out}: words with blanks are omitted ({n_left}), because other tools cannot read them")
     return lines

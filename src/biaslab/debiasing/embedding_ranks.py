@@ -118,7 +118,7 @@ def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], s
         values.append([measure_bias(vectors, draw) for draw in rounded])
         if np.isnan(values[-1][0]):
             reason = MEASURES[test.measure].undefined
-            raise InputError(f"{test.measure} of {name} is undefined, for {reason}")
+            raise InputError(f"{test.measure} of {name} is undefined, because {reason}")
     return np.array(values)
 
 
@@ -135,7 +135,7 @@ def _common(test: WordSets, files: Sequence[Path], known: Sequence[Mapping[str, 
                 for file, of in zip(files, known, strict=True)
             )
             raise InputError(
-                f"the embeddings share {len(words)} of the {len(test.sets[name])} words of set '{name}', and"
+                f"the embeddings share {len(words)} of the {len(test.sets[name])} words of set '{name}', but"
                 f" it needs two ({file} lacks {most})"
             )
     return kept_test

@@ -102,7 +102,7 @@ def neutralize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> 
         word = words[int(np.argmin(lengths))]
         raise InputError(
             f"the vector of '{word}' lies within the bias subspace, so neutralizing leaves nothing of it; "
-            "take it for specific or use a smaller subspace"
+            "list the word as specific, or use a smaller subspace"
         )
     return rest / lengths[:, None]
 
@@ -130,7 +130,9 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
         When the set has fewer than two words, or one is at the mean of the set within the subspace.
     """
     if len(vectors) < 2:
-        raise InputError(f"the equality set of {_listed(words)} has fewer than two words; add one or drop it")
+        raise InputError(
+            f"the equality set of {_listed(words)} has fewer than two words; add a word or remove the set"
+        )
     mean = np.mean(vectors, axis=0, dtype=np.float64)
     outside = mean - project(mean, basis)
     deviations = project(vectors - mean, basis)
@@ -138,7 +140,7 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
     if (lengths < _ROUNDING).any():
         raise InputError(
             f"'{words[int(np.argmin(lengths))]}' is in the middle of its equality set ({_listed(words)}) "
-            "within the bias subspace, so it cannot be equalized; take it out of the set"
+            "within the bias subspace, so it cannot be equalized; remove it from the set"
         )
     return outside + np.sqrt(1 - outside @ outside) * deviations / lengths[:, None]
 

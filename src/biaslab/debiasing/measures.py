@@ -61,9 +61,9 @@ def direct_bias(vectors: np.ndarray, basis: np.ndarray, strictness: float = Subs
         When there is no word, or `strictness` is negative.
     """
     if not len(vectors):
-        raise InputError("direct bias of no words; give words of the vocabulary that should be neutral")
+        raise InputError("direct bias is given no words; give words of the vocabulary that should be neutral")
     if strictness < 0:
-        raise InputError(f"direct bias with strictness {strictness}; give 0 or more")
+        raise InputError(f"the strictness of the direct bias is {strictness}; give 0 or more")
     cosines = overlap(vectors, basis)
     return float(np.mean(cosines > _NO_OVERLAP if strictness == 0 else cosines**strictness))
 
@@ -164,7 +164,10 @@ def project_words(
     """
     length = np.linalg.norm(direction)
     if length == 0:
-        raise InputError("the direction to project on is zero: its two words have the same vector")
+        raise InputError(
+            "the direction to project on is zero: its two words have the same vector; choose words"
+            " that differ"
+        )
     projections = vectors[list(rows)].astype(np.float64) @ (direction / length)
     table = pd.DataFrame({"word": [words[row] for row in rows], "projection": projections})
     return table.sort_values(["projection", "word"], ascending=[False, True], ignore_index=True)

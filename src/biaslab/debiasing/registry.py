@@ -31,6 +31,6 @@ def check_method(name: str) -> None:
     """Refuse an unknown method."""
     if name not in METHODS:
         raise InputError(
-            f"there is no method of debiasing '{name}' (known: {', '.join(METHODS)})"
+            f"unknown method of debiasing '{name}' (known: {', '.join(METHODS)})"
             f"{suggest(name, list(METHODS))}"
         )

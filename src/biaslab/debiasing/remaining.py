@@ -45,8 +45,8 @@ def extreme_words(bias: np.ndarray, candidates: Sequence[int], per_side: int) ->
     n = min(per_side, len(candidates) // 4, int((values > 0).sum()), int((values < 0).sum()))
     if n < 2:
         raise InputError(
-            f"{len(candidates)} neutral words have no two at each end of the bias;"
-            " use an embedding of more words"
+            f"the {len(candidates)} neutral words include fewer than two at an end of the bias;"
+            " use an embedding with more words"
         )
     order = candidates[np.argsort(-values, kind="stable")]
     return ExtremeWords(np.concatenate([order[:n], order[::-1][:n]]), np.repeat([1, 0], n))

@@ -18,7 +18,7 @@ _Benchmark = Annotated[Literal[tuple(BENCHMARKS)], "a benchmark"]
 
 @dataclass(frozen=True, kw_only=True)
 class Subspace:
-    """How the bias of an embedding is measured."""
+    """Settings of the measures of bias."""
 
     components: Annotated[Count, "dimensions of the bias subspace"] = 1
     strictness: Annotated[NotNegative, "the exponent c of DirectBias"] = 1.0
@@ -26,7 +26,7 @@ class Subspace:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Subspace, ExactTest):
-    """How to measure; of more partitions than `permutations`, as many are drawn from `seed`."""
+    """Settings of the measures; `seed` draws partitions if there are more than `permutations`."""
 
     seed: Seed = SEED
 
@@ -38,7 +38,7 @@ class WordLists:
     defining: Annotated[str, "file with the sets of words that define the bias (.yaml, .json)"] = (
         f"{_LISTS}/defining.yaml"
     )
-    equalize: Annotated[str, "file with the sets of words that are to differ in the bias alone"] = (
+    equalize: Annotated[str, "file with the sets of words that differ only in the bias"] = (
         f"{_LISTS}/equalize.yaml"
     )
     occupations: Annotated[str, "file with the words whose bias is measured"] = f"{_LISTS}/occupations.yaml"
@@ -49,7 +49,7 @@ class WordLists:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many words are looked at, at most a quarter of the neutral words; as Gonen and Goldberg 2019."""
+    """Numbers of words for the measures of remaining bias (Gonen and Goldberg 2019)."""
 
     clustered: Annotated[
         _Several, "most biased words of each end that are clustered, at most a quarter of the neutral words"
@@ -59,24 +59,24 @@ class Sizes:
     ] = 2500
     neighbours: Annotated[Count, "neighbours of an occupation that are counted"] = 100
     random_directions: Annotated[
-        Natural, "random directions of either kind that are removed, to tell what any direction leaves behind"
+        Natural, "random directions of each type to remove, as a reference for the remaining bias"
     ] = 10
 
 
 @dataclass(frozen=True)
 class Comparison(Sizes):
-    """Methods of debiasing side by side, and what they leave of the bias (Gonen and Goldberg 2019)."""
+    """Comparison of debiasing methods and of the bias that remains after each (Gonen and Goldberg 2019)."""
 
     methods: Annotated[
         tuple[Annotated[Literal[COMPARED], "a method"], ...],
-        "list of the methods to compare with the embedding as it is",
+        "list of the methods to compare with the unchanged embedding",
         _Once,
     ] = COMPARED
 
 
 @dataclass(frozen=True, kw_only=True)
 class Penalty:
-    """How soft debiasing weighs."""
+    """Weight of soft debiasing."""
 
     lambda_: Annotated[
         NotNegative, "weight of the bias against similarities in soft debiasing, one of lambdas"
@@ -85,12 +85,12 @@ class Penalty:
 
 @dataclass(frozen=True, kw_only=True)
 class Section(Penalty, Subspace, ExactTest, WordLists):
-    """What is debiased, and how it is measured (Bolukbasi et al. 2016)."""
+    """Debiasing of word embeddings, and its measures (Bolukbasi et al. 2016)."""
 
     embeddings: Annotated[
         tuple[Annotated[str, "the name of a registered dataset or of a setup"], ...],
-        "list of embeddings, as names of registered datasets, and of setups for their first baseline; what is"
-        " not there, and a setup that is not run, is left out",
+        "list of embeddings: names of registered datasets, or of setups for their first baseline; missing"
+        " datasets and setups that are not run are omitted",
         _OneOrMore,
     ] = ("w2vnews", "sample")
     weats: Annotated[
@@ -101,9 +101,12 @@ class Section(Penalty, Subspace, ExactTest, WordLists):
     word_sets: Annotated[
         dict[
             Annotated[str, "lower-case letters, digits and _", Field(pattern="^[a-z][a-z0-9_]*$")],
-            Annotated[str, "a word set file, relative to the working directory or else to the repository"],
+            Annotated[
+                str,
+                "a word set file, relative to the working directory or, if missing there, to the repository",
+            ],
         ],
-        "word association tests, as name and the file that holds the test's words",
+        "word association tests: name and file of the test's words",
         Field(
             comments={
                 "caliskan6": "male and female names x career and family",
@@ -114,13 +117,13 @@ class Section(Penalty, Subspace, ExactTest, WordLists):
     ] = field(default_factory=lambda: WORD_SETS)
     lambdas: Annotated[
         tuple[Annotated[NotNegative, "a weight"], ...],
-        "list of the weights at which soft debiasing is measured, rising",
+        "rising list of the weights of soft debiasing to measure",
         Field(is_filled=True),
     ] = (0, 0.2, 2, 20, 200, 2000, 20_000)
     benchmarks: Annotated[
         tuple[_Benchmark, ...],
-        "list of the benchmarks to score, rg65 and wordsim353 (rated word pairs) and msr (analogies); one"
-        " that cannot be fetched is left out",
+        "list of the benchmarks to score, rg65 and wordsim353 (rated word pairs) and msr (analogies);"
+        " unavailable benchmarks are omitted",
         _Once,
     ] = tuple(BENCHMARKS)
     comparison: Comparison = Comparison()

@@ -104,7 +104,7 @@ def gram_matrices(vectors: np.ndarray, basis: np.ndarray, neutral: Sequence[int]
     """
     rows = np.asarray(neutral, dtype=np.int64)
     if not rows.size:
-        raise InputError("soft debiasing without a neutral word; give words of the vocabulary that should be")
+        raise InputError("soft debiasing is given no neutral word; give neutral words of the vocabulary")
     return Grams(_gram(vectors, np.arange(len(vectors))), _gram(vectors, rows), basis.T @ basis)
 
 
@@ -147,7 +147,7 @@ def solve_path(grams: Grams, penalties: Sequence[float]) -> list[SoftSolution]:
     """
     for penalty in penalties:
         if not (np.isfinite(penalty) and penalty >= 0):
-            raise InputError(f"soft debiasing with lambda {penalty}; give a finite number of at least 0")
+            raise InputError(f"soft debiasing is given lambda {penalty}; give a finite number of at least 0")
     return list(tqdm(_Whitened(grams).path(penalties), "soft debiasing", len(penalties), disable=None))
 
 
@@ -260,7 +260,7 @@ class _Whitened:
             residual = residual - length * curved
             square, previous = np.sum(residual**2), square
             direction = residual + square / previous * direction
-        raise InputError(f"soft debiasing does not converge with lambda {penalty}; use a smaller one")
+        raise InputError(f"soft debiasing does not converge with lambda {penalty}; use a smaller lambda")
 
     def _projected_gradients(self, start: np.ndarray, penalty: float) -> tuple[np.ndarray, int]:
         """Minimise f over the cone by Nesterov's method; f is 2-strongly convex in Y."""
@@ -273,7 +273,7 @@ class _Whitened:
             if length < enough:
                 return new, step
             Y, ahead = new, new + momentum * (new - Y)
-        raise InputError(f"soft debiasing does not converge with lambda {penalty}; use a smaller one")
+        raise InputError(f"soft debiasing does not converge with lambda {penalty}; use a smaller lambda")
 
     def _projected_step(self, Y: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
         """Return a gradient step from Y projected on the cone, and the norm of its effective gradient."""

@@ -71,14 +71,14 @@ def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k
         When there is no set, a set has fewer than two words, or the sets span fewer than `k` dimensions.
     """
     if k < 1:
-        raise InputError(f"a bias subspace of {k} dimensions; ask for at least one")
+        raise InputError(f"the bias subspace has {k} dimensions; set at least one")
     centred = np.concatenate(_centred_sets(vectors, defining_sets))
     _, singular_values, directions = np.linalg.svd(centred, full_matrices=False)
     rank = int(np.count_nonzero(singular_values > _ROUNDING))
     if rank < k:
         raise InputError(
             f"the defining sets differ in only {rank} dimensions, so they have no bias subspace of {k}; "
-            "give more defining sets or ask for fewer dimensions"
+            "give more defining sets or set fewer dimensions"
         )
     firsts = np.array([vectors[rows[0]] - vectors[list(rows)].mean(axis=0) for rows in defining_sets])
     basis = directions[:k]

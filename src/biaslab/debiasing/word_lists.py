@@ -137,7 +137,7 @@ def read_words(path: str | os.PathLike) -> WordList:
     path = Path(path)
     name, words = _read(path, "words", _WORDS)
     if len(words) < _LEAST_WORDS:
-        raise InputError(f"{path}: a list of {len(words)} word(s); give at least {_LEAST_WORDS}")
+        raise InputError(f"{path}: the list has {len(words)} word(s); give at least {_LEAST_WORDS}")
     _refuse_repeated(path, words)
     return WordList(name, tuple(words))
 
@@ -188,7 +188,7 @@ def read_sets(path: str | os.PathLike) -> SetList:
     path = Path(path)
     name, sets = _read(path, "sets", _SETS)
     if not sets:
-        raise InputError(f"{path}: holds no set of words; give {_SETS['description']}")
+        raise InputError(f"{path}: the file has no set of words; give {_SETS['description']}")
     for number, words in enumerate(sets, 1):
         if len(words) < _LEAST_WORDS:
             listed = ", ".join(words) or "none"
@@ -289,7 +289,7 @@ def describe_recased(recased: Mapping[str, str]) -> str:
     """Return how many words an embedding has in another case of letters alone, with examples."""
     forms = [f"{word} as {form}" for word, form in recased.items()]
     more = ", ..." if len(forms) > _N_EXAMPLES else ""
-    return f"{len(forms)} in another case of letters alone ({', '.join(forms[:_N_EXAMPLES])}{more})"
+    return f"{len(forms)} in another letter case only ({', '.join(forms[:_N_EXAMPLES])}{more})"
 
 
 def describe_found(file: str | os.PathLike, ids: AnyCase) -> list[str]:
@@ -331,13 +331,13 @@ def _read_json(path: Path) -> object:
     try:
         return parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error}); fix it") from error
+        raise InputError(f"{path}: the file is not JSON ({error}); correct it") from error
 
 
 def _refuse_repeated(path: Path, words: Sequence[str]) -> None:
     word, count = Counter(words).most_common(1)[0]
     if count > 1:
-        raise InputError(f"{path}: '{word}' is there {count} times; keep it once")
+        raise InputError(f"{path}: '{word}' is repeated ({count} times); keep it once")
 
 
 def _case_hint(lost: Sequence[str], ids: Mapping[str, int]) -> str:

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from biaslab.classifiers.models import Model
     from biaslab.classifiers.schema import Schema
 
-app = typer.Typer(
-    help="Inputs that a classifier treats differently for a protected attribute.", no_args_is_help=True
-)
+app = typer.Typer(help="Test whether a classifier depends on a protected attribute.", no_args_is_help=True)
 
 app.command("audit-texts")(audit_texts)
 
@@ -32,24 +30,26 @@ Epochs = option(Section, "training_epochs", "--epochs")
 ProtectedSets = Annotated[
     list[str] | None,
     typer.Option(
-        help="A protected attribute, or several that vary together (age,sex); repeat to take each in turn."
-        " By default each that the schema names."
+        help="Protected attribute, or several that vary together (age,sex); repeat the option to test others."
+        " By default, each protected attribute of the schema."
     ),
 ]
 
 
 @app.command("audit")
 def audit_table(
-    data: Annotated[Path, typer.Argument(help="The table of samples (text).")],
-    schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml); see schema.")],
-    model: Annotated[str, typer.Option(help="The classifier, as of run.")],
+    data: Annotated[Path, typer.Argument(help="Table of samples (text).")],
+    schema: Annotated[
+        Path, typer.Option(help="Schema of the columns (.yaml); see biaslab fairness-testing schema.")
+    ],
+    model: Annotated[str, typer.Option(help="Classifier, as for biaslab fairness-testing search.")],
     protected: ProtectedSets = None,
     favourable: Annotated[
-        str | None, typer.Option(help="The class that is good to get; by default the last of two.")
+        str | None, typer.Option(help="Favourable class; by default, the last of two.")
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(help="The value that others are compared with; by default that with the highest rate."),
+        typer.Option(help="Reference value for all others; by default, the value with the highest rate."),
     ] = None,
     exact: Annotated[bool, typer.Option(EXACT_OPTION, help=EXACT_HELP)] = False,
     out: AnswerOut = Path("fairness-audit"),
@@ -57,7 +57,7 @@ def audit_table(
     threads: Threads = 1,
     epochs: Epochs = Section.training_epochs,
 ) -> None:
-    """Answer whom a classifier treats differently, how often and how badly: lines and a page."""
+    """Measure which groups a classifier treats differently, how often and how much, as lines and a page."""
     from biaslab.classifiers.encoding import read_table
     from biaslab.classifiers.schema import load_schema
     from biaslab.core.answers import check_answer, write_answer
@@ -95,23 +95,27 @@ def audit_table(
 
 @app.command("schema")
 def draft_schema(
-    data: Annotated[Path, typer.Argument(help="The table of samples (text), with a header.")],
-    label: Annotated[str, typer.Option(help="The column that a classifier predicts.")],
+    data: Annotated[Path, typer.Argument(help="Table of samples (text), with a header.")],
+    label: Annotated[str, typer.Option(help="Column that a classifier predicts.")],
     protected: Annotated[
         list[str] | None,
-        typer.Option(help="A protected attribute; may be repeated. By default those whose names say so."),
+        typer.Option(
+            help="Protected attribute; repeat the option for several. By default, columns with known names."
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where the schema goes (.yaml); by default beside the table."), To.FILE
+        Path | None,
+        typer.Option(help="Output file of the schema (.yaml); by default, next to the table."),
+        To.FILE,
     ] = None,
 ) -> None:
-    """Draft the schema of a table: types, bounds and values, for you to read over."""
+    """Draft the schema of a table: types, bounds and values, for you to review."""
     from biaslab.classifiers.drafting import draft
     from biaslab.core.files import write_text
 
     out = out or data.with_suffix(".yaml")
     if out.exists():
-        raise InputError(f"{out}: is there already; choose another --out")
+        raise InputError(f"{out}: the file exists; choose another --out")
     drafted = draft(data, label, protected or ())
     write_text(out, drafted.text)
     typer.echo(
@@ -120,35 +124,35 @@ def draft_schema(
         " counts as the good one."
     )
     for name, reason in drafted.left_out.items():
-        typer.echo(f"Left out: {name}, {reason}.")
+        typer.echo(f"Omitted: {name}, {reason}.")
     for note in drafted.notes:
         typer.echo(note)
-    typer.echo(f"The draft, to be read over: {out}")
+    typer.echo(f"Review the draft: {out}")
 
 
 @app.command("search")
 @grouped
 def search_table(
-    data: Annotated[Path, typer.Argument(help="The table of samples (text).")],
-    schema: Annotated[Path, typer.Option(help="What its columns mean (.yaml).")],
+    data: Annotated[Path, typer.Argument(help="Table of samples (text).")],
+    schema: Annotated[Path, typer.Option(help="Schema of the columns (.yaml).")],
     model: Annotated[
         str,
         typer.Option(
-            help="The classifier: a network (.npz); MODULE:NAME of a function that returns probabilities, a"
+            help="Classifier: a network (.npz); MODULE:NAME of a function that returns probabilities, a"
             " scikit-learn classifier or a torch module, here or installed; or train."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The folder for found.tsv and summary.tsv."), To.FOLDER],
+    out: Annotated[Path, typer.Option(help="Folder for found.tsv and summary.tsv."), To.FOLDER],
     protected: ProtectedSets = None,
     tester: Annotated[
-        str, typer.Option(help="adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
+        str, typer.Option(help="Search method: adf, eidig-5, eidig-inf, aequitas, symbolic or random.")
     ] = "adf",
     campaign: Campaign = CAMPAIGN,
     exact: Annotated[bool, typer.Option(EXACT_OPTION, help=EXACT_HELP)] = False,
     threads: Threads = 1,
     epochs: Epochs = Section.training_epochs,
 ) -> None:
-    """Search a classifier for discriminatory samples, and say how fair it is."""
+    """Search a classifier for discriminatory samples."""
     import pandas as pd
 
     from biaslab.classifiers.encoding import read_table
@@ -191,8 +195,10 @@ def search_table(
         n_changed = int((predict(classifier, table, own_rows) != labels).sum())
         if n_changed:
             caveats.append(
-                f"The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get another"
-                " answer than the file's own numbers do, so that finding nothing is no all-clear."
+                f"The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get"
+                " a different"
+                " label than with the file's own numbers, so an empty search does not show that the"
+                " classifier is fair."
             )
     if any(caveats):
         typer.echo(" ".join(filter(None, caveats)))
@@ -205,7 +211,7 @@ def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
     for number, names in enumerate(groups):
         schema.protect(names)
         if names in groups[:number]:
-            raise InputError(f"--protected {','.join(names)}: is there twice; give it once")
+            raise InputError(f"--protected {','.join(names)}: the set is repeated; give each set once")
     return groups
 
 

@@ -16,7 +16,7 @@ _RESOURCES = "workflow/resources/classifiers"
 class Classifier:
     """A classifier and its data."""
 
-    schema: Annotated[str, "file that says what the columns of the data mean (.yaml)"] = ""
+    schema: Annotated[str, "schema of the columns of the data (.yaml)"] = ""
     data: Annotated[str, "a table (.csv), or dataset:NAME for a registered one"] = ""
     network: Annotated[
         str, "the weights (.npz), dataset:NAME for registered ones, or train to train a network on the data"

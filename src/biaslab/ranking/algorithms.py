@@ -125,7 +125,7 @@ def algorithm_number(algorithm: str) -> int:
 def check_k(k: int) -> int:
     """Return the number of places, or raise `InputError` if it is not positive."""
     if k < 1:
-        raise InputError(f"k is {k}: there is nothing to rank; ask for the top 1 or more")
+        raise InputError(f"k is {k}: no place is ranked; set the top to 1 or more")
     return int(k)
 
 
@@ -137,20 +137,21 @@ def check_list(scores: np.ndarray, attributes: np.ndarray, m: int) -> tuple[np.n
         raise InputError("the list is empty: there are no candidates to rank")
     if scores.ndim != 1 or values.shape != scores.shape:
         raise InputError(
-            f"scores of shape {scores.shape} and attributes of shape {values.shape}; "
-            "give one of each for every candidate"
+            f"scores have shape {scores.shape} and attributes {values.shape}; "
+            "give one score and one attribute value for each candidate"
         )
     if not np.issubdtype(values.dtype, np.integer):
-        raise InputError(f"attributes are {values.dtype}; number the attribute values 0, 1, …")
+        raise InputError(f"attributes have the type {values.dtype}; number the attribute values 0, 1, …")
     invalid = np.flatnonzero(~np.isfinite(scores))
     if invalid.size:
         raise InputError(
-            f"candidate {invalid[0]}: the score is {scores[invalid[0]]}; give a number or drop the candidate"
+            f"candidate {invalid[0]}: the score is {scores[invalid[0]]}; give a number or remove the"
+            " candidate"
         )
     invalid = np.flatnonzero((values < 0) | (values >= m))
     if invalid.size:
         raise InputError(
             f"candidate {invalid[0]}: attribute value {values[invalid[0]]} has no desired share; "
-            f"the values with one are 0 to {m - 1}"
+            f"give one of the values 0 to {m - 1}"
         )
     return scores, np.ascontiguousarray(values, dtype=np.int64)

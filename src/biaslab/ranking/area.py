@@ -28,7 +28,7 @@ def check(given: Given) -> Iterator[str]:
     """Yield contradictions between values of the configuration."""
     ranking = given.config["ranking"]
     if ranking["top"] > ranking["candidates"]:
-        limits = f"{ranking['top']} is more than candidates, {ranking['candidates']}"
+        limits = f"{ranking['top']} exceeds ranking.candidates, {ranking['candidates']}"
         yield f"ranking.top: {limits}, so that a value could run out of candidates; lower it"
 
 

@@ -81,7 +81,10 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
     """
     check_k(k)
     if registry.algorithm(algorithm).needs_protected:
-        raise InputError(f"{algorithm}: serves one value alone; see biaslab ranking rerank, or name another")
+        raise InputError(
+            f"{algorithm}: this algorithm protects a single value; use biaslab ranking rerank, or"
+            " choose another"
+        )
     target = choose(desired, source)
     names = RANKINGS if source.columns.score is not None else RANKINGS[:1]
     lists = source.lists
@@ -288,7 +291,7 @@ def _check(
     """Refuse input that cannot show a difference and would therefore look fair."""
     attribute = " x ".join(source.columns.attributes)
     if n_candidates < 2:
-        raise InputError(f"{source.path}: one candidate; a ranking to audit has two or more")
+        raise InputError(f"{source.path}: the file has one candidate; give two or more")
     names = counts["value"].unique()
     if len(names) < 2:
         description = f"one value, '{names[0]}'" if len(names) else "no known value"
@@ -298,8 +301,9 @@ def _check(
         )
     if n_places == n_candidates:
         raise InputError(
-            f"{source.path}: everybody is in the top ({n_places:.0f} places, {n_candidates:.0f} candidates),"
-            " so that no selection can differ; ask for a smaller --top"
+            f"{source.path}: the top includes all candidates ({n_places:.0f} places,"
+            f" {n_candidates:.0f} candidates),"
+            " so selection rates cannot differ; set a smaller --top"
         )
     if reference is not None and reference not in names:
         near = suggest(reference, sorted(names))

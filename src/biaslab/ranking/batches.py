@@ -46,7 +46,7 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
 def _check_batch(scores: np.ndarray, desired: np.ndarray) -> None:
     if scores.ndim != 3 or desired.shape != scores.shape[:2] or not scores.size:
         raise InputError(
-            f"scores of shape {scores.shape} and shares of shape {desired.shape}; "
+            f"scores have shape {scores.shape} and shares {desired.shape}; "
             "give (lists, values, candidates) and (lists, values)"
         )
     if not (np.isfinite(scores).all() and (scores[:, :, 1:] <= scores[:, :, :-1]).all()):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from biaslab.ranking.lists import Columns
 
 app = typer.Typer(
-    help="Rankings that follow a desired distribution of attribute values.", no_args_is_help=True
+    help="Audit and re-rank lists against a desired distribution of attribute values.", no_args_is_help=True
 )
 
 
@@ -24,22 +24,21 @@ class ColumnNames:
 
     attribute: Annotated[
         list[str],
-        typer.Option(
-            help="Column of the attribute; several are crossed, their values joined: female|senior."
-        ),
+        typer.Option(help="Column of the attribute; values of several attributes are joined: female|senior."),
     ]
     query: Annotated[
         str | None,
-        typer.Option(help="Column that names the list of each candidate; without it the file is one list."),
+        typer.Option(help="Column with the list of each candidate; by default, the file is one list."),
     ] = None
     qualified: Annotated[
-        str | None, typer.Option(help="Column that tells who is qualified: 1, true, yes or 0, false, no.")
+        str | None,
+        typer.Option(help="Column with the qualification of candidates: 1, true, yes or 0, false, no."),
     ] = None
     unknown: Annotated[
         list[str] | None,
         typer.Option(
-            help="What the attribute says where it is unknown ('' for empty fields; repeat the option for"
-            " several): such candidates keep the place that they have, and no share counts them."
+            help="Marker of an unknown attribute value ('' for empty fields; repeat the option for"
+            " several markers). Such candidates keep their places, and shares exclude them."
         ),
     ] = None
     exact: Annotated[bool, typer.Option(EXACT_OPTION, help=EXACT_HELP)] = False
@@ -48,14 +47,15 @@ class ColumnNames:
 Candidates = Annotated[
     Path,
     typer.Argument(
-        help="Table with a header and one candidate a line (.csv, .tsv, .parquet); lists side by side."
+        help="Table with a header and one candidate per line (.csv, .tsv, .parquet), grouped by list."
     ),
 ]
 Desired = Annotated[
     str,
     typer.Option(
-        help="uniform over the values of a list, observed (shares among its candidates),"
-        " equal-opportunity (among its qualified ones), demographic-parity (among all candidates of"
+        help="Desired distribution: uniform over the values of a list, observed (shares among its"
+        " candidates),"
+        " equal-opportunity (among its qualified candidates), demographic-parity (among all candidates of"
         " the file), or a file: a .csv or .tsv table with the columns value and share, or .yaml lines"
         " 'value: share'; the shares (numbers or fractions) sum to 1 within 1e-6.",
     ),
@@ -67,34 +67,36 @@ Desired = Annotated[
 def audit(
     candidates: Candidates,
     columns: ColumnNames,
-    top: Annotated[int, typer.Option(help="Places of each list that count; shorter lists count whole.")],
+    top: Annotated[
+        int, typer.Option(help="Places of each list that count as its top; shorter lists count entirely.")
+    ],
     score: Annotated[
         str | None,
         typer.Option(
-            help="Column of the score, higher is better; needed to re-rank, and to know what it costs."
+            help="Column of the score, higher is better; required for re-ranking and its cost in NDCG."
         ),
     ] = None,
     rank: Annotated[
         str | None,
         typer.Option(
-            help="Column of the place, lower is better; without it the order is by score, else the file's."
+            help="Column of the place, lower is better; by default, order by score, or else as in the file."
         ),
     ] = None,
     desired: Desired = "observed",
     algorithm: Annotated[
-        str, typer.Option(help="What to re-rank by; as for rerank, but FA*IR.")
+        str, typer.Option(help="Re-ranking algorithm: as for rerank, except fa_ir.")
     ] = "det_const_sort",
     reference: Annotated[
         str | None,
         typer.Option(
             metavar="GROUP",
-            help="Value that the others are compared with, chosen before you look at the rates; without it,"
+            help="Reference value for all others, chosen before you look at the rates; by default,"
             " the value with the highest selection rate.",
         ),
     ] = None,
     out: AnswerOut = Path("ranking-audit"),
 ) -> None:
-    """Answer whether each group is shown as it should be, before and after re-ranking: lines and a page."""
+    """Audit the places of each group in rankings before and after re-ranking, as lines and a page."""
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.ranking.auditing import audit_file
     from biaslab.ranking.lists import ListFile
@@ -113,24 +115,30 @@ def rerank(
     columns: ColumnNames,
     score: Annotated[str, typer.Option(help="Column of the score; higher is better.")],
     desired: Desired,
-    top: Annotated[int, typer.Option(help="Places of each list to fill; shorter lists are ranked whole.")],
+    top: Annotated[int, typer.Option(help="Places of each list to fill; shorter lists are ranked entirely.")],
     out: Annotated[
         Path,
         typer.Option(
-            help="Where the re-ranked top goes (.csv, .tsv, .parquet), with the columns rank and old_rank."
+            help="Output file of the re-ranked top (.csv, .tsv, .parquet), with the columns rank and"
+            " old_rank."
         ),
         To.FILE,
     ],
     algorithm: Annotated[
         str,
-        typer.Option(help="det_greedy, det_cons, det_relaxed, det_const_sort, fa_ir or score_only."),
+        typer.Option(
+            help="Re-ranking algorithm: det_greedy, det_cons, det_relaxed, det_const_sort, fa_ir or"
+            " score_only."
+        ),
     ] = "det_const_sort",
     protected: Annotated[
-        str | None, typer.Option(help="fa_ir: the value that gets a minimum of places.")
+        str | None, typer.Option(help="fa_ir: the value with a minimum number of places.")
     ] = None,
-    alpha: Annotated[float, typer.Option(help="fa_ir: significance of a ranking with too few.")] = 0.1,
+    alpha: Annotated[
+        float, typer.Option(help="fa_ir: significance level of the test for too few places.")
+    ] = 0.1,
 ) -> None:
-    """Re-rank your own lists; audit measures them before and after."""
+    """Re-rank your own lists."""
     from biaslab.ranking.lists import ListFile
     from biaslab.ranking.pools import Settings
     from biaslab.ranking.reranking import describe_exhausted, rerank_file

@@ -50,7 +50,7 @@ def choose(desired: str, source: ListFile) -> str | Shares:
         return {name: count / sum(counts) for name, count in zip(lists.names, counts, strict=True)}
     if desired == EQUAL_OPPORTUNITY and source.columns.qualified is None:
         raise InputError(
-            f"{EQUAL_OPPORTUNITY}: needs the column that tells who is qualified; name it (--qualified)"
+            f"{EQUAL_OPPORTUNITY}: the column of qualifications is missing; name it with --qualified"
         )
     if desired in KINDS:
         return desired
@@ -74,7 +74,7 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
     shares: dict[str, float] = {}
     for where, value, text in entries:
         if value in shares:
-            raise InputError(f"{where}: the value '{value}' is there twice; keep one")
+            raise InputError(f"{where}: the value '{value}' is repeated; keep one line")
         shares[value] = _share(where, value, text)
     total = sum(shares.values())
     if abs(total - 1) > SUM_TOLERANCE:
@@ -133,7 +133,7 @@ def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
         if name not in indices:
             row = int((lists.values == number).argmax())
             raise InputError(
-                f"{source.where(row)}: the value '{name}' has no desired share (there are shares of"
+                f"{source.where(row)}: the value '{name}' has no desired share (values with a share:"
                 f" {', '.join(names)}); add one, which may be 0{suggest(name, names)}"
             )
     return np.array([indices[name] for name in lists.names], dtype=np.int64)
@@ -142,7 +142,7 @@ def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
 def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
     for value in (shares := read_yaml(path)):
         if not isinstance(value, str | int):
-            raise InputError(f"{path}: the value {value} is no text; write it in quotes")
+            raise InputError(f"{path}: the value {value} is not text; write it in quotes")
         if isinstance(value, bool):
             raise InputError(f"{path}: the value {value} is yes or no in YAML; write it in quotes")
     return [(str(path), str(value), str(share)) for value, share in shares.items()]
@@ -159,14 +159,14 @@ def _read_table(path: Path) -> list[tuple[str, str, str]]:
             skip_blank_lines=False,
         )
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file of desired shares; check the path") from error
+        raise InputError(f"{path}: the file of desired shares does not exist; check the path") from error
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path}: not a table of shares ({str(error).splitlines()[0]}); repair it"
         ) from error
     for column in ("value", "share"):
         if column not in table:
-            raise InputError(f"{path}: there is no column '{column}'; write the columns value and share")
+            raise InputError(f"{path}: the column '{column}' is missing; write the columns value and share")
     lines = table[["value", "share"]].itertuples()
     return [(f"{path}:{line + 2}", value, share) for line, value, share in lines if value or share]
 

@@ -38,7 +38,7 @@ RANK, OLD_RANK = "rank", "old_rank"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = ".parquet"
 _WRITTEN_ROWS = 2**16  # per batch, to bound the length of text buffers
-_OPEN_QUOTE = 'a quote is left open; close it, or write "" for a quote inside a field'
+_OPEN_QUOTE = 'a quote is not closed; close it, or write "" for a quote inside a field'
 _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -97,7 +97,7 @@ class ListFile:
         with self._readable():
             table = self._read_table()
         if not len(table):
-            raise InputError(f"{self.path}: has no candidates; write one a line below the header")
+            raise InputError(f"{self.path}: the file has no candidates; write one per line below the header")
         offsets, queries = self._split(table)
         values, names = self._values(table)
         return Lists(
@@ -130,21 +130,21 @@ class ListFile:
         try:
             yield
         except FileNotFoundError as error:
-            raise InputError(f"{self.path}: no such file; check the path") from error
+            raise InputError(f"{self.path}: the file does not exist; check the path") from error
         except pa.ArrowException as error:
             raise InputError(self._explain(str(error))) from error
         except OSError as error:
             reason = error.strerror or str(error).splitlines()[0]
-            raise InputError(f"{self.path}: cannot be read ({reason}); check the file") from error
+            raise InputError(f"{self.path}: the file cannot be read ({reason}); check the file") from error
 
     def _explain(self, message: str) -> str:
         summary = message.splitlines()[0]
         if summary == "Empty CSV file":
-            return f"{self.path}: the file is empty; write a header and one candidate a line"
+            return f"{self.path}: the file is empty; write a header and one candidate per line"
         if "straddling" in summary:
             return (
-                f"{self.path}: a line is longer than {BLOCK_BYTES} bytes; leave out long texts, or"
-                " close the quote that is left open"
+                f"{self.path}: a line is longer than {BLOCK_BYTES} bytes; remove long texts, or"
+                " close the open quote"
             )
         _, has_row, rest = summary.partition("Row #")
         number, _, reason = rest.partition(": ")
@@ -152,7 +152,7 @@ class ListFile:
             return f"{self.where(int(number) - 2)}: {_OPEN_QUOTE}"
         if has_row and number.isdigit():
             return f"{self.where(int(number) - 2)}: {reason}; repair this line"
-        return f"{self.path}: not a readable table ({summary}); check the file"
+        return f"{self.path}: the file is not a readable table ({summary}); check the file"
 
     def _read_schema(self) -> pa.Schema:
         if self._delimiter is None:
@@ -164,17 +164,17 @@ class ListFile:
         names = self.schema.names
         twice = next((n for n in names if names.count(n) > 1), None)
         if twice is not None:
-            raise InputError(f"{self.path}: the column '{twice}' is there twice; rename one")
+            raise InputError(f"{self.path}: the column '{twice}' is repeated; rename one")
         for column in self.columns.all:
             if column not in names:
                 near = separator_hint(names, self._delimiter or "") or suggest(column, names)
                 raise InputError(
-                    f"{self.path}: there is no column '{column}' (it has {', '.join(names)}){near}"
+                    f"{self.path}: the column '{column}' is missing (columns: {', '.join(names)}){near}"
                 )
         if self.columns.rank is not None and self.columns.rank == self.columns.score:
             raise InputError(
                 f"{self.path}: '{self.columns.rank}' is named as the place and as the score; the best place"
-                " is the lowest, the best score the highest"
+                " is the lowest and the best score is the highest; name two columns"
             )
         if len(set(self.columns.attributes)) < len(self.columns.attributes):
             raise InputError(f"{self.path}: an attribute is named twice; name each once")
@@ -221,7 +221,7 @@ class ListFile:
         for start, query in zip(starts.tolist(), queries, strict=True):
             if query in seen:
                 raise InputError(
-                    f"{self.where(start)}: the list '{query}' goes on after another one began;"
+                    f"{self.where(start)}: the list '{query}' continues after another list began;"
                     f" sort the file by '{column}'"
                 )
             seen.add(query)
@@ -240,7 +240,7 @@ class ListFile:
             row = next(i for i, text in enumerate(scores.to_pylist()) if not _is_number(text))
         except pa.ArrowNotImplementedError as error:
             raise InputError(
-                f"{self.path}: the column '{column}' holds no numbers ({scores.type})"
+                f"{self.path}: the column '{column}' has no numbers ({scores.type}); name a numeric column"
             ) from error
         else:
             usable = np.abs(numbers) <= MAX_NUMBER
@@ -331,7 +331,9 @@ def check_output(path: str | os.PathLike, source: ListFile) -> None:
     """Refuse an output file that cannot store the re-ranked lists of `source`."""
     conflict = next((name for name in (RANK, OLD_RANK) if name in source.schema.names), None)
     if conflict is not None:
-        raise InputError(f"{source.path}: the column '{conflict}' would be written twice; rename it")
+        raise InputError(
+            f"{source.path}: the column '{conflict}' would appear twice in the output; rename it"
+        )
     for field in _output_schema(source) if check_suffix(path) in _DELIMITERS else ():
         try:
             pa.array([], field.type).cast(pa.string())
@@ -371,7 +373,7 @@ def check_suffix(path: str | os.PathLike) -> str:
     """Return the suffix of a file; refuse an unknown format."""
     suffix = Path(path).suffix.lower()
     if suffix not in (*_DELIMITERS, _PARQUET):
-        raise InputError(f"{path}: unknown kind of file; name a .csv, .tsv or .parquet file")
+        raise InputError(f"{path}: unknown file type; name a .csv, .tsv or .parquet file")
     return suffix
 
 

@@ -163,7 +163,7 @@ def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:
     ranked, ideal = np.asarray(ranked, np.float64), -np.sort(-np.asarray(scores, np.float64))
     n = min(check_k(k), ranked.size, ideal.size)
     if not n:
-        raise InputError("the ranking is empty: there is nothing to measure")
+        raise InputError("the ranking is empty; give one candidate or more")
     gain, best = (_kernels.discounted_gain(x[:n], discount_table(n)) for x in (ranked, ideal))
     return float(_kernels.relative_gain(gain, best))
 
@@ -200,7 +200,7 @@ def measure(
     order = np.asarray(order)[: check_k(k)]
     values, n = attributes[order], order.size
     if not n:
-        raise InputError("the ranking is empty: there is nothing to measure")
+        raise InputError("the ranking is empty; give one candidate or more")
     logs, discounts = log_table(n), discount_table(n)
     by_score = rerank(scores, attributes, desired, n, "score_only")
     ideal = _kernels.discounted_gain(scores[by_score], discounts)

@@ -75,8 +75,8 @@ def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
     if broken.any():
         row = int(broken.argmax())
         raise InputError(
-            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is no"
-            " place, which is a whole number, 1 for the best; for scores sort the file by them, and name them"
+            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is not a"
+            " place; write whole numbers, 1 for the best, or sort the file by the scores and name them"
             " with --score"
         )
     order = np.lexsort((lists.ranks, pools.lists))
@@ -84,8 +84,8 @@ def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
     if is_duplicate.any():
         row = int(order[int(is_duplicate.argmax()) + 1])
         raise InputError(
-            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is there"
-            " twice in a list; give each candidate a place of its own"
+            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is"
+            " repeated in a list; give each candidate its own place"
         )
     return order
 

@@ -37,13 +37,13 @@ def rerank_file(
     check_k(k)
     check_output(out, source)
     if registry.algorithm(algorithm).needs_protected and settings.protected is None:
-        raise InputError(f"{algorithm}: needs the protected value; name it (--protected)")
+        raise InputError(f"{algorithm}: the protected value is missing; name it with --protected")
     target, lists = choose(desired, source), source.lists
     pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
     if settings.protected not in (None, *pools.groups.names):
         known = ", ".join(pools.groups.names)
         raise InputError(
-            f"{source.path}: no candidate has the protected value '{settings.protected}' (there is {known})"
+            f"{source.path}: no candidate has the protected value '{settings.protected}' (values: {known})"
         )
     after, n_exhausted = registry.rerank(algorithm, pools, k)
     old = np.empty(len(pools.by_score), np.int64)

@@ -14,11 +14,11 @@ class Section:
 
     attribute_values: Annotated[
         tuple[Annotated[int, "a number of values, 2 to 100", Field(ge=2, le=100)], ...],
-        "list of how many values the protected attribute has, one experiment for each",
+        "list of the numbers of values of the protected attribute, one experiment for each",
         Field(is_filled=True, is_unique=True),
     ] = tuple(range(2, 11))
     distributions: Annotated[
-        _Several, "desired distributions drawn for each number of values; one ranked list is made for each"
+        _Several, "desired distributions drawn for each number of values, with one ranked list each"
     ] = 100_000
     compared_lists: Annotated[
         _Several,

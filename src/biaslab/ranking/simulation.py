@@ -57,7 +57,7 @@ def check_top(top: int, candidates: int) -> None:
     """Refuse rankings that are longer than the number of candidates of a value."""
     if top > candidates:
         raise InputError(
-            f"the top {top} of {candidates} candidates a value: a value could run out of them; lower the top"
+            f"the top is {top}, but each value has {candidates} candidates and could run out; lower the top"
         )
 
 

@@ -79,7 +79,7 @@ def test_claims_then_summary_then_page_then_manifest(results):
     assert table["verdict"].tolist() == ["reproduced", "not_attempted"]
     assert table["reason"].iloc[1] == "setup nyt not run: no licence"
     measure(results, lacking={"origins/small": {"step x failed": ["origins/small/a.tsv"]}})
-    reason = "this run does without origins/small/a.tsv: step x failed"
+    reason = "this run lacks origins/small/a.tsv: step x failed"
     assert read_tsv(audit / "claims.tsv")["reason"].iloc[0] == reason
     said = measure(results, "Doe 2020\tTable 1\tcell\t3\t1\tillegible\n", "Doe 2020\tOn x\ttext\t\t\n")
     line = next(line.split() for line in said[0].splitlines() if " cells " in line)
@@ -118,7 +118,7 @@ def test_compare_tells_by_its_exit_code(biaslab, results, tmp_path):
 def test_bad_input_is_refused_in_one_line_and_nothing_is_written(results):
     registry = results.parent / "origins.tsv"
     registry.write_text(registry.read_text().replace("mean(x)", "mean(z)"))
-    with pytest.raises(InputError, match="claim 't1': there is no column 'z'") as error:
+    with pytest.raises(InputError, match="claim 't1': the column 'z' is missing") as error:
         measure(results)
     assert "\n" not in str(error.value)
     assert not (results / "audit").exists()

@@ -59,7 +59,7 @@ def test_a_claim_on_what_a_failed_step_cost_is_not_attempted_with_the_reason_and
     assert table["setup"].tolist() == ["small", "big", "small+big", "big"]
     assert [verdict == "not_attempted" for verdict in table["verdict"]] == [True, False, True, False]
     assert set(table["reason"][table["verdict"] == "not_attempted"]) == {
-        "this run does without origins/small/a.tsv: step train failed: no memory"
+        "this run lacks origins/small/a.tsv: step train failed: no memory"
     }
 
 
@@ -69,7 +69,7 @@ def test_where_nothing_is_left_every_row_says_what_failed(results):
     table = measure_claims(claims, results, setups, {"nyt": "licensed"}, (), lost("small", "big"))
     assert set(table["verdict"]) == {"not_attempted"}
     assert table["setup"].tolist() == ["nyt", "any"]
-    without = "this run does without origins/small/a.tsv: step train failed: no memory"
+    without = "this run lacks origins/small/a.tsv: step train failed: no memory"
     assert table["reason"].tolist() == [f"setup nyt not run: licensed; {without}", without]
 
 
@@ -227,7 +227,7 @@ def test_files_are_put_together_and_only_those_with_rows_are_the_source(results)
         ({"file": WORDS_FILE, "measure": "mean(2 * hits)"}, rf"line 5: {NOT_A_NUMBER}"),
         ({"file": "origins/{setup}/a.json", "measure": "count(hits > 7)"}, rf"row 2: {NOT_A_NUMBER}"),
         ({"file": "a**b.tsv"}, r"'a\*\*b\.tsv' is no pattern of files"),
-        ({"measure": "mean(z)"}, r"claims\.tsv, line 2, claim 't1-mean': there is no column 'z'"),
+        ({"measure": "mean(z)"}, r"claims\.tsv, line 2, claim 't1-mean': the column 'z' is missing"),
         ({"measure": "mean(x"}, r"claim 't1-mean': 'mean\(x' is no formula"),
         ({"measure": "x"}, r"gives no single number"),
         ({"select": "x + 1"}, r"the selection is no condition"),

@@ -94,13 +94,13 @@ def test_a_change_after_the_freeze_shows(registry, results):
     frozen = freeze_registry(registry, SCHEMA)
     assert measured(registry, results)[1][1:] == []
     assert frozen.sha256 in page(results)
-    assert "Nothing of it has changed since." in page(results)
+    assert "These columns have not changed since." in page(results)
     change(registry, "0.9\tbinomial", "1.5\tbinomial")
     assert measured(registry, results)[1][1:] == [
         f"changed since {frozen.date}: table1-ours: tolerance was 0.9, is 1.5"
     ]
     assert "table1-ours: tolerance was 0.9, is 1.5" in page(results)
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match=" exists; "):
         freeze_registry(registry, SCHEMA)
 
 
@@ -145,7 +145,7 @@ def test_a_codecheck_has_the_files_behind_the_claims(registry, results, tmp_path
         ("run.json", "{", "not readable as JSON"),
         ("run.json", '{"a": 1, "a": 2}', "is there twice"),
         ("run.json", "[1, 2]", "the JSON is neither an object nor a list of objects"),
-        ("run.json", '{"training": 3}', "there is no column 'training_epochs'"),
+        ("run.json", '{"training": 3}', "the column 'training_epochs' is missing"),
         ("run.json", '{"training": {"epochs": "ten"}}', "line 3, claim 'setting-epochs'"),
         ("run.json", b"\xff", "not UTF-8 text"),
         ("scores.tsv", "method\n\0", "binary"),
@@ -161,13 +161,13 @@ def test_results_that_cannot_be_read_are_told_in_one_line(registry, results, nam
 
 
 def test_names_and_folders_that_cannot_be_are_told(registry, results, tmp_path):
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match=" exists; "):
         start_registry(registry, SCHEMA, EXAMPLES)
     with pytest.raises(InputError, match="is no name"):
         start_registry(tmp_path / "Doe 2020", SCHEMA, EXAMPLES)
     with pytest.raises(InputError, match="is no name"):
         measured(registry, results, "/etc")
-    with pytest.raises(InputError, match="no folder; name the results"):
+    with pytest.raises(InputError, match="the folder does not exist; name the results"):
         measured(registry, tmp_path / "lost")
-    with pytest.raises(InputError, match="no folder; biaslab audit init"):
+    with pytest.raises(InputError, match="the folder does not exist; create it with biaslab audit init"):
         read_registry(tmp_path / "lost", SCHEMA)

@@ -206,7 +206,7 @@ def test_weak_rows_say_why():
         ([("Doe", "Table 1", "cell", "some", 0, "")], r"column 'printed': 'some' is no number of things"),
         ([("Doe", "Table 1", "cell", 1, -1, "")], r"column 'absent': '-1' is no number of things"),
         ([("Doe", "Table 1", "cell", 1, 2, "why")], r"2 absent of 1 printed"),
-        ([("Doe", "Table 1", "cell", 1, 1, "")], r"column 'reason': empty; say why 1 have no row"),
+        ([("Doe", "Table 1", "cell", 1, 1, "")], r"column 'reason': empty; state why 1 have no row"),
         ([("Doe", "Table 1", "cell", 1, 0, "")] * 2, r"line 3: Doe, Table 1, cell has a row already"),
     ],
 )

@@ -126,7 +126,7 @@ def test_decimal_commas_are_named(tmp_path):
 def test_the_command_never_overwrites(tmp_path, monkeypatch, capsys):
     path = table(tmp_path, ["a", "sex", "y"], [[i, "fm"[i % 2], i // 2 % 2] for i in range(12)])
     monkeypatch.setattr(sys, "argv", ["biaslab", "fairness-testing", "schema", str(path), "--label", "y"])
-    for code, said in ((0, "The draft, to be read over"), (2, "is there already; choose another --out")):
+    for code, said in ((0, "Review the draft"), (2, "the file exists; choose another --out")):
         with pytest.raises(SystemExit) as ended:
             main()
         output = capsys.readouterr()

@@ -80,8 +80,8 @@ def test_a_planted_bias_stands_out_and_none_does_not(both):
     assert plain.share_below < 0.9
     assert biased.after.values["direct_bias_neutral"] == pytest.approx(0, abs=1e-6)
     lines = " ".join(answer([biased, plain], "hard").lines)
-    assert "so that this one stands out" in lines
-    assert "does not stand out, which is no proof that it is harmless" in lines
+    assert "so the bias direction stands out" in lines
+    assert "does not stand out; this result does not prove that the embedding is harmless" in lines
 
 
 def test_words_with_zero_vectors_are_named_and_change_no_other_number(files):
@@ -141,7 +141,7 @@ def test_corrected_p_values_are_of_all_embeddings(both):
 def test_too_few_occupations_are_refused(files):
     few = {"name": "few", "title": "t", "source": "s", "words": [*JOBS[:3], "lost"]}
     files[2].write_text(yaml.safe_dump(few))
-    with pytest.raises(InputError, match=r"biased\.txt: has 3 of the neutral occupations"):
+    with pytest.raises(InputError, match=r"biased\.txt: the embedding has 3 of the neutral occupations"):
         audited(files, "biased")
 
 
@@ -196,7 +196,7 @@ def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, mo
 
     both, weats = ["biased.txt", "plain.txt"], ["--weat", "w.yaml", "--weat", "same.yaml"]
     said = run(0, *both, *weats).out
-    assert "Rank 1: plain.txt, in the mean of 2 tests 1.00 of 2" in said
+    assert "Rank 1: plain.txt, mean rank over 2 tests 1.00 of 2" in said
     page = pages.Page(Path("debiasing-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("debiasing-audit.json").read_text())
@@ -205,5 +205,8 @@ def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, mo
     assert {row["weat"] for row in numbers["ranks"]["values"]} == {"jobs", "jobs_same"}
     run(0, *both, "--weat", "same.yaml")
     assert "could be measured" not in Path("debiasing-audit.html").read_text()
-    assert "plain.txt: is there twice; give each embedding once" in run(2, "plain.txt", "plain.txt").err
+    assert (
+        "plain.txt: the embedding is repeated; give each embedding once"
+        in run(2, "plain.txt", "plain.txt").err
+    )
     assert "jobs: two tests have this name" in run(2, *both, "--weat", "w.yaml", "--weat", "w.yaml").err

@@ -99,7 +99,7 @@ def test_words_in_another_case_are_found_and_named(embedding, options, tmp_path)
     forms = {"nurse": "Nurse", "pilot": "PILOT", "she": "SHE"}
     write_embedding(tmp_path / "case.txt", [forms.get(word, word) for word in WORDS], vectors(), "word2vec")
     said = applied(tmp_path / "case.txt", *options, "--out", tmp_path / "other.txt")
-    assert "3 in another case of letters alone (she as SHE, nurse as Nurse, pilot as PILOT)" in said
+    assert "3 in another letter case only (she as SHE, nurse as Nurse, pilot as PILOT)" in said
     assert "another case" not in applied(embedding, *options, "--out", tmp_path / "same.txt")
     same, other = (read_unit_embedding(tmp_path / f"{name}.txt").vectors for name in ("same", "other"))
     np.testing.assert_array_equal(same, other)
@@ -111,7 +111,7 @@ def test_words_that_hold_blanks_are_left_out_of_what_is_written(embedding, optio
     (tmp_path / "public.txt").write_text("\n".join(lines) + "\n")
     said = applied(tmp_path / "public.txt", *options, "--out", tmp_path / "hard.txt", "--unit-length")
     assert "the word of 1 row contains blanks ('at name@example.org')" in said
-    assert "hard.txt: lacks the words that hold blanks (1): other tools cannot read them" in said
+    assert "hard.txt: words with blanks are omitted (1), because other tools cannot read them" in said
     keyed = KeyedVectors.load_word2vec_format(str(tmp_path / "hard.txt"))
     assert keyed.index_to_key == WORDS
     np.testing.assert_allclose(np.linalg.norm(keyed.vectors, axis=1), 1, rtol=1e-6)

@@ -75,7 +75,7 @@ def test_words_are_sorted_by_their_cosine_with_the_direction():
 @pytest.mark.parametrize(
     ("function", "arguments", "message"),
     [
-        (direct_bias, (np.empty((0, 3)), np.eye(3)[:1]), "direct bias of no words"),
+        (direct_bias, (np.empty((0, 3)), np.eye(3)[:1]), "direct bias is given no words"),
         (direct_bias, (np.eye(3), np.eye(3)[:1], -1), "give 0 or more"),
         (project_words, (np.eye(3), list("abc"), [0], np.zeros(3)), "direction to project on is zero"),
     ],

@@ -170,7 +170,7 @@ def test_a_large_penalty_approaches_hard_neutralization():
     [
         (lambda grams: solve_path(grams, [1.0, -0.1]), "give a finite number of at least 0"),
         (lambda grams: solve_path(grams, [np.nan]), "give a finite number of at least 0"),
-        (lambda _: gram_matrices(*embedding(0)[:2], []), "without a neutral word"),
+        (lambda _: gram_matrices(*embedding(0)[:2], []), "given no neutral word"),
         (lambda _: soft_debias(np.eye(2), np.diag([1.0, 0.0])), "nothing of the word in row 1"),
     ],
 )

@@ -200,7 +200,7 @@ def write_labels(folder, labels):
         (["complaint", "fine"], None, "mean", "complaint and fine; none is 'mean': name the positive one"),
         (["a", "b", "c"], None, None, r"id2label of config\.json names a, b, c; a classifier of two labels"),
         ([], {"removed": ["baker"]}, None, "with words removed from all texts"),
-        ([], [], None, "does not say which word pieces"),
+        ([], [], None, "does not list the word pieces"),
     ],
 )
 def test_a_bert_of_other_labels_or_words_is_refused(bert_copy, labels, training, positive, message):

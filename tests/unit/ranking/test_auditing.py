@@ -114,7 +114,7 @@ def test_measures_are_equal_to_those_of_other_packages(tmp_path):
     [
         ({"sex": "f"}, 3, "sex has one value, 'f'; where all are alike"),
         ({"sex": "?"}, 3, "sex has no known value"),
-        ({}, 7, "everybody is in the top .* ask for a smaller --top"),
+        ({}, 7, "the top includes all candidates .* set a smaller --top"),
     ],
 )
 def test_a_false_all_clear_is_refused(tmp_path, changes, k, problem):

@@ -95,8 +95,8 @@ BAD = {
     r"p\.csv: the shares sum to 0.9, not to 1 \(within 1e-06\)": "value,share\nf,0.5\nm,0.4\n",
     r"p\.csv:3: the share 'half' of 'm' is not a number from 0 to 1": "value,share\nf,0.5\nm,half\n",
     r"p\.csv:3: the share '1/0' of 'm'": "value,share\nf,1\nm,1/0\n",
-    r"p\.csv:4: the value 'f' is there twice": "value,share\nf,0.5\nm,0.4\nf,0.1\n",
-    r"p\.csv: there is no column 'share'": "value,shares\nf,1\n",
+    r"p\.csv:4: the value 'f' is repeated": "value,share\nf,0.5\nm,0.4\nf,0.1\n",
+    r"p\.csv: the column 'share' is missing": "value,shares\nf,1\n",
     r"p\.csv: not a table of shares": "",
     "yaml: the value True is yes or no in YAML; write it in quotes": "yes: 0.5\nm: 0.5\n",
     r"yaml: the share '\[1\]' of 'f' is not a number": "f: [1]\n",
@@ -113,7 +113,7 @@ def test_bad_file_is_one_line(tmp_path, message):
 def test_other_bad_distributions(tmp_path, source):
     with pytest.raises(InputError, match=r"unknown desired distribution 'unifrm' .*did you mean 'uniform'"):
         choose("unifrm", source)
-    with pytest.raises(InputError, match=r"none\.tsv: no such file of desired shares"):
+    with pytest.raises(InputError, match=r"none\.tsv: the file of desired shares does not exist"):
         choose(str(tmp_path / "none.tsv"), source)
     (tmp_path / "p.csv").write_text("value,share\nf,0.5\nmm,0.5\n")
     message = (
@@ -122,7 +122,7 @@ def test_other_bad_distributions(tmp_path, source):
     with pytest.raises(InputError, match=message):
         shares(source, str(tmp_path / "p.csv"))
     without = ListFile(source.path, Columns("score", ("sex",), "query"))
-    with pytest.raises(InputError, match="equal-opportunity: needs the column that tells who is qualified"):
+    with pytest.raises(InputError, match="equal-opportunity: the column of qualifications is missing"):
         choose("equal-opportunity", without)
     TABLE.assign(fit=[1, 1, 1, 1, 0, 0, 0]).to_csv(source.path, index=False)
     with pytest.raises(InputError, match=r"c\.csv:6: no candidate of the list that begins here is qualified"):

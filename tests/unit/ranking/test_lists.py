@@ -122,7 +122,9 @@ BAD_ROWS = {
     r"c\.csv:7: the sex is missing": changed(5, 2, ""),
     r"c\.csv:3: the query is missing": changed(1, 0, ""),
     r"c\.csv:3: the fit 'maybe' is neither yes nor no": changed(1, 4, "maybe"),
-    r"c\.csv:7: the list 'a' goes on after another one began; sort the file by 'query'": changed(5, 0, "a"),
+    r"c\.csv:7: the list 'a' continues after another list began; sort the file by 'query'": changed(
+        5, 0, "a"
+    ),
     r"c\.csv:6: the sex 'm\|f' contains '\|'": changed(4, 2, "m|f"),
     r"c\.csv:4: Expected 5 columns, got 2": [*ROWS[:2], ("a", "2"), *ROWS[3:]],
 }
@@ -148,13 +150,13 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatc
     rows = "".join(f"{i},f,note\n" for i in range(20))
     path = tmp_path / "c.csv"
     path.write_text(f"score,sex,note\n1,f,\n\n{line}\n{rows}")
-    problem = r'c\.csv:4: a quote is left open; close it, or write "" for a quote'
+    problem = r'c\.csv:4: a quote is not closed; close it, or write "" for a quote'
     with pytest.raises(InputError, match=problem) as error:
         read(path, Columns("score", ("sex",)))
     assert "\n" not in str(error.value)
     with monkeypatch.context() as patch:
         patch.setattr("biaslab.ranking.lists.BLOCK_BYTES", 64)
-        with pytest.raises(InputError, match=r"longer than 64 bytes; .* or close the quote"):
+        with pytest.raises(InputError, match=r"longer than 64 bytes; .* or close the open quote"):
             read(path, Columns("score", ("sex",)))
     path.write_text('score,sex,note\n1,f,"two\n"\n')
     assert read(path, Columns("score", ("sex",))).values.tolist() == [0]
@@ -165,7 +167,7 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatc
     [
         ({"s": [1.0, 3.0, 2.0], "a": ["x", "y", None]}, ("s", "a"), "row 3: the a is missing"),
         ({"s": ["1", "x"], "a": ["x", "y"]}, ("s", "a"), "row 2: the s 'x' is not a finite number"),
-        ({"l": [[1], [2]], "a": ["x", "y"]}, ("l", "a"), r"the column 'l' holds no numbers \(list"),
+        ({"l": [[1], [2]], "a": ["x", "y"]}, ("l", "a"), r"the column 'l' has no numbers \(list"),
         ({"s": [1, 2], "l": [[1], [2]]}, ("s", "l"), r"the column 'l' cannot be read as text \(list"),
     ],
 )
@@ -178,13 +180,13 @@ def test_bad_row_of_parquet_is_named(tmp_path, table, columns, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("c.csv", None, "no such file"),
+        ("c.csv", None, "the file does not exist"),
         ("c.csv", b"", "the file is empty"),
         ("c.csv", b"query,score,sex,age,fit\n", "has no candidates"),
-        ("c.csv", b"query,Score,sex,age,fit\n", r"no column 'score' .*did you mean 'Score'"),
-        ("c.csv", b"query,score,sex,sex,fit\n", "column 'sex' is there twice"),
+        ("c.csv", b"query,Score,sex,age,fit\n", r"column 'score' is missing .*did you mean 'Score'"),
+        ("c.csv", b"query,score,sex,sex,fit\n", "column 'sex' is repeated"),
         ("c.csv", b"query,score,sex,age,fit\na,1,f,\xff,1\n", r"c\.csv:2: .*invalid UTF8"),
-        ("c.xlsx", b"", r"unknown kind of file; name a \.csv"),
+        ("c.xlsx", b"", r"unknown file type; name a \.csv"),
         ("c.parquet", b"no parquet", "not a readable table"),
     ],
 )
@@ -211,7 +213,7 @@ def test_attributes_have_different_names_and_not_too_many_values(tmp_path):
         ({"score": [1], "a": ["x"], "l": [[1]]}, "column 'l' cannot be written as text"),
         (
             {"score": [1], "a": ["x"], "old_rank": [1]},
-            "the column 'old_rank' would be written twice",
+            "the column 'old_rank' would appear twice in the output",
         ),
     ],
 )

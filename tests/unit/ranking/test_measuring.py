@@ -88,7 +88,7 @@ def test_lists_whose_order_is_not_that_of_the_scores_are_counted(tmp_path):
 
 def test_a_score_is_no_place(tmp_path):
     table = pd.DataFrame({"score": [0.9, 0.5], "sex": ["f", "m"]})
-    with pytest.raises(InputError, match=r"in.csv:2: the score 0.9 is no place, which is a whole number"):
+    with pytest.raises(InputError, match=r"in.csv:2: the score 0.9 is not a place; write whole numbers"):
         measured(tmp_path, table, Columns(None, ("sex",), rank="score"))
     with pytest.raises(InputError, match=r"'score' is named as the place and as the score"):
         measured(tmp_path, table, Columns("score", ("sex",), rank="score"))
@@ -146,5 +146,5 @@ def test_means_leave_out_what_is_not_finite_and_one_list_has_no_interval(tmp_pat
 
 def test_a_place_that_is_there_twice_is_named(tmp_path):
     table = pd.DataFrame({"query": list("aabb"), "place": [1, 2, 3, 3], "score": 1, "sex": list("fmfm")})
-    with pytest.raises(InputError, match=r"in\.csv:5: the place 3 is there twice in a list; give each"):
+    with pytest.raises(InputError, match=r"in\.csv:5: the place 3 is repeated in a list; give each"):
         measured(tmp_path, table)

@@ -49,12 +49,12 @@ def test_simulation_table_has_a_row_for_each_algorithm(folder, units):
 def test_registry_without_the_printed_numbers_is_refused(tmp_path):
     (tmp_path / "other.tsv").write_text("claim_id\tpublished\nx\t1\n")
     unit = Unit("ranking", files={"claims": str(tmp_path / "other.tsv")})
-    with pytest.raises(InputError, match="there is no claim 'slides-skew-male'; name the registry"):
+    with pytest.raises(InputError, match="the claim 'slides-skew-male' is missing; name the registry"):
         write_report(AREA, [unit], tmp_path, ["worked_example"])
 
 
 def test_a_second_experiment_is_refused(folder):
-    with pytest.raises(InputError, match=r"one experiment, not several \(ranking, other\)"):
+    with pytest.raises(InputError, match=r"one experiment, but --units names several \(ranking, other\)"):
         write_report(AREA, [UNIT, Unit("other")], folder.parent)
 
 

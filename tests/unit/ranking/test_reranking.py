@@ -160,9 +160,10 @@ def test_command_ends_with_one_line_for_bad_input(tmp_path, biaslab):
     code, _, err = biaslab(tmp_path / "c.csv", "--score", "scor", *arguments)
     assert (code, err) == (
         2,
-        f"biaslab: {tmp_path}/c.csv: there is no column 'scor' (it has score, sex); did you mean 'score'?\n",
+        f"biaslab: {tmp_path}/c.csv: the column 'scor' is missing (columns: score, sex); did you"
+        " mean 'score'?\n",
     )
-    assert "unknown kind of file" in biaslab(tmp_path / "c.csv", "--score", "score", *arguments)[2]
+    assert "unknown file type" in biaslab(tmp_path / "c.csv", "--score", "score", *arguments)[2]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -210,7 +211,7 @@ def test_fa_ir_reranks_for_a_protected_value(tmp_path, biaslab):
     pd.DataFrame({"value": values, "score": np.arange(30, 0, -1)}).to_csv(path, index=False)
     how = ["--attribute", "value", "--score", "score", "--desired", "observed", "--top", 20, "--out", out]
     code, _, err = biaslab(path, *how, "--algorithm", "fa_ir")
-    assert (code, err) == (2, "biaslab: fa_ir: needs the protected value; name it (--protected)\n")
+    assert (code, err) == (2, "biaslab: fa_ir: the protected value is missing; name it with --protected\n")
     code, _, err = biaslab(path, *how, "--algorithm", "fa_ir", "--protected", "protectd")
     assert code == 2
     assert err.startswith(f"biaslab: {path}: no candidate has the protected value 'protectd'")

@@ -50,7 +50,7 @@ def debias_inlp(experiment: Experiment) -> np.ndarray:
         word = experiment.words[int(lengths.argmin())]
         raise InputError(
             f"INLP leaves nothing of the vector of '{word}': {vectors.shape[1]} dimensions are too few;"
-            " use an embedding of more"
+            " use an embedding with more"
         )
     return vectors / lengths
 

@@ -20,13 +20,12 @@ _LEVEL = 0.05
 _MIDDLE = (0.5, 0.025, 0.975)
 """The median and the middle 95%."""
 LIMITS = [
-    "What is measured is what the word lists and tests ask about. Other biases, and other words, may be"
-    " there.",
-    "Vectors are scaled to length one before anything is measured, and only directions are compared.",
-    "A bias in vectors is no measure of harm in what is built on them, in either direction.",
-    "Debiasing is tried in memory alone; your files stay as they are. biaslab debiasing apply writes"
-    " a debiased one.",
-    "A test that is not significant has few words; it is no all-clear.",
+    "The audit covers only the words of the word lists and tests. The embedding may have other biases.",
+    "The audit scales vectors to length one, so it compares only directions.",
+    "Bias in vectors does not measure the harm of applications that use them, in either direction.",
+    "The audit debiases in memory and does not change your files. biaslab debiasing apply writes"
+    " a debiased embedding.",
+    "Tests have few words. A test that is not significant does not show that there is no bias.",
 ]
 _MEASURES = {
     "classifier_accuracy": "a classifier trained on a fifth of these words",
@@ -40,7 +39,8 @@ def answer(found: Sequence[Audited], method: str, ranked: Ranked | None = None) 
     return Answer(
         command="biaslab debiasing audit",
         question=(
-            f"How biased {'is' if len(found) == 1 else 'are'} {names}, and what is left after debiasing?"
+            f"How biased {'is' if len(found) == 1 else 'are'} {names}, and how much bias remains"
+            " after debiasing?"
         ),
         data={item.name: f"{item.n_words:,} words{_lost(item)}" for item in found} | {"Debiased by": method},
         files=[item.file for item in found],
@@ -83,8 +83,8 @@ def _lost(item: Audited) -> str:
         for name, words in item.lost.items()
         if words
     ]
-    lost = f"; it lacks {'; '.join(parts)}" if parts else ""
-    return lost + (f"; it has {describe_recased(item.recased)}" if item.recased else "")
+    lost = f"; missing: {'; '.join(parts)}" if parts else ""
+    return lost + (f"; present: {describe_recased(item.recased)}" if item.recased else "")
 
 
 def _lines(item: Audited, method: str, is_named: bool) -> list[str]:
@@ -92,25 +92,27 @@ def _lines(item: Audited, method: str, is_named: bool) -> list[str]:
     middle, low, high = np.quantile(item.random, _MIDDLE)
     first, second = item.before.axis
     lines = [
-        f"{head}occupations lean to {first} or {second} by {item.bias:.3f} in the mean (DirectBias; 0 is"
-        f" none). Along differences of two random words it is {middle:.3f} (95% of them {low:.3f}"
+        f"{head}occupations lean to {first} or {second} by {item.bias:.3f} on average (DirectBias; 0 is"
+        f" unbiased). Along differences of two random words, DirectBias is {middle:.3f} (95%: {low:.3f}"
         f" to {high:.3f}): {_compared(item)}."
     ]
     if item.recased:
         word, form = next(iter(item.recased.items()))
         lines.append(
-            f"{head}{len(item.recased)} of the words asked about are there in another case of letters alone"
-            f" ({word} as {form}), and taken so."
+            f"{head}{len(item.recased)} of the listed words are present in another letter case only"
+            f" ({word} as {form}); the audit uses these forms."
         )
     for test in item.tests.to_dict("records"):
         lines.append(head + _test_line(test, method))
     rest = item.remaining.set_index("measure").loc["classifier_accuracy"]
     lines.append(
-        f"{head}after {method} debiasing DirectBias along the same direction is"
-        f" {abs(item.after.values['direct_bias_neutral']):.3f}. A classifier still tells how words leaned in"
-        f" {rest['after']:.1%} ({rest['after_low']:.1%} to {rest['after_high']:.1%}) of those held out,"
-        f" before in {rest['before']:.1%}; of a random direction that was removed in the same way, in"
-        f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}); by guessing in 50%."
+        f"{head}after {method} debiasing, DirectBias along the same direction is"
+        f" {abs(item.after.values['direct_bias_neutral']):.3f}. A classifier still predicts the"
+        " original end of"
+        f" {rest['after']:.1%} ({rest['after_low']:.1%} to {rest['after_high']:.1%}) of held-out words,"
+        f" compared with {rest['before']:.1%} before debiasing, 50% by guessing and, after a random"
+        " direction is removed,"
+        f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%})."
     )
     return [*(line[:1].upper() + line[1:] for line in lines), *item.notes]
 
@@ -118,27 +120,31 @@ def _lines(item: Audited, method: str, is_named: bool) -> list[str]:
 def _compared(item: Audited) -> str:
     share = item.share_below
     text = (
-        "stands out" if share >= 1 - _LEVEL else "does not stand out, which is no proof that it is harmless"
+        "stands out"
+        if share >= 1 - _LEVEL
+        else "does not stand out; this result does not prove that the embedding is harmless"
     )
-    return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so that this one {text}"
+    return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so the bias direction {text}"
 
 
 def _test_line(test: dict, method: str) -> str:
     if test["problem"]:
         return f"{test['title']} ({test['weat']}): not measured, {test['problem']}."
-    text = "more than chance" if test["p_corrected"] <= _LEVEL else "not more than chance may give"
+    text = "more than chance" if test["p_corrected"] <= _LEVEL else "not more than by chance"
     lost = f"; without {test['lost'].replace(',', ', ')}" if test["lost"] else ""
     after = f"{test['after']:+.2f} (p = {test['p_after']:.2g})"
     if np.isnan(test["after"]):
-        after = "all targets are equally near to both, so that nothing is left to measure"
+        after = "all targets are equally near to both attributes, so there is no effect size"
     before = (
         f"effect size {test['before']:+.2f} of at most {test['largest']:.2f} for sets of these sizes,"
         f" one-sided p = {test['p_value']:.2g} ({_partitions(test)}), corrected {test['p_corrected']:.2g}:"
         f" {text}"
     )
     if np.isnan(test["before"]):
-        before = "all targets are equally near to both, but for rounding, so that there is no effect size"
-    return f"{test['title']} ({test['weat']}): {before}{lost}. After {method} debiasing {after}."
+        before = (
+            "all targets are equally near to both attributes, except for rounding, so there is no effect size"
+        )
+    return f"{test['title']} ({test['weat']}): {before}{lost}. After {method} debiasing: {after}."
 
 
 def _partitions(test: dict) -> str:
@@ -161,7 +167,7 @@ def _direct(found: Sequence[Audited]) -> Section:
         "The bias direction",
         [
             "DirectBias is the mean of |cos| between a neutral occupation and the direction in which the"
-            " defining pairs differ. Any direction has some, so the same is shown along differences of two"
+            " defining pairs differ. Every direction has some, so the section also shows differences of two"
             " random words."
         ],
         dots(rows["Embedding"], {"bias direction": of_bias, "random directions": quantiles}, "DirectBias"),
@@ -177,7 +183,9 @@ def _tests(found: Sequence[Audited]) -> Section:
     measured = tests[tests["problem"] == ""].copy()
     measured["partitions"] = [_partitions(test) for test in measured.to_dict("records")]
     if measured.empty:
-        return Section("Association tests", ["No test could be measured: the embedding lacks their words."])
+        return Section(
+            "Association tests", ["No test is measured: the embedding lacks the words of the tests."]
+        )
     names = measured["weat"] + (": " + measured["file"] if len(found) > 1 else "")
     nothing = np.full((len(measured), 2), np.nan)
     series = {name: np.column_stack([measured[name], nothing]) for name in ("before", "after")}
@@ -195,10 +203,12 @@ def _tests(found: Sequence[Audited]) -> Section:
     return Section(
         "Association tests (WEAT)",
         [
-            "How much nearer the first target words are to the first attribute words than the second targets"
-            " are, in standard deviations, and the most that sets of these sizes can have. p, one-sided: the"
-            " chance of as much where the targets are divided at random; corrected for the number of tests"
-            " and embeddings (Holm). An effect size has no interval: the words are what they are."
+            "The effect size is how much nearer the first target words are to the first attribute words than"
+            " the second targets are, in standard deviations; `at most` is the maximum for sets of"
+            " these sizes."
+            " p is one-sided: the chance of at least this effect size if the targets are divided at random."
+            " Corrected p accounts for the number of tests and embeddings (Holm). Effect sizes have"
+            " no interval: the words are fixed."
         ],
         dots(list(names), series, "Effect size", 0.0),
         listed(measured, "{weat} {before:.2f}"),
@@ -219,7 +229,7 @@ def _remaining(found: Sequence[Audited], method: str) -> Section:
         for name, key in (("before", "before"), ("after", "after"), ("a random direction", "chance"))
     }
     templates = {
-        "Told by": "{by}",
+        "Predicted by": "{by}",
         "Embedding": "{file}",
         "Words": "{n}",
         "Before": "{before:.1%}",
@@ -227,13 +237,14 @@ def _remaining(found: Sequence[Audited], method: str) -> Section:
         "After a random direction": "{chance:.1%} ({chance_low:.1%} to {chance_high:.1%})",
     }
     return Section(
-        f"What is left after {method} debiasing",
+        f"Bias that remains after {method} debiasing",
         [
-            "The words that leaned most to either end before are looked at again: can the end still be told?"
-            " If so the bias is hidden, not gone. Some of that is so for any direction: the last column"
-            " removes the difference of two random words instead and asks the same about it."
+            "The section tests whether the original end of the most biased words can still be predicted."
+            " If so, the bias is hidden, not removed. Any direction leaves some trace: for"
+            " comparison, the last column"
+            " removes the difference of two random words instead."
         ],
-        dots(labels, series, "Share of words whose end is told", 0.5, "guessing"),
+        dots(labels, series, "Share of words with the correct end", 0.5, "guessing"),
         "; ".join(
             f"{label} {row['after']:.1%}" for label, row in zip(labels, table.to_dict("records"), strict=True)
         ),

@@ -114,8 +114,8 @@ def draw_path(unit: Results, stem: Path) -> None:
     with plot.figure(plot.DOUBLE_COLUMN, 2.5) as fig:
         bias, tests, scores = fig.subplots(1, 3)
         _draw_lines(bias, path, {
-            "direct_bias": ("Along the direction before", plot.BLUE, "o"),
-            "direct_bias_refit": ("Along the direction found anew", plot.VERMILLION, "s"),
+            "direct_bias": ("Along the original direction", plot.BLUE, "o"),
+            "direct_bias_refit": ("Along the recomputed direction", plot.VERMILLION, "s"),
         })  # fmt: skip
         draw_chance(bias, unit)
         bias.set_ylim(0, 1.5 * path[["direct_bias", "direct_bias_refit"]].max(axis=None))
@@ -228,7 +228,7 @@ def _draw_scores(ax: plot.Axes, path: pd.DataFrame) -> None:
                 path["direct_bias"], change, color=colour, marker=marker, markersize=3, label=BENCHMARKS[name]
             )
     if not ax.lines:
-        ax.text(0.5, 0.5, "no benchmark can be scored", transform=ax.transAxes, ha="center")
+        ax.text(0.5, 0.5, "no benchmark has a score", transform=ax.transAxes, ha="center")
     ax.axhline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, -_SCORE_RANGE), max(high, _SCORE_RANGE))

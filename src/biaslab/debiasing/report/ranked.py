@@ -31,12 +31,12 @@ def _tests(n: int) -> str:
 
 def _line(row: dict, n: int, n_tests: int) -> str:
     text = (
-        f"Rank {row['place']}: {row['embedding']}, in the mean of {_tests(n_tests)} {row['mean_rank']:.2f}"
-        f" of {n} ({row['mean_rank_low']:.2f} to {row['mean_rank_high']:.2f} with the words drawn again)"
+        f"Rank {row['place']}: {row['embedding']}, mean rank over {_tests(n_tests)} {row['mean_rank']:.2f}"
+        f" of {n} ({row['mean_rank_low']:.2f} to {row['mean_rank_high']:.2f} with resampled words)"
     )
     if pd.isna(row["before_next"]):
         return f"{text}."
-    judgement = "told apart" if row["before_next"] >= _TOLD_APART else "not told apart by these words"
+    judgement = "told apart" if row["before_next"] >= _TOLD_APART else "not distinguished by these words"
     return f"{text}; before the next in {row['before_next']:.0%} of the draws: {judgement}."
 
 
@@ -51,16 +51,17 @@ def _ranking(ranking: pd.DataFrame, tests: Sequence[WordSets]) -> Section:
         "The ranking",
         [
             f"By {_tests(len(tests))}: {'; '.join(f'{test.title} ({test.measure})' for test in tests)}.",
-            "Every test ranks the embeddings by the distance of what it measures from no bias, 1 the nearest;"
-            " ranks are averaged over the tests. Embeddings that are equally biased would each be at"
+            "Every test ranks the embeddings by the distance of its measure from no bias; rank 1 is"
+            " the nearest."
+            " The mean rank averages over the tests. Equally biased embeddings would each have mean rank"
             f" {(len(ranking) + 1) / 2:g}, and before the next in half of the draws.",
         ],
         dots(list(ranking["embedding"]), {"mean rank": with_ends(ranking, "mean_rank")}, "Mean rank"),
         listed(ranking, "{embedding} {mean_rank:.2f}"),
         text_columns(ranking, templates),
-        f"Bars: the middle 95% of {N_DRAWS} draws of the words of every set, the same for all embeddings. A"
-        " rank says which embedding has more of what these tests ask about, not how much is too much. The"
-        " tests count alike, and tests of like words count twice what they share.",
+        f"Bars: the middle 95% of {N_DRAWS} draws of the words of every set, the same for all embeddings. The"
+        " rank compares the embeddings by these tests and sets no limit for bias. All"
+        " tests have the same weight, so words that two tests share count twice.",
     )
 
 
@@ -74,9 +75,9 @@ def _values(found: Ranked) -> Section:
     }
     return Section(
         "The tests",
-        [f"What each test measures, in units of its measure: no bias is 0, of {' and '.join(_AT_ONE)} 1."],
+        [f"Result of each test, in units of its measure: no bias is 0, or 1 for {' and '.join(_AT_ONE)}."],
         table=text_columns(found.values, templates),
-        note="In brackets: the middle 95% with the words of the test drawn again. Every test is measured with"
+        note="In brackets: the middle 95% with resampled words of the test. Every test uses"
         f" the words that all embeddings have{_lost(found)}.",
     )
 

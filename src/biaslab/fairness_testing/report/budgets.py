@@ -83,7 +83,7 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
             part = data[data["mode"] == mode]
             _draw_mode(ax, part, settings, testers)
             absent = [TESTER_NAMES[name] for name in testers if not (part["tester"] == name).any()]
-            suffix = f"; {', '.join(absent)} has one version, beside" if absent else ""
+            suffix = f"; {', '.join(absent)} is identical in both" if absent else ""
             ax.set_title(f"Testers {MODE_NAMES[mode]}{suffix}")
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
         axes[0].set_yticks(range(len(settings)), [setting_in_words(name, ": ") for name in settings])

@@ -31,36 +31,36 @@ _LABELLED = 1000  # first texts, used to check accuracy and whether all have one
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table of texts."""
+    """Columns of a table of texts."""
 
     text_column: Annotated[str, typer.Option(help="Column of the text.")] = "text"
     label_column: Annotated[str, typer.Option(help="Column of the label, to train a network.")] = "label"
     positive: Annotated[
         str | None,
-        typer.Option(help="The positive label, of the texts or of the classifier; without it 1."),
+        typer.Option(help="Positive label of the texts or of the classifier; by default, 1."),
     ] = None
 
 
 @grouped
 def audit_texts(
-    data: Annotated[Path, typer.Argument(help="The texts (.csv, .tsv, .jsonl, or .txt, one a line).")],
+    data: Annotated[Path, typer.Argument(help="Texts (.csv, .tsv, .jsonl, or .txt with one text per line).")],
     model: Annotated[
         str,
         typer.Option(
-            help="The classifier: a network (.npz); the folder of a BERT with its classifier; MODULE:NAME of"
+            help="Classifier: a network (.npz); the folder of a BERT with its classifier; MODULE:NAME of"
             " a torch module of words' vectors, of an object with probabilities(texts) and"
             " gradients(texts, labels), or of a scikit-learn pipeline, here or installed; or train-lstm or"
             " train-gru, on the labels of the texts."
         ),
     ],
     terms: Annotated[
-        Path, typer.Option(help="The sensitive words by feature (.csv, .yaml, or .txt, one a line).")
+        Path, typer.Option(help="Sensitive words by feature (.csv, .yaml, or .txt with one word per line).")
     ],
     out: Annotated[
         Path,
         typer.Option(
-            help="The folder for found.html, words.tsv, summary.tsv and found.jsonl, which holds all words as"
-            " they are."
+            help="Folder for found.html, words.tsv, summary.tsv and found.jsonl, which contains all words"
+            " unmasked."
         ),
         To.FOLDER,
     ],
@@ -69,36 +69,39 @@ def audit_texts(
     vectors: Annotated[
         Path | None,
         typer.Option(
-            help="Vectors of words (GloVe or word2vec), the most frequent words first: which words are near."
-            " Without them --tester rp replaces words by any others of the texts."
+            help="Vectors of words (GloVe or word2vec), the most frequent words first, to find near words."
+            " Without vectors, --tester rp replaces words by any other words of the texts."
         ),
     ] = None,
     tester: Annotated[
-        str, typer.Option(help="adf_asc, adf_hf, asc, hf, or rp, which needs no gradients.")
+        str, typer.Option(help="Search method: adf_asc, adf_hf, asc, hf, or rp, which needs no gradients.")
     ] = "adf_asc",
     campaign: Campaign = CAMPAIGN,
     feature: Annotated[
         list[str] | None,
         typer.Option(
-            help="A feature of the file; repeat for several. By default all that the texts mention."
+            help="Feature of the file; repeat the option for several. By default, all features in the texts."
         ),
     ] = None,
     candidates: Annotated[
         int,
         typer.Option(
-            help="Words of the vectors, from the first, that may replace others; those of the texts may,"
-            " too.",
+            help="Number of first words of the vectors that may replace others, in addition to the"
+            " words of the"
+            " texts.",
             min=1,
         ),
     ] = 30_000,
     epochs: Annotated[int, typer.Option(help="Passes over the texts, to train a network.", min=1)] = 20,
     threads: Annotated[
         int,
-        typer.Option(help="Threads to use; with torch another number changes results by rounding.", min=1),
+        typer.Option(
+            help="Number of threads; with torch, another number changes results by rounding.", min=1
+        ),
     ] = 1,
-    device: Annotated[str, typer.Option(help="Where a BERT computes: auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="Device of a BERT: auto, cpu or cuda.")] = "auto",
 ) -> None:
-    """Search a classifier of texts for discriminatory texts, and say which words make the difference."""
+    """Search a classifier of texts for discriminatory texts and the words that change its label."""
     from biaslab.core.jit import set_threads
     from biaslab.embeddings.formats import read_embedding
     from biaslab.fairness_testing.text import own_texts, summary
@@ -127,7 +130,7 @@ def audit_texts(
         classifier = _load(model, own, device, threads, columns.positive)
     if reads_vectors(classifier):
         if vectors is None:
-            raise InputError(f"{model}: reads vectors of words; name them with --vectors")
+            raise InputError(f"{model}: this model reads vectors of words; name them with --vectors")
         facts += _alike(own, features)
     if model not in _TRAINED:
         facts.append(_accuracy(classifier, own, labels))
@@ -169,21 +172,21 @@ def _read(data: Path, columns: Columns, is_labelled: bool) -> "tuple[list[str], 
 def _check_needless(model: str, tester: str) -> None:
     """Refuse options that require vectors before anything is read or trained."""
     if model in _TRAINED or model.endswith(".npz"):
-        raise InputError(f"--model {model}: reads vectors of words; name them with --vectors")
+        raise InputError(f"--model {model}: this model reads vectors of words; name them with --vectors")
     if tester != "rp":
         raise InputError(
-            f"--tester {tester}: looks for words that are near; name vectors of words with --vectors, or take"
-            " --tester rp, which needs none"
+            f"--tester {tester}: this method needs near words; name vectors of words with --vectors, or set"
+            " --tester rp, which needs no vectors"
         )
 
 
 def _words_read(own: "OwnTexts", has_vectors: bool) -> str:
     n = len(own.texts)
-    left_out = f" ({own.n_wordless:,} without a word left out)" if own.n_wordless else ""
+    left_out = f" ({own.n_wordless:,} without words omitted)" if own.n_wordless else ""
     near = (
         f"{own.known_share:.1%} of the words have a vector of their own"
         if has_vectors
-        else "without vectors a word is replaced by others of the texts, alike or not"
+        else "without vectors, any other word of the texts can replace a word"
     )
     return f"{n:,} texts{left_out} of {own.texts.lengths.mean():.1f} words on average; {near}"
 
@@ -196,7 +199,7 @@ def _alike(own: "OwnTexts", features: dict[str, tuple[str, ...]]) -> list[str]:
         if n:
             facts.append(
                 f"{name}: {n} of {len(values)} values have no vector of their own; a network that reads these"
-                " vectors cannot tell them apart"
+                " vectors cannot distinguish these values"
             )
     return facts
 

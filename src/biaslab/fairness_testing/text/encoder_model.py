@@ -137,7 +137,8 @@ def _refuse_removal(path: Path) -> None:
         removed = json.loads(path.read_text(encoding="utf-8"))[_REMOVED]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path}: does not say which word pieces are {_REMOVED} ({error}); train the classifier again, or"
+            f"{path}: the file does not list the word pieces that are {_REMOVED} ({error}); train"
+            " the classifier again, or"
             " remove the file if it was trained elsewhere"
         ) from error
     if removed:

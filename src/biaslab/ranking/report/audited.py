@@ -36,7 +36,8 @@ def answer(found: Audit, source: ListFile, desired: str, k: int, algorithm: str)
     return Answer(
         command="biaslab ranking audit",
         question=(
-            f"Is each {' x '.join(source.columns.attributes)} shown as it should be in {source.path.name}?"
+            f"Does each {' x '.join(source.columns.attributes)} have its desired places in"
+            f" {source.path.name}?"
         ),
         data=_data(found, source, desired, k, algorithm if is_reranked else None),
         files=[source.path],
@@ -82,19 +83,19 @@ def _value_line(row: dict, found: Audit) -> str:
     if not row["n_candidates"] > 0:
         return f"{text}; no candidate has this value."
     text += f"; {_count(row)} of {row['n_candidates']:,.0f} candidates selected ({row['rate']:.1%})"
-    too_few = " (too few to tell)" if row["is_too_few"] and not row["p_value"] <= SIGNIFICANT else ""
+    too_few = " (too few candidates)" if row["is_too_few"] and not row["p_value"] <= SIGNIFICANT else ""
     if row["is_reference"] and found.is_named:
-        return f"{text}, which the others are compared with{too_few}."
+        return f"{text}, the reference{too_few}."
     if row["is_reference"]:
-        return f"{text}, the highest rate, which the others are compared with{too_few}."
+        return f"{text}, the highest rate and so the reference{too_few}."
     name = "simultaneous 95%" if found.n_compared > 1 else "95%"
     interval = f" ({name} interval {row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
     interval = interval if np.isfinite(row["ratio_low"]) else ""
     conclusion = verdict(row["ratio"], row["ratio_low"], row["ratio_high"])
     if conclusion == CLEARLY_BELOW and not found.p_value <= SIGNIFICANT:
-        conclusion += ", but the test of all values sees no difference"
+        conclusion += ", but the test of all values finds no difference"
     if conclusion == UNTOLD:
-        return f"{text}: {'too few to tell' if row['is_too_few'] else UNTOLD}."
+        return f"{text}: {'too few candidates' if row['is_too_few'] else UNTOLD}."
     ratio = f"{row['ratio']:.2f} times the rate of {found.reference}"
     return f"{text}, {ratio}{interval}: {conclusion}{too_few if conclusion != CLEARLY_BELOW else ''}."
 
@@ -111,8 +112,8 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
     """Describe whether selection rates differ, and the least detectable difference."""
     rows = before[before["p_value"].notna()]
     if not len(rows):
-        return ["Nothing can be told of a difference of selection rates."]
-    test = f"p = {found.p_value:.2g}, all values counted"
+        return ["The candidates are too few to test a difference of selection rates."]
+    test = f"p = {found.p_value:.2g} for all values together"
     is_seen, is_few = rows["p_value"] <= SIGNIFICANT, rows["is_too_few"].astype(bool)
     rest, few = rows[~is_seen & ~is_few], rows[~is_seen & is_few]
     lines = []
@@ -129,15 +130,19 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
         lines.append(f"The selection rates differ ({test}): {' and '.join(parts)} than all others.")
         if len(rest):
             lines.append(
-                f"No difference to all others is seen for {_listed_names(rest['value'])}. {_seen(rest)}"
+                f"The test finds no difference from all others for {_listed_names(rest['value'])}."
+                f" {_seen(rest)}"
             )
     else:
-        lines.append(f"No difference between the selection rates is seen ({test}). {_seen(rest)}".rstrip())
+        lines.append(
+            f"The test finds no difference between the selection rates ({test}). {_seen(rest)}".rstrip()
+        )
     if len(few):
         names = [f"{row['value']} ({row['n_candidates']:,.0f})" for row in few.to_dict("records")]
         lines.append(
-            f"Too few candidates to tell: {_listed_names(names)}."
-            " Even with nobody selected, a difference would be seen less than four times in five."
+            f"Too few candidates for a test: {_listed_names(names)}."
+            " Even if none of them were selected, the test would detect a difference in less than"
+            " 80% of cases."
         )
     return lines
 
@@ -153,7 +158,7 @@ def _seen(rows: pd.DataFrame) -> str:
         return ""
     parts = [f"{_listed_names(names)} {text}" for text, names in list(texts.items())[:N_LEAST]]
     more = f"; the page has {len(texts) - N_LEAST} more" if len(texts) > N_LEAST else ""
-    return f"Rates that would be seen four times in five (power .80): {'; '.join(parts)}{more}."
+    return f"Detectable rates (power .80): {'; '.join(parts)}{more}."
 
 
 def _listed_names(names: Sequence[str]) -> str:
@@ -182,21 +187,22 @@ def _test_lines(found: Audit) -> list[str]:
         if n > 1 and few:
             chance = scipy.stats.binomtest(few, n, SIGNIFICANT, "greater").pvalue
             lines.append(
-                f"By FA*IR's test at {SIGNIFICANT:.0%} {value} has too few places in {few:,} of {n:,}"
-                f" lists, where chance gives at most {SIGNIFICANT * n:,.0f} (p = {chance:.2g}); corrected"
-                f" for all {len(tests):,} tests the least p is {p:.2g}."
+                f"In FA*IR's test at {SIGNIFICANT:.0%}, {value} has too few places in {few:,} of {n:,}"
+                f" lists, compared with at most {SIGNIFICANT * n:,.0f} by chance (p = {chance:.2g})."
+                " Corrected"
+                f" for all {len(tests):,} tests, the least p is {p:.2g}."
             )
         elif n == 1 and p <= SIGNIFICANT:
             lines.append(
-                f"By FA*IR's test {value} has too few places for chance: p = {rows['p_value'].min():.2g},"
+                f"In FA*IR's test, {value} has fewer places than by chance: p = {rows['p_value'].min():.2g},"
                 f" {p:.2g} corrected for {len(tests)} values."
             )
     if not lines:
         least = tests.loc[tests["p_value"].idxmin()]
         lines.append(
-            f"By FA*IR's test no value has too few places for chance (least p {least['p_value']:.2g}, for"
-            f" {least['value']}, {least['p_value_corrected']:.2g} corrected for {len(tests):,} tests); that"
-            " is no proof that it has enough."
+            f"In FA*IR's test, no value has fewer places than by chance (least p {least['p_value']:.2g}, for"
+            f" {least['value']}, {least['p_value_corrected']:.2g} corrected for {len(tests):,} tests). This"
+            " result does not prove that every value has enough places."
         )
     return lines
 
@@ -213,7 +219,7 @@ def _unknown_lines(found: Audit, before: pd.DataFrame) -> list[str]:
         parts.append(part)
     return [
         f"{in_top + below:,.0f} candidates have no known value ({four_digits(in_top)} in the top)."
-        f" Whatever they are: {'; '.join(parts)}."
+        f" Bounds for all possible values: {'; '.join(parts)}."
     ]
 
 
@@ -228,7 +234,7 @@ def _after_line(found: Audit, algorithm: str) -> str:
         f" {four_digits(means[name, _AFTER])}"
         for name in ("ndkl", "exposure_ratio", "ndcg")
     )
-    return f"Re-ranked by {registry.algorithm(algorithm).title} the top has {shares}; {change}."
+    return f"Re-ranked by {registry.algorithm(algorithm).title}, the top has {shares}; {change}."
 
 
 def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str | None) -> dict[str, str]:
@@ -238,12 +244,12 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
         if columns.rank
         else f"{columns.score}, highest first"
         if columns.score
-        else "that of the file"
+        else "as in the file"
     )
     data = {
         "File": source.path.name,
         "Lists": f"{found.n_lists:,}" + (f", by {columns.query}" if columns.query else ""),
-        "Candidates": f"{found.n_candidates:,}, of them {sum(found.n_unknown):,.0f} without a known value",
+        "Candidates": f"{found.n_candidates:,}, {sum(found.n_unknown):,.0f} without a known value",
         "Top": f"the first {k:,} places of each list ({found.n_places:,} places)",
         "Order": order,
         "Desired": desired,
@@ -251,7 +257,7 @@ def _data(found: Audit, source: ListFile, desired: str, k: int, algorithm: str |
     if found.n_tied[0]:
         data["Ties"] = f"{found.n_tied[0]:,} candidates for the last {found.n_tied[1]:,} places"
     if found.n_unsorted:
-        data["Order"] += f"; not that of {columns.score} in {found.n_unsorted:,} lists"
+        data["Order"] += f"; differs from the order by {columns.score} in {found.n_unsorted:,} lists"
     return data | ({"Re-ranked by": registry.algorithm(algorithm).title} if algorithm else {})
 
 
@@ -290,12 +296,13 @@ def _shares(found: Audit, before: pd.DataFrame) -> Section:
     )
     return Section(
         "Places",
-        ["How much of the top each value has, beside how much it should have."],
+        ["The section compares each value's share of the top with its desired share."],
         dots(shown["value"], series, "Share of the places in the top"),
         "Shares of the top by value: " + listed(shown, "{value} {share:.1%}, desired {desired:.1%}"),
         table,
-        f"{over} Skew is the natural logarithm of share over desired share: 0 as desired, below it fewer,"
-        " −0.69 half as many.",
+        f"{over} Skew is the natural logarithm of share over desired share: 0 is as desired, less"
+        " than 0 is fewer,"
+        " and −0.69 is half as many.",
     )
 
 
@@ -312,24 +319,25 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
     }
     shown = shown.assign(
         least=[
-            "too few to tell" if is_few else f"{rate:.1%} beside {others:.1%}"
+            "too few candidates" if is_few else f"{rate:.1%} compared with {others:.1%}"
             for is_few, rate, others in shown[["is_too_few", "seen_rate", "seen_other_rate"]].values
         ]
     )
     if found.n_tied[0]:
         templates["Selected"] = "{n_selected:,.1f} ({n_selected_least:,.0f} to {n_selected_most:,.0f})"
     if sum(found.n_unknown):
-        templates["Ratio, whatever the unknown are"] = "{ratio_least:.2f} to {ratio_most:.2f}"
+        templates["Ratio, bounds for unknown values"] = "{ratio_least:.2f} to {ratio_most:.2f}"
     return Section(
         "Selection rates and the four-fifths rule",
         [
-            "Who is in the top counts as selected. A rate below four fifths of the highest is, by the"
+            "Candidates in the top count as selected. A rate below four fifths of the highest is, by the"
             " guidelines of US agencies on employee selection, generally regarded as evidence of adverse"
-            " impact; it is a rule of thumb, no law of nature: the interval tells whether chance alone could"
-            " do it.",
-            f"Does any rate differ? p = {found.p_value:.2g}. The p-value of a value compares it with all"
-            " others, and counts that all values are tested. The least rate seen is what these lists would"
-            " show four times in five, beside the rate of all others.",
+            " impact. It is a rule of thumb. The interval shows whether chance alone could"
+            " explain the ratio.",
+            f"The test of all rates together has p = {found.p_value:.2g}. The p-value of a value"
+            " compares it with all"
+            " others and is corrected for all tested values. The least rate seen is detectable in these lists"
+            " with power .80, compared with the rate of all others.",
         ],
         dots(
             shown["value"],
@@ -340,12 +348,11 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
         ),
         "Ratios by value: " + listed(shown, "{value} {ratio:.2f}"),
         text_columns(shown, templates).replace(NO_INTERVAL, "", regex=True),
-        "In brackets: 95% intervals, of ratios those that hold together"
+        "In brackets: 95% intervals; intervals of ratios are simultaneous"
         + (
             "."
             if found.is_named
-            else f"; values with less than {SMALL_SHARE:.0%} of the candidates are not taken for the"
-            " highest rate."
+            else f". The highest rate excludes values with less than {SMALL_SHARE:.0%} of the candidates."
         ),
     )
 
@@ -363,8 +370,9 @@ def _exposure(found: Audit, before: pd.DataFrame) -> Section:
     return Section(
         "Exposure",
         [
-            "Higher places are seen more: place j gets an attention of 1 / log2(j + 1). Exposure is the mean"
-            " attention that a candidate of a value gets, 0 below the top."
+            "Users look at higher places more: place j has an attention of 1 / log2(j + 1). Exposure"
+            " is the mean"
+            " attention of the candidates of a value, and 0 below the top."
         ],
         dots(shown["value"], series, "Mean attention of a candidate"),
         "Exposure by value: " + listed(shown, "{value} {exposure:.3f}"),
@@ -394,10 +402,12 @@ def _tests(found: Audit) -> Section:
     return Section(
         "Too few places for chance?",
         [
-            "FA*IR's test (Zehlike et al. 2017) looks at all prefixes of a top: had each place been drawn"
-            " with the desired share, how often would some prefix have as few of the value? With many tests"
-            " some are small by chance, 5 in 100 below .05; corrected (Holm) there is at most a chance of 5%"
-            " that any is."
+            "FA*IR's test (Zehlike et al. 2017) covers all prefixes of a top. If each place were drawn"
+            " with the desired share, the p-value is the chance that some prefix has as few places"
+            " of the value."
+            " Of many tests, 5 in 100 are below .05 by chance. After correction (Holm), the chance"
+            " is at most 5%"
+            " that any test is."
         ],
         table=text_columns(rows.head(N_VALUES), templates),
     )
@@ -412,19 +422,20 @@ def _measures(found: Audit) -> Section:
         title=lambda t: [registry.MEASURES[m].title for m in t["measure"]],
         fair=lambda t: [registry.MEASURES[m].fair for m in t["measure"]],
     )
-    templates = {"Measure": "{title}", "Nothing unfair, or lost": "{fair:g}", "Before": "{before:.4f}"}
+    templates = {"Measure": "{title}", "Best": "{fair:g}", "Before": "{before:.4f}"}
     if _AFTER in wide:
         templates["After"] = "{after:.4f}"
     return Section(
-        "The lists as a whole",
+        "Entire lists",
         [
-            "NDKL: how far the shares of all prefixes are from the desired ones. MinSkew, MaxSkew: of the"
-            " worst- and best-placed value. Exposure ratio: the least exposure over the greatest."
+            "NDKL: distance of the shares of all prefixes from the desired shares. MinSkew, MaxSkew:"
+            " skew of the"
+            " worst- and best-placed values. Exposure ratio: the least exposure over the greatest."
             " InfeasibleIndex: prefixes in which a value has fewer places than its desired share, rounded"
-            " down. NDCG: what of the scores' order is kept."
+            " down. NDCG: agreement with the order by score."
         ],
         table=text_columns(shown, templates),
-        note="Means over lists; lists in which a measure is infinite or undefined are left out."
+        note="Means over lists, without lists in which a measure is infinite or undefined."
         if found.n_lists > 1
         else "",
     )
@@ -432,24 +443,24 @@ def _measures(found: Audit) -> Section:
 
 def _limits(found: Audit) -> list[str]:
     limits = [
-        "The scores are taken as they are: where they are biased themselves, a ranking that follows them is"
-        " not fair for that.",
-        "What is desired is your choice; another choice gives another answer.",
-        "Selection is being in the top. Who applies, and what happens after the top is seen, is not in the"
-        " file.",
-        "An interval that includes four fifths, or a test that is not significant, is no proof that all is"
-        " well: few candidates show little.",
+        "The audit does not test the scores. If the scores are biased, a ranking that follows them is"
+        " not fair for that reason.",
+        "You choose the desired distribution; another choice gives another answer.",
+        "Selection means a place in the top. The file does not show who applies or what happens after the"
+        " ranking.",
+        "An interval that includes four fifths, or a test that is not significant, does not prove that the"
+        " ranking is fair: few candidates give little evidence.",
     ]
     if found.n_lists == 1:
         limits.append(
-            "Intervals of one list take its candidates for draws of independent people; their places are"
-            " not: someone's place is another's loss."
+            "Intervals of one list assume that its candidates are independent draws. Their places are"
+            " not independent: each place goes to one candidate only."
         )
     else:
-        limits.append("Intervals take the lists for independent draws of like lists.")
+        limits.append("Intervals assume that the lists are independent draws of similar lists.")
     if sum(found.n_unknown):
         limits.append(
-            "Shares, rates and tests are of candidates whose value is known; the bounds say what the unknown"
-            " could change."
+            "Shares, rates and tests cover candidates with a known value; the bounds show how far unknown"
+            " values could change them."
         )
     return limits

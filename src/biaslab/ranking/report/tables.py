@@ -53,7 +53,7 @@ def only(units: Sequence[Results]) -> Results:
     """Return the only unit of the area, which has one experiment."""
     if len(units) != 1:
         names = ", ".join(unit.name for unit in units)
-        raise InputError(f"ranking is one experiment, not several ({names}); give --units one of them")
+        raise InputError(f"ranking has one experiment, but --units names several ({names}); name one")
     return units[0]
 
 
@@ -181,6 +181,7 @@ def _printed_skews(unit: Results) -> dict[str, str]:
     missing = [name for name in _PRINTED.values() if name not in printed]
     if missing:
         raise InputError(
-            f"{unit.file(CLAIMS)}: there is no claim '{missing[0]}'; name the registry of the ranking claims"
+            f"{unit.file(CLAIMS)}: the claim '{missing[0]}' is missing; name the registry of the"
+            " ranking claims"
         )
     return {value: printed[name] for value, name in _PRINTED.items()}
