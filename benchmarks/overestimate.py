@@ -31,7 +31,7 @@ from biaslab.core.plotting import (
     GREEN,
     LIGHT_GREY,
     ORANGE,
-    VERMILLION,
+    VERMILION,
     figure,
     save_with_data,
 )
@@ -676,7 +676,7 @@ def draw(stem: Path, taken: pd.DataFrame, predictions: pd.DataFrame) -> None:
         left.set(xscale="log", xlabel="z = step size × epochs × eigenvalue")
         left.set_ylabel("Share of newton's step taken")
         left.legend(loc="lower right")
-        for damping, colour in ((0.0, VERMILLION), (1.0, BLUE)):
+        for damping, colour in ((0.0, VERMILION), (1.0, BLUE)):
             for weat, marker in zip(means["weat"].unique(), "os", strict=False):
                 part = means[(means["damping"] == damping) & (means["weat"] == weat)]
                 label = weat.replace("weat", "WEAT ") + (", damped" if damping else ", newton")

@@ -27,7 +27,7 @@ from biaslab.core.plotting import (
     ORANGE,
     PALE_GREY,
     SKY,
-    VERMILLION,
+    VERMILION,
     YELLOW,
 )
 from biaslab.run.areas import AREAS
@@ -59,7 +59,7 @@ _VERDICTS = {
     "reproduced": (BLUE, (RESULT,)),
     "reproduced, with a caveat": (SKY, (CONVENTION, QUIRK, GIVEN)),
     "in direction only": (GREEN, (DIRECTION_ONLY,)),
-    "not reproduced": (VERMILLION, (NOT_REPRODUCED,)),
+    "not reproduced": (VERMILION, (NOT_REPRODUCED,)),
     "inconclusive": (LIGHT_GREY, (INCONCLUSIVE,)),
     "held on other data": (YELLOW, (HELD_ELSEWHERE,)),
     "failed on other data": (ORANGE, (FAILED_ELSEWHERE,)),
@@ -93,7 +93,7 @@ def _bar(y: float, row: Mapping) -> list[str]:
         width = _BAR * n / row["printed"]
         parts += [_box(x, y, width, _ROW - 4, colour, GREY)] if n else []
         if width > _LEAST:
-            white = ' fill-opacity="1" style="fill:#fff"' if colour in (BLUE, GREEN, VERMILLION) else ""
+            white = ' fill-opacity="1" style="fill:#fff"' if colour in (BLUE, GREEN, VERMILION) else ""
             parts.append(_text(x + width / 2, y + 13, str(n), f'{_MIDDLE} font-size="12"{white}'))
         x += width
     return parts

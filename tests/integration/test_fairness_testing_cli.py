@@ -184,7 +184,7 @@ def test_attributes_that_vary_together(files):
         ({"--schema": "none.yaml"}, "none.yaml: No such file"),
         ({"--model": "none.npz"}, "none.npz: no such file"),
         ({"--model": "my_classifier:nan"}, "not finite"),
-        ({"--protected": "gender"}, "no attribute is called 'gender'"),
+        ({"--protected": "gender"}, "there is no attribute 'gender'"),
         (
             {"--protected": ("sex", "sex")},
             "biaslab: --protected sex: the set is repeated; give each set once",

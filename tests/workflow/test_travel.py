@@ -58,10 +58,12 @@ def test_a_broken_input_costs_its_own_branch_and_is_audited(tmp_path):
     error = (place.folder / log).read_text().splitlines()[-1].removeprefix("biaslab: ")
     reason = f"step prepare_classifier failed: {error} ({log})"
     named, *others = said.splitlines()[-3:]
-    assert named.startswith(f"biaslab: {reason}; without it there is no fairness_testing/example/")
+    assert named.startswith(
+        f"biaslab: {reason}; the following results are missing: fairness_testing/example/"
+    )
     assert others == [
-        "biaslab: all else is made, and audited",
-        "biaslab: correct what these lines say, and the same command resumes from here",
+        "biaslab: all other results are complete and audited",
+        "biaslab: correct the errors above; the same command resumes from here",
     ]
     claims = pd.read_csv(place.folder / "results/audit/claims.tsv", sep="\t", dtype=str)
     reasons = claims.set_index("area")["reason"][claims["verdict"].to_numpy() == "not_attempted"]

@@ -18,7 +18,7 @@ class More(enum.StrEnum):
 
 With = Annotated[
     list[More] | None,
-    typer.Option("--with", help="Also pack what tables and figures are made of, or word embeddings."),
+    typer.Option("--with", help="Also pack the inputs of tables and figures, or word embeddings."),
 ]
 SCHEMA = "workflow/schemas/claims.schema.yaml"
 _WIDTH = 160  # characters a line without a terminal
@@ -35,11 +35,9 @@ def compare(
         typer.Argument(help="A results folder, a crate (folder or .zip), or a record (docs/records)."),
     ],
     b: Annotated[Path, typer.Argument(help="Another one.")],
-    rtol: Annotated[
-        float, typer.Option(help="Relative difference up to which numbers are equal.", min=0)
-    ] = 1e-9,
+    rtol: Annotated[float, typer.Option(help="Largest relative difference of equal numbers.", min=0)] = 1e-9,
     out: Annotated[
-        Path | None, typer.Option(help="Also write every file's comparison here (.tsv)."), To.FILE
+        Path | None, typer.Option(help="Table of the comparison of every file (.tsv)."), To.FILE
     ] = None,
 ) -> None:
     """Compare two runs: equal and different results, changed verdicts. Exit code 1 when something differs."""
@@ -55,7 +53,7 @@ def compare(
 
 @app.command("init")
 def init(
-    folder: Annotated[Path, typer.Argument(help="The folder to make, named after the paper: smith2020.")],
+    folder: Annotated[Path, typer.Argument(help="New folder, named after the paper: smith2020.")],
 ) -> None:
     """Start a registry of a paper's claims: an empty table, its schema, and a worked row of every kind."""
     from biaslab.audit.own import start_registry
@@ -68,14 +66,14 @@ def init(
 @app.command("measure")
 def measure(
     folder: Annotated[Path, typer.Argument(help="The folder of a registry (biaslab audit init).")],
-    results: Annotated[Path | None, typer.Argument(help="The results folder of any workflow.")] = None,
+    results: Annotated[Path | None, typer.Argument(help="Results folder of any workflow.")] = None,
     setup: Annotated[
         list[str] | None, typer.Option(help="What {setup} stands for; again for more. The folder's name.")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only check the registry.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check the registry only.")] = False,
     freeze: Annotated[
         bool,
-        typer.Option("--freeze", help="Freeze what decides the verdicts; changes show in the page."),
+        typer.Option("--freeze", help="Freeze claims and tolerances; the page shows later changes."),
     ] = False,
 ) -> None:
     """Measure a registry on .tsv, .json and .parquet files; write RESULTS/audit with the page audit.html."""
@@ -98,8 +96,8 @@ def measure(
 
 @app.command("crate")
 def crate(
-    results: Annotated[Path, typer.Argument(help="The results folder of a finished run.")],
-    out: Annotated[Path, typer.Option(help="The archive (.zip) to write, or a new folder."), To.FILE],
+    results: Annotated[Path, typer.Argument(help="Results folder of a finished run.")],
+    out: Annotated[Path, typer.Option(help="Archive (.zip) or new folder."), To.FILE],
     more: With = None,
     leave_out: Annotated[
         list[str] | None,
@@ -109,7 +107,7 @@ def crate(
     ] = None,
     codecheck: Annotated[
         Path | None,
-        typer.Option(help="Also write codecheck.yml here: the files behind the claims, with their SHA-256."),
+        typer.Option(help="File for codecheck.yml: the files behind the claims, with their SHA-256."),
         To.FILE,
     ] = None,
 ) -> None:

@@ -3,7 +3,7 @@
 import typer
 
 app = typer.Typer(
-    help="Compiled kernels, kept between runs: where they are and how large; delete them.",
+    help="Show or delete the cache of compiled kernels.",
     invoke_without_command=True,
 )
 
@@ -16,7 +16,7 @@ def show(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         folder = kernel_folder()
         if folder is None:
-            typer.echo("no cache: there is no home folder, and BIASLAB_CACHE names no other")
+            typer.echo("no cache: neither a home folder nor BIASLAB_CACHE is set")
         else:
             n_kernels, size = usage(folder)
             typer.echo(f"{folder}\t{n_kernels} kernels\t{size / 1e6:.1f} MB")

@@ -11,7 +11,7 @@ from biaslab.run import REGISTRY
 from biaslab.run.options import Out
 from biaslab.run.root import repository
 
-app = typer.Typer(help="Registered input data: fetch and check it.", no_args_is_help=True)
+app = typer.Typer(help="List, fetch and check registered input data.", no_args_is_help=True)
 
 _REGISTRY = repository() / REGISTRY
 
@@ -21,7 +21,7 @@ ConfigFiles = Annotated[
     list[Path] | None,
     typer.Option(help="Your own configuration, laid over config.yaml, with datasets: paths."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the note of each.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the note of each dataset.")]
 
 _CONFIG = Path("config.yaml")
 _COLUMNS = ("name", "state", "size", "version", "licence", "source")
@@ -39,7 +39,7 @@ def fetch_dataset(
     mirror: Mirror = None,
     made_of: Annotated[
         list[Path] | None,
-        typer.Option(help="A file that the dataset is made of, once for each address, in their order."),
+        typer.Option(help="Source file of the dataset; repeat for each address, in order."),
     ] = None,
 ) -> None:
     """Copy a dataset, download it, or build it from public files, and verify its checksum.
@@ -59,7 +59,10 @@ def fetch_dataset(
     source = fetch_to(name, registry, out, _say, path, mirror)
     how = _GOT.get(source.kind, "copied from")
     place = source.location.partition(":")[2] if source.kind == "recipe" else source.location
-    _say(f"{name}: {how} {place} to {out} ({decimal(out.stat().st_size)}); its SHA-256 is the registered one")
+    _say(
+        f"{name}: {how} {place} to {out} ({decimal(out.stat().st_size)})"
+        "; the SHA-256 is the registered SHA-256"
+    )
 
 
 @app.command("list")
@@ -92,7 +95,7 @@ def list_datasets(
     if sys.stdout.isatty():
         shown = [row[: len(_SHOWN)] for row in rows]
         plain_console().print(plain_table(_SHOWN, shown, numbers=(_SHOWN.index("size"),)))
-        typer.echo("Licence and source of each: biaslab datasets list --json, or in a pipe.")
+        typer.echo("For licences and sources, use biaslab datasets list --json, or a pipe.")
     else:
         typer.echo("\n".join("\t".join(row) for row in (_COLUMNS, *rows)))
 

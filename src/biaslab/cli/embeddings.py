@@ -46,26 +46,26 @@ def train(
     source: Annotated[
         Path,
         typer.Argument(
-            help="Texts: a file (perhaps .gz, .bz2 or .zst) or a folder of them. Or cooccurrence.bin of"
+            help="Texts: a file (.gz, .bz2 and .zst are allowed) or a folder of files. Or cooccurrence.bin of"
             " Stanford's GloVe, with --vocabulary."
         ),
     ],
     out: Out,
     words: Words,
     method: Annotated[Method, typer.Option(help="The algorithm.")] = Method.GLOVE,
-    dimension: Annotated[int, typer.Option(help="Length of a word vector.", min=1)] = _GLOVE.dimension,
-    window: Annotated[int, typer.Option(help="Words on either side that count as context.", min=1)] = _WINDOW,
+    dimension: Annotated[int, typer.Option(help="Dimension of the word vectors.", min=1)] = _GLOVE.dimension,
+    window: Annotated[int, typer.Option(help="Context words on each side.", min=1)] = _WINDOW,
     epochs: Annotated[
-        int | None, typer.Option(help="Passes; by default 50 for glove, 5 for word2vec.", min=1)
+        int | None, typer.Option(help="Passes over the data; by default 50 for glove, 5 for word2vec.", min=1)
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="Step size; by default .05 for glove, .025 for word2vec.")
+        float | None, typer.Option(help="Learning rate; by default .05 for glove, .025 for word2vec.")
     ] = None,
     x_max: Annotated[
-        float, typer.Option(help="Co-occurrence from which on the weight of a pair is 1, for glove.")
+        float, typer.Option(help="Smallest co-occurrence with weight 1, for glove.")
     ] = _GLOVE.x_max,
     corpus_format: Annotated[
-        str | None, typer.Option(help=f"{FORMATS_SAID}; by default what the name tells.")
+        str | None, typer.Option(help=f"{FORMATS_SAID}; by default from the file name.")
     ] = None,
     vocabulary: Annotated[
         Path | None, typer.Option(help="vocab.txt of Stanford's GloVe, for its cooccurrence.bin.")
@@ -116,9 +116,10 @@ def convert(
     out: Out,
     format: Written,
     vocabulary: Annotated[
-        Path | None, typer.Option(help="The words of a batch; by default the one near it.")
+        Path | None,
+        typer.Option(help="Vocabulary of a batch; by default the vocabulary.tsv next to the batch."),
     ] = None,
-    replicate: Annotated[int, typer.Option(help="Which training of a batch.")] = 0,
+    replicate: Annotated[int, typer.Option(help="Number of the training in a batch.")] = 0,
 ) -> None:
     """Write word vectors in another format."""
     from biaslab.embeddings.formats import write_embedding

@@ -16,9 +16,9 @@ def init() -> None:
 
     own, root = Path(CONFIG), repository()
     if own.exists():
-        raise InputError(f"{own} is there already; edit it, or start in another folder")
+        raise InputError(f"{own} already exists; edit it, or use another folder")
     write_text(own, (root / TEMPLATE).read_text(encoding="utf-8"))
     typer.echo(
         f"wrote {own}; the complete configuration, with every key, is {root / CONFIG}\n"
-        "edit it, then: biaslab run -n (what would run), biaslab run --cores all"
+        "edit it, then: biaslab run -n (dry run), biaslab run --cores all"
     )

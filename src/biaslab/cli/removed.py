@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from biaslab.core.errors import InputError
 
-_STEP = "with files in between, biaslab step"
+_STEP = "for intermediate files, use biaslab step"
 SUCCESSORS = {
     "audit check": "use biaslab audit measure FOLDER --check",
     "audit codecheck": "use biaslab audit crate RESULTS --codecheck codecheck.yml",
     "audit freeze": "use biaslab audit measure FOLDER --freeze",
-    "audit merge": "make one part after the other: biaslab audit crate, then biaslab run --from",
+    "audit merge": "run the parts one after the other: biaslab audit crate, then biaslab run --from",
     "audit resources": "every run writes results/logs/resources.tsv",
     "debiasing analogies": "name the embedding in debiasing.embeddings; biaslab run writes its analogies",
     "debiasing compare": "name the embedding in debiasing.embeddings; biaslab run compares the methods",
@@ -25,7 +25,7 @@ SUCCESSORS = {
     "fairness-testing judge": "use biaslab fairness-testing audit",
     "fairness-testing run": "use biaslab fairness-testing search",
     "fairness-testing text": "use biaslab fairness-testing audit-texts",
-    "hate-speech bias": "use biaslab hate-speech audit, which takes --news, too",
+    "hate-speech bias": "use biaslab hate-speech audit --news",
     "hate-speech evaluate": "use biaslab hate-speech audit",
     "ranking generate": "draw lists with numpy and write them with pandas",
     "ranking measure": "use biaslab ranking audit",

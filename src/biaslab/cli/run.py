@@ -62,13 +62,13 @@ def run(
         ),
     ] = None,
     trust: Annotated[
-        Trust, typer.Option(help="What of it is taken: steps whose digests agree, or none.")
+        Trust, typer.Option(help="Results to take: those of steps with equal digests, or none.")
     ] = Trust.DIGESTS,
     recheck: Annotated[
-        int, typer.Option(help="So many of its steps, drawn at random, are made again and compared.", min=0)
+        int, typer.Option(help="Number of randomly drawn steps to rerun and compare.", min=0)
     ] = 0,
     recheck_seed: Annotated[
-        int | None, typer.Option(help="Draw the steps by this number, and not by one of the system's.", min=0)
+        int | None, typer.Option(help="Seed of the draw; by default from the system.", min=0)
     ] = None,
 ) -> None:
     """Run the workflow in this folder; all further arguments go to Snakemake.
@@ -122,8 +122,12 @@ def run(
         if lost and code < _SIGNALLED:
             for line in failures.describe(lost):
                 _say(f"biaslab: {line}")
-            _say("biaslab: all else is made, and audited" if code == 0 else "biaslab: and nothing is audited")
-            _say("biaslab: correct what these lines say, and the same command resumes from here")
+            _say(
+                "biaslab: all other results are complete and audited"
+                if code == 0
+                else "biaslab: the audit did not run"
+            )
+            _say("biaslab: correct the errors above; the same command resumes from here")
         if code and _is_full(Path(), Path("results")):
             _say("biaslab: the disk is full; free space, and the same command resumes from here")
         if chosen is not None and code == 0:

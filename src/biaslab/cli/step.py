@@ -7,9 +7,9 @@ import typer
 
 def step(
     name: Annotated[str, typer.Argument(help="The step, AREA.NAME, e.g. ranking.simulate-ranking.")],
-    given: Annotated[str, typer.Option(help="What it is given, in JSON: its files and settings by name.")],
+    given: Annotated[str, typer.Option(help="Arguments in JSON: files and settings by name.")],
     threads: Annotated[
-        int | None, typer.Option(help="Threads to use, where the step can use several.", min=1)
+        int | None, typer.Option(help="Threads, for steps that can use several.", min=1)
     ] = None,
 ) -> None:
     """Do one step of the workflow as its rule does; ``run --printshellcmds`` shows the rules' lines."""

@@ -72,9 +72,9 @@ def dots(
     `series` maps a name to (n, 3) numbers: value, lower and upper end of the interval (NaN: no interval).
     `line` is the position of a vertical reference line, and `line_label` its meaning.
     """
-    from biaslab.core.plotting import BLUE, GREEN, GREY, METADATA, ORANGE, VERMILLION, figure
+    from biaslab.core.plotting import BLUE, GREEN, GREY, METADATA, ORANGE, VERMILION, figure
 
-    marks = list(zip("osD^v", (VERMILLION, BLUE, GREY, GREEN, ORANGE), strict=True))
+    marks = list(zip("osD^v", (VERMILION, BLUE, GREY, GREEN, ORANGE), strict=True))
     rows, step = np.arange(len(labels)), 0.6 / max(len(series), 2)
     height = 0.75 + _ROW * len(labels) * (1 + len(series) / 4)
     with warnings.catch_warnings(), figure(_WIDTH, height) as page:

@@ -22,7 +22,7 @@ else:  # import matplotlib only for drawing
 SINGLE_COLUMN, DOUBLE_COLUMN = 3.35, 6.9
 """Widths of a paper's single and double column, in inches."""
 
-BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
     "#0072B2",
     "#D55E00",
     "#009E73",
@@ -37,7 +37,7 @@ BLACK, GREY, LIGHT_GREY, PALE_GREY = "#000000", "#5A5A5A", "#BDBDBD", "#E3E3E3"
 `GREY` is also the colour of a series: dark enough to differ from green and purple for colour-blind readers.
 """
 
-SERIES = (BLACK, VERMILLION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
+SERIES = (BLACK, VERMILION, BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW)
 """The colours of series of equal rank, in their order of use."""
 
 

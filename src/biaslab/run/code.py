@@ -47,7 +47,7 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
     """Return modules, all modules of the package that they import recursively, and their parent packages."""
     waiting, seen = list(modules), set()
     if unknown := [name for name in waiting if source_of(name, package) is None]:
-        raise InputError(f"code digest: {package.name} has no module '{unknown[0]}'; check its name")
+        raise InputError(f"code digest: {package.name} has no module '{unknown[0]}'; check the name")
     while waiting:
         name = waiting.pop()
         path = source_of(name, package)

@@ -73,7 +73,9 @@ def read_files(files: Sequence[Path]) -> dict[str, Any]:
     for file in files:
         overlay = read_written(file)
         if not overlay:  # Snakemake cannot read an empty file
-            raise InputError(f"{file}: says nothing; write lines of the form 'key: value', or remove it")
+            raise InputError(
+                f"{file}: the file has no settings; write lines of the form 'key: value', or remove it"
+            )
         check_keys(overlay, schema, str(file))
         config = merge(config, overlay)
     return config
@@ -91,7 +93,7 @@ def read_written(file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not valid JSON ({error}); name the configuration of a run") from error
     if not isinstance(value, dict):
-        raise InputError(f"{file}: holds no mapping; name the configuration of a run")
+        raise InputError(f"{file}: contains no mapping; name the configuration of a run")
     return drop_removed(value)
 
 
@@ -132,7 +134,8 @@ def overlays(preset: str | None, files: Sequence[Path] | None, root: Path) -> li
     for file in files or []:
         if file.exists() and not file.is_file():
             raise InputError(
-                f"{file}: is no file, and settings are read more than once; write them to one, and name that"
+                f"{file}: not a regular file, and settings are read more than once; write the settings"
+                " to a file and name the file"
             )
     return [*([preset_path(preset, root)] if preset else []), *(files or [])]
 

@@ -43,6 +43,8 @@ def _blocks(path: Path, stays_packed: bool, n_bytes: int) -> Iterator[bytes]:
                     raise InputError(f"{path}: unpacks to more than the registered {n_bytes} bytes; refused")
                 yield data
     except DAMAGED_GZIP as error:
-        raise InputError(f"{path}: not a whole gzip file ({one_line(error)}); get it again") from error
+        raise InputError(
+            f"{path}: the gzip file is damaged or cut off ({one_line(error)}); get it again"
+        ) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); correct its permissions") from error

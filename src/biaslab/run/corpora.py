@@ -42,7 +42,7 @@ def _check_texts(name: str, corpus: Mapping[str, Any], given: Given) -> Iterator
             yield f"corpora.{name}.{key}: {problem}"
     named = [key for key in TEXTS[1:] if corpus[key]]
     if len(named) == 1:
-        problem = "names one of validation and test alone; name both, or null for both"
+        problem = "names only one of validation and test; name both, or write null for both"
         yield f"corpora.{name}.{named[0]}: {problem}"
 
 

@@ -33,7 +33,7 @@ DOWNLOADS = FOLDER / ".downloads"
 _REMOTE = {"wheel": "wheel", "url": "download", "recipe": "recipe"}
 """The kind of `Source` for each origin that needs the network."""
 _COPIES = "get the registered file, or name this one as the corpus source"
-_PUBLIC = "what the recipe was given is not what it was written for"
+_PUBLIC = "the recipe needs other source files"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def load_registry(path: str | os.PathLike) -> dict[str, Dataset]:
         for error in validator.iter_errors(row):
             raise InputError(f"{path}:{line}: {_explain(error)}")
         if row["name"] in registry:
-            raise InputError(f"{path}:{line}: the dataset '{row['name']}' is there twice; rename one")
+            raise InputError(f"{path}:{line}: the dataset '{row['name']}' is registered twice; rename one")
         registry[row["name"]] = Dataset(**row)
         if row["origin"] == "recipe" and (problem := _recipe_problem(registry[row["name"]])):
             raise InputError(f"{path}:{line}: {problem}")
@@ -93,7 +93,7 @@ def unregistered(name: str, registry: Mapping[str, Dataset]) -> str:
     """Describe the problem of an unregistered name in one clause; return "" for a registered name."""
     if name in registry:
         return ""
-    return f"there is no dataset '{name}' (registered: {', '.join(registry)}){suggest(name, registry)}"
+    return f"unknown dataset '{name}' (registered: {', '.join(registry)}){suggest(name, registry)}"
 
 
 def places(name: str, datasets: Mapping) -> dict[str, str | None]:
@@ -199,8 +199,8 @@ def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> 
         )
     if len(files) != len(addresses):
         raise InputError(
-            f"dataset '{dataset.name}' is made of {len(addresses)} files, not of {len(files)}; name those of"
-            f" {' '.join(addresses)}"
+            f"dataset '{dataset.name}' needs {len(addresses)} source files, not {len(files)}; name the files"
+            f" of {' '.join(addresses)}"
         )
     for file in files:
         if not file.is_file():
@@ -226,7 +226,7 @@ def _recipe_problem(dataset: Dataset) -> str:
     name = _recipe(dataset)
     if name in RECIPES:
         return ""
-    return f"there is no recipe '{name}' (there are: {', '.join(RECIPES)}){suggest(name, RECIPES)}"
+    return f"unknown recipe '{name}' (known: {', '.join(RECIPES)}){suggest(name, RECIPES)}"
 
 
 def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:

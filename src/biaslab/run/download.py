@@ -107,7 +107,7 @@ def attempt(url: str, name: str, action: Callable[[], _T], say: Callable[[str], 
 def check_address(url: str, insecure: bool = False) -> None:
     """Refuse an address that is not https (or http if `insecure`)."""
     if urlsplit(url).scheme not in (("https", "http") if insecure else ("https",)):
-        raise InputError(f"{url}: is no https address; correct it")
+        raise InputError(f"{url}: not an https address; correct it")
 
 
 @contextlib.contextmanager
@@ -130,7 +130,7 @@ def answered(url: str, headers: dict[str, str]) -> Iterator["Response"]:
                 raise InputError(f"{url}: the server answers {answer.status_code} ({reason})")
             yield answer
     except requests.TooManyRedirects as error:
-        raise InputError(f"{url}: leads from address to address without end; refused") from error
+        raise InputError(f"{url}: too many redirects; refused") from error
     except requests.RequestException as error:
         cause = error.args[0] if error.args else error
         if isinstance(cause, MaxRetryError):  # raised before any connection
@@ -204,7 +204,8 @@ class _Transfer:
         self.part.unlink(missing_ok=True)
         expected = f"at most {self.limit}" if self.size is None else f"{self.size}"
         return InputError(
-            f"{self.url}: holds {content}, not the expected {expected} bytes; the file there is another one"
+            f"{self.url}: holds {content}, not the expected {expected} bytes; the file at the"
+            " address has changed"
         )
 
 
@@ -228,7 +229,7 @@ def _check(url: str, part: Path, sha256: str) -> None:
     if measured != sha256:
         part.unlink()
         raise InputError(
-            f"{url}: wrong checksum (sha256 {measured}, not {sha256}); what was downloaded is deleted, the"
+            f"{url}: wrong checksum (sha256 {measured}, not {sha256}); the download is deleted, the"
             " file there is another one"
         )
 

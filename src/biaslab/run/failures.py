@@ -109,7 +109,7 @@ def last_line(log: Path) -> str:
 def describe(lost: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a line for each failed step, with its lost results."""
     return [
-        f"{reason}; without it there is no {listed(files)}" if files else reason
+        f"{reason}; the following results are missing: {listed(files)}" if files else reason
         for reason, files in lost.items()
     ]
 

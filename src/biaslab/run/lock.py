@@ -44,7 +44,7 @@ def _acquire(handle: int, path: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.stderr.write(f"biaslab: {_describe_holder(path)}; waiting for it to end\n")
+        sys.stderr.write(f"biaslab: {_describe_holder(path)}; waiting for the end\n")
         sys.stderr.flush()
         fcntl.flock(handle, fcntl.LOCK_EX)
 
@@ -55,7 +55,7 @@ def _describe_holder(path: Path) -> str:
     try:
         os.kill(int(holder), 0)
     except ProcessLookupError:
-        return f"what process {holder} started is at work in this folder"
+        return f"processes started by process {holder} still work in this folder"
     except (ValueError, PermissionError):  # not written yet; or a process of another user
         pass
-    return f"process {holder} is at work in this folder"
+    return f"process {holder} works in this folder"

@@ -117,16 +117,16 @@ def read_manifest(results: Path) -> dict[str, Any]:
         manifest = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(
-            f"{file}: {error.strerror}; run the workflow to its end, which writes it last"
+            f"{file}: {error.strerror}; run the workflow to its end, the last step writes this file"
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not readable JSON ({error}); run the workflow again") from error
     for key in (VARIABLE_KEY, "config", "code", "inputs", "outputs"):
         if not isinstance(manifest, dict) or not isinstance(manifest.get(key), dict):
-            raise InputError(f"{file}: has no mapping '{key}'; name the results folder of a run")
+            raise InputError(f"{file}: the mapping '{key}' is missing; name the results folder of a run")
     for name, digest in manifest["outputs"].items():
         if not is_inside(name):
-            raise InputError(f"{file}: the output {name!r} is no path inside the results folder; refused")
+            raise InputError(f"{file}: the output {name!r} is not a path inside the results folder; refused")
         if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
             raise InputError(f"{file}: the output '{name}' has no sha256; run the workflow again")
     return manifest

@@ -16,7 +16,9 @@ class Masking:
 
     masked_words: Annotated[
         Path | None,
-        typer.Option(help="Digests of the words to mask (SHA-256, one a line); by default the project's."),
+        typer.Option(
+            help="Digests of the words to mask (SHA-256, one per line); by default those of the project."
+        ),
     ] = None
     unmask: Annotated[bool, typer.Option("--unmask", help="Show all words as they are.")] = False
 

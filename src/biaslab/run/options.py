@@ -14,17 +14,17 @@ from biaslab.core.settings import Seed as SeedSetting
 from biaslab.core.settings import default_of, fields_of, key_of, said_of, schema_of
 from biaslab.run.outputs import To
 
-Threads = Annotated[int, typer.Option(help="Threads to use; the result does not depend on it.", min=1)]
-Out = Annotated[Path, typer.Option(help="The file to write."), To.FILE]
+Threads = Annotated[int, typer.Option(help="Threads; the result does not depend on this number.", min=1)]
+Out = Annotated[Path, typer.Option(help="Output file."), To.FILE]
 AnswerOut = Annotated[
     Path,
-    typer.Option(help="Where the answer goes, without suffix: a page (.html) and all numbers (.json)."),
+    typer.Option(help="Output path without suffix: a page (.html) and all numbers (.json)."),
     To.STEM,
 ]
 
 # Corpora
 CorpusSource = Annotated[
-    Path, typer.Argument(help="The corpus: a file (perhaps .gz, .bz2 or .zst), or a folder of them.")
+    Path, typer.Argument(help="Corpus: a file (.gz, .bz2 and .zst are allowed) or a folder of files.")
 ]
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY  # allows an option with a default before an option without

@@ -80,9 +80,7 @@ def check_outputs(values: Mapping[str, object], kinds: Mapping[str, To]) -> list
         for file in _written(path, kind):
             same = next((i for i in inputs if file.exists() and file.samefile(i)), None)
             if same is not None:
-                raise InputError(
-                    f"{option}: would overwrite {same}, which the command reads; choose another name"
-                )
+                raise InputError(f"{option}: would overwrite the input {same}; choose another name")
             if (other := taken.setdefault(Path(os.path.realpath(file)), name)) != name:
                 raise InputError(
                     f"{option}: --{other.replace('_', '-')} has the same name; choose another for one of them"

@@ -192,7 +192,7 @@ def make_plan(
     areas, notices, taken = [], [], read_taken(Path("results"))
     for area in chosen_areas(config):
         if not deploys and (reason := missing_extra(area.extra, taken.extras)):
-            notices.append(f"the area {area.name} is left out: {reason}")
+            notices.append(f"the area {area.name} is omitted: {reason}")
         else:
             areas.append(area)
     names = wanted(config, areas)
@@ -220,7 +220,7 @@ def make_plan(
         notices += [f"{area.name} skips {n}: {why}" for n, why in units[area.name].left_out.items()]
     notices += [f"skips {listed(files)}: {reason}" for reason, files in config[FAILED].items()]
     notices += [
-        f"{name} cannot be had, and its results were taken: what holds its texts is left out"
+        f"{name} is not available and its results were taken: results with its texts are omitted"
         for name in sorted(unreadable)
     ]
     notices += _to_download(states)
@@ -270,7 +270,7 @@ def chosen_areas(config: Mapping) -> list[Area]:
 def _to_download(states: Mapping[str, Status]) -> list[str]:
     """Return a line for each dataset that must be downloaded first."""
     return [
-        f"{name} is to be downloaded first ({state.reason})"
+        f"{name} must be downloaded first ({state.reason})"
         for name, state in states.items()
         if state.state == PENDING
     ]

@@ -131,11 +131,11 @@ def parse_records(text: str, place: str) -> list[StepRecord]:
     try:
         values = parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: not readable JSON ({error}); get the crate again") from error
+        raise InputError(f"{place}: not readable JSON ({error}); download the crate again") from error
     if isinstance(values, list):
         values = [_upgrade(value) for value in values]
     if not isinstance(values, list) or not all(map(_is_record, values)):
-        raise InputError(f"{place}: no list of records of steps; get the crate again")
+        raise InputError(f"{place}: not a list of step records; download the crate again")
     records = [StepRecord(**value) for value in values]
     digests: dict[str, str] = {}
     for record in records:
@@ -146,7 +146,7 @@ def parse_records(text: str, place: str) -> list[StepRecord]:
     for record in records:
         for name, digest in record.inputs.items():
             if name in digests and digests[name] != digest:
-                raise InputError(f"{place}: {min(record.outputs)} was made of another {name}; refused")
+                raise InputError(f"{place}: {min(record.outputs)} was computed from another {name}; refused")
     return records
 
 

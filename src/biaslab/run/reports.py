@@ -86,12 +86,12 @@ def write_report(
     names items by their stems, or single tables and figures by their paths.
     """
     if not units:
-        raise InputError(f"there is no unit to report on; name what was run of the area {area.name}")
+        raise InputError(f"no unit to report on; name the units that ran in the area {area.name}")
     made = expand(area.items, units)
     stems = [item.stem for item in area.items]
     for stem in only:
         if stem not in (*stems, *(one.stem for one in made)):
-            raise InputError(f"there is no item '{stem}' (known: {', '.join(stems)}){suggest(stem, stems)}")
+            raise InputError(f"unknown item '{stem}' (known: {', '.join(stems)}){suggest(stem, stems)}")
     opened = {unit.name: open_unit(area, unit, results) for unit in units}
     out = results / area.name
     made = [one for one in made if not only or {one.stem, one.item.stem} & set(only)]
@@ -112,7 +112,7 @@ def find(reference: str) -> Any:
     module, _, name = reference.partition(":")
     target = getattr(importlib.import_module(module), name, None)
     if target is None:
-        raise InputError(f"{module} has no '{name}', which an area names; correct one of them")
+        raise InputError(f"{module} has no '{name}', which an area refers to; correct one of them")
     return target
 
 

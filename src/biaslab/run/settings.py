@@ -46,7 +46,7 @@ class Settings:
     seed: Seed = SEED
     areas: Annotated[
         tuple[Annotated[str, "an area"], ...],
-        "list of the areas to run; by default all that there are",
+        "list of the areas to run; by default all areas",
         Field(is_filled=True, is_unique=True),
     ] = AREAS
     failed: Annotated[

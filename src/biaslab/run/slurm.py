@@ -60,9 +60,9 @@ def refuse_impossible(jobs: Iterable[Any], limits: Mapping[str, float]) -> None:
         if minutes > limit:
             place = f"partition {partition}" if partition else "the default partition"
             raise InputError(
-                f"Slurm would never start {job.rule.name}: it asks for {minutes} minutes, and {place} allows"
-                f" {limit:g}; name another (default-resources: slurm_partition), or set cluster.max_runtime"
-                f" to {limit:g}"
+                f"Slurm would never start {job.rule.name}, which requests {minutes} minutes, and {place}"
+                f" allows {limit:g}; name another (default-resources: slurm_partition), or set"
+                f" cluster.max_runtime to {limit:g}"
             )
         process = subprocess.run(
             ["sbatch", "--test-only", *options, "--wrap=true"], capture_output=True, text=True, check=False
@@ -70,9 +70,10 @@ def refuse_impossible(jobs: Iterable[Any], limits: Mapping[str, float]) -> None:
         if process.returncode:
             line = "".join(process.stderr.strip().splitlines()[-1:]).removeprefix("sbatch: error: ")
             raise InputError(
-                f"Slurm would never start {job.rule.name}: it asks for {threads} threads, {memory} MB and"
-                f" {minutes} minutes, and sbatch says '{line}'; set cluster.max_threads or cluster.max_memory"
-                " to what a node has, or correct partition, account and set-threads in the profile"
+                f"Slurm would never start {job.rule.name}, which requests {threads} threads, {memory} MB"
+                f" and {minutes} minutes, and sbatch reports '{line}'; set"
+                " cluster.max_threads or cluster.max_memory to what a node has, or correct"
+                " partition, account and set-threads in the profile"
             )
 
 
@@ -99,8 +100,10 @@ def _call(*command: str) -> str:
         process = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise InputError(
-            f"there is no command {command[0]}; start the run where Slurm's commands are"
+            f"the command {command[0]} is missing; start the run on a machine with Slurm's commands"
         ) from error
     if process.returncode:
-        raise InputError(f"{' '.join(command)}: {process.stderr.strip()}; start the run where Slurm answers")
+        raise InputError(
+            f"{' '.join(command)}: {process.stderr.strip()}; start the run on a machine that reaches Slurm"
+        )
     return process.stdout

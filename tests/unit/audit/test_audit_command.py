@@ -135,5 +135,5 @@ def test_a_crate_is_written_compared_and_refused_in_one_line(biaslab, results, t
     code, _, error = biaslab("audit", "crate", results, "--out", tmp_path / "d.zip")
     assert code == 2
     assert len(error.splitlines()) == 1
-    assert "config.json: was changed after the run" in error
+    assert "config.json: the file changed after the run" in error
     assert not (tmp_path / "d.zip").exists()

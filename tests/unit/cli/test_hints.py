@@ -76,7 +76,7 @@ def test_commas_and_tabs_are_named_where_the_other_is_read(tmp_path):
 
 def test_a_header_of_one_column_is_not_taken_for_another_separator(tmp_path):
     (tmp_path / "a.csv").write_text("points\n1\n")
-    with pytest.raises(InputError, match=r"there is no column 'score' \(it has points\)$"):
+    with pytest.raises(InputError, match=r"the column 'score' is missing \(columns: points\)$"):
         read_as_lists(tmp_path / "a.csv")
 
 

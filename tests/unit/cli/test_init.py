@@ -35,6 +35,6 @@ def test_a_configuration_of_ones_own_is_not_overwritten(capsys):
     Path("config.yaml").write_text("seed: 5\n")
     assert called() == 2
     error = capsys.readouterr().err
-    assert "config.yaml is there already; edit it" in error
+    assert "config.yaml already exists; edit it" in error
     assert error.count("\n") == 1
     assert Path("config.yaml").read_text() == "seed: 5\n"

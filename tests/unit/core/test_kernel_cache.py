@@ -454,7 +454,7 @@ def test_a_cache_that_was_never_written_is_empty_and_without_a_home_there_is_non
     assert not folder.exists()
     for name, place in ((kernel_cache.VARIABLE, ""), ("XDG_CACHE_HOME", ""), ("HOME", str(folder))):
         monkeypatch.setenv(name, place)
-    assert command() == "no cache: there is no home folder, and BIASLAB_CACHE names no other\n"
+    assert command() == "no cache: neither a home folder nor BIASLAB_CACHE is set\n"
     assert command("clear") == ""
 
 

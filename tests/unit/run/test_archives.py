@@ -91,7 +91,7 @@ def test_a_digest_is_checked_first(tmp_path):
         assert fetch(f"{url}#sha256={SHA256}", tmp_path).read_bytes() == DATA
         with pytest.raises(InputError, match="wrong checksum"):
             fetch(f"{url}#sha256={'0' * 64}", tmp_path)
-        with pytest.raises(InputError, match="'12' is no SHA-256; write 64 hexadecimal digits"):
+        with pytest.raises(InputError, match="'12' not a SHA-256; write 64 hexadecimal digits"):
             fetch(f"{url}#sha256=12", tmp_path)
 
 
@@ -102,7 +102,7 @@ def test_no_more_than_the_limit_is_downloaded(tmp_path):
 
 def test_only_https_is_taken(tmp_path):
     for address in ("http://a.org/crate.zip", "file:///etc/passwd"):
-        with pytest.raises(InputError, match="is no https address"):
+        with pytest.raises(InputError, match="not an https address"):
             fetch_archive(address, tmp_path, 10, print)
 
 
@@ -132,12 +132,12 @@ def test_a_doi_leads_to_the_archive_in_a_set_of_links(tmp_path, resolver):
             [web.page({"Link": TWO})],
             r"links 2 archives \(http.*b\.zip, .*run\.zip\)",
         ),
-        ([web.page(SET), web.page({}, b"{")], "no readable set of links"),
-        ([web.page(SET), web.page({}, b"[" * 100_000)], "no readable set of links"),
-        ([web.page(SET), web.page({}, linkset({"href": "/a" * 2**20}))], "no readable set of links"),
+        ([web.page(SET), web.page({}, b"{")], "the set of links is not readable"),
+        ([web.page(SET), web.page({}, b"[" * 100_000)], "the set of links is not readable"),
+        ([web.page(SET), web.page({}, linkset({"href": "/a" * 2**20}))], "the set of links is not readable"),
         ([web.page({"Link": '<file:///a.zip>; rel="item"'})], "leads to file:///a.zip, which is not http"),
         ([web.page({"Link": SET["Link"].replace("</links", "<ftp://a.org/links")})], "leads to ftp://a.org"),
-        ([web.page(SET), web.page({}, b'{"linkset": [{"item": 1}]}')], "no readable set of links"),
+        ([web.page(SET), web.page({}, b'{"linkset": [{"item": 1}]}')], "the set of links is not readable"),
         ([web.status(404)], r"the server answers 404"),
         ([web.status(503)], r"cannot be downloaded in 5 attempts \(the server answers 503\)"),
     ],

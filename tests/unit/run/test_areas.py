@@ -199,7 +199,7 @@ def test_optional_dependencies_that_are_missing_leave_an_area_out(plan, monkeypa
     )
     found = plan("areas: [ranking]")
     assert found.areas == ()
-    assert "the area ranking is left out: absent-package is not installed" in found.notices[0]
+    assert "the area ranking is omitted: absent-package is not installed" in found.notices[0]
 
 
 def test_a_corpus_may_be_a_folder(plan, tmp_path):

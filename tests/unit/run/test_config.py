@@ -96,7 +96,7 @@ def test_defaults_fill_what_is_missing_and_leave_the_input_alone():
 def test_settings_are_not_read_from_a_pipe_or_a_folder(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", "."):
-        with pytest.raises(InputError, match="is no file, and settings are read more than once"):
+        with pytest.raises(InputError, match="not a regular file, and settings are read more than once"):
             configuration.overlays(None, [tmp_path / name], tmp_path)
 
 
@@ -140,11 +140,11 @@ SAMPLE, TEXT = "origins.setups.sample", "fairness_testing.text"
         (f"{SAMPLE}.ppmi_sets.sizes", "[100, 30]", "[100, 30] is not in increasing order"),
         (f"{SAMPLE}.lds.subsets", "1", "one subset has no rank correlation; write 0 for none"),
         (f"{SAMPLE}.brittleness.retrainings", "1", "one embedding has no interval; write 0 for none"),
-        (f"{SAMPLE}.bias.weats", "[weat3]", "there is no test 'weat3'"),
+        (f"{SAMPLE}.bias.weats", "[weat3]", "unknown test 'weat3'"),
         (f"{SAMPLE}.corpus", "{unit: article, part_length: 5}", "unit: part"),
         (f"{SAMPLE}.corpus", "{min_length: 9, max_length: 8}", "min_length: 9 is larger than"),
         (f"{SAMPLE}.corpus.source", "dump.xml", "the file or folder dump.xml does not exist"),
-        (f"{SAMPLE}.corpus.source", "'dataset:enwiki'", "no dataset 'enwiki'"),
+        (f"{SAMPLE}.corpus.source", "'dataset:enwiki'", "unknown dataset 'enwiki'"),
         ("areas", "[rankin]", "areas[0]: \"rankin\" is not known; did you mean 'ranking'?"),
         ("origins.run", "[sample, sample]", "the list names something twice"),
         ("origins.run", "[smple]", "'smple' is not defined (defined: sample); did you mean 'sample'?"),
@@ -154,11 +154,11 @@ SAMPLE, TEXT = "origins.setups.sample", "fairness_testing.text"
         ("origins.weats.ppmi", "x.yaml", "not a usable name"),
         ("origins.weats.random", "x.yaml", "not a usable name"),
         ("origins.weats.weat1", "nowhere.yaml", "no such file: nowhere.yaml"),
-        ("ranking.top", "101", "101 is more than candidates, 100"),
+        ("ranking.top", "101", "101 exceeds ranking.candidates, 100"),
         ("debiasing.embeddings", "[w2vnew]", "'w2vnew' is neither a registered dataset nor a setup"),
         ("debiasing.defining", "no.yaml", "no such file: no.yaml"),
         ("debiasing.weats", "[workflow/x.yaml]", "; name its file under debiasing.word_sets"),
-        ("debiasing.weats", "[caliskan9]", "there is no test 'caliskan9'"),
+        ("debiasing.weats", "[caliskan9]", "unknown test 'caliskan9'"),
         ("debiasing", "{weats: [mine], word_sets: {mine: no.yaml}}", "word_sets.mine: no such file: no.yaml"),
         ("debiasing.lambdas", "[2, 0.2]", "does not rise or lacks lambda, 0.2; write [0.2, 2]"),
         ("debiasing", "{lambda: 3, lambdas: [0, 2]}", "lacks lambda, 3; write [0, 2, 3]"),
@@ -178,13 +178,13 @@ SAMPLE, TEXT = "origins.setups.sample", "fairness_testing.text"
         (
             "fairness_testing.classifiers.census.network",
             "'dataset:adf-censu-network'",
-            "there is no dataset 'adf-censu-network'",
+            "unknown dataset 'adf-censu-network'",
         ),
         (f"{TEXT}.run", "[stormfrnt]", "there is no corpus 'stormfrnt'"),
         (f"{TEXT}.vectors.setup", "smple", "there is no setup 'smple'"),
         ("datasets.mirror", "nowhere", "no such folder: nowhere"),
         ("datasets.paths.nyt-annotated-corpus", "nowhere", "no such"),
-        ("datasets.paths", "{nyt: .}", "there is no dataset 'nyt'"),
+        ("datasets.paths", "{nyt: .}", "unknown dataset 'nyt'"),
     ],
 )
 def test_a_bad_value_is_refused_in_one_line(key, value, problem):
@@ -196,7 +196,10 @@ def test_a_bad_value_is_refused_in_one_line(key, value, problem):
 def test_a_corpus_names_both_validation_and_test_or_neither():
     own = "corpora: {own: {source: README.md, test: README.md}}"
     message = refused(f"{own}\nfairness_testing: {{text: {{run: [own]}}}}")
-    assert "corpora.own.test: names one of validation and test alone; name both, or null for both" in message
+    assert (
+        "corpora.own.test: names only one of validation and test; name both, or write null for both"
+        in message
+    )
 
 
 @pytest.mark.parametrize(
@@ -225,7 +228,7 @@ def test_setups_that_are_not_run_need_no_files():
         (b"a: [1, 2", "mine.yaml, line 1: not valid YAML"),
         (b"a: 1\nb: c: d\n", "mine.yaml, line 2: not valid YAML"),
         (b"- a\n", "mine.yaml: holds no mapping"),
-        (b"# later\n", "mine.yaml: says nothing"),
+        (b"# later\n", "mine.yaml: the file has no settings"),
         (b"a: \xff\n", "mine.yaml: not UTF-8"),
     ],
 )
@@ -277,7 +280,11 @@ def test_what_a_run_wrote_is_read_as_json(tmp_path):
     written.write_text(json.dumps({"hate_speech": {"training": {"learning_rate": 5e-05}}}))
     assert "5e-05" in written.read_text()
     assert configuration.read_files([written])["hate_speech"]["training"]["learning_rate"] == 5e-05
-    for text, problem in {"{": "not valid JSON", "[]": "holds no mapping", "{}": "says nothing"}.items():
+    for text, problem in {
+        "{": "not valid JSON",
+        "[]": "contains no mapping",
+        "{}": "the file has no settings",
+    }.items():
         written.write_text(text)
         with pytest.raises(InputError, match=problem):
             configuration.read_files([written])

@@ -308,7 +308,7 @@ def test_archive_and_folder_hold_the_same(crate, archive):
 
 
 def test_other_commits_and_changes_are_told(tmp_path, results, root, monkeypatch):
-    assert "not known" in write_crate(results, tmp_path / "a.zip", root)[0]
+    assert "Unknown whether" in write_crate(results, tmp_path / "a.zip", root)[0]
     file = results / "audit/manifest.json"
     manifest = json.loads(file.read_text())
     manifest["environment"]["git"] = {"commit": "aaa", "dirty": True}
@@ -316,8 +316,8 @@ def test_other_commits_and_changes_are_told(tmp_path, results, root, monkeypatch
     monkeypatch.setattr("biaslab.run.crate.graph.git_state", lambda _: {"commit": "bbb", "dirty": False})
     notices = write_crate(results, tmp_path / "b", root)
     assert notices == [
-        "The run ended at commit aaa, the files packed are of bbb",
-        "The run had changes that are in no commit",
+        "The run ended at commit aaa, the packed files are of bbb",
+        "The run had uncommitted changes",
     ]
     workflow = graph(tmp_path / "b")["Snakefile"]
     assert workflow["version"] == "aaa"
@@ -336,7 +336,7 @@ def test_the_real_repository_is_packed_with_what_it_needs():
 
 def test_changed_missing_and_unfinished_results_are_refused(tmp_path, results, root):
     write_text(results / "one/tables/table1.tsv", "x\n2\n")
-    with pytest.raises(InputError, match=r"table1\.tsv: was changed after the run"):
+    with pytest.raises(InputError, match=r"table1\.tsv: the file changed after the run"):
         write_crate(results, tmp_path / "c.zip", root)
     (results / "one/tables/table1.tsv").unlink()
     with pytest.raises(InputError, match=r"table1\.tsv: cannot be read"):
@@ -344,7 +344,7 @@ def test_changed_missing_and_unfinished_results_are_refused(tmp_path, results, r
     manifest = json.loads((results / "audit/manifest.json").read_text(encoding="utf-8"))
     manifest["config"]["failed"] = {"step train failed": ["one/unit/a.tsv"]}
     write_text(results / "audit/manifest.json", json.dumps(manifest))
-    with pytest.raises(InputError, match=r"results are missing \(step train failed\); run it again"):
+    with pytest.raises(InputError, match=r"results are missing \(step train failed\); complete the run"):
         write_crate(results, tmp_path / "c.zip", root)
     (results / "audit/manifest.json").unlink()
     with pytest.raises(InputError, match=r"manifest\.json: .*run the workflow to its end"):
@@ -353,9 +353,9 @@ def test_changed_missing_and_unfinished_results_are_refused(tmp_path, results, r
 
 
 def test_wrong_places_are_refused(tmp_path, results, root, crate):
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_crate(results, crate, root)
-    with pytest.raises(InputError, match="is in the results folder"):
+    with pytest.raises(InputError, match="lies in the results folder"):
         write_crate(results, results / "c.zip", root)
     with pytest.raises(InputError, match="Snakefile: no such file; run this in the repository"):
         write_crate(results, tmp_path / "c.zip", tmp_path)
@@ -409,7 +409,7 @@ def test_links_are_refused(archive, crate, tmp_path):
         pass
     write_text(tmp_path / "outside.tsv", "x")
     (crate / "results/one/tables/link.tsv").symlink_to(tmp_path / "outside.tsv")
-    with pytest.raises(InputError, match=r"link\.tsv is no file or folder of its own"), opened_run(crate):
+    with pytest.raises(InputError, match=r"link\.tsv not a regular file or folder"), opened_run(crate):
         pass
 
 
@@ -424,14 +424,14 @@ def test_too_much_is_refused(archive, monkeypatch):
 def test_an_archive_of_something_else_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("a", "b")
-    message = r"is no crate, it has no ro-crate-metadata\.json"
+    message = r"not a crate, because ro-crate-metadata\.json"
     with pytest.raises(InputError, match=message), opened_run(tmp_path / "x.zip"):
         pass
 
 
 def test_results_that_the_manifest_does_not_vouch_for_are_refused(crate):
     change_manifest(crate, **{"config.json": "0" * 64})
-    with pytest.raises(InputError, match=r"config\.json is not what the manifest names"), opened_run(crate):
+    with pytest.raises(InputError, match=r"config\.json differs from the manifest"), opened_run(crate):
         pass
     write_text(crate / "results/audit/more.tsv", "x")
     with pytest.raises(InputError, match=r"more\.tsv is not in the manifest"), opened_run(crate):
@@ -440,7 +440,11 @@ def test_results_that_the_manifest_does_not_vouch_for_are_refused(crate):
 
 @pytest.mark.parametrize(
     ("outputs", "message"),
-    [({"../x": "0" * 64}, "no path inside"), ({"/x": "0" * 64}, "no path inside"), ({"x": "0"}, "no sha256")],
+    [
+        ({"../x": "0" * 64}, "not a path inside"),
+        ({"/x": "0" * 64}, "not a path inside"),
+        ({"x": "0"}, "no sha256"),
+    ],
 )
 def test_manifests_that_name_what_is_outside_are_refused(crate, outputs, message):
     change_manifest(crate, **outputs)
@@ -451,7 +455,7 @@ def test_manifests_that_name_what_is_outside_are_refused(crate, outputs, message
 @pytest.mark.parametrize("text", ["{", "[]", '{"outputs": 1}', "[" * 100_000])
 def test_manifests_that_are_none_are_refused(crate, text):
     write_text(crate / "results/audit/manifest.json", text)
-    message = r"manifest\.json: (not readable JSON|has no mapping)"
+    message = r"manifest\.json: (not readable JSON|the mapping ')"
     with pytest.raises(InputError, match=message), opened_run(crate):
         pass
 
@@ -465,7 +469,7 @@ def test_a_crate_that_lacks_any_of_its_entities_is_refused(crate, archive):
     for name in wanted:
         metadata = kept | {"@graph": [entity for entity in kept["@graph"] if entity["@id"] != name]}
         (crate / METADATA).write_text(json.dumps(metadata))
-        message = re.escape(f"{METADATA} refers to {name!r}, which it does not describe; get the crate again")
+        message = re.escape(f"{METADATA} refers to {name!r}, without describing it; download the crate again")
         with pytest.raises(InputError, match=message), opened_run(crate):
             pass
     (crate / METADATA).write_text(json.dumps(kept))
@@ -477,7 +481,7 @@ def test_a_crate_that_lacks_a_file_that_it_describes_is_refused(crate, archive):
     (crate / "Snakefile").unlink()
     change_metadata(archive, lambda metadata: json.loads(json.dumps(metadata).replace("LICENSE", "LICENCE")))
     for path, file in ((crate, "Snakefile"), (archive, "LICENCE")):
-        message = f"describes '{file}', which is not there; get the crate again$"
+        message = f"describes '{file}', which is missing; download the crate again$"
         with pytest.raises(InputError, match=message), opened_run(path):
             pass
 

@@ -101,12 +101,12 @@ def test_the_addresses_are_those_of_one_commit_for_ever():
         ({"origin": "licensed", "location": "https://example.org/x"}, "column 'location'"),
         ({"size": "-"}, "column 'size': '-'"),
         ({"origin": "recipe", "location": "stormfront:http://example.org/x"}, "column 'location'"),
-        ({"origin": "recipe", "location": "stromfront:https://a.org/x"}, "there is no recipe 'stromfront'"),
+        ({"origin": "recipe", "location": "stromfront:https://a.org/x"}, "unknown recipe 'stromfront'"),
         ({"size": "1 kB"}, "column 'size': '1 kB'"),
         ({"origin": "package", "location": "gensim"}, "column 'location': 'gensim'"),
         ({"location": "somewhere"}, "column 'location': 'somewhere'"),
         ({"colour": "red"}, "'colour' was unexpected"),
-        ({"name": "other"}, "the dataset 'other' is there twice"),
+        ({"name": "other"}, "the dataset 'other' is registered twice"),
     ],
 )
 def test_wrong_rows_are_refused_by_their_line(table, row, message):
@@ -158,7 +158,7 @@ def test_wrong_names_and_places_are_refused(table, tmp_path):
         table({}, {"name": "gone", "origin": "package", "location": "nopackage:x"})
     )
     absent = tmp_path / "absent"
-    assert "there is no dataset 'mime' (registered: mine" in refusal(datasets.resolve, "mime", registry)
+    assert "unknown dataset 'mime' (registered: mine" in refusal(datasets.resolve, "mime", registry)
     assert "correct datasets: paths: mine" in refusal(datasets.resolve, "mine", registry, absent)
     assert "correct datasets: mirror" in refusal(datasets.resolve, "mine", registry, None, absent)
     assert "the Python package 'nopackage' is missing" in refusal(datasets.resolve, "gone", registry)
@@ -178,8 +178,8 @@ def test_fetch_copies_what_has_the_registered_checksum(table, copy, tmp_path):
     [
         (gzip.compress(DATA + b"!" * 1000), "unpacks to more than the registered 20 bytes"),
         (gzip.compress(DATA[:-1] + b"!"), "wrong checksum for the dataset 'mine'"),
-        (gzip.compress(DATA)[:-9], "not a whole gzip file"),
-        (gzip.compress(DATA)[:3] + b"!" * 30, "not a whole gzip file"),
+        (gzip.compress(DATA)[:-9], "the gzip file is damaged or cut off"),
+        (gzip.compress(DATA)[:3] + b"!" * 30, "the gzip file is damaged or cut off"),
     ],
     ids=["too long", "another byte", "cut", "damaged"],
 )
@@ -261,6 +261,6 @@ def test_the_command_copies_what_it_verified(table, copy, tmp_path):
     options = ["--registry", table({}), "--path", own, "--out", out]
     command = ["datasets", "fetch", "mine", *map(str, options)]
     fetched = CliRunner().invoke(app, command, catch_exceptions=False)
-    said = f"mine: copied from {own} to {out} (20 bytes); its SHA-256 is the registered one"
+    said = f"mine: copied from {own} to {out} (20 bytes); the SHA-256 is the registered SHA-256"
     assert (fetched.exit_code, fetched.stderr.splitlines()[-1]) == (0, said)
     assert out.read_bytes() == DATA

@@ -117,8 +117,8 @@ def test_what_failed_is_noted_and_nothing_of_an_earlier_run_deleted(plan):
     reasons = [f"step {name} failed: no such column (a.log)" for name in ("prepare", "report_two")]
     assert failures.note_failures(workflow, found, "results") == [
         "step audit_page failed",
-        f"{reasons[0]}; without it there is no fairness_testing/mine/counts.tsv",
-        f"{reasons[1]}; without it there is no ranking/figures/two.svg",
+        f"{reasons[0]}; the following results are missing: fairness_testing/mine/counts.tsv",
+        f"{reasons[1]}; the following results are missing: ranking/figures/two.svg",
     ]
     lost = {
         "before": ["fairness_testing/other/counts.tsv"],
@@ -157,7 +157,7 @@ def test_where_no_audit_was_asked_for_the_step_is_said_alone(plan):
     failed = job(graph, "simulate", [file], [table])
     workflow = SimpleNamespace(dag=graph, scheduler=SimpleNamespace(failed=[failed]))
     said = failures.note_failures(workflow, found, "results")
-    assert said == ["step simulate failed; without it there is no ranking/simulation.tsv"]
+    assert said == ["step simulate failed; the following results are missing: ranking/simulation.tsv"]
     assert not failures.FILE.exists()
 
 

@@ -36,7 +36,7 @@ def test_a_second_run_waits_until_the_first_is_killed(tmp_path):
     first = start(lock)
     assert first.stdout.readline() == "held\n"
     second = start(lock)
-    assert f"process {first.pid} is at work" in second.stderr.readline()
+    assert f"process {first.pid} works in this folder" in second.stderr.readline()
     assert second.poll() is None
     first.kill()  # though its child lives on
     assert second.stdout.readline() == "held\n"
@@ -53,7 +53,8 @@ def test_a_second_run_waits_for_what_a_killed_one_has_left(tmp_path):
     first.kill()
     first.wait()
     second = start(lock)
-    said = f"biaslab: what process {first.pid} started is at work in this folder; waiting for it to end\n"
+    said = f"biaslab: processes started by process {first.pid} still work in this folder"
+    said += "; waiting for the end\n"
     assert second.stderr.readline() == said
     (tmp_path / "end").touch()
     assert second.stdout.readline() == "held\n"

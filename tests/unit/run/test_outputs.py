@@ -35,15 +35,15 @@ def refused(*arguments):
 def test_no_command_overwrites_what_it_reads(folder, out):
     os.symlink("list.csv", "link.csv")
     os.link("list.csv", "hard.csv")
-    assert "would overwrite list.csv, which the command reads" in refused(*RERANK, "--out", out)
+    assert "would overwrite the input list.csv" in refused(*RERANK, "--out", out)
     assert Path("list.csv").read_text() == LIST
 
 
 def test_a_file_that_is_named_in_a_text_is_an_input(folder):
     Path("shares.csv").write_text("value,share\na,0.5\nb,0.5\n")
     options = [*RERANK[:-4], "--desired", "shares.csv", "--top", "5"]
-    assert "would overwrite shares.csv" in refused(*options, "--out", "shares.csv")
-    with pytest.raises(InputError, match=r"would overwrite shares\.csv"):
+    assert "would overwrite the input shares.csv" in refused(*options, "--out", "shares.csv")
+    with pytest.raises(InputError, match=r"would overwrite the input shares\.csv"):
         check_outputs({"pairs": ["RG=shares.csv"], "out": Path("shares.csv")}, {"out": To.FILE})
 
 
@@ -126,7 +126,10 @@ def said(monkeypatch, capsys, *arguments):
         ((*RERANK[:-1], "9" * 5000, "--out", "x.csv"), "--top"),
         ((*RERANK, "--lost", "1"), "--lost"),
         (("ranking", "rerun"), "'rerun'"),
-        ((*RERANK[:2], "\x1b[31mred.csv", *RERANK[3:], "--out", "x.csv"), r"\x1b[31mred.csv: no such file"),
+        (
+            (*RERANK[:2], "\x1b[31mred.csv", *RERANK[3:], "--out", "x.csv"),
+            r"\x1b[31mred.csv: the file does not exist",
+        ),
         ((*RERANK[:2], "x" * 5000 + "\n", *RERANK[3:], "--out", "x.csv"), "xxx…"),
     ],
 )  # fmt: skip

@@ -190,7 +190,10 @@ FILENAMES = {"stormfront": "mine.tar", "tensorflow-layers": "mine.npz"}
 def test_a_compas_table_that_is_cut_off_is_refused_with_the_line(tmp_path):
     cut = tmp_path / "raw.csv"
     cut.write_bytes(compas_table().rpartition(b",")[0])
-    with pytest.raises(InputError, match=rf"raw\.csv, line 66: has {len(COMPAS_HEADER) - 1} fields and not"):
+    with pytest.raises(
+        InputError,
+        match=rf"raw\.csv, line 66: expected {len(COMPAS_HEADER)} fields, found {len(COMPAS_HEADER) - 1}",
+    ):
         RECIPES["compas"].make([cut], tmp_path / "compas.csv")
     assert not (tmp_path / "compas.csv").exists()
     cut.write_bytes(b"")
@@ -333,7 +336,7 @@ def test_a_dataset_is_made_of_files_at_hand(recipe, workplace, tmp_path):
     Path("out/mine").unlink()
     assert "no such file" in refusal(make(*paths[1:], "absent"))
     said = refusal(make(*paths, paths[0]))
-    assert f"is made of {len(paths)} files, not of {len(paths) + 1}" in said
+    assert f"needs {len(paths)} source files, not {len(paths) + 1}" in said
     assert f"https://{PLACE}{paths[0].name}" in said
     paths[0].write_bytes(b"")
     refusal(make(*paths))
@@ -364,15 +367,15 @@ FIT = CASES["kmeans-labels"].files["fit.pkl"]
     ("data", "problem"),
     [
         (b"", "Ran out of input"),
-        (b"\x80\x03}.", "it holds no clustering"),
+        (b"\x80\x03}.", "the file contains no clustering"),
         (b"\x80\x03.", "unpickling stack underflow"),
-        (recipe_files.clustering(LABELS) + b"more", "it has data after its end"),
-        (recipe_files.clustering(LABELS.astype("<f8")), "its labels_ are no list of whole numbers"),
-        (recipe_files.clustering(LABELS[None]), "its labels_ are no list of whole numbers"),
+        (recipe_files.clustering(LABELS) + b"more", "data follow the end"),
+        (recipe_files.clustering(LABELS.astype("<f8")), "labels_ is not a list of integers"),
+        (recipe_files.clustering(LABELS[None]), "labels_ is not a list of integers"),
         (recipe_files.clustering(LABELS, n_rows=10**15), "an array is cut off"),
-        (recipe_files.clustering(LABELS, n_rows=-1), "an array of another form"),
-        (recipe_files.clustering(LABELS, kind="O"), "an array of another kind of numbers"),
-        (b"\x80\x03" + b"(" * 10**5 + b"t" * 10**5 + b".", "it holds no clustering"),
+        (recipe_files.clustering(LABELS, n_rows=-1), "an array has an unexpected form"),
+        (recipe_files.clustering(LABELS, kind="O"), "an array has an unexpected number type"),
+        (b"\x80\x03" + b"(" * 10**5 + b"t" * 10**5 + b".", "the file contains no clustering"),
         (b"\x80\x03h\x07.", "Memo value not found at index 7"),
         *((FIT[:2] + what + FIT[2:], problem) for what, problem in FOREIGN.items()),
         *((FIT[:-1] + what + FIT[-1:], problem) for what, problem in FOREIGN.items()),

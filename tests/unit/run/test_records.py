@@ -114,10 +114,13 @@ def test_results_without_their_records_are_refused(tmp_path, is_whole):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda records: records[0].update(outputs={"results/../x": "0" * 64}), "no list of records"),
-        (lambda records: records[0].update(code=1), "no list of records"),
+        (lambda records: records[0].update(outputs={"results/../x": "0" * 64}), "not a list of step records"),
+        (lambda records: records[0].update(code=1), "not a list of step records"),
         (lambda records: records.append(records[0]), "two steps made"),
-        (lambda records: records[0]["inputs"].update({f"results/{TABLE}": "0" * 64}), "made of another"),
+        (
+            lambda records: records[0]["inputs"].update({f"results/{TABLE}": "0" * 64}),
+            "computed from another",
+        ),
         (lambda records: records[0]["outputs"].update({f"results/{TABLE}": "0" * 64}), "two steps made"),
     ],
 )
@@ -144,7 +147,7 @@ def test_a_crate_whose_records_were_changed_is_refused(tmp_path, change):
         entity = next(one for one in metadata["@graph"] if one["@id"] == "records.json")
         entity["sha256"] = sha256_file(crate / "records.json")
         write_json(crate / "ro-crate-metadata.json", metadata)
-    message = {"digest": "is not what", "another": "than in the manifest", "no text": "is no text"}[change]
+    message = {"digest": "differs from", "another": "and the manifest", "no text": "is not text"}[change]
     with pytest.raises(InputError, match=message), opened_run(crate):
         pass
 

@@ -73,7 +73,9 @@ def test_items_are_made_of_the_units_of_the_run_alone(results):
 def test_single_items_can_be_written(results):
     assert write_report(AREA, UNITS, results, only=["line"]) == ["one/figures/line_t"]
     assert not (results / "made/tables").exists()
-    assert "no item 'lin' (known: shares, line); did you mean" in refusal(AREA, UNITS, results, only=["lin"])
+    assert "unknown item 'lin' (known: shares, line); did you mean" in refusal(
+        AREA, UNITS, results, only=["lin"]
+    )
 
 
 def test_a_path_names_one_of_two_items_that_have_the_same_stem(results):

@@ -46,8 +46,8 @@ def test_a_job_above_the_limit_of_its_partition_is_refused(tmp_path, monkeypatch
     limits = {"": 60, "main": 60, "long": math.inf}
     refuse_impossible([job(runtime=60), job(runtime=480, slurm_partition="long")], limits)
     assert refused(refuse_impossible, [job(runtime=480)], limits) == (
-        "Slurm would never start train: it asks for 480 minutes, and the default partition allows 60; name "
-        "another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
+        "Slurm would never start train, which requests 480 minutes, and the default partition allows 60;"
+        " name another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
     )
 
 
@@ -57,7 +57,7 @@ def test_each_request_is_put_to_sbatch_once_and_its_refusal_is_passed_on(tmp_pat
     large = job(8, "count", mem_mb=4000, runtime=60, slurm_partition="main", slurm_account="mine")
     message = refused(refuse_impossible, [job(), job(rule="other"), large], {"main": 60})
     assert (
-        "never start count: it asks for 8 threads, 4000 MB and 60 minutes, and sbatch says 'invalid'"
+        "never start count, which requests 8 threads, 4000 MB and 60 minutes, and sbatch reports 'invalid'"
         in message
     )
     first, second = (tmp_path / "asked").read_text().splitlines()
@@ -92,8 +92,11 @@ def test_a_run_beside_jobs_that_are_left_over_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("", "there is no command squeue; start the run where Slurm's commands are"),
-        ("echo no answer >&2; exit 1", r"squeue .*: no answer; start the run where Slurm answers"),
+        ("", "the command squeue is missing; start the run on a machine with Slurm's commands"),
+        (
+            "echo no answer >&2; exit 1",
+            r"squeue .*: no answer; start the run on a machine that reaches Slurm",
+        ),
     ],
 )
 def test_where_slurm_is_missing_or_silent_this_is_said(tmp_path, monkeypatch, script, message):

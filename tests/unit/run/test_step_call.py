@@ -98,7 +98,7 @@ def test_what_the_function_cannot_take_is_refused_in_one_line(told, change, prob
 
 
 def test_what_is_missing_or_no_json_is_refused(told):
-    with pytest.raises(InputError, match=r"--given: the step toy.bake needs glaze, others, n as well"):
+    with pytest.raises(InputError, match=r"--given: the step toy.bake also needs glaze, others, n"):
         told({"cakes": [], "out": "c"})
     for text in ("{", "[]", "3", '{"n": 1, "n": 2}'):
         with pytest.raises(InputError, match=r"--given: not (a mapping in|valid) JSON"):
@@ -106,9 +106,9 @@ def test_what_is_missing_or_no_json_is_refused(told):
 
 
 def test_an_unknown_step_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match=r"there is no step 'hate-speech.train-clasifier'; did you mean"):
+    with pytest.raises(InputError, match=r"unknown step 'hate-speech.train-clasifier'; did you mean"):
         function_of("hate-speech.train-clasifier")
-    with pytest.raises(InputError, match=r"there is no step 'train'"):
+    with pytest.raises(InputError, match=r"unknown step 'train'"):
         function_of("train")
 
 

@@ -121,8 +121,8 @@ def times(folder):
 def test_results_are_copied_and_noted_for_whoever_goes_on(go_on, empty):
     gone = go_on()
     assert (gone.code, gone.made, there(empty)) == (0, [], {"own.txt", TABLE})
-    assert gone.said[0] == "crate.zip: 1 results of 1 steps are taken as done"
-    assert gone.said[-1] == "to be made: measure, 1 steps of tables, figures and the audit"  # its texts
+    assert gone.said[0] == "crate.zip: 1 results of 1 steps are taken"
+    assert gone.said[-1] == "to run: measure, 1 steps of tables, figures and the audit"  # its texts
     taken = read_taken(empty / "results")
     assert (taken.source, taken.environment["cpus"]) == ("crate.zip", os.cpu_count())
     assert {record.rule for record in taken_records(empty / "results")} == {"train", "measure", "report_one"}
@@ -163,7 +163,7 @@ def test_a_result_that_was_made_here_stays_and_what_was_made_of_another_is_not_t
     monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}})
     gone = go_on()
     assert there(empty) == {"own.txt", EMBEDDING}
-    assert "not taken, what they read is made again: measure" in gone.said
+    assert "not taken, their inputs are rerun: measure" in gone.said
 
 
 def test_a_result_of_unknown_origin_stays_where_the_crate_has_no_other(go_on, empty):
@@ -183,14 +183,14 @@ def test_another_input_and_all_that_was_made_of_it_is_not_taken(go_on, empty):
     write_text(empty / "own.txt", "another")
     gone = go_on()
     assert there(empty) == {"own.txt"}
-    assert "not taken, own.txt is another file now: train, measure" in gone.said
+    assert "not taken, own.txt has changed: train, measure" in gone.said
 
 
 def test_in_a_run_of_other_settings_only_what_the_same_commands_make_is_taken(go_on, empty):
     go_on(config={"more": 1})
     assert TABLE in there(empty)
     gone = go_on(config={"seed": 2}, told=["train"])
-    assert "not taken, their settings are other ones: train" in gone.said
+    assert "not taken, their settings differ: train" in gone.said
     assert there(empty) == {"own.txt"}, "what was taken for the other configuration is gone"
 
 
@@ -249,7 +249,7 @@ def test_what_is_not_needed_is_not_made_before(go_on):
 
 def test_what_was_made_with_other_bytes_is_named_and_keeps_its_time(go_on, empty):
     gone = go_on(writes="other", plans=[plan_of_texts()])
-    assert f"{TEXTS}: was made here with other bytes than crate.zip names" in gone.said
+    assert f"{TEXTS}: was computed here with other bytes than in crate.zip" in gone.said
     assert times(empty)[TEXTS] > times(empty)[TABLE]
 
 
@@ -266,12 +266,12 @@ def test_a_rechecked_step_with_the_same_bytes_is_in_the_report(go_on, empty):
 
 def test_what_was_taken_before_is_made_again_all_the_same(go_on, empty):
     go_on()
-    with pytest.raises(InputError, match=r"nothing of it is taken"):
+    with pytest.raises(InputError, match=r"no result is taken"):
         go_on(recheck=9, writes="another")
 
 
 def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
-    with pytest.raises(InputError, match=r"crate\.zip: 0 of 1 steps .* nothing of it is taken"):
+    with pytest.raises(InputError, match=r"crate\.zip: 0 of 1 steps .* no result is taken"):
         go_on(recheck=1, writes="another")
     assert there(empty) == {"own.txt"}
 
@@ -279,7 +279,9 @@ def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
 def test_results_of_code_that_has_changed_are_taken_and_named(go_on, empty):
     changed = {"train": "e" * 16}
     gone = go_on(changed)
-    line = "made by code that has changed since, and taken without a check: train; --recheck N makes N of"
+    line = (
+        "computed by code that has changed since, and taken without a check: train; --recheck N reruns N of"
+    )
     assert any(said.startswith(line) for said in gone.said)
     assert (gone.made, TABLE in there(empty)) == ([], True)
     assert read_taken(empty / "results").rewritten == ("train",)
@@ -323,11 +325,11 @@ def add(name, text="x"):
     ("change", "message"),
     [
         (lambda crate: crate.unlink(), "no such file or folder"),
-        (truncated, "not a whole zip archive"),
-        (damaged, "not a whole zip archive"),
+        (truncated, "the zip archive is damaged or cut off"),
+        (damaged, "the zip archive is damaged or cut off"),
         (add("results/../../x"), "leaves the crate"),
         (add("results/origins/unit/more.tsv"), "is not in the manifest"),
-        (add("records.json"), "two files of the same name"),
+        (add("records.json"), "two files have the same name"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -349,7 +351,7 @@ def test_trust_without_another_run_is_refused(empty, monkeypatch, capsys):
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2
-    assert "name it with --from" in capsys.readouterr().err
+    assert "name that run with --from" in capsys.readouterr().err
 
 
 def test_data_are_known_that_another_run_had_or_that_its_steps_have_read():

@@ -18,10 +18,10 @@ _N_EXTREME = 12
 _STYLES = {
     "before": (plot.BLACK, {"marker": "o", "markersize": 3.5}),
     "soft": (plot.BLUE, {"marker": "D", "markersize": 5, "fillstyle": "none"}),
-    "hard": (plot.VERMILLION, {"marker": "|", "markersize": 5}),
+    "hard": (plot.VERMILION, {"marker": "|", "markersize": 5}),
 }
-_SCORES = dict(zip(BENCHMARKS, ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^")), strict=True))
-_TESTS = ((plot.BLUE, "o"), (plot.VERMILLION, "s"), (plot.GREEN, "^"), (plot.BLACK, "D"), (plot.GREY, "v"))
+_SCORES = dict(zip(BENCHMARKS, ((plot.BLUE, "o"), (plot.VERMILION, "s"), (plot.GREEN, "^")), strict=True))
+_TESTS = ((plot.BLUE, "o"), (plot.VERMILION, "s"), (plot.GREEN, "^"), (plot.BLACK, "D"), (plot.GREY, "v"))
 _LARGEST_EFFECT = 2.0  # of any association test
 _SCORE_RANGE = 5  # points of a score, × 100: a change that one would notice
 _GUESSED = ("cluster_accuracy", "classifier_accuracy")
@@ -60,7 +60,7 @@ def draw_components(unit: Results, stem: Path) -> None:
     subspace = read(unit, "subspace")
     percent = subspace.assign(**{name: 100 * subspace[name] for name in subspace.columns.drop("component")})
     chance = (
-        ("unit", -0.12, plot.VERMILLION, "unit vectors"),
+        ("unit", -0.12, plot.VERMILION, "unit vectors"),
         ("random", 0.12, plot.BLACK, "pairs of words"),
     )
     with plot.figure(plot.SINGLE_COLUMN, 2.3) as fig:
@@ -90,7 +90,7 @@ def draw_words(unit: Results, stem: Path) -> None:
             part = axes[axes["stage"] == stage]
             for is_specific, colour, label in (
                 (False, plot.BLUE, "Occupations"),
-                (True, plot.VERMILLION, "Gender-specific words"),
+                (True, plot.VERMILION, "Gender-specific words"),
             ):
                 chosen = part[part["gender_specific"] == is_specific]
                 ax.plot(
@@ -115,7 +115,7 @@ def draw_path(unit: Results, stem: Path) -> None:
         bias, tests, scores = fig.subplots(1, 3)
         _draw_lines(bias, path, {
             "direct_bias": ("Along the original direction", plot.BLUE, "o"),
-            "direct_bias_refit": ("Along the recomputed direction", plot.VERMILLION, "s"),
+            "direct_bias_refit": ("Along the recomputed direction", plot.VERMILION, "s"),
         })  # fmt: skip
         draw_chance(bias, unit)
         bias.set_ylim(0, 1.5 * path[["direct_bias", "direct_bias_refit"]].max(axis=None))

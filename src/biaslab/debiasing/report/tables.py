@@ -244,7 +244,7 @@ def methods(units: Sequence[Results]) -> Table:
     templates |= {title: f"{{{name}}}" for name, title in METHODS.items() if name in wide}
     note = (
         "Bias of words by their cosine with she - he before debiasing. Clusters and classifier: of the most"
-        " biased neutral words, 0.5 when nothing can be told. The last columns remove directions that have"
+        " biased neutral words, 0.5 by chance. The last columns remove directions that have"
         " nothing to do with the bias and look at the words at their ends. 95% intervals in brackets;"
         " clusters have none."
     )

@@ -25,11 +25,11 @@ from biaslab.run.reports import Results
 
 _LINES = {
     "n_samples": ("Samples", plot.BLUE),
-    "n_discriminatory": ("Discriminatory samples", plot.VERMILLION),
+    "n_discriminatory": ("Discriminatory samples", plot.VERMILION),
 }
 _COLOURS = (
     plot.BLUE,
-    plot.VERMILLION,
+    plot.VERMILION,
     plot.GREEN,
     plot.ORANGE,
     plot.PURPLE,
@@ -39,7 +39,7 @@ _COLOURS = (
 _MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label rules
 _PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
-_TESTER_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILLION}
+_TESTER_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILION}
 # Heights in inches for texts: of a row, of the rest of a panel, of a legend.
 _TEXT_ROW, _TEXT_PANEL, _TEXT_LEGEND = 0.15, 0.6, 0.4
 
@@ -161,7 +161,7 @@ def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
             part = _of(data, texts.BENCHMARK, setting)
             is_control = part["tester"] == CONTROL
             for own, colour, label in (
-                (part[~is_control], plot.VERMILLION, "Trained again"),
+                (part[~is_control], plot.VERMILION, "Trained again"),
                 (part[is_control], plot.GREY, "Trained again with nothing added"),
             ):
                 keys = zip(own["tester"], own["label_rule"], strict=True)

@@ -145,7 +145,7 @@ def local_phase(units: Sequence[Results]) -> Table:
     note = (
         "Seeds are rows of the data that are discriminatory, the same for all testers; SG, which is slow,"
         " takes the first of them and fewer hops, and the others once more as many. Different samples around"
-        " each seed, averaged over the seeds. The paper does not say which seeds it takes, and has 1,000 hops"
+        " each seed, averaged over the seeds. The paper does not state its seeds, and has 1,000 hops"
         " for all."
     )
     title = "Discriminatory samples of the local phase"
@@ -201,7 +201,7 @@ def retraining(units: Sequence[Results]) -> Table:
     note = (
         "Share of discriminatory samples among uniform ones of the domain (before: with the interval of"
         " Clopper and Pearson) and, exact, among the rows of the data; accuracy on all rows. The paper does"
-        " not say which label the added samples get. Nothing added: the control, trained on for as many steps"
+        " not state the label of added samples. Nothing added: the control, trained on for as many steps"
         " with the data alone."
     )
     return Table(

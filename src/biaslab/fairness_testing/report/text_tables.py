@@ -242,7 +242,7 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
     note = (
         "Discriminatory texts that ADF_ASC found from the test texts, which are in no training, and which"
         " share of them is no longer discriminatory. Nothing added: training again alone. The paper does not"
-        " say which label the added texts get."
+        " state the label of added texts."
     )
     return Table(data, _show(percent, cells), title, note + _REPETITIONS)
 

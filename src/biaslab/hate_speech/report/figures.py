@@ -14,14 +14,14 @@ from biaslab.hate_speech.report.results import read_all
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.reports import Results
 
-_CORPORA = (plot.VERMILLION, plot.BLUE, plot.GREEN, plot.PURPLE, plot.ORANGE, plot.BLACK)
+_CORPORA = (plot.VERMILION, plot.BLUE, plot.GREEN, plot.PURPLE, plot.ORANGE, plot.BLACK)
 _KINDS = {
     "bow": plot.GREY,
     "vanilla": plot.BLACK,
     "bow-wr": plot.SKY,
     "wr": plot.BLUE,
     "oc": plot.ORANGE,
-    "soc": plot.VERMILLION,
+    "soc": plot.VERMILION,
     "ear": plot.GREEN,
 }
 _STRENGTHS = ("o", "s", "^", "D", "v")  # marks of the strengths of one method family

@@ -35,7 +35,7 @@ class Attribution:
 
 
 ATTRIBUTIONS = (
-    Attribution("influence", "is the paper's (Equation 8)", "VERMILLION"),
+    Attribution("influence", "is the paper's (Equation 8)", "VERMILION"),
     Attribution("newton", "takes the Hessian of the perturbed corpus", "BLUE"),
     Attribution("gradient", "is first order in the co-occurrences", "GREEN"),
     Attribution(PPMI, "is exact in the PPMI representation", "PURPLE", table="ppmi", per_baseline=False),

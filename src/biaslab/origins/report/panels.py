@@ -12,8 +12,8 @@ from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.report.results import Setup, pairs
 from biaslab.origins.sets import DECREASE, DOCUMENTS, EFFECT_OF, INCREASE, PPMI, RANDOM
 
-KIND_COLOURS = {DECREASE: plot.VERMILLION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
-"""Colours of set kinds, in the order of legends. As on pages, vermillion documents raise the bias."""
+KIND_COLOURS = {DECREASE: plot.VERMILION, RANDOM: plot.GREY, INCREASE: plot.BLUE}
+"""Colours of set kinds, in the order of legends. As on pages, vermilion documents raise the bias."""
 
 EFFECT_COLOURS = {effect: KIND_COLOURS[kind] for kind, effect in EFFECT_OF.items()}
 """Colours of the documents at either end of a ranking."""

@@ -16,7 +16,7 @@ from biaslab.run.reports import Results
 
 _STYLES = {
     "score_only": (plot.BLACK, "x"),
-    "det_greedy": (plot.VERMILLION, "o"),
+    "det_greedy": (plot.VERMILION, "o"),
     "det_cons": (plot.BLUE, "s"),
     "det_relaxed": (plot.ORANGE, "D"),
     "det_const_sort": (plot.GREEN, "^"),

@@ -70,7 +70,7 @@ def read_record(results: Path, more: Collection[str] = (), leave_out: Collection
             " pack it where it was made"
         )
     if lost := manifest["config"].get(FAILED):
-        raise InputError(f"{results}: results are missing ({'; '.join(lost)}); run it again to its end")
+        raise InputError(f"{results}: results are missing ({'; '.join(lost)}); complete the run first")
     present = {n: digest for n, digest in manifest["outputs"].items() if is_whole or (results / n).is_file()}
     for pattern in leave_out:
         if not any(fnmatchcase(name, pattern) for name in present):
@@ -169,8 +169,8 @@ def _checked_file(results: Path, name: str, digest: str = "") -> Packed:
     current = sha256_file(results / name)
     if digest and current != digest:
         raise InputError(
-            f"{results / name}: was changed after the run (sha256 {current}, not the manifest's {digest});"
-            " run the workflow again"
+            f"{results / name}: the file changed after the run (sha256 {current}, not the manifest's"
+            f" {digest}); run the workflow again"
         )
     return Packed(f"{RESULTS}/{name}", results / name, current)
 

@@ -53,7 +53,7 @@ def fetch_archive(
     """
     place, _, sha256 = address.partition(_DIGEST)
     if _DIGEST in address and not re.fullmatch("[0-9a-f]{64}", sha256):
-        raise InputError(f"{address}: '{sha256}' is no SHA-256; write 64 hexadecimal digits")
+        raise InputError(f"{address}: '{sha256}' not a SHA-256; write 64 hexadecimal digits")
     doi = _DOI.fullmatch(place)
     url = _find_archive(f"{RESOLVER}{doi[1]}", say, insecure) if doi else place
     last = PurePosixPath(urlsplit(url).path).name
@@ -61,7 +61,7 @@ def fetch_archive(
     file = folder / hashlib.sha256(f"{url}{sha256}".encode()).hexdigest()[:16] / name
     download(url, file, name=name, sha256=sha256, max_bytes=max_bytes, say=say, insecure=insecure)
     if not sha256:
-        say(f"{name}: not checked; '{_DIGEST}{sha256_file(file)}' after its address pins what was downloaded")
+        say(f"{name}: not checked; '{_DIGEST}{sha256_file(file)}' after its address pins the downloaded file")
     return file
 
 
@@ -120,4 +120,4 @@ def _links_of_set(url: str, data: bytes) -> Iterator[dict[str, str]]:
             for link in context.get("item", []):
                 yield {"rel": "item", "type": link.get("type", ""), "url": link["href"]}
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
-        raise InputError(f"{url}: no readable set of links; name the address of a file") from error
+        raise InputError(f"{url}: the set of links is not readable; name the address of a file") from error

@@ -68,7 +68,7 @@ def describe(record: Record, files: Sequence[Packed], root: Path) -> tuple[dict[
     crate = ROCrate(gen_preview=False, version=_RO_CRATE)
     notices = _differences(record, root)
     if not record.is_whole:
-        notices.append("The run has not ended: these are the results that it had")
+        notices.append("The run has not ended; the crate has the results so far")
     for packed in [*files, *record.outputs]:
         if packed.place != WORKFLOW:
             crate.add_file(packed.source, packed.place, properties=_file_properties(packed))
@@ -155,7 +155,7 @@ def _add_results(crate: "ROCrate", record: Record) -> "Entity":
             place = f"{RESULTS}/{name}"
             known = {"name": place, "sha256": digest, "encodingFormat": _media_type(name)}
             parts.append(_add_elsewhere(crate, _digest_address(digest, place), description=about, **known))
-    properties = {"name": "results", "description": "what the run made", "hasPart": parts}
+    properties = {"name": "results", "description": "results of the run", "hasPart": parts}
     return crate.add_dataset(dest_path=f"{RESULTS}/", properties=properties)
 
 
@@ -237,7 +237,7 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
     is_web = dataset.location.startswith("https://")
     if not is_web and dataset.location != "-":
         is_made = dataset.origin == "recipe"
-        parts = "a recipe and what it takes" if is_made else "a Python package and a file in it"
+        parts = "a recipe and its inputs" if is_made else "a Python package and a file in it"
         properties["disambiguatingDescription"] = f"{dataset.location} ({parts})"
     identifier = dataset.location if is_web else _digest_address(dataset.sha256, dataset.name)
     return _add_elsewhere(crate, identifier, sha256=dataset.sha256, **properties)
@@ -245,7 +245,7 @@ def _add_dataset(crate: "ROCrate", dataset: Dataset) -> "Entity":
 
 def _add_own(crate: "ROCrate", name: str, digest: str) -> "Entity":
     """Describe unregistered data; a folder's digest covers the names and digests of its files."""
-    about = "a file or folder of the user; its licence is not known"
+    about = "a file or folder of the user; unknown licence"
     identifier, digest = f"#input/{quote(name)}", f"sha256:{digest}"
     return _add(crate, identifier, "CreativeWork", name=name, description=about, identifier=digest)
 
@@ -270,13 +270,13 @@ def _differences(record: Record, root: Path) -> list[str]:
     """Describe where the current files of the workflow may differ from the files that ran."""
     ran, now = record.manifest["environment"].get("git"), git_state(root)
     if not ran or not now:
-        return ["It is not known whether the files packed are those that ran: one of both is of no checkout"]
+        return ["Unknown whether the packed files are those of the run: one of the two has no checkout"]
     notices = []
     if ran["commit"] != now["commit"]:
-        notices.append(f"The run ended at commit {ran['commit']}, the files packed are of {now['commit']}")
+        notices.append(f"The run ended at commit {ran['commit']}, the packed files are of {now['commit']}")
     for state, subject in ((ran, "The run"), (now, "The files packed")):
         if state["dirty"]:
-            notices.append(f"{subject} had changes that are in no commit")
+            notices.append(f"{subject} had uncommitted changes")
     return notices
 
 

@@ -95,7 +95,9 @@ def _unpack(archive: Path, folder: Path, max_bytes: int, takes_record: bool) -> 
                     shutil.copyfileobj(packed, file)
             return set(crate.namelist())
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-        raise InputError(f"{archive}: not a whole zip archive ({error}); get it again") from error
+        raise InputError(
+            f"{archive}: the zip archive is damaged or cut off ({error}); download it again"
+        ) from error
     except OSError as error:
         raise InputError(
             f"{archive}: cannot be unpacked ({error.strerror or error}); free space, or set TMPDIR"
@@ -110,9 +112,11 @@ def _members(
     names = {member.filename for member in members}
     is_record = takes_record and bool(names) and {name.partition("/")[0] for name in names} <= set(AREAS)
     if METADATA not in names and not is_record:
-        raise InputError(f"{archive}: is no crate, it has no {METADATA}; name a crate or a results folder")
+        raise InputError(
+            f"{archive}: not a crate, because {METADATA} is missing; name a crate or a results folder"
+        )
     if len(names) < len(members):
-        raise InputError(f"{archive}: has two files of the same name; refused")
+        raise InputError(f"{archive}: two files have the same name; refused")
     if len(members) > MAX_FILES:
         raise InputError(f"{archive}: has {len(members)} files, more than the allowed {MAX_FILES}; refused")
     for member in members:
@@ -134,15 +138,15 @@ def _check_crate(crate: Path, folder: Path, holds: Callable[[str], bool]) -> Run
     results = folder / RESULTS
     for path in [results, *results.rglob("*")] if results.is_dir() else []:
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise InputError(f"{crate}: {path.relative_to(folder)} is no file or folder of its own; refused")
+            raise InputError(f"{crate}: {path.relative_to(folder)} not a regular file or folder; refused")
     manifest = read_manifest(results)
     outputs = manifest["outputs"]
     present = set(result_files(results)) - {MANIFEST}
     for name in sorted(present):
         if name not in outputs:
-            raise InputError(f"{crate}: {RESULTS}/{name} is not in the manifest; get the crate again")
+            raise InputError(f"{crate}: {RESULTS}/{name} is not in the manifest; download the crate again")
         if sha256_file(results / name) != outputs[name]:
-            raise InputError(f"{crate}: {RESULTS}/{name} is not what the manifest names; get the crate again")
+            raise InputError(f"{crate}: {RESULTS}/{name} differs from the manifest; download the crate again")
     elsewhere = {name: digest for name, digest in outputs.items() if name not in present}
     entities = _read_graph(folder / METADATA, crate)
     _check_references(crate, entities, holds)
@@ -159,15 +163,15 @@ def _steps(
     if not file.is_file():
         return []
     if sha256_file(file) != entities.get(RECORDS, {}).get("sha256"):
-        raise InputError(f"{crate}: {RECORDS} is not what {METADATA} names; get the crate again")
+        raise InputError(f"{crate}: {RECORDS} differs from {METADATA}; download the crate again")
     try:
         steps = parse_records(file.read_text(encoding="utf-8"), f"{crate}: {RECORDS}")
     except UnicodeDecodeError as error:
-        raise InputError(f"{crate}: {RECORDS} is no text; get the crate again") from error
+        raise InputError(f"{crate}: {RECORDS} is not text; download the crate again") from error
     for step in steps:
         for name, digest in step.outputs.items():
             if outputs.get(name.removeprefix(f"{RESULTS}/"), digest) != digest:
-                raise InputError(f"{crate}: {name} is another in {RECORDS} than in the manifest; refused")
+                raise InputError(f"{crate}: {name} differs between {RECORDS} and the manifest; refused")
     return steps
 
 
@@ -178,7 +182,7 @@ def _read_graph(metadata: Path, crate: Path) -> dict[str, dict[str, Any]]:
         return {entity["@id"]: dict(entity) for entity in graph}
     except (OSError, ValueError, RecursionError, LookupError, TypeError) as error:
         raise InputError(
-            f"{crate}: {METADATA} has no readable graph ({error}); get the crate again"
+            f"{crate}: {METADATA} the graph is not readable ({error}); download the crate again"
         ) from error
 
 
@@ -193,13 +197,13 @@ def _check_references(
         for name in filter(lambda name: name not in entities, _references(entity)):
             if not name.startswith(("https://", "http://")):
                 raise InputError(
-                    f"{crate}: {METADATA} refers to {name!r}, which it does not describe; get the crate again"
+                    f"{crate}: {METADATA} refers to {name!r}, without describing it; download the crate again"
                 )
         kinds = entity.get("@type")
         is_file = kinds == "File" or (isinstance(kinds, list) and "File" in kinds)
         if is_file and not _HAS_SCHEME.match(identifier) and not holds(unquote(identifier)):
             raise InputError(
-                f"{crate}: {METADATA} describes {identifier!r}, which is not there; get the crate again"
+                f"{crate}: {METADATA} describes {identifier!r}, which is missing; download the crate again"
             )
 
 

@@ -32,14 +32,14 @@ def write_crate(
     that match a pattern in `leave_out`, the crate contains only digests.
     """
     if out.resolve().is_relative_to(results.resolve()):
-        raise InputError(f"{out}: is in the results folder, whose files are results; name another place")
+        raise InputError(f"{out}: lies in the results folder; name another place")
     _check_new(out)
     return write_record(read_record(results, more, leave_out), out, root)
 
 
 def _check_new(out: Path) -> None:
     if out.suffix != ARCHIVE and out.exists():
-        raise InputError(f"{out}: is there already; name a new folder or an archive ({ARCHIVE})")
+        raise InputError(f"{out}: already exists; name a new folder or an archive ({ARCHIVE})")
 
 
 def write_record(record: Record, out: Path, root: Path) -> list[str]:

@@ -79,12 +79,12 @@ def read_labels(path: Path) -> np.ndarray:
         reader = _Reader(path.read_bytes())
         clustering = reader.load()
         if reader.rest(1):
-            raise ValueError("it has data after its end")
+            raise ValueError("data follow the end")
         if not (isinstance(clustering, _Clustering) and isinstance(clustering.state, dict)):
-            raise ValueError("it holds no clustering")
+            raise ValueError("the file contains no clustering")
         labels = getattr(clustering.state.get("labels_"), "values", None)
         if not (isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype == np.dtype("<i4")):
-            raise ValueError("its labels_ are no list of whole numbers")
+            raise ValueError("labels_ is not a list of integers")
     except Exception as error:  # a damaged stream raises various exceptions
         reason = " ".join(str(error).split())  # pickle breaks lines in some messages
         raise InputError(f"{path}: not a pickled k-means clustering ({reason}); refused") from error
@@ -95,9 +95,9 @@ def _numbers(state: dict[str, Any], stream: io.BytesIO) -> np.ndarray:
     """Read the numbers of an array from the stream."""
     shape, kind = state["shape"], state["dtype"]
     if not all(type(length) is int and length >= 0 for length in shape) or state["order"] not in ("C", "F"):
-        raise ValueError("it has an array of another form")
+        raise ValueError("an array has an unexpected form")
     if not isinstance(kind, _DataType) or kind.arguments[0] not in _KINDS or kind.state[1] != "<":
-        raise ValueError("it has an array of another kind of numbers")
+        raise ValueError("an array has an unexpected number type")
     dtype = np.dtype(f"<{kind.arguments[0]}")
     data = stream.read(math.prod(shape) * dtype.itemsize)
     if len(data) != math.prod(shape) * dtype.itemsize:

@@ -27,15 +27,15 @@ def write_table(files: Sequence[Path], target: Path) -> None:
             header, rows = next(reader, []), []
             for row in reader:
                 if len(row) != len(header):
-                    n, line = f"{len(row)} fields and not {len(header)}", reader.line_num
-                    raise InputError(f"{path}, line {line}: has {n}; get the whole file again")
+                    n, line = f"{len(header)} fields, found {len(row)}", reader.line_num
+                    raise InputError(f"{path}, line {line}: expected {n}; download the file again")
                 rows.append(row)
             if missing := [name for name in _READ if name not in header]:
                 raise InputError(f"{path}: has no column '{missing[0]}'; get compas-scores-two-years.csv")
             places = {name: header.index(name) for name in _READ}
             kept = [[row[places[name]] for name in COLUMNS] for row in rows if _is_kept(row, places)]
     except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{path}: not ProPublica's table ({error}); get it again") from error
+        raise InputError(f"{path}: not ProPublica's table ({error}); download it again") from error
     with target.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept])
 

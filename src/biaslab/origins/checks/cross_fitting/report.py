@@ -89,7 +89,7 @@ def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
             style |= {"color": plot.BLACK, "marker": "o", "label": "observed"}
             ax.errorbar(part.index, part["observed"], yerr=bounds, **style)
             for name, shift, colour, marker in (
-                ("own", -0.2, plot.VERMILLION, "x"),
+                ("own", -0.2, plot.VERMILION, "x"),
                 ("others", 0.2, plot.GREY, "s"),
             ):
                 x = part.index + shift

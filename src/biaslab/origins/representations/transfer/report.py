@@ -16,7 +16,7 @@ from biaslab.origins.sets import RANDOM
 LABELS = {"glove": "GloVe", "ppmi": "PPMI", "word2vec": "word2vec"}
 """Display names of the representations."""
 
-_COLOURS = {"glove": plot.BLUE, "ppmi": plot.GREEN, "word2vec": plot.VERMILLION}
+_COLOURS = {"glove": plot.BLUE, "ppmi": plot.GREEN, "word2vec": plot.VERMILION}
 _NOTE = (
     "Over the targeted sets of a test, which were chosen by GloVe: change of the mean effect size by the"
     " removal of a set, in each representation against GloVe. Response: the factor that best turns changes"
