@@ -261,7 +261,7 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
     heads |= {REPRODUCED: words(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}
     heads |= {name: words(name) for name in (*VERDICTS, NO_ROW)}
     missing = [
-        f"{paper}: not available: {text}."
+        f"{paper}: not at hand were {text}."
         for paper, text in zip(papers["paper"], papers["not_at_hand"], strict=True)
         if text and paper in set(data["paper"])
     ]

@@ -63,7 +63,7 @@ def test_of_a_corpus_that_is_not_here_nothing_with_its_texts_is_asked_for(tmp_pa
     assert plan.unreadable == {"simplewiki-2021"}
     assert plan.known_inputs() == {"simplewiki": known}
     assert plan.inputs() == {}
-    assert any("what holds its texts is left out" in notice for notice in plan.notices)
+    assert any("results with its texts are omitted" in notice for notice in plan.notices)
     inputs = Inputs(plan)
     assert inputs.pages() == []
     texts = "results/origins/simplewiki/documents.parquet"

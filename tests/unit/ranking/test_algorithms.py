@@ -107,3 +107,13 @@ def test_bad_input_is_one_clear_line(message):
     with pytest.raises(InputError, match=message) as error:
         rerank(**{**good, **BAD[message]})
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS[1:])
+def test_value_that_runs_out_leaves_its_places_to_the_best_of_the_others(algorithm):
+    scores = np.array([0.1, 0.9, 0.8, 0.7, 0.6, 0.5])
+    attributes = np.array([0, 1, 1, 1, 2, 2])
+    ours = rerank_report(scores, attributes, [1, 0, 0], 6, algorithm)
+    assert ours.order.tolist()[:1] == [0] or algorithm == "det_const_sort"
+    assert sorted(ours.order.tolist()) == [0, 1, 2, 3, 4, 5]
+    assert ours.n_exhausted == 5

@@ -120,6 +120,19 @@ def test_shares_of_relevance_are_those_of_all_known_candidates(lowest):
     assert_allclose(exposure.relevance_shares(rankings), expected, rtol=1e-12)
 
 
+def test_unknown_candidates_keep_their_places():
+    values = [0, None, 0, 0, 1, None, 1, 1]
+    pools = pools_of([(values, np.arange(8, 0, -1))], [0.5, 0.5])
+    for name in registry.ALGORITHMS:
+        rankings, exhausted = registry.rerank(name, pools, 6)
+        assert rankings.rows[[1, 5]].tolist() == [1, 5]
+        assert exhausted.tolist() == [0]
+        known = [i for i in range(8) if values[i] is not None]
+        alone = pools_of([([values[i] for i in known], np.arange(8, 0, -1)[known])], [0.5, 0.5])
+        without, _ = registry.rerank(name, alone, 4)
+        assert [i for i in rankings.rows.tolist() if i in known] == [known[i] for i in without.rows]
+
+
 def test_lists_of_unknown_candidates_have_no_shares():
     pools = pools_of([([None, None], np.array([1, 2])), ([0, 1], np.array([1, 2]))], [0.5, 0.5])
     for name in ("score_only", "det_greedy", "det_const_sort"):

@@ -160,6 +160,11 @@ def test_batch_is_every_list_alone(m, c, k):
             )
 
 
+def test_same_bytes_with_any_number_of_threads():
+    scores, desired = draw_lists(200, 3, 10)
+    assert measure_batch(scores, desired, 20, 1).tobytes() == measure_batch(scores, desired, 20, 2).tobytes()
+
+
 def test_bad_batches():
     scores, desired = draw_lists(2, 2, 3)
     with pytest.raises(InputError, match="k is 0"):
