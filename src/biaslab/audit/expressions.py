@@ -340,7 +340,7 @@ def _reduce(node: ast.Call, function: Callable[..., Estimate], kinds: str, table
             chosen.append(_all_there(values[where], text))
     result = function(*chosen) if kinds else Estimate(float(where.sum()))
     if math.isnan(result.value):
-        raise MissingError(f"{ast.unparse(node)} is undefined for {int(where.sum())} rows")
+        raise MissingError(f"{ast.unparse(node)} cannot be told from {int(where.sum())} rows")
     return result
 
 

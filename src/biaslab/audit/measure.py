@@ -115,7 +115,7 @@ class _Audit:
         missing = [setup for setup in own if setup not in setups]
         stand_ins = setups if (claim.other_data or not own) and not others else ()
         lost = self._lost_file(claim, own if own and not missing else stand_ins)
-        omission = f"this run lacks {lost[0]}" + (f": {lost[1]}" if lost[1] else "") if lost else ""
+        omission = f"this run does without {lost[0]}" + (f": {lost[1]}" if lost[1] else "") if lost else ""
         if missing:
             summary = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
             cause = self._why(missing) or (claim.reason and f": {claim.reason}")

@@ -79,7 +79,7 @@ def test_claims_then_summary_then_page_then_manifest(results):
     assert table["verdict"].tolist() == ["reproduced", "not_attempted"]
     assert table["reason"].iloc[1] == "setup nyt not run: no licence"
     measure(results, lacking={"origins/small": {"step x failed": ["origins/small/a.tsv"]}})
-    reason = "this run lacks origins/small/a.tsv: step x failed"
+    reason = "this run does without origins/small/a.tsv: step x failed"
     assert read_tsv(audit / "claims.tsv")["reason"].iloc[0] == reason
     said = measure(results, "Doe 2020\tTable 1\tcell\t3\t1\tillegible\n", "Doe 2020\tOn x\ttext\t\t\n")
     line = next(line.split() for line in said[0].splitlines() if " cells " in line)

@@ -59,7 +59,7 @@ def test_a_claim_on_what_a_failed_step_cost_is_not_attempted_with_the_reason_and
     assert table["setup"].tolist() == ["small", "big", "small+big", "big"]
     assert [verdict == "not_attempted" for verdict in table["verdict"]] == [True, False, True, False]
     assert set(table["reason"][table["verdict"] == "not_attempted"]) == {
-        "this run lacks origins/small/a.tsv: step train failed: no memory"
+        "this run does without origins/small/a.tsv: step train failed: no memory"
     }
 
 
@@ -69,7 +69,7 @@ def test_where_nothing_is_left_every_row_says_what_failed(results):
     table = measure_claims(claims, results, setups, {"nyt": "licensed"}, (), lost("small", "big"))
     assert set(table["verdict"]) == {"not_attempted"}
     assert table["setup"].tolist() == ["nyt", "any"]
-    without = "this run lacks origins/small/a.tsv: step train failed: no memory"
+    without = "this run does without origins/small/a.tsv: step train failed: no memory"
     assert table["reason"].tolist() == [f"setup nyt not run: licensed; {without}", without]
 
 
