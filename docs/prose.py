@@ -40,7 +40,8 @@ BANNED = {
 }
 """Regular expressions of whole words, and what to write instead."""
 KEPT = re.compile(
-    "direction found anew|this run does without|not at hand were|cannot be told|is for people to|Somebody wrote"
+    "direction found anew|this run does without|not at hand were|cannot be told|is for people to"
+    "|Somebody wrote"
 )
 """A label and a note of recorded tables, a verdict, and a sentence that classifiers read."""
 _PATTERNS = {re.compile(rf"\b(?:{turn})\b", re.IGNORECASE): better for turn, better in BANNED.items()}
