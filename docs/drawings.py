@@ -30,6 +30,7 @@ from biaslab.core.plotting import (
     VERMILION,
     YELLOW,
 )
+from biaslab.origins.checks.foreign import worth_in_retrainings
 from biaslab.run.areas import AREAS
 
 _NOTHING = "#FFFFFF"
@@ -161,8 +162,8 @@ def worth(scores: pd.DataFrame, n_retrainings: int) -> str:
     parts, tests = [], sorted(set(scores["weat"]))
     sizes = sorted(set(scores["n_removed"]))
     for n, (name, colour) in enumerate(_SHOWN.items()):
-        parts += [_circle(66 + 118 * n, 22, colour), _text(76 + 118 * n, 27, name)]
-    parts.append(_text(76 + 118 * len(_SHOWN), 27, "line: mean of k retrainings; dashed: ceiling"))
+        parts += [_circle(66 + 135 * n, 22, colour), _text(76 + 135 * n, 27, name)]
+    parts.append(_text(76 + 135 * len(_SHOWN), 27, "line: k retrainings; dashed: ceiling"))
     for row, test in enumerate(tests):
         for column, size in enumerate(sizes):
             x, y = _SIDE + column * (_PANEL + _SIDE), _TOP + row * (_PANEL / 2 + _TOP)
@@ -183,10 +184,11 @@ def _worth_panel(x: float, y: float, cell: pd.DataFrame, n_retrainings: int) -> 
     def up(score: float) -> float:
         return y + high * (1 - max(score, 0.0))
 
-    r = float(cell["ceiling"].iloc[0]) ** 2
-    one = r / (n_retrainings - (n_retrainings - 1) * r)  # reliability of one retraining (Spearman, Brown)
-    numbers = np.geomspace(_FEWEST, _MOST, 60)
-    curve = [(k, np.sqrt(r * k * one / (1 + (k - 1) * one))) for k in numbers]
+    ceiling = float(cell["ceiling"].iloc[0])
+    scores = ceiling * (1 - np.geomspace(1, 1e-3, 500))
+    numbers = worth_in_retrainings(scores, np.float64(ceiling**2), n_retrainings)
+    is_drawn = (numbers >= _FEWEST) & (numbers <= _MOST)
+    curve = zip(numbers[is_drawn], scores[is_drawn], strict=True)
     points = " ".join(f"{across(k):.1f},{up(score):.1f}" for k, score in curve)
     parts = [_box(x, y, _PANEL, high, "none", GREY)]
     for k in (0.1, 1, 10):
@@ -194,26 +196,18 @@ def _worth_panel(x: float, y: float, cell: pd.DataFrame, n_retrainings: int) -> 
         parts.append(_text(across(k), y + high + 15, f"{k:g}", f'{_MIDDLE} font-size="11"'))
     for score in (0, 0.5, 1):
         parts.append(_text(x - 6, up(score) + 4, f"{score:g}", 'text-anchor="end" font-size="11"'))
-    parts.append(_line(x, up(np.sqrt(r)), x + _PANEL, up(np.sqrt(r)), GREY, 'stroke-dasharray="4 3"'))
+    parts.append(_line(x, up(ceiling), x + _PANEL, up(ceiling), GREY, 'stroke-dasharray="4 3"'))
     parts.append(f'<polyline points="{points}" fill="none" stroke="{_INK}"/>')
     parts.append(_text(x + _PANEL / 2, y + high + 32, "full retrainings per subset (worth)", _MIDDLE))
     turned = f'transform="rotate(-90 {x - 34:.1f} {y + high / 2:.1f})" {_MIDDLE}'
     parts.append(_text(x - 34, y + high / 2, "rank correlation", turned))
     for name, colour in _SHOWN.items():
         row = cell[(cell["attribution"] == name) & (cell["form"] == "sum")].iloc[0]
-        parts.append(
-            _line(across(row["worth"]), up(row["ci_low"]), across(row["worth"]), up(row["ci_high"]), colour)
-        )
-        parts.append(
-            _line(
-                across(row["worth_ci_low"]),
-                up(row["value"]),
-                across(row["worth_ci_high"]),
-                up(row["value"]),
-                colour,
-            )
-        )
-        parts.append(_circle(across(row["worth"]), up(row["value"]), colour))
+        at, score = across(row["worth"]), up(row["value"])
+        parts.append(_line(at, up(row["ci_low"]), at, up(row["ci_high"]), colour))
+        ends = across(row["worth_ci_low"]), across(row["worth_ci_high"])
+        parts.append(_line(ends[0], score, ends[1], score, colour))
+        parts.append(_circle(at, score, colour))
     return parts
 
 

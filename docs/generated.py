@@ -457,10 +457,13 @@ def equal_measures() -> str:
     return _table(("measure", "value", "equal to that of"), rows)
 
 
+ATTRIBUTION_RECORD = ROOT / "docs/records/attribution/origins/attribution"
+
+
 @functools.cache
 def scored_attributions() -> pd.DataFrame:
     """Return the linear datamodeling scores of the benchmark's record, with those of nulls."""
-    record, tables = ROOT / "docs/records/attribution/origins/attribution", []
+    record, tables = ATTRIBUTION_RECORD, []
     with tempfile.TemporaryDirectory() as folder:
         files = sorted((record / "others").glob("*.parquet"))
         scores = {path.stem: pd.read_parquet(path).set_index("document") for path in files}
@@ -490,6 +493,13 @@ def attributions_scored() -> str:
     ]
     header = ("test", "lacking", "attribution", "form", "LDS", f"lead of {UNROLLED}", "ceiling", "worth")
     return _table(header, rows)
+
+
+def attribution_worth() -> str:
+    """Return the drawing of the same scores on the curve of retrainings."""
+    removals = pd.read_csv(ATTRIBUTION_RECORD / "lds/removals.tsv", sep="\t")
+    (n_retrainings,) = removals["n_retrainings"].unique()
+    return drawings.worth(scored_attributions(), int(n_retrainings))
 
 
 def columns_said() -> str:
@@ -559,7 +569,7 @@ WHOLE = {
     "config.yaml": shipped_configuration,
     RESULTS: columns_said,
     "docs/images/verdicts.svg": lambda: drawings.verdicts(_counts("public")),
-    "docs/images/attribution_worth.svg": lambda: drawings.worth(scored_attributions(), 3),
+    "docs/images/attribution_worth.svg": attribution_worth,
     "docs/images/architecture.svg": lambda: drawings.architecture(ROOT / "src/biaslab"),
 }
 """Files that are made as a whole."""

@@ -1,17 +1,14 @@
 """Check the prose of the repository: turns of phrase that readers stumble over fail ``make lint``.
 
 ``python docs/prose.py`` reads README, CONTRIBUTING, the hand-written pages, the captions, the comments of
-``config.yaml`` and, in ``src``, docstrings, comments, strings and the meanings of columns. ``--count`` prints
-the number of hits by file.
+``config.yaml`` and, in ``src``, docstrings, comments, strings and the meanings of columns.
 """
 
-import argparse
 import ast
 import io
 import re
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,7 +43,7 @@ KEPT = re.compile(
 """A label and a note of recorded tables, a verdict, and a sentence that classifiers read."""
 _PATTERNS = {re.compile(rf"\b(?:{turn})\b", re.IGNORECASE): better for turn, better in BANNED.items()}
 _NOT_PROSE = re.compile(
-    r"<!-- generated.*?<!-- end -->|<!--[|].*?<!--/-->|```.*?```|``.*?``|`[^`\n]*`|\[\d+\]:.*|https?://\S+",
+    r"<!-- generated.*?<!-- end -->|<!--[|].*?<!--/-->|```.*?```|``.*?``|`[^`\n]*`|https?://\S+",
     re.S,
 )
 LONG = 25
@@ -109,16 +106,9 @@ def share_of_long_sentences(paths: list[Path]) -> float:
 
 def main() -> int:
     """Print what is banned; return 1 where there is any."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", action="store_true", help="print the number of hits by file")
-    arguments = parser.parse_args()
     paths = files()
     hits = [hit for path in paths for hit in find_banned(path)]
-    if arguments.count:
-        for name, number in Counter(hit.partition(":")[0] for hit in hits).most_common():
-            print(f"{number}\t{name}")
-    else:
-        print(*hits, sep="\n", end="\n" if hits else "")
+    print(*hits, sep="\n", end="\n" if hits else "")
     long = share_of_long_sentences(paths)
     print(f"prose: {len(hits)} banned turns; {long:.1%} of sentences over {LONG} words")
     return bool(hits)

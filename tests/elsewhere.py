@@ -1,11 +1,12 @@
 """The workflow on another machine: a copy of the checkout whose code can be edited, perhaps without torch."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from processes import MARK, kill_all, wait_for
@@ -75,3 +76,15 @@ class Elsewhere:
             kill_all(mark)
         assert is_true, "too little came"
         assert run.returncode < 0, "it ended by itself"
+
+    @contextlib.contextmanager
+    def edited(self, module: str, change: Callable[[str], str]) -> Iterator[None]:
+        """Let a module have other code."""
+        file = self.checkout / "src" / module
+        before = file.read_text(encoding="utf-8")
+        assert change(before) != before
+        file.write_text(change(before), encoding="utf-8")
+        try:
+            yield
+        finally:
+            file.write_text(before, encoding="utf-8")

@@ -144,6 +144,28 @@ def test_a_run_that_is_itself_a_job_submits_its_jobs_and_ends(cluster, local, tm
     assert_same(local, folder)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--default-resources", "slurm_partition=short", "mem_mb=100", "runtime=5"],
+            r"Slurm would never start \w+, which requests \d+ minutes, and partition short allows 1; .*",
+        ),
+        (
+            ["--set-threads", "simulate_ranking=8"],
+            r"Slurm would never start simulate_ranking, which requests 8 threads, .* is not available'; .*",
+        ),
+    ],
+)
+def test_what_could_never_end_is_refused_at_once(cluster, tmp_path, arguments, message):
+    folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
+    run = start(folder, *SLURM, *arguments)
+    assert run.wait(60) == 2, said(folder)
+    assert re.fullmatch(f"biaslab: {message}", said(folder).strip().splitlines()[-1])
+    assert "Traceback" not in said(folder)
+    assert (cluster.queue(), len(cluster.jobs())) == ([], before)
+
+
 def test_jobs_that_are_cancelled_or_killed_are_tried_again(cluster, local, tmp_path):
     folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
     run = start(folder, *SLURM)

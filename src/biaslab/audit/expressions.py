@@ -42,6 +42,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core import stats
+from biaslab.core.errors import number_of
 
 
 def _subtract(x: float | pd.Series, y: float | pd.Series) -> float | pd.Series:
@@ -316,7 +317,9 @@ def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
         return _operate(pd.Series.notna, node, _evaluate(node.args[0], table))
     if name not in _REDUCTIONS:
         names = ", ".join(sorted([*_ROWWISE, *_REDUCTIONS, "present"]))
-        raise FormulaError(f"no function '{name}' has {len(node.args)} arguments (functions: {names})")
+        raise FormulaError(
+            f"no function '{name}' has {number_of(len(node.args), 'argument')} (functions: {names})"
+        )
     function, kinds = _REDUCTIONS[name]
     if len(node.args) not in (len(kinds), len(kinds) + 1):
         raise FormulaError(f"'{name}' takes {len(kinds)} arguments, and a condition")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from biaslab.core.errors import InputError, suggest
+from biaslab.core.errors import InputError, number_of, suggest
 from biaslab.core.files import atomic_path, read_text_table, read_yaml
 from biaslab.run.content import PACKED, copy_content
 from biaslab.run.download import download
@@ -199,8 +199,8 @@ def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> 
         )
     if len(files) != len(addresses):
         raise InputError(
-            f"dataset '{dataset.name}' needs {len(addresses)} source files, not {len(files)}; name the files"
-            f" of {' '.join(addresses)}"
+            f"dataset '{dataset.name}' needs {number_of(len(addresses), 'source file')}, not {len(files)};"
+            f" name the files of {' '.join(addresses)}"
         )
     for file in files:
         if not file.is_file():

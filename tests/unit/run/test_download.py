@@ -77,6 +77,15 @@ def test_a_whole_or_too_long_beginning_does_not_keep_a_download_from_ending(targ
     assert (asked[0]["Range"], "Range" in asked[1], waits) == (f"bytes={len(left)}-", False, [1.0])
 
 
+def test_a_download_that_a_killed_process_began_is_resumed(target):
+    target.parent.mkdir()
+    part = target.with_name("file.txt.part")
+    part.write_bytes(DATA[:5000])
+    with web.served(web.file(DATA, resumes=True)) as (url, asked):
+        download(url, target, **FILE)
+    assert (target.read_bytes(), asked[0]["Range"], left(target)) == (DATA, "bytes=5000-", {"file.txt"})
+
+
 def test_the_beginning_of_another_file_is_never_part_of_a_download(target):
     target.parent.mkdir()
     part = target.with_name("file.txt.part")

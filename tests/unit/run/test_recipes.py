@@ -336,7 +336,7 @@ def test_a_dataset_is_made_of_files_at_hand(recipe, workplace, tmp_path):
     Path("out/mine").unlink()
     assert "no such file" in refusal(make(*paths[1:], "absent"))
     said = refusal(make(*paths, paths[0]))
-    assert f"needs {len(paths)} source files, not {len(paths) + 1}" in said
+    assert f"needs {len(paths)} source file{'s' * (len(paths) > 1)}, not {len(paths) + 1}" in said
     assert f"https://{PLACE}{paths[0].name}" in said
     paths[0].write_bytes(b"")
     refusal(make(*paths))

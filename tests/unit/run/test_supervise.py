@@ -1,5 +1,6 @@
 """A supervised program: what it says is passed on; it ends with its supervisor, with all that it started."""
 
+import contextlib
 import os
 import pty
 import select
@@ -97,6 +98,28 @@ def test_a_signal_to_the_supervisor_alone_ends_all_in_one_line(start, mark, tmp_
     assert process.returncode == 128 + number
     assert alive(mark) == {}
     assert is_free(tmp_path / "lock")
+
+
+def test_a_second_interrupt_changes_nothing(start, mark):
+    process = start(STUBBORN)
+    assert process.stderr.readline() == "started\n"
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline() == SAID[signal.SIGINT]
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=WITHIN) == ("", "")
+    assert process.returncode == 130
+    assert alive(mark) == {}
+
+
+def test_a_termination_of_all_at_once(start, mark):
+    process = start(NOISY)
+    assert process.stderr.readline() == "started\n"
+    for number in alive(mark):  # as the manager of a service does it
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGTERM)
+    assert process.communicate(timeout=WITHIN) == ("", SAID[signal.SIGTERM])
+    assert process.returncode == 143
+    assert alive(mark) == {}
 
 
 def test_the_lock_of_a_killed_supervisor_is_held_until_all_are_gone(start, mark, tmp_path):
