@@ -189,7 +189,7 @@ def test_attributes_that_vary_together(files):
             {"--protected": ("sex", "sex")},
             "biaslab: --protected sex: the set is repeated; give each set once",
         ),
-        ({"--tester": "adv"}, "there is no tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, "),
+        ({"--tester": "adv"}, "unknown tester 'adv' (known: adf, aequitas, symbolic, random, eidig-5, "),
         ({"--seeds": "0"}, "--seeds"),
         (
             {"data": "one.csv", "--model": "train"},

@@ -69,10 +69,10 @@ def check(given: Given) -> Iterator[str]:
     for key, name in [(group, name_) for group in ("run", "otherwise") for name_ in section[group]]:
         if name not in classifiers:
             hint = f"(defined: {', '.join(classifiers)}){suggest(name, classifiers)}"
-            yield f"fairness_testing.{key}: there is no classifier '{name}' {hint}"
+            yield f"fairness_testing.{key}: the classifier '{name}' is not defined {hint}"
             continue
         if name in AREAS:
-            yield f"fairness_testing.{key}: '{name}' is the name of an area; rename the classifier"
+            yield f"fairness_testing.{key}: '{name}' is also the name of an area; rename the classifier"
         for part, file in classifiers[name].items():
             is_trained = (part, file) == ("network", TRAIN)
             if not is_trained and (problem := source_problem(file, given)):

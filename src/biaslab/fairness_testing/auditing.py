@@ -78,9 +78,10 @@ class Audited:
 def favourable_class(schema: Schema, name: str | None) -> int:
     """Return the index of the favourable class, by default the last class."""
     if name is None and len(schema.classes) > 2:
-        raise InputError(f"{schema.name}: {len(schema.classes)} classes; name the good one with --favourable")
+        raise InputError(f"{schema.name}: {len(schema.classes)} classes; name one with --favourable")
     if name is not None and name not in schema.classes:
-        raise InputError(f"--favourable {name}: no class of {schema.name} ({', '.join(schema.classes)})")
+        classes = ", ".join(schema.classes)
+        raise InputError(f"--favourable {name}: not a class of {schema.name}; choose one of {classes}")
     return len(schema.classes) - 1 if name is None else schema.classes.index(name)
 
 
@@ -96,8 +97,7 @@ def check(labels: np.ndarray, table: Data, schema: Schema, groups: Sequence[Sequ
     """Refuse a table in which a search without results is no evidence."""
     if reason := no_all_clear(labels, table.X, schema, groups):
         raise InputError(
-            f"{reason.rstrip('.')}; bring {MIN_SAMPLES} rows or more, with several values and answers:"
-            " nothing could be found in these"
+            f"{reason.rstrip('.')}; give at least {MIN_SAMPLES} rows, with several values and several labels"
         )
 
 
@@ -264,7 +264,7 @@ def _place_of(reference: str | None, groups: pd.DataFrame) -> int:
     names = groups["value"].tolist()
     if reference not in names:
         raise InputError(
-            f"--reference {reference}: no group of the rows ({', '.join(names)}){suggest(reference, names)}"
+            f"--reference {reference}: unknown group (known: {', '.join(names)}){suggest(reference, names)}"
         )
     return names.index(reference)
 

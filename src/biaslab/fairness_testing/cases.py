@@ -35,7 +35,7 @@ def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
     from the authors' published code.
     """
     if len(X) < n_clusters:
-        raise InputError(f"{len(X)} rows cannot make {n_clusters} clusters; give more rows")
+        raise InputError(f"{len(X)} rows cannot form {n_clusters} clusters; give at least {n_clusters} rows")
     with threadpool_limits(1):  # threads change the order of sums
         labels = KMeans(n_clusters, n_init=N_INIT, random_state=RANDOM_STATE).fit_predict(X.astype(float))
     present, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
@@ -53,7 +53,7 @@ def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
     """
     if n < 1 or not len(clusters):
         raise InputError(
-            f"cannot take {n} seeds from {len(clusters)} rows; take at least one from at least one"
+            f"cannot take {n} seeds from {len(clusters)} rows; give at least one row and one seed"
         )
     by_cluster = np.argsort(clusters, kind="stable")
     sizes = np.unique(clusters, return_counts=True)[1]
@@ -129,7 +129,7 @@ def _bounds_of(path: Path, other: Domain, columns: Sequence[int]) -> tuple[int, 
         return None
     if columns[0] >= other.n_attributes:
         raise InputError(
-            f"{path}: has no attribute {columns[0] + 1}, of which the bounds are asked; name another"
+            f"{path}: the schema has {other.n_attributes} attributes; name one with {columns[0] + 1}"
         )
     return int(other.low[columns[0]]), int(other.high[columns[0]])
 
@@ -149,8 +149,8 @@ def _classifier(table: Data, schema: Schema, network: Path | None, epochs: int, 
     )
     if actual != expected:
         raise InputError(
-            f"{network}: takes {actual[0]} attributes and gives {actual[1]} classes, but {schema.name} has"
-            f" {expected[0]} and {expected[1]}; name the files that belong together"
+            f"{network}: the network has {actual[0]} attributes and {actual[1]} classes, but"
+            f" {schema.name} has {expected[0]} and {expected[1]}; name files of the same data"
         )
     return trained
 
@@ -160,12 +160,12 @@ def _read_clusters(path: Path, n_rows: int) -> np.ndarray:
     for line, row in rows:
         if not row["cluster"].isdecimal():
             raise InputError(
-                f"{path}, line {line}: the cluster '{row['cluster']}' is no whole number; fix it"
+                f"{path}, line {line}: the cluster '{row['cluster']}' is not a whole number; correct it"
             )
     numbers = np.array([int(row["cluster"]) for _, row in rows], np.int64)
     if len(numbers) != n_rows:
         raise InputError(
-            f"{path}: has clusters of {len(numbers)} rows, but the data have {n_rows}; name the right file"
+            f"{path}: expected the clusters of {n_rows} rows, found {len(numbers)}; name the right file"
         )
     return numbers
 

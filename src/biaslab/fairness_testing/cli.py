@@ -72,7 +72,7 @@ def audit_table(
     described = load_schema(schema)
     groups = _groups(protected, described)
     if reference is not None and len(groups) > 1:
-        raise InputError("--reference is a value of one protected attribute; name that with --protected")
+        raise InputError("--reference needs a single protected attribute; name it with --protected")
     if not exact:
         auditing.check_groups(described, groups)
     good = auditing.favourable_class(described, favourable)
@@ -230,8 +230,8 @@ def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: 
 
         if (table.y == table.y[0]).all():
             raise InputError(
-                f"--model train: all {len(table.y):,} rows have the label {schema.classes[table.y[0]]}; bring"
-                " rows of another one, from which a network can learn a difference"
+                f"--model train: all {len(table.y):,} rows have the label {schema.classes[table.y[0]]}; add"
+                " rows with another label"
             )
         typer.echo("training a network ...", err=True)
         network = train(table.X, table.y, n_classes, epochs=epochs, seed=seed)

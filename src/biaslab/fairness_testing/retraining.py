@@ -99,9 +99,9 @@ def added_labels(
         case "ensemble" if ensemble:
             return ensemble.labels(samples)
         case "ensemble":
-            raise InputError("the label rule 'ensemble' needs an ensemble; fit one to the data")
+            raise InputError("the label rule 'ensemble' needs an ensemble; fit an ensemble to the data")
     raise InputError(
-        f"no label rule is called '{rule}'{suggest(rule, LABEL_RULES)} (there are {', '.join(LABEL_RULES)})"
+        f"unknown label rule '{rule}' (known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
     )
 
 
@@ -144,7 +144,7 @@ def retrain(
 def n_added(found: np.ndarray, settings: Settings) -> int:
     """Return the number of found samples to draw."""
     if not len(found):
-        raise InputError("no discriminatory sample was found, so there is nothing to retrain with")
+        raise InputError("no discriminatory sample was found; give at least one sample to retrain with")
     return max(1, round(settings.share * len(found)))
 
 

@@ -189,13 +189,13 @@ def test_partner_below_the_domain_only_where_all_outputs_coincide():
 
 def test_wrong_arguments_are_refused():
     network, seeds = random_network(25), small_domain().draw(3, np.random.default_rng(1))
-    with pytest.raises(InputError, match="the domain has 5 attributes, the seeds 4"):
+    with pytest.raises(InputError, match="expected seeds of 5 attributes, found 4; correct"):
         search(network, seeds[:, :4], (1,), PAPER)
     with pytest.raises(InputError, match="all attributes are protected"):
         search(network, seeds, (0, 1, 2, 3, 4), PAPER)
     with pytest.raises(InputError, match="cannot walk -1 hops"):
         search(network, seeds, (1,), PAPER, hops=-1)
-    with pytest.raises(InputError, match="one protected attribute only"):
+    with pytest.raises(InputError, match="apply to a single protected attribute"):
         search(network, seeds, (1, 4), replace(PUBLISHED, enumerated=(0, 39)))
 
 

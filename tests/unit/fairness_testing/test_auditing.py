@@ -192,7 +192,7 @@ def test_a_search_stops_at_values_that_are_spelled_in_two_ways(files, tmp_path, 
 def test_the_favourable_class_is_the_last_unless_it_is_named(files):
     _, schema = files
     assert [favourable_class(schema, name) for name in (None, "no", "yes")] == [1, 0, 1]
-    with pytest.raises(InputError, match="--favourable maybe: no class of"):
+    with pytest.raises(InputError, match="--favourable maybe: not a class of"):
         favourable_class(schema, "maybe")
 
 
@@ -306,7 +306,7 @@ def test_small_groups_keep_their_counts_and_a_named_reference_is_used():
     assert groups.loc["one", ["n", "n_predicted"]].tolist() == [1, 1]
     assert np.isnan(groups.loc["one", "seen_rate"])
     assert groups["is_reference"].to_dict() == {"a": False, "b": True, "one": False}
-    with pytest.raises(InputError, match=r"--reference c: no group of the rows \(a, b, one\)"):
+    with pytest.raises(InputError, match=r"--reference c: unknown group \(known: a, b, one\)"):
         group_measures(values, predicted, actual, reference="c")
 
 

@@ -176,5 +176,5 @@ def test_a_network_for_other_columns_is_refused(tmp_path):
     (tmp_path / "schema.yaml").write_text(SCHEMA)
     save_network(tmp_path / "weights.npz", random_network(1, (4, 3, 2)))
     files = [tmp_path / name for name in ("made", "data.csv", "schema.yaml")]
-    with pytest.raises(InputError, match="takes 4 attributes and gives 2 classes"):
+    with pytest.raises(InputError, match="the network has 4 attributes and 2 classes"):
         cases.prepare(*files, seeds=5, training_epochs=1, seed=1, network=tmp_path / "weights.npz")

@@ -48,7 +48,7 @@ def test_a_row_is_all_that_an_experiment_needs(tmp_path, monkeypatch):
 
 
 def test_an_unknown_tester_is_refused():
-    with pytest.raises(InputError, match=r"there is no tester 'adv' \(known: adf, aequitas, symbolic, "):
+    with pytest.raises(InputError, match=r"unknown tester 'adv' \(known: adf, aequitas, symbolic, "):
         registry.find_tester("adv")
 
 

@@ -155,9 +155,9 @@ def test_table_has_before_and_after():
 @pytest.mark.parametrize(
     ("rule", "n_labels", "n_found", "message"),
     [
-        ("majorty", None, None, "no label rule is called 'majorty'; did you mean 'majority'"),
+        ("majorty", None, None, "unknown label rule 'majorty' .*did you mean 'majority'"),
         ("ensemble", None, None, "needs an ensemble"),
-        ("model", None, 0, "nothing to retrain with"),
+        ("model", None, 0, "no discriminatory sample was found; give"),
         ("model", -1, None, "one label per sample"),
     ],
 )

@@ -32,7 +32,7 @@ def test_clusters_are_numbered_as_they_first_appear():
 
 
 def test_wrong_numbers_are_refused():
-    with pytest.raises(InputError, match="3 rows cannot make 4 clusters"):
+    with pytest.raises(InputError, match="3 rows cannot form 4 clusters"):
         cluster(np.zeros((3, 2), np.int32))
     with pytest.raises(InputError, match="cannot take 0 seeds from 2 rows"):
         take_turns(np.zeros(2, int), 0)

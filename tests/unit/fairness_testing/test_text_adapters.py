@@ -276,12 +276,12 @@ def test_what_a_bert_does_not_read_has_no_gradient(bert):
     ("name", "message"),
     [
         ("my_texts:nan", "returned nan, nan for the text 1: not finite"),
-        ("my_texts:three", "returned 3 classes; fairness is tested of classifiers into two"),
+        ("my_texts:three", "returned 3 classes; give a classifier with two classes"),
         ("my_texts:large", "returned -2.5, 3.5 for the text 1: not a probability"),
         ("my_texts:fails", r"failed on 26 texts \(RuntimeError: no memory\)"),
         ("my_texts:nameless", "returned two columns and has no classes_ that names the columns"),
         ("my_texts:complaint_first", "has the classes complaint, fine; name the positive one of two"),
-        ("my_texts:number", "of type int, no classifier of texts"),
+        ("my_texts:number", "type int is not a classifier of texts"),
         ("my_texts:plain", "has no gradients"),
         ("my_texts:narrow", "gradients of 3 numbers a word, but the vectors have 6"),
         ("my_texts:short", "gradients of other lengths than the texts"),
@@ -289,7 +289,7 @@ def test_what_a_bert_does_not_read_has_no_gradient(bert):
         ("nothing", "nothing: no such folder; name a network"),
         ("my_torch:nan", "returned logits that are not finite"),
         ("my_torch:three", "returned 3 classes"),
-        ("my_torch:constant", "has no gradients by the vectors of words"),
+        ("my_torch:constant", "the logits have no gradients by the vectors of words"),
         ("my_torch:wide", r"failed on vectors of 6 numbers, \(1, 3, 6\).*RuntimeError"),
     ],
 )

@@ -220,7 +220,7 @@ def test_bad_input_is_refused():
     for bad_texts, bad_labels, message in (
         (texts, labels[1:], r"20 texts and labels \(19,\): pass one label per text"),
         (texts, labels + 1, "a label is 2; write 0 or 1"),
-        (texts.take([]), labels[:0], "there is no text to train with; give texts of label 0 and 1"),
+        (texts.take([]), labels[:0], "there is no text to train on; give texts of label 0 and 1"),
         (Texts.of([[N_WORDS]]), labels[:1], "texts have the words 14 to 14, but there are 14 vectors; .*"),
     ):
         good, bad = (texts, labels), (bad_texts, bad_labels)

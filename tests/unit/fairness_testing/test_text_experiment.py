@@ -120,7 +120,7 @@ def test_what_cannot_be_prepared_is_refused(files, tmp_path):
     few = made.write_table(tmp_path / "few.csv", [("the bakers sang", 1), ("the pilots sang", 0)])
     for source, features, message in (
         (None, ("trades",), "terms.yaml: has no feature 'trades' (it has trade, relation, colour); did you"),
-        (None, ("trade", "colour"), "texts.csv holds a value of 'colour'; test another feature, or name"),
+        (None, ("trade", "colour"), "texts.csv contains a value of 'colour'; test another feature, or name"),
         (Source("table", few), made.FEATURES, "few.csv: "),
         (Source("table", tmp_path / "none.csv"), made.FEATURES, "none.csv"),
     ):

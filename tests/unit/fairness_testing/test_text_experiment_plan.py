@@ -140,7 +140,7 @@ def test_wanted_data_are_those_of_the_corpora_and_what_measures_them(section, da
         ("encoder: {weights: no.safetensors}", "encoder.weights: no such file"),
         ("masked_words: no.txt", "masked_words: no such file"),
         ("vectors: {file: no.txt}", "vectors.file: no such file"),
-        ("vectors: {setup: sampl}", "vectors.setup: there is no setup 'sampl' (defined: sample)"),
+        ("vectors: {setup: sampl}", "vectors.setup: the setup 'sampl' is not defined (defined: sample)"),
     ],
 )
 def test_wrong_keys_are_refused_in_one_line(section, message):

@@ -35,7 +35,7 @@ def test_texts_keep_their_rows():
 @pytest.mark.parametrize(
     ("data", "words", "message"),
     [
-        (["?!", "..."], WORDS, "none of the 2 texts has a word"),
+        (["?!", "..."], WORDS, "the 2 texts contain no word"),
         (DATA, ["lamp"], "no word of the texts has a vector"),
     ],
 )
@@ -53,13 +53,13 @@ def test_features_that_texts_mention():
 @pytest.mark.parametrize(
     ("names", "data", "message"),
     [
-        (["trades"], DATA, "--feature trades: there is no such feature; did you mean 'trade'"),
-        (["x"], DATA, r"--feature x: there is no such feature \(there are trade, place\)"),
-        (["trade", "trade"], DATA, "--feature trade: is there twice"),
+        (["trades"], DATA, "--feature trades: unknown feature; did you mean 'trade'"),
+        (["x"], DATA, r"--feature x: unknown feature \(known: trade, place\)"),
+        (["trade", "trade"], DATA, "--feature trade: the feature is repeated"),
         (
             ["trade", "place"],
             DATA[:1],
-            "texts.csv: no text has a sensitive word, a value of the feature 'place'",
+            "texts.csv: no text contains a sensitive word, a value of the feature 'place'",
         ),
         ([], DATA[1:2], r"texts.csv: .* any feature \(trade, place\)"),
     ],

@@ -169,5 +169,5 @@ def test_wrong_arguments_are_refused():
     subject, texts = small_subject(), random_texts(3, 1)
     with pytest.raises(InputError, match="cannot walk -1 hops; give 0 or more"):
         search_locally(subject, texts, -1, True, draws(3, 1))
-    with pytest.raises(InputError, match="there is no strategy 'adf_acs'"):
+    with pytest.raises(InputError, match="unknown strategy 'adf_acs'"):
         find_strategy("adf_acs")

@@ -45,7 +45,7 @@ def printed_numbers(units: Sequence[Results]) -> dict[str, str]:
     printed = units[0].printed()
     if not any(name.startswith("adf-table") for name in printed):
         raise InputError(
-            f"{units[0].file(CLAIMS)}: there is no claim 'adf-table…'; name the registry of the fairness"
+            f"{units[0].file(CLAIMS)}: no claim begins with 'adf-table'; name the registry of the fairness"
             " testing claims"
         )
     return printed

@@ -120,9 +120,7 @@ def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protect
     if bounds is None:
         return protected
     if len(protected.columns) > 1:
-        raise InputError(
-            "other bounds can be enumerated for one protected attribute only; leave out the others"
-        )
+        raise InputError("published bounds apply to a single protected attribute; protect only one attribute")
     return Protected(protected.columns, np.arange(bounds[0], bounds[1] + 1, dtype=np.int32)[:, None])
 
 

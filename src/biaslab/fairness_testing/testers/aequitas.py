@@ -77,7 +77,7 @@ def search_around(task: Task, settings: Settings) -> Trail:
     stream. The trail has the starts and all tried samples, walk by walk.
     """
     if task.hops < 0:
-        raise InputError(f"walks of {task.hops} hops: give a number that is not negative")
+        raise InputError(f"cannot walk {task.hops} hops; give 0 or more")
     subject, n_attributes = task.subject, task.subject.domain.n_attributes
     probabilities, directions = _perturbed_evenly(subject, settings), np.full(n_attributes, 0.5)
     domain, protected = subject.domain, subject.protected
@@ -110,7 +110,7 @@ def _perturbed_evenly(subject: Subject, settings: Settings) -> np.ndarray:
     if not settings.perturb_protected:
         allowed[list(subject.protected.columns)] = 0
     if not allowed.any():
-        raise InputError("all attributes are protected, so that none is left to perturb; protect fewer")
+        raise InputError("all attributes are protected; leave at least one attribute unprotected")
     return allowed / allowed.sum()
 
 

@@ -79,7 +79,7 @@ def are_discriminatory(subject: Subject, X: np.ndarray) -> np.ndarray:
 def discriminatory_share(subject: Subject, X: np.ndarray) -> float:
     """Return the discriminatory share of samples; for uniform samples, AEQUITAS' estimate of fairness."""
     if not len(X):
-        raise InputError("no sample to check; give at least one")
+        raise InputError("there is no sample to check; give at least one")
     return int(are_discriminatory(subject, X).sum()) / len(X)
 
 

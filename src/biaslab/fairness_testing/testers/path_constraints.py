@@ -60,10 +60,10 @@ class Explainer:
 
     def __init__(self, model: Model, data: np.ndarray, n_neighbours: int) -> None:
         if data.ndim != 2 or not len(data) or data.shape[1] != model.n_attributes:
-            wanted = f"at least one row of {model.n_attributes} attributes"
-            raise InputError(f"explanations need data with {wanted}, not of the shape {data.shape}")
+            wanted = f"data of one or more rows with {model.n_attributes} attributes"
+            raise InputError(f"expected {wanted}, found {data.shape}; give the classifier's data")
         if n_neighbours < 1:
-            raise InputError(f"a neighbourhood has at least the sample itself, not {n_neighbours} samples")
+            raise InputError(f"a neighbourhood cannot have {n_neighbours} samples; give at least 1")
         self.model = model
         self.n_neighbours = n_neighbours
         self._columns = np.ascontiguousarray(data.T, np.int32)

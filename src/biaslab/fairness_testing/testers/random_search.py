@@ -43,12 +43,12 @@ def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, flo
 def draw(subject: Subject, n: int, rng: np.random.Generator) -> np.ndarray:
     """Draw `n` uniform samples, (n, d) int32."""
     if n < 1:
-        raise InputError(f"{n} uniform samples: draw at least one")
+        raise InputError(f"cannot draw {n} uniform samples; draw at least one")
     n_model, n_domain = subject.model.n_attributes, subject.domain.n_attributes
     if n_model != n_domain:
         raise InputError(
-            f"the classifier takes samples of {n_model} attributes, but the domain has {n_domain};"
-            " give the domain of its data"
+            f"the classifier has {n_model} attributes, but the domain has {n_domain};"
+            " give the domain of the classifier's data"
         )
     return subject.domain.draw(n, rng)
 

@@ -22,7 +22,7 @@ def find_tester(name: str) -> Tester:
     """Return the tester of a name."""
     if name not in TESTERS:
         raise InputError(
-            f"there is no tester '{name}' (known: {', '.join(TESTERS)}){suggest(name, list(TESTERS))}"
+            f"unknown tester '{name}' (known: {', '.join(TESTERS)}){suggest(name, list(TESTERS))}"
         )
     return TESTERS[name]
 

@@ -173,7 +173,9 @@ class _Explorer:
         """Return checked seeds, (n, d) int32."""
         n_attributes = self.subject.domain.n_attributes
         if seeds.ndim != 2 or seeds.shape[1] != n_attributes:
-            raise InputError(f"seeds have {n_attributes} attributes, but these are of shape {seeds.shape}")
+            raise InputError(
+                f"expected seeds of {n_attributes} attributes, found {seeds.shape}; correct them"
+            )
         return seeds.astype(np.int32)
 
     def walk(
@@ -209,7 +211,7 @@ class _Explorer:
         Queries of uncounted seeds are added to the next visit.
         """
         if limit < 0:
-            raise InputError(f"symbolic generation cannot explore {limit} samples; ask for 0 or more")
+            raise InputError(f"symbolic generation cannot explore {limit} samples; give 0 or more")
         visits: list[_Visit] = []
         different: set[tuple[int, ...]] = set()
         queries = repetitions = 0

@@ -46,13 +46,13 @@ class Algorithm:
         """
         subject, n_attributes = task.subject, task.subject.domain.n_attributes
         if task.seeds.ndim != 2 or task.seeds.shape[1] != n_attributes:
-            raise InputError(f"the domain has {n_attributes} attributes, the seeds {task.seeds.shape[-1]}")
-        if not len(subject.free):
             raise InputError(
-                "all attributes are protected, so that no sample can be perturbed; leave out one"
+                f"expected seeds of {n_attributes} attributes, found {task.seeds.shape[-1]}; correct them"
             )
+        if not len(subject.free):
+            raise InputError("all attributes are protected; leave at least one attribute unprotected")
         if task.hops < 0:
-            raise InputError(f"cannot walk {task.hops} hops; take 0 or more")
+            raise InputError(f"cannot walk {task.hops} hops; give 0 or more")
         for part in task.parts():
             numbers = np.arange(part.first, part.first + len(part.seeds))
             draws = self._draw(task.seed, numbers, "global", (MAX_ITER, 2))

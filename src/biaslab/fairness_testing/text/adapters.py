@@ -84,8 +84,8 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
 
     if not callable(function):
         raise InputError(
-            f"{name}: of type {type(classifier).__name__}, no classifier of texts; name a torch module, or an"
-            " object with predict_proba, or with probabilities(texts) and gradients(texts, labels)"
+            f"{name}: type {type(classifier).__name__} is not a classifier of texts; name a torch module or"
+            " an object with predict_proba, or with probabilities(texts) and gradients(texts, labels)"
         )
     gradients = getattr(classifier, "gradients", None)
     classes = classes_of(function) or classes_of(classifier)
@@ -146,8 +146,8 @@ class TorchTextModel:
                 (gradient,) = torch.autograd.grad(loss, inputs, allow_unused=True)
         if gradient is None:
             raise InputError(
-                f"{self.name} has no gradients by the vectors of words; let its logits depend on them by"
-                " torch's differentiable functions, or choose --tester rp"
+                f"{self.name}: the logits have no gradients by the vectors of words; use torch's"
+                " differentiable functions, or choose --tester rp"
             )
         return _finite(gradient.cpu().numpy(), self.name, "gradients")
 
@@ -166,7 +166,7 @@ class TorchTextModel:
         logits = ask(self.name, call, "such input", self._module, inputs, mask)
         if not isinstance(logits, self._torch.Tensor):
             raise InputError(
-                f"{self.name} returned a {type(logits).__name__}; return logits, a tensor (n, 2)"
+                f"{self.name} returned a {type(logits).__name__}; return the logits as a tensor (n, 2)"
             )
         _check_shape(logits.shape, (len(inputs), 2), self.name, "logits")
         _finite(logits.detach().cpu().numpy(), self.name, "logits")
@@ -219,7 +219,7 @@ class CallableTextModel:
         """Return the gradients from the function, (m, d) float32; see `TextModel`."""
         if self._gradients is None:
             raise InputError(
-                f"{self.name} has no gradients(texts, labels), which the tester follows; add it, or choose"
+                f"{self.name} has no gradients(texts, labels), which the tester needs; add it, or choose"
                 " --tester rp"
             )
         d = self.vectors.shape[1]
@@ -255,7 +255,7 @@ class CallableTextModel:
             lengths = [len(part) if part.ndim == 2 else -1 for part in parts]
             if lengths != texts.lengths.tolist():
                 raise InputError(
-                    f"{self.name} returned gradients of other lengths than the texts; return (its words, {d})"
+                    f"{self.name} returned gradients of other lengths than the texts; return (words, {d})"
                     " for each text"
                 )
             answer = np.concatenate([part for part in parts if len(part)]) if m else np.empty((0, d))
@@ -263,7 +263,7 @@ class CallableTextModel:
         if gradients.ndim == 2 and len(gradients) == m and gradients.shape[1] != d:
             raise InputError(
                 f"{self.name} returned gradients of {gradients.shape[1]} numbers a word, but the vectors have"
-                f" {d}; name the vectors that it reads with --vectors"
+                f" {d}; name the classifier's own vectors with --vectors"
             )
         _check_shape(gradients.shape, (m, d), self.name, "gradients")
         return _finite(gradients, self.name, "gradients").astype(np.float32)
@@ -277,7 +277,7 @@ def _check_shape(shape: Sequence[int], wanted: tuple[int, int], name: str, what:
     if tuple(shape) == wanted:
         return
     if what != "gradients" and len(shape) == 2 and shape[0] == wanted[0] and shape[1] > 2:
-        raise InputError(f"{name} returned {shape[1]} classes; fairness is tested of classifiers into two")
+        raise InputError(f"{name} returned {shape[1]} classes; give a classifier with two classes")
     raise InputError(f"{name} returned {what} of the shape {tuple(shape)}; return {wanted}")
 
 

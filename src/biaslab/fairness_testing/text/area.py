@@ -134,7 +134,7 @@ def _check_vectors(given: Given, vectors: Mapping[str, Any], prefix: str) -> Ite
             yield f"{prefix}.file: {problem}"
     elif vectors["setup"] not in setups:
         listed = f"(defined: {', '.join(setups)}){suggest(vectors['setup'], setups)}"
-        yield f"{prefix}.setup: there is no setup '{vectors['setup']}' {listed}"
+        yield f"{prefix}.setup: the setup '{vectors['setup']}' is not defined {listed}"
     elif problem := source_problem(setups[vectors["setup"]]["corpus"]["source"], given):
         yield f"{prefix}.setup: the corpus of the setup {vectors['setup']}: {problem}"
 

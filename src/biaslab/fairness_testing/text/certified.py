@@ -297,6 +297,6 @@ def _validation_loss(objective: "_Objective", texts: Texts, labels: np.ndarray, 
 def _checked(start: Recurrent, texts: Texts, labels: np.ndarray) -> Labelled:
     """Return texts and labels for training; raise `InputError` if they are unusable."""
     if not len(texts):
-        raise InputError("there is no text to train with; give texts of label 0 and 1")
+        raise InputError("there is no text to train on; give texts of label 0 and 1")
     check_words(texts, start.vectors)
     return texts, checked_labels(texts, labels)

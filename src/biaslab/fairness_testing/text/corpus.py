@@ -155,6 +155,6 @@ def _check_seeds(counts: pd.DataFrame, terms: Path, source: Source) -> None:
     empty = counts[(counts["part"].isin([TRAIN, TEST])) & (counts["n_texts"] == 0)]
     for row in empty.itertuples():
         raise InputError(
-            f"{terms}: no text for {row.part}ing of {source.train} holds a value of '{row.feature}'; test"
+            f"{terms}: no text for {row.part}ing of {source.train} contains a value of '{row.feature}'; test"
             " another feature, or name other terms"
         )

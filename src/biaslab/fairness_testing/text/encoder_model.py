@@ -137,16 +137,15 @@ def _refuse_removal(path: Path) -> None:
         removed = json.loads(path.read_text(encoding="utf-8"))[_REMOVED]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path}: the file does not list the word pieces that are {_REMOVED} ({error}); train"
-            " the classifier again, or"
-            " remove the file if it was trained elsewhere"
+            f"{path}: the file does not list the word pieces that are {_REMOVED} ({error}); train the"
+            " classifier again, or remove the file if the classifier was trained elsewhere"
         ) from error
     if removed:
         raise InputError(
-            f"{path}: the classifier was trained with words removed from all texts; choose one that reads all"
+            f"{path}: the classifier was trained with words removed from all texts; choose another"
         )
 
 
 def _refuse_infinite(values: np.ndarray) -> None:
     if not np.isfinite(values).all():
-        raise InputError("the BERT's answers are not finite; train it again or check model.safetensors")
+        raise InputError("the BERT's outputs are not finite; train the BERT again or check model.safetensors")

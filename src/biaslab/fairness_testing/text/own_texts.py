@@ -43,7 +43,7 @@ def prepare(
     split = [split_words(text) for text in data]
     rows = np.array([i for i, words in enumerate(split) if words], np.int64)
     if not len(rows):
-        raise InputError(f"none of the {len(data)} texts has a word; give texts of letters or digits")
+        raise InputError(f"the {len(data)} texts contain no word; give texts with letters or digits")
     used = {word for words in (*split, *features.values()) for word in words}
     kept, n_plain = [], 0
     for i, word in enumerate(vector_words):
@@ -55,7 +55,7 @@ def prepare(
     has_vector = set(known)
     if not any(has_vector.intersection(words) for words in split):
         raise InputError(
-            "no word of the texts has a vector; name vectors of their language, of words in lower case"
+            "no word of the texts has a vector; name lower-case vectors of the language of the texts"
         )
     lexicon = build_lexicon(known, vectors[kept], [*split, *features.values()])
     texts = lexicon.encode([split[i] for i in rows])
@@ -76,10 +76,10 @@ def choose_features(
     """Return the features to test: the named features, else all features in the texts."""
     for number, name in enumerate(names):
         if name not in terms:
-            near = suggest(name, terms) or f" (there are {', '.join(terms)})"
-            raise InputError(f"--feature {name}: there is no such feature{near}")
+            near = suggest(name, terms) or f" (known: {', '.join(terms)})"
+            raise InputError(f"--feature {name}: unknown feature{near}")
         if name in names[:number]:
-            raise InputError(f"--feature {name}: is there twice; give it once")
+            raise InputError(f"--feature {name}: the feature is repeated; give each feature once")
     words = {word for text in data for word in split_words(text)}
     for name in names:
         if words.isdisjoint(terms[name]):
@@ -91,4 +91,4 @@ def choose_features(
 
 
 def _unmentioned(where: str, what: str) -> str:
-    return f"{where}: no text has a sensitive word, a value of {what}; name other texts or --terms"
+    return f"{where}: no text contains a sensitive word, a value of {what}; name other texts or --terms"

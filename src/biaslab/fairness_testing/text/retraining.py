@@ -77,9 +77,11 @@ def label_found(
         case "data" if data_labels is not None and len(data_labels) == len(texts):
             return np.asarray(data_labels, np.int64)
         case "data":
-            raise InputError("the label rule 'data' needs the label of each text's seed; give one a text")
+            raise InputError(
+                "the label rule 'data' needs the label of each text's seed; give a label per text"
+            )
     raise InputError(
-        f"no label rule is called '{rule}'{suggest(rule, LABEL_RULES)} (there are {', '.join(LABEL_RULES)})"
+        f"unknown label rule '{rule}' (known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
     )
 
 

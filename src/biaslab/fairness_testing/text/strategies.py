@@ -122,6 +122,6 @@ def find_strategy(name: str) -> Strategy:
     """Return the strategy of a name."""
     if name not in STRATEGIES:
         raise InputError(
-            f"there is no strategy '{name}' (known: {', '.join(STRATEGIES)}){suggest(name, list(STRATEGIES))}"
+            f"unknown strategy '{name}' (known: {', '.join(STRATEGIES)}){suggest(name, list(STRATEGIES))}"
         )
     return STRATEGIES[name]

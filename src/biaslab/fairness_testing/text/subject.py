@@ -26,15 +26,15 @@ class TextSubject:
             raise InputError("a feature needs two or more values, each once; correct the list of terms")
         if self.values.min() < 0 or self.values.max() >= n_words:
             raise InputError(
-                f"a value is not among the {n_words} words of the lexicon; build it with the terms"
+                f"a value is not among the {n_words} words of the lexicon; build the lexicon with the terms"
             )
         if len(self.neighbours) != n_words:
             raise InputError(
                 f"neighbours of {len(self.neighbours)} words for a lexicon of {n_words};"
-                " find them in the classifier's own lexicon"
+                " compute the neighbours in the classifier's own lexicon"
             )
         if np.isin(self.neighbours, self.values).any():
-            raise InputError("a value of the feature is among the neighbours; leave the values out of them")
+            raise InputError("a value of the feature is among the neighbours; exclude all values from them")
 
     @cached_property
     def is_value(self) -> np.ndarray:

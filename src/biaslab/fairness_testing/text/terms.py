@@ -49,10 +49,10 @@ def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
     path = Path(path)
     readers = {".csv": _read_csv, ".yaml": _read_yaml, ".yml": _read_yaml, ".txt": _read_txt}
     if path.suffix not in readers:
-        raise InputError(f"{path}: unknown kind of term list; use a file .csv, .yaml or .txt")
+        raise InputError(f"{path}: unknown format of a term list; use a file .csv, .yaml or .txt")
     rows = readers[path.suffix](path)
     if not rows:
-        raise InputError(f"{path}: has no features; write at least one and its values")
+        raise InputError(f"{path}: the file has no features; write at least one feature and its values")
     terms: dict[str, tuple[str, ...]] = {}
     for where, feature, values in rows:
         if not _FEATURE.fullmatch(feature):
@@ -62,7 +62,7 @@ def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
         if feature == EVERY_TEXT:
             raise InputError(f"{where}: '{EVERY_TEXT}' stands for every text in results; rename the feature")
         if feature in terms:
-            raise InputError(f"{where}: the feature '{feature}' is there twice; remove one")
+            raise InputError(f"{where}: the feature '{feature}' is repeated; remove one of its lines")
         _check_values(feature, values, where)
         terms[feature] = tuple(values)
     return terms
@@ -72,8 +72,8 @@ def _read_csv(path: Path) -> Rows:
     lines = [(i, [field.strip() for field in line.split(",")]) for i, line in enumerate(_lines(path), 1)]
     lines = [(i, fields) for i, fields in lines if any(fields)]
     if lines and lines[0][1] != _HEADER:
-        raise InputError(f"{path}:{lines[0][0]}: the header is not 'feature, values'; write it above")
-    return [(f"{path}:{i}", fields[0], fields[1:]) for i, fields in lines[1:]]
+        raise InputError(f"{path}, line {lines[0][0]}: the header is not 'feature, values'; insert it")
+    return [(f"{path}, line {i}", fields[0], fields[1:]) for i, fields in lines[1:]]
 
 
 def _read_yaml(path: Path) -> Rows:
@@ -98,10 +98,10 @@ def _check_values(feature: str, values: list[str], where: str) -> None:
             raise InputError(f"{where}: '{value}' has capital letters; write '{value.lower()}'")
         if split_words(value) != [value]:
             raise InputError(
-                f"{where}: '{value}' is not one word; write letters and digits, with - or ' inside at most"
+                f"{where}: '{value}' is not one word; write only letters and digits, with - or ' inside"
             )
         if value in values[:i]:
-            raise InputError(f"{where}: '{value}' is there twice; remove one")
+            raise InputError(f"{where}: the value '{value}' is repeated; remove one")
     if len(values) < 2:
         raise InputError(
             f"{where}: the feature '{feature}' has {len(values)} value{'' if len(values) == 1 else 's'}; "
