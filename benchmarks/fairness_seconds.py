@@ -8,8 +8,8 @@ from biaslab.core.jit import set_threads
 from biaslab.fairness_testing.names import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import Task, collect
+from biaslab.fairness_testing.testers.discrimination import Subject
 from biaslab.fairness_testing.testers.registry import find_tester
-from biaslab.fairness_testing.testers.subject import Subject
 from fairness_testing import ATTRIBUTE, SCHEMA, SEEDS, load
 
 import numpy as np
@@ -19,7 +19,7 @@ SECONDS, ROUNDS, HOPS, PART = 2.0, 3, 1000, 40
 
 def find(subject, seeds, tester, mode, seed):
     """Return how many different discriminatory samples a tester finds until the time is over."""
-    task = Task(subject, seeds, seeds, len(seeds), HOPS, n_explored=0, n_drawn=0, seed=seed, part_seeds=PART)
+    task = Task(subject, seeds, seeds, len(seeds), seed, HOPS, part_seeds=PART)
     parts, began = [], time.process_time()
     for part in tester.search(task, tester.settings(mode)):
         if time.process_time() - began > SECONDS:

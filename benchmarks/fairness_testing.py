@@ -16,7 +16,7 @@ from biaslab.fairness_testing.cases import cluster, take_turns
 from biaslab.fairness_testing.testers import adf, trails
 from biaslab.fairness_testing.testers.adf import PAPER, PUBLISHED
 from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.discrimination import Subject
 from biaslab.fairness_testing.testers.two_phases import MAX_ITER
 from biaslab.run import datasets
 
@@ -158,7 +158,7 @@ def search_one_by_one(subject, seeds):
 
 def search_in_lock_step(subject, seeds, settings, hops):
     """Return how many different discriminatory samples all seeds lead to, and how many hops were made."""
-    task = Task(subject, seeds, seeds, len(seeds), hops, n_explored=0, n_drawn=0, seed=1)
+    task = Task(subject, seeds, seeds, len(seeds), seed=1, hops=hops)
     phases = collect(adf.TESTER.search(task, settings))
     found = trails.count(phases.joined(), subject.protected).n_discriminatory
     return found, int(phases.global_.discriminatory.sum()) * hops

@@ -25,7 +25,7 @@ def tasks():
     from biaslab.fairness_testing.testers import adf
     from biaslab.fairness_testing.testers.adf import PUBLISHED
     from biaslab.fairness_testing.testers.contract import Task, collect
-    from biaslab.fairness_testing.testers.subject import Subject
+    from biaslab.fairness_testing.testers.discrimination import Subject
     from biaslab.text.recurrent import initial_recurrent
     from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
     from biaslab.text.words import Texts
@@ -45,7 +45,7 @@ def tasks():
     X = domain.draw(3000, rng)
     network = train_tabular(X, (X[:, 0] + X[:, 1] > X[:, 2] + 4).astype(np.int64), 2, epochs=20, seed=1)
     subject = Subject(network, domain, Protected.of(domain, (8,)))
-    search = Task(subject, data=X, seeds=X[:1500], n_seeds=1500, seed=1, hops=100, n_explored=0, n_drawn=0)
+    search = Task(subject, data=X, seeds=X[:1500], n_seeds=1500, seed=1, hops=100)
     found = {
         "counting": lambda: cooccurrence.count(tokens, offsets, len(words), 8, 1),
         "GloVe training": lambda: train(x, GloveParameters(75, 3), stream(0)),

@@ -8,7 +8,7 @@ from biaslab.classifiers.domain import Domain, Protected
 from biaslab.classifiers.networks import Network
 from biaslab.fairness_testing.cases import Case
 from biaslab.fairness_testing.testers.contract import Task
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.discrimination import Subject
 
 SCHEMA = """
 protected: [group, sex]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.text.words import Texts
 
 N_WORDS, DIMENSION, HIDDEN = 60, 6, 5

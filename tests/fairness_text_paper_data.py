@@ -8,7 +8,7 @@ import pandas as pd
 
 from biaslab.audit.claims import EXEMPT_KINDS, Claim
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.text.names import COLUMNS
+from biaslab.fairness_testing.names import TEXT_COLUMNS
 from biaslab.run.reports import write_report
 from fairness_text_report_data import units_of
 from report_data import report_area
@@ -56,7 +56,7 @@ def write_published(results: Path, claims: Mapping[str, Claim]) -> None:
     for corpus in CORPORA:
         rows = _rows(corpus, lambda name: claims[f"adf-text-{name}"].value)
         for name, found in rows.items():
-            columns = COLUMNS[name]
+            columns = TEXT_COLUMNS[name]
             path = results / f"fairness_testing/text-{corpus}/{name}.tsv"
             write_tsv(path, pd.DataFrame(found, columns=list(columns)))
     write_averages(results)

@@ -9,8 +9,7 @@ import pandas as pd
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.names import TEXT
-from biaslab.fairness_testing.text.names import COLUMNS, EXAMPLE
+from biaslab.fairness_testing.names import EXAMPLE, TEXT, TEXT_COLUMNS
 from biaslab.run.area import Unit
 from report_data import CLAIMS
 
@@ -55,7 +54,7 @@ def units_of(corpora: Iterable[str], unmask: bool = True) -> list[Unit]:
 def write_results(folder: Path, corpora: Iterable[str], effect: float = 1.0) -> None:
     """Write the files of every corpus; of effect 0, all that is compared is equal."""
     for corpus in corpora:
-        rows = {name: [] for name in COLUMNS}
+        rows = {name: [] for name in TEXT_COLUMNS}
         for model in MODELS:
             for repetition in range(N_REPETITIONS):
                 quality = 0.88, 0.9, 0.4 + repetition / 50, 0.001
@@ -69,7 +68,7 @@ def write_results(folder: Path, corpora: Iterable[str], effect: float = 1.0) -> 
         for model, feature, tester in itertools.product(MODELS, FEATURES, ("adf_asc", "asc", "hf", "adf_hf")):
             rows["pools"].append([model, feature, tester, 300])
         for name, found in rows.items():
-            table = pd.DataFrame(found, columns=COLUMNS[name])
+            table = pd.DataFrame(found, columns=TEXT_COLUMNS[name])
             write_tsv(folder / f"text-{corpus}/{name}.tsv", table)
         write_json(folder / f"text-{corpus}" / EXAMPLE, _examples(corpus))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from biaslab.fairness_testing.settings import Campaign
-from biaslab.fairness_testing.text import corpus, experiment, retraining, search_experiment
+from biaslab.fairness_testing.text import corpus, experiment, retraining
 from biaslab.fairness_testing.text.corpus import Source
 from biaslab.text.recurrent_training import TrainingSettings
 from biaslab.text.words import build_lexicon
@@ -91,5 +91,5 @@ def run_steps(folder: Path, files: Mapping[str, Path]) -> None:
     prepare(folder, files)
     experiment.train_networks(folder, KINDS, REPETITIONS, TRAINING, SEED)
     for kind in KINDS:
-        search_experiment.search_networks(folder, kind, REPETITIONS, EFFORT)
+        experiment.search_networks(folder, kind, REPETITIONS, EFFORT)
         retraining.retrain_network(folder, kind, RETRAININGS, SHARE, INDEPENDENT, TRAINING, SEED)

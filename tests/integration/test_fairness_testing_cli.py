@@ -193,7 +193,7 @@ def test_attributes_that_vary_together(files):
         ({"--seeds": "0"}, "--seeds"),
         (
             {"data": "one.csv", "--model": "train"},
-            "biaslab: --model train: all 60 rows have the label granted; bring rows of another one",
+            "biaslab: --model train: all 60 rows have the label granted; add rows with another",
         ),
         ({"data": "wide.csv"}, "biaslab: wide.csv, line 62: debts '21' is outside 0 to 20;"),
     ],

@@ -28,7 +28,7 @@ rule train_text_vectors:
 
 rule prepare_tested_texts:
     input:
-        READING.texts,
+        lambda wildcards: list(READING.texts(wildcards).values()),
         vectors=rules.train_text_vectors.output.vectors,
         terms=READING.file("terms"),
         sentences=READING.file("sentences"),
@@ -59,7 +59,7 @@ rule train_text_networks:
         expand(
             "results/fairness_testing/text-{{texts}}/{network}/{file}",
             network=READING.models,
-            file=[*READING.weights(), "models.tsv", "training.tsv"],
+            file=[*READING.weights, "models.tsv", "training.tsv"],
         ),
     resources:
         mem_mb=LIMITS.memory(1500),
@@ -159,7 +159,7 @@ rule certify_text_networks:
 rule measure_found_texts:
     input:
         READING.measured,
-        READING.encoder_files(),
+        list(READING.encoder.values()),
     output:
         expand(
             "results/fairness_testing/text-{{texts}}/{file}",
@@ -174,7 +174,7 @@ rule measure_found_texts:
         given=given(
             folder="results/fairness_testing/text-{texts}",
             **part(READING.section, "models", "pairs"),
-            encoder=READING.encoder(),
+            encoder=READING.encoder,
             is_certified=READING.is_certified,
             seed=config["seed"],
         ),

@@ -1,72 +1,207 @@
 """Adversarial fairness testing of classifiers (Zhang et al. 2021) as an area of the workflow."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from biaslab.core.errors import suggest
-from biaslab.fairness_testing.items import ITEMS
-from biaslab.fairness_testing.names import TABULAR, TRAIN
-from biaslab.fairness_testing.settings import Section
-from biaslab.fairness_testing.text import area as texts
-from biaslab.run.area import Area, Given, Unit, Units, claims_of
+from biaslab.core.files import locate, not_found
+from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
+from biaslab.fairness_testing.settings import Corpus, Section
+from biaslab.run.area import Area, Given, Unit, Units, claims_of, item_makers
 from biaslab.run.areas import AREAS
-from biaslab.run.corpora import moved_corpora
-from biaslab.run.sources import available, comes_along, datasets_of, file_of, source_problem
+from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, moved_corpora, named_in, part_of
+from biaslab.run.datasets import dataset_name
+from biaslab.run.extras import missing_extra
+from biaslab.run.sources import (
+    MISSING,
+    available,
+    comes_along,
+    datasets_of,
+    file_of,
+    setups_of,
+    source_problem,
+)
 from biaslab.text.settings import Corpora
 
+ENCODER = ("config", "vocabulary", "weights")
+RANDOM = "random"
+"""Value in place of a file with the encoder's weights: draw random weights."""
+_CHOICES = ("run", "otherwise")
 _FILES = ("data", "network", "clusters")
+_NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
+_table, _figure = item_makers("fairness_testing", "fairness", of=TABULAR)
+_text_table, _text_figure = item_makers("fairness_testing", "fairness", of=TEXT)
+
+ITEMS = (
+    _table("table3_classifiers", "Table 3: classifiers", "tables:classifiers", "classifiers"),
+    _table("table4_aequitas", "Table 4: comparison with AEQUITAS", "tables:aequitas", "counts"),
+    _table("table5_symbolic", "Table 5: comparison with SG", "tables:symbolic", "counts"),
+    _table("table6_global", "Table 6: global generation", "tables:global_phase", "counts"),
+    _table("table7_local", "Table 7: local generation", "tables:local_phase", "local"),
+    _table("table10_cost", "Table 10: cost in model queries", "tables:cost", "counts"),
+    _table("table12_retraining", "Table 12: retraining", "tables:retraining", "retraining", "fairness"),
+    _table(
+        "averages",
+        "Averages over the settings",
+        "tables:average_table",
+        "counts",
+        "local",
+        "retraining",
+        "curves",
+    ),
+    _table("ablation", "What each published quirk is worth", "tables:ablation", "ablation"),
+    _figure(
+        "figure7_local", "Figure 7: growth with the seeds", "figures:draw_local", "curves", caption="figure7"
+    ),
+    _figure("ablation", "What each published quirk is worth", "figures:draw_ablation", "ablation"),
+    _figure(
+        "retraining",
+        "Discrimination before and after retraining",
+        "figures:draw_retraining",
+        "retraining",
+        "fairness",
+    ),
+    _table("budgets", "Testers at equal numbers of queries", "tables:budgets", "budgets"),
+    _figure("budgets", "Testers at equal numbers of queries", "figures:draw_budgets", "budgets"),
+    _text_table("text_corpus", "Texts", "text_tables:corpora", "texts"),
+    _text_table("text_table3_models", "Table 3: networks that read texts", "text_tables:models", "models"),
+    _text_table("text_table8", "Table 8: discriminatory texts", "text_tables:found", "global", "local"),
+    _text_table("text_table9", "Table 9: how near the texts are", "text_tables:nearness", "validity"),
+    _text_table("text_table11", "Table 11: cost in model queries", "text_tables:cost", "local"),
+    _text_table(
+        "text_table13", "Table 13: retraining and certified training", "text_tables:retraining", "retraining"
+    ),
+    _text_table(
+        "text_table14", "Table 14: retraining by strategy", "text_tables:retraining_by_strategy", "retraining"
+    ),
+    _text_table(
+        "text_averages",
+        "Averages over networks and features",
+        "text_tables:average_table",
+        "global",
+        "local",
+        "validity",
+        "retraining",
+    ),
+    _text_table(
+        "text_figure4_example",
+        "Figure 4: sentences through the search",
+        "text_tables:examples",
+        "example.json",
+    ),
+    _text_figure("text_figure8", "Figure 8: how near the texts are", "figures:draw_nearness", "validity"),
+    _text_figure(
+        "text_retraining",
+        "Discrimination that training again removes",
+        "figures:draw_text_retraining",
+        "retraining",
+    ),
+)
 
 
 def wanted(config: Mapping[str, Any]) -> set[str]:
     """Return the registered datasets that a run uses."""
     section = config["fairness_testing"]
-    names = [*section["run"], *section["otherwise"]]
-    tables = {dataset for name in names for dataset in _datasets(section["classifiers"][name])}
-    return tables | texts.wanted(config)
+    classifiers = [section["classifiers"][name] for key in _CHOICES for name in section[key]]
+    return {d for c in classifiers for d in datasets_of(c[key] for key in _FILES)} | wanted_texts(config)
+
+
+def wanted_texts(config: Mapping[str, Any]) -> set[str]:
+    """Return the registered datasets that the tests on texts use."""
+    section = config["fairness_testing"]["text"]
+    names, corpora = named_in(section, _CHOICES), corpora_in(config)
+    if not names:
+        return set()
+    sources = [corpora[name][key] for name in names for key in (*TEXTS, "terms")]
+    encoder = [section["encoder"][part] for part in ENCODER]
+    return set(datasets_of([*sources, *encoder, vectors_source(config)]))
 
 
 def choose(given: Given) -> Units:
     """Return the available classifiers and corpora in ``run``, or else those in ``otherwise``."""
-    section = given.config["fairness_testing"]
-    chosen, left_out = _available(section, section["run"], given.absent)
-    if not chosen:
-        chosen, omitted = _available(section, section["otherwise"], given.absent)
-        left_out |= omitted
-    data = {
-        name: file_of(section["classifiers"][name]["data"], given.registry, given.root) for name in chosen
-    }
-    files = claims_of(AREA.name, given.root)
+    section, registry, root = given.config["fairness_testing"], given.registry, given.root
+    tables = {name: classifier["data"] for name, classifier in section["classifiers"].items()}
+    chosen, left_out = _choose(
+        given, section, lambda name: datasets_of(section["classifiers"][name][key] for key in _FILES)
+    )
+    data = {name: file_of(tables[name], registry, root) for name in chosen}
+    files = claims_of(AREA.name, root)
     units = [
-        Unit(
-            name,
-            files=files,
-            marks=(TABULAR,),
-            is_made_up=comes_along(section["classifiers"][name]["data"], given.root),
-        )
+        Unit(name, files=files, marks=(TABULAR,), is_made_up=comes_along(tables[name], root))
         for name in chosen
     ]
-    corpora, omitted, of_texts, record = texts.choose(given)
-    record = {AREA.name: {**section, "run": chosen, "text": record}, **texts.recorded(given.config)}
-    return Units((*units, *corpora), left_out | omitted, data | of_texts, record)
+    text, corpora = section["text"], corpora_in(given.config)
+    vectors = datasets_of([vectors_source(given.config)])
+    keys = (*TEXTS, "terms")
+    tested, omitted = _choose(
+        given, text, lambda name: [*datasets_of(corpora[name][key] for key in keys), *vectors], TEXT_PREFIX
+    )
+    left_out |= omitted
+    encoder = [dataset_name(text["encoder"][part]) for part in ENCODER]
+    missing = [f"its encoder: {given.absent[name]}" for name in encoder if name in given.absent]
+    lacking = missing_extra(NEURAL, given.extras) or "".join(missing[:1])
+    if tested and lacking:
+        left_out[_NEURAL_PARTS] = lacking
+    masked = {"masked_words": str(locate(text["masked_words"], root))}
+    units += [
+        Unit(
+            TEXT_PREFIX + name,
+            options={"unmask": text["unmask"], "corpus": name},
+            files=files | masked,
+            marks=(TEXT,) if lacking else (TEXT, NEURAL),
+            is_made_up=comes_along(corpora[name]["source"], root),
+        )
+        for name in tested
+    ]
+    data |= {
+        f"{TEXT_PREFIX}{name}-{key}": file_of(corpora[name][key], registry, root)
+        for name in tested
+        for key in keys
+        if corpora[name][key]
+    }
+    record = {AREA.name: {**section, "run": chosen, "text": {**text, "run": tested}}}
+    return Units(tuple(units), left_out, data, record | part_of(given.config, named_in(text, _CHOICES)))
+
+
+def _choose(
+    given: Given, section: Mapping[str, Any], needed: Callable[[str], list[str]], prefix: str = ""
+) -> tuple[list[str], dict[str, str]]:
+    """Return the available names of a section, and why others are left out, by unit."""
+    left_out: dict[str, str] = {}
+    for key in _CHOICES:
+        chosen, omitted = available({prefix + name: needed(name) for name in section[key]}, given.absent)
+        left_out |= omitted
+        if chosen:
+            break
+    return [name.removeprefix(prefix) for name in chosen], left_out
 
 
 def summaries(config: Mapping[str, Any]) -> list[str]:
-    """Describe the tests in one line."""
-    testing = config["fairness_testing"]
-    otherwise = f" (or else {', '.join(testing['otherwise'])})" if testing["otherwise"] else ""
-    return [
-        f"four testers search {', '.join(testing['run'])}{otherwise} for discriminatory samples:"
-        f" {testing['seeds']:,} seeds, {testing['hops']:,} hops from each find,"
-        f" {testing['repetitions']:,} repetitions",
-        *texts.summaries(config),
+    """Describe the tests on tables and on texts in one line each."""
+    section, text = config["fairness_testing"], config["fairness_testing"]["text"]
+    others, other_texts = (
+        f" (or else {', '.join(part['otherwise'])})" if part["otherwise"] else "" for part in (section, text)
+    )
+    lines = [
+        f"four testers search {', '.join(section['run'])}{others} for discriminatory samples:"
+        f" {section['seeds']:,} seeds, {section['hops']:,} hops from each find,"
+        f" {section['repetitions']:,} repetitions"
     ]
+    if text["run"]:
+        networks = " and ".join(name.upper() for name in text["models"])
+        lines.append(
+            f"{networks} that read {', '.join(text['run'])}{other_texts}, searched by gradients and at"
+            f" random: {text['repetitions']:,} trainings each, at most {text['seeds']:,} seeds,"
+            f" {text['hops']:,} hops from each find"
+        )
+    return lines
 
 
 def check(given: Given) -> Iterator[str]:
-    """Yield messages on undefined classifiers and missing files."""
+    """Yield messages on undefined classifiers and corpora, and on missing files."""
     section = given.config["fairness_testing"]
     classifiers = section["classifiers"]
-    for key, name in [(group, name_) for group in ("run", "otherwise") for name_ in section[group]]:
+    for key, name in [(key_, name_) for key_ in _CHOICES for name_ in section[key_]]:
         if name not in classifiers:
             hint = f"(defined: {', '.join(classifiers)}){suggest(name, classifiers)}"
             yield f"fairness_testing.{key}: the classifier '{name}' is not defined {hint}"
@@ -77,26 +212,57 @@ def check(given: Given) -> Iterator[str]:
             is_trained = (part, file) == ("network", TRAIN)
             if not is_trained and (problem := source_problem(file, given)):
                 yield f"fairness_testing.classifiers.{name}.{part}: {problem}"
-    yield from texts.check(given)
+    yield from _check_texts(given, section["text"], "fairness_testing.text")
 
 
-def _available(
-    section: Mapping[str, Any], names: Iterable[str], absent: Mapping[str, str]
-) -> tuple[list[str], dict[str, str]]:
-    """Return the available classifiers, and why all others are unavailable."""
-    return available({name: _datasets(section["classifiers"][name]) for name in names}, absent)
+def _check_texts(given: Given, section: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    yield from check_corpora(section, _CHOICES, prefix, given)
+    corpora, encoder = corpora_in(given.config), section["encoder"]
+    for name in named_in(section, _CHOICES):
+        terms, sentences = corpora[name]["terms"], corpora[name]["sentences"]
+        if problem := source_problem(terms, given):
+            yield f"{prefix}.corpora.{name}.terms: {problem}"
+        if problem := not_found(sentences, given.root) if sentences else MISSING:
+            yield f"{prefix}.corpora.{name}.sentences: {problem}"
+    for part in ENCODER:
+        if encoder[part] != RANDOM and (problem := source_problem(encoder[part], given)):
+            yield f"{prefix}.encoder.{part}: {problem}"
+    if problem := not_found(section["masked_words"], given.root):
+        yield f"{prefix}.masked_words: {problem}"
+    file, setup, setups = section["vectors"]["file"], section["vectors"]["setup"], setups_of(given.config)
+    if file:
+        if problem := not_found(file, given.root):
+            yield f"{prefix}.vectors.file: {problem}"
+    elif setup not in setups:
+        hint = f"(defined: {', '.join(setups)}){suggest(setup, setups)}"
+        yield f"{prefix}.vectors.setup: the setup '{setup}' is not defined {hint}"
+    elif problem := source_problem(setups[setup]["corpus"]["source"], given):
+        yield f"{prefix}.vectors.setup: the corpus of the setup {setup}: {problem}"
 
 
-def _datasets(classifier: Mapping[str, str | None]) -> list[str]:
-    """Return the registered datasets among the files of a classifier."""
-    return datasets_of(classifier[key] for key in _FILES)
+def corpora_in(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the corpora of a configuration with their settings for the area."""
+    return corpora_of(config, config["fairness_testing"]["text"], Corpus)
+
+
+def vectors_source(config: Mapping[str, Any]) -> str:
+    """Return the corpus for training word vectors, or the file of the vectors."""
+    vectors = config["fairness_testing"]["text"]["vectors"]
+    return vectors["file"] or setups_of(config)[vectors["setup"]]["corpus"]["source"]
 
 
 STEPS = {
     "prepare-classifier": "biaslab.fairness_testing.cases:prepare",
     "search-discrimination": "biaslab.fairness_testing.experiment:search_classifier",
-    "compare-at-budgets": "biaslab.fairness_testing.budgets:write_budgets",
+    "compare-at-budgets": "biaslab.fairness_testing.experiment:write_budgets",
     "retrain-classifier": "biaslab.fairness_testing.retraining:retrain_classifier",
+    "train-text-vectors": "biaslab.fairness_testing.text.corpus:make_vectors",
+    "prepare-tested-texts": "biaslab.fairness_testing.text.corpus:prepare",
+    "train-text-networks": "biaslab.fairness_testing.text.experiment:train_networks",
+    "search-text-networks": "biaslab.fairness_testing.text.experiment:search_networks",
+    "retrain-text-networks": "biaslab.fairness_testing.text.retraining:retrain_network",
+    "certify-text-networks": "biaslab.fairness_testing.text.retraining:certify_network",
+    "measure-found-texts": "biaslab.fairness_testing.text.measurement:measure",
 }
 PAPER = "Adversarial fairness testing (Zhang et al. 2021)"
 AREA = Area(
@@ -111,7 +277,7 @@ AREA = Area(
     shared=Corpora,
     moved=moved_corpora("fairness_testing.text"),
     texts=("*/example.json",),
-    steps=STEPS | texts.STEPS,
+    steps=STEPS,
     removed=tuple(
         f"fairness_testing.text.{key}" for key in ("encoder.layers", "encoder.epochs", "nonfuzzed", "fuzzed")
     ),

@@ -18,25 +18,39 @@ A classifier that was fitted on the columns of a table is queried on the rows of
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from biaslab.classifiers.encoding import Data, Rows, decode, rounded_attributes
+from biaslab.classifiers.adapters import adapt
+from biaslab.classifiers.encoding import (
+    MISSING,
+    Data,
+    Rows,
+    as_table,
+    decode,
+    describe_trimmed,
+    rounded_attributes,
+)
+from biaslab.classifiers.foreign import import_object
 from biaslab.classifiers.models import Model
-from biaslab.classifiers.networks import Network
-from biaslab.classifiers.schema import Category, Schema
+from biaslab.classifiers.networks import Network, load_network, save_network
+from biaslab.classifiers.schema import Attribute, Category, Schema
+from biaslab.classifiers.training import train
 from biaslab.core.comparisons import compare_groups, pair_level, ratio_intervals
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rates import difference_interval, reference_of, usable_references
 from biaslab.core.rng import stream
-from biaslab.core.stats import LEVEL, mean_interval, share_interval
+from biaslab.core.stats import LEVEL, is_below_chance, mean_interval, share_interval
 from biaslab.core.values import check_values
-from biaslab.fairness_testing.testers.random_search import draw, uniform_fairness
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.names import TRAIN
+from biaslab.fairness_testing.testers.discrimination import Subject, draw, uniform_fairness
 
 BATCH = 4096
 MIN_SAMPLES = 10
@@ -70,9 +84,57 @@ class Audited:
     examples: pd.DataFrame  # rows with the greatest gaps, as texts of the table
 
     @property
-    def most_favoured(self) -> pd.Series:
-        """The pair with the greatest difference."""
-        return self.pairs.loc[self.pairs["difference"].idxmax()]
+    def numbers(self) -> dict[str, Any]:
+        """The results for machines."""
+        names = ("n_rows", "n_discriminatory", "uniform", "values", "pairs", "gap", "groups", "p_value")
+        share, low, high = self.uniform
+        return {name: getattr(self, name) for name in names} | {
+            "uniform": {"share": share, "low": low, "high": high, "n": N_UNIFORM},
+            "equalized_odds": dict(zip(("difference", "low", "high"), self.odds, strict=True)),
+            "examples": self.examples,
+        }
+
+
+def protected_sets(protected: Sequence[str] | None, schema: Schema) -> list[list[str]]:
+    """Return the requested sets of protected attributes; refuse a repeated set."""
+    groups = [[name.strip() for name in group.split(",")] for group in protected or schema.protected]
+    for number, names in enumerate(groups):
+        schema.protect(names)
+        if names in groups[:number]:
+            raise InputError(f"--protected {','.join(names)}: the set is repeated; give each set once")
+    return groups
+
+
+def load_classifier(
+    model: str, table: Data, schema: Schema, epochs: int, seed: int, folder: Path, say: Callable[[str], None]
+) -> Model:
+    """Return the classifier named by an argument; save a trained network in the folder."""
+    n_classes = len(schema.classes)
+    if model == TRAIN:
+        if (table.y == table.y[0]).all():
+            raise InputError(
+                f"--model train: all {len(table.y):,} rows have the label {schema.classes[table.y[0]]}; add"
+                " rows with another label"
+            )
+        say("training a network ...")
+        network = train(table.X, table.y, n_classes, epochs=epochs, seed=seed)
+        save_network(folder / "network.npz", network)
+        return network
+    loaded = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
+    return adapt(
+        loaded, schema.domain.n_attributes, n_classes, schema.label, partial(as_table, schema=schema)
+    )
+
+
+def check_order(
+    labels: np.ndarray, table: Data, data: Path, schema: Schema, say: Callable[[str], None]
+) -> None:
+    """Warn if a classifier agrees with the data less often than chance: its classes may be out of order."""
+    if is_below_chance(labels, table.y):
+        say(
+            f"biaslab: the classifier agrees with {data} less often than by chance; its outputs may be in"
+            f" another order than label.classes of {schema.name} ({', '.join(schema.classes)})"
+        )
 
 
 def favourable_class(schema: Schema, name: str | None) -> int:
@@ -147,7 +209,11 @@ def audit(
     `rows` are the rows of the file, from `rows_for`. `reference` is the value that all others are compared
     with, by default the value with the highest rate.
     """
-    X, names = table.X, value_names(subject, schema)
+    X, values = table.X, subject.protected.values
+    texts = np.tile(subject.domain.low, (len(values), 1))
+    texts[:, subject.protected.columns] = values
+    texts = decode(texts, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
+    names = np.array([", ".join(row) for row in texts], object)  # of the combinations of protected values
     p = _answers(subject, X, rows)
     labels = p.argmax(axis=2)
     p, is_good = p[:, :, favourable], labels == favourable
@@ -181,15 +247,6 @@ def audit(
     )
 
 
-def value_names(subject: Subject, schema: Schema) -> np.ndarray:
-    """Return the text of every combination of protected values, (m,) object."""
-    values = subject.protected.values
-    X = np.tile(subject.domain.low, (len(values), 1))
-    X[:, subject.protected.columns] = values
-    words = decode(X, schema).iloc[:, list(subject.protected.columns)].to_numpy(object)
-    return np.array([", ".join(row) for row in words], object)
-
-
 def group_measures(
     values: np.ndarray, predicted: np.ndarray, actual: np.ndarray, reference: str | None = None, seed: int = 0
 ) -> pd.DataFrame:
@@ -220,7 +277,12 @@ def group_measures(
         table["rate"] = table["n_predicted"] / table["n"]
         table["true_positive_rate"] = table["n_true_positive"] / table["n_actual"]
         table["false_positive_rate"] = table["n_false_positive"] / table["n_others"]
-    r = _place_of(reference, table)
+    names = table["value"].tolist()
+    if reference is not None and reference not in names:
+        raise InputError(
+            f"--reference {reference}: unknown group (known: {', '.join(names)}){suggest(reference, names)}"
+        )
+    r = reference_of(table["rate"], table["n"]) if reference is None else names.index(reference)
     best, is_named = table.iloc[r], reference is not None
     table["is_reference"] = np.arange(len(table)) == r
     references = 1 if is_named else max(1, int(usable_references(table["rate"], table["n"]).sum()))
@@ -256,17 +318,6 @@ def equalized_odds(groups: pd.DataFrame) -> tuple[float, float, float]:
             low, high = difference_interval(a[hits], a[total], b[hits], b[total], level)
             differences.append((abs(a[rate] - b[rate]), max(low, -high, 0.0), max(high, -low)))
     return tuple(map(float, np.max(differences, axis=0))) if differences else (np.nan, np.nan, np.nan)
-
-
-def _place_of(reference: str | None, groups: pd.DataFrame) -> int:
-    if reference is None:
-        return reference_of(groups["rate"], groups["n"])
-    names = groups["value"].tolist()
-    if reference not in names:
-        raise InputError(
-            f"--reference {reference}: unknown group (known: {', '.join(names)}){suggest(reference, names)}"
-        )
-    return names.index(reference)
 
 
 def _uniform_fairness(subject: Subject, rows: Rows | None, seed: int) -> tuple[float, float, float]:
@@ -354,3 +405,75 @@ def _examples(
     words.insert(2, "most", names[p[chosen].argmax(axis=1)])
     words.insert(3, "p_most", p[chosen].max(axis=1))
     return words
+
+
+_MAX_GROUPS = 20
+
+
+def describe_reading(
+    table: Data, schema: Schema, groups: Sequence[Sequence[str]], rows: Rows | None = None
+) -> list[str]:
+    """Return a line for each difference between the rows and the file, with counts by group.
+
+    `rows` are given if variants are rows of the file's own values.
+    """
+    n, n_all, lines = len(table.X), len(table.X) + len(table.left_out), []
+    if len(table.left_out):
+        codes = np.concatenate([table.X, table.left_out])
+        counts = _count_groups(np.arange(n_all) >= n, codes, schema, groups)
+        lines.append(
+            f"{len(table.left_out):,} of {n_all:,} rows are left out because a value or the label is missing"
+            f"{counts}. All numbers are of the {n:,} complete rows, also where the classifier fills in"
+            " missing values."
+        )
+    if table.outside.any():
+        counts = _count_groups(table.outside, table.X, schema, groups)
+        lines.append(
+            f"{table.outside.sum():,} of {n:,} rows have a value outside the schema's domain, which is"
+            f" kept{counts}."
+        )
+    if table.clipped.any():
+        counts = _count_groups(table.clipped, table.X, schema, groups)
+        lines.append(
+            f"{table.clipped.sum():,} of {n:,} rows have a number beyond low or high, which the schema's clip"
+            f" moves there{counts}."
+        )
+    lines += describe_trimmed(table.n_trimmed)
+    return lines + (_describe_usual(schema, groups, rows) if rows else [])
+
+
+def _count_groups(
+    is_counted: np.ndarray, codes: np.ndarray, schema: Schema, groups: Sequence[Sequence[str]]
+) -> str:
+    """Return the counted and total rows of each group, in brackets."""
+    parts = []
+    for names in groups:
+        places = schema.domain.columns(names)
+        words = [_words(codes[:, place], schema.attributes[place]) for place in places]
+        values = pd.Series([", ".join(row) for row in zip(*words, strict=True)])
+        counts = pd.Series(is_counted).groupby(values).agg(["sum", "size"])
+        if len(counts) <= _MAX_GROUPS:
+            texts = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
+            parts.append(f"{','.join(names)}: {', '.join(texts)}")
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _words(codes: np.ndarray, attribute: Attribute) -> list[str]:
+    return ["missing" if code == MISSING else attribute.word(code) for code in codes.tolist()]
+
+
+def _describe_usual(schema: Schema, groups: Sequence[Sequence[str]], rows: Rows) -> list[str]:
+    """Describe which number or spelling of the file variants use for a value that has several."""
+    lines = []
+    for name in dict.fromkeys(name for names in groups for name in names):
+        place = schema.domain.names.index(name)
+        attribute, codes = schema.attributes[place], rows.X[:, place]
+        values = rows.frame[attribute.column].groupby(codes).nunique()
+        ambiguous = values.index[values > 1][:_MAX_GROUPS]
+        if len(ambiguous):
+            texts = [f"{attribute.word(int(code))}: {rows.usual(place, int(code))}" for code in ambiguous]
+            lines.append(
+                f"A variant in {name} has the most frequent number or spelling of the file for its value"
+                f" ({', '.join(texts)})."
+            )
+    return lines

@@ -8,10 +8,14 @@ from biaslab.classifiers.schema import Schema
 from biaslab.fairness_testing.cases import N_CLUSTERS, cluster, take_turns
 from biaslab.fairness_testing.names import PAPER
 from biaslab.fairness_testing.settings import Campaign
-from biaslab.fairness_testing.testers import random_search, trails
+from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import discriminatory_share, find_partners
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.discrimination import (
+    Subject,
+    discriminatory_share,
+    find_partners,
+    uniform_fairness,
+)
 from biaslab.fairness_testing.testers.trails import Phases
 
 N_UNIFORM = 10_000
@@ -49,7 +53,7 @@ def summarize(
 ) -> dict[str, object]:
     """Count the finds, and measure the fairness of the classifier in the domain and on the data."""
     counts = trails.count(outcome.joined(), subject.protected)
-    share, low, high = random_search.uniform_fairness(subject, n=N_UNIFORM, seed=campaign.seed)
+    share, low, high = uniform_fairness(subject, n=N_UNIFORM, seed=campaign.seed)
     return {
         "tester": tester.name,
         "n_seeds": campaign.seeds if tester.draws_seeds else min(campaign.seeds, len(X)),

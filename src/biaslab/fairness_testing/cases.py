@@ -5,21 +5,23 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from biaslab.classifiers.domain import Domain
-from biaslab.classifiers.encoding import Data, read_table
-from biaslab.classifiers.networks import Network, load_network, save_network
-from biaslab.classifiers.schema import MAX_PROTECTED_VALUES, Schema, load_schema
+from biaslab.classifiers.encoding import read_table
+from biaslab.classifiers.networks import load_network, save_network
+from biaslab.classifiers.schema import MAX_PROTECTED_VALUES, load_schema
 from biaslab.classifiers.training import train
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_npz, write_npz, write_tsv
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.names import COLUMNS
+from biaslab.fairness_testing.testers.contract import Task
+from biaslab.fairness_testing.testers.discrimination import Subject
 
 NETWORK, DATA, SUMMARY = "network.npz", "data.npz", "classifiers.tsv"
 """The files of a classifier that `prepare` writes."""
@@ -42,6 +44,20 @@ def cluster(X: np.ndarray, n_clusters: int = N_CLUSTERS) -> np.ndarray:
     order = np.empty(len(present), np.int64)
     order[np.argsort(first)] = np.arange(len(present))
     return order[numbers]
+
+
+def read_clusters(path: Path, n_rows: int) -> np.ndarray:
+    """Return the clusters of the rows of a data set from a file, (n,) int64."""
+    rows = read_text_table(path, ("cluster",))
+    for line, row in rows:
+        if not row["cluster"].isdecimal():
+            text = row["cluster"]
+            raise InputError(f"{path}, line {line}: the cluster '{text}' is not a whole number; correct it")
+    if len(rows) != n_rows:
+        raise InputError(
+            f"{path}: expected the clusters of {n_rows} rows, found {len(rows)}; name the right file"
+        )
+    return np.array([int(row["cluster"]) for _, row in rows], np.int64)
 
 
 def take_turns(clusters: np.ndarray, n: int) -> np.ndarray:
@@ -74,6 +90,16 @@ class Case:
     # First and last value of the protected attribute in the authors' code, if different from the domain's.
     published_bounds: tuple[int, int] | None = None
 
+    def task(self, **options: Any) -> Task:
+        """Return the task of a search from the seeds."""
+        seeds = options.pop("seeds", self.seeds)
+        return Task(self.subject, self.X, seeds, len(seeds), **options)
+
+    def named(self, table: pd.DataFrame, file: str) -> pd.DataFrame:
+        """Return a table of the case with the columns of a result file."""
+        names = {"classifier": self.classifier, "protected": self.attribute}
+        return table.assign(**names).reindex(columns=COLUMNS[file])
+
 
 def prepare(
     folder: Path,
@@ -88,11 +114,39 @@ def prepare(
     """Read or train a classifier, encode its data and choose the seeds; the folder is named after it."""
     described = load_schema(schema)
     table = read_table(data, described)
-    classifier = _classifier(table, described, network, training_epochs, seed)
-    numbers = _read_clusters(clusters, len(table.X)) if clusters else cluster(table.X)
+    n_classes = len(described.classes)
+    if network is None:
+        classifier = train(table.X, table.y, n_classes, epochs=training_epochs, seed=seed)
+    else:
+        classifier = load_network(network)
+    sizes, expected = (classifier.n_attributes, classifier.n_classes), (table.X.shape[1], n_classes)
+    if sizes != expected:
+        raise InputError(
+            f"{network}: the network has {sizes[0]} attributes and {sizes[1]} classes, but {described.name}"
+            f" has {expected[0]} and {expected[1]}; name files of the same data"
+        )
+    numbers = read_clusters(clusters, len(table.X)) if clusters else cluster(table.X)
     save_network(folder / NETWORK, classifier)
     write_npz(folder / DATA, X=table.X, y=table.y, seeds=take_turns(numbers, seeds))
-    write_tsv(folder / SUMMARY, _summary(folder.name, table, classifier, is_trained=network is None))
+    layers = zip(classifier.weights, classifier.biases, strict=True)
+    row = {
+        "classifier": folder.name,
+        "n_rows": len(table.X),
+        "n_attributes": table.X.shape[1],
+        "n_outside": table.n_outside,
+        "positives": float(np.mean(table.y == 1)),
+        "n_layers": len(classifier.weights),
+        "accuracy": classifier.accuracy(table.X, table.y),
+        "trained": "yes" if network is None else "no",
+        # Digests identify the authors' files.
+        "data": _digest([table.X.astype("<i4"), table.y.astype("<i8")]),
+        "weights": _digest([array.astype("<f4") for layer in layers for array in layer]),
+    }
+    write_tsv(folder / SUMMARY, pd.DataFrame([row]))
+
+
+def _digest(arrays: Sequence[np.ndarray]) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
 
 
 def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together: int = 1) -> Iterator[Case]:
@@ -102,99 +156,24 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together:
     `together` attributes vary jointly, with the bounds of their own schema. Skip sets with too many values.
     """
     described, network = load_schema(schema), load_network(folder / NETWORK)
-    arrays = read_npz(folder / DATA)
+    arrays, domain = read_npz(folder / DATA), described.domain
     other = load_schema(bounds).domain if bounds else None
     rows = arrays["X"][arrays["seeds"]]
     for size in range(1, together + 1):
         for names in itertools.combinations(described.protected, size):
-            if size > 1 and not _is_testable(described, names):
-                continue
-            published_bounds = _bounds_of(bounds, other, described.domain.columns(names)) if other else None
-            subject = Subject(network, described.domain, described.protect(names))
+            columns, published_bounds = list(domain.columns(names)), None
+            n_values = int(np.prod((domain.high - domain.low + 1)[columns], dtype=object))
+            if size > 1 and (n_values > MAX_PROTECTED_VALUES or size == domain.n_attributes):
+                continue  # too many joint values, or no other attribute to perturb
+            if other and size == 1:
+                if columns[0] >= other.n_attributes:
+                    known = f"the schema has {other.n_attributes} attributes"
+                    raise InputError(f"{bounds}: {known}; name one with {columns[0] + 1}")
+                published_bounds = int(other.low[columns[0]]), int(other.high[columns[0]])
+            subject = Subject(network, domain, described.protect(names))
             yield Case(folder.name, ",".join(names), subject, arrays["X"], rows, published_bounds)
-
-
-def _is_testable(schema: Schema, names: Sequence[str]) -> bool:
-    """Return whether attributes have few enough joint values, and leave another attribute to perturb."""
-    columns = list(schema.domain.columns(names))
-    sizes = (schema.domain.high - schema.domain.low + 1)[columns]
-    return (
-        int(np.prod(sizes, dtype=object)) <= MAX_PROTECTED_VALUES and len(names) < schema.domain.n_attributes
-    )
-
-
-def _bounds_of(path: Path, other: Domain, columns: Sequence[int]) -> tuple[int, int] | None:
-    """Return the bounds of a column in another domain; None for several columns."""
-    if len(columns) > 1:
-        return None
-    if columns[0] >= other.n_attributes:
-        raise InputError(
-            f"{path}: the schema has {other.n_attributes} attributes; name one with {columns[0] + 1}"
-        )
-    return int(other.low[columns[0]]), int(other.high[columns[0]])
 
 
 def load_labels(folder: Path) -> np.ndarray:
     """Return the labels of a classifier's data, (N,) int64."""
     return read_npz(folder / DATA)["y"]
-
-
-def _classifier(table: Data, schema: Schema, network: Path | None, epochs: int, seed: int) -> Network:
-    if network is None:
-        return train(table.X, table.y, len(schema.classes), epochs=epochs, seed=seed)
-    trained = load_network(network)
-    actual, expected = (
-        (trained.n_attributes, trained.n_classes),
-        (schema.domain.n_attributes, len(schema.classes)),
-    )
-    if actual != expected:
-        raise InputError(
-            f"{network}: the network has {actual[0]} attributes and {actual[1]} classes, but"
-            f" {schema.name} has {expected[0]} and {expected[1]}; name files of the same data"
-        )
-    return trained
-
-
-def _read_clusters(path: Path, n_rows: int) -> np.ndarray:
-    rows = read_text_table(path, ("cluster",))
-    for line, row in rows:
-        if not row["cluster"].isdecimal():
-            raise InputError(
-                f"{path}, line {line}: the cluster '{row['cluster']}' is not a whole number; correct it"
-            )
-    numbers = np.array([int(row["cluster"]) for _, row in rows], np.int64)
-    if len(numbers) != n_rows:
-        raise InputError(
-            f"{path}: expected the clusters of {n_rows} rows, found {len(numbers)}; name the right file"
-        )
-    return numbers
-
-
-def _summary(name: str, table: Data, network: Network, is_trained: bool) -> pd.DataFrame:
-    row = {
-        "classifier": name,
-        "n_rows": len(table.X),
-        "n_attributes": table.X.shape[1],
-        "n_outside": table.n_outside,
-        "positives": float(np.mean(table.y == 1)),
-        "n_layers": len(network.weights),
-        "accuracy": network.accuracy(table.X, table.y),
-        "trained": "yes" if is_trained else "no",
-        "data": _digest([table.X.astype("<i4"), table.y.astype("<i8")]),
-        "weights": _digest(
-            [
-                part.astype("<f4")
-                for pair in zip(network.weights, network.biases, strict=True)
-                for part in pair
-            ]
-        ),
-    }
-    return pd.DataFrame([row])
-
-
-def _digest(arrays: Sequence[np.ndarray]) -> str:
-    """Return the SHA-256 of concatenated arrays, which identifies the authors' files."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

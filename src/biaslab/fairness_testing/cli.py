@@ -1,25 +1,17 @@
 """Commands of ``biaslab fairness-testing``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import SEED
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
-from biaslab.fairness_testing.names import TRAIN
 from biaslab.fairness_testing.settings import Campaign, Section
 from biaslab.fairness_testing.text.cli import audit_texts
 from biaslab.run.options import AnswerOut, Seed, Threads, grouped, option
 from biaslab.run.outputs import To
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from biaslab.classifiers.encoding import Data
-    from biaslab.classifiers.models import Model
-    from biaslab.classifiers.schema import Schema
 
 app = typer.Typer(help="Test whether a classifier depends on a protected attribute.", no_args_is_help=True)
 
@@ -63,32 +55,32 @@ def audit_table(
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import auditing
-    from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.report.audited import answer
-    from biaslab.fairness_testing.testers.subject import Subject
 
     check_answer(out)
     set_threads(threads)
     described = load_schema(schema)
-    groups = _groups(protected, described)
+    groups = auditing.protected_sets(protected, described)
     if reference is not None and len(groups) > 1:
         raise InputError("--reference needs a single protected attribute; name it with --protected")
     if not exact:
         auditing.check_groups(described, groups)
     good = auditing.favourable_class(described, favourable)
     table = read_table(data, described)
-    classifier = _classifier(model, table, described, epochs, seed, Path(f"{out}-network"))
+    classifier = auditing.load_classifier(
+        model, table, described, epochs, seed, Path(f"{out}-network"), _warn
+    )
     rows = auditing.rows_for(classifier, data, table, described)
     labels = auditing.predict(classifier, table, rows)
     auditing.check(labels, table, described, groups)
     audits = []
     for names in groups:
-        subject = Subject(classifier, described.domain, described.protect(names))
+        subject = auditing.Subject(classifier, described.domain, described.protect(names))
         audits.append(auditing.audit(subject, table, described, good, seed, ",".join(names), rows, reference))
     agreement = float((labels == table.y).mean())
-    _check_order(labels, table, data, described)
+    auditing.check_order(labels, table, data, described, _warn)
     encoded = auditing.encoded_attributes(classifier, described)
-    reading = describe_reading(table, described, groups, rows)
+    reading = auditing.describe_reading(table, described, groups, rows)
     page = answer(audits, data, table, described, model, described.classes[good], agreement, encoded, reading)
     typer.echo(write_answer(page, out))
 
@@ -159,26 +151,27 @@ def search_table(
     from biaslab.classifiers.schema import load_schema
     from biaslab.core.io import write_tsv
     from biaslab.core.jit import set_threads
-    from biaslab.fairness_testing.auditing import check_groups, no_all_clear, predict, rows_for
+    from biaslab.fairness_testing import auditing
     from biaslab.fairness_testing.campaign import found_pairs, search, summarize
-    from biaslab.fairness_testing.reading import describe_reading
     from biaslab.fairness_testing.summary import show
     from biaslab.fairness_testing.testers.registry import find_tester
-    from biaslab.fairness_testing.testers.subject import Subject
 
     set_threads(threads)
     searcher = find_tester(tester)
     described = load_schema(schema)
-    groups = _groups(protected, described)
+    groups = auditing.protected_sets(protected, described)
     if not exact:
-        check_groups(described, groups)
+        auditing.check_groups(described, groups)
     table = read_table(data, described)
-    classifier = _classifier(model, table, described, epochs, campaign.seed, out)
+    classifier = auditing.load_classifier(model, table, described, epochs, campaign.seed, out, _warn)
     X, labels = table.X, classifier.labels(table.X)
     accuracy = float((labels == table.y).mean())
     rows, pairs_of_groups = [], []
     for names in groups:
-        subject, name = Subject(classifier, described.domain, described.protect(names)), ",".join(names)
+        subject, name = (
+            auditing.Subject(classifier, described.domain, described.protect(names)),
+            ",".join(names),
+        )
         outcome = search(subject, X, searcher, campaign)
         rows.append({"protected": name} | summarize(subject, X, searcher, campaign, outcome))
         pairs = found_pairs(subject, outcome, described)
@@ -187,68 +180,22 @@ def search_table(
     samples, summary = pd.concat(pairs_of_groups, ignore_index=True), pd.DataFrame(rows)
     write_tsv(out / "found.tsv", samples)
     write_tsv(out / "summary.tsv", summary)
-    reading = describe_reading(table, described, groups)
+    reading = auditing.describe_reading(table, described, groups)
     show(str(data), table, described, accuracy, summary, samples, reading)
-    caveats = [no_all_clear(labels, X, described, groups)]
-    own_rows = rows_for(classifier, data, table, described)
+    caveats = [auditing.no_all_clear(labels, X, described, groups)]
+    own_rows = auditing.rows_for(classifier, data, table, described)
     if own_rows is not None:
-        n_changed = int((predict(classifier, table, own_rows) != labels).sum())
+        n_changed = int((auditing.predict(classifier, table, own_rows) != labels).sum())
         if n_changed:
             caveats.append(
-                f"The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get"
-                " a different"
-                " label than with the file's own numbers, so an empty search does not show that the"
+                f"The search rounds numbers as the schema says: {n_changed:,} of {len(X):,} rows get a"
+                " different label than with the file's own numbers, so an empty search does not show that the"
                 " classifier is fair."
             )
     if any(caveats):
         typer.echo(" ".join(filter(None, caveats)))
-    _check_order(labels, table, data, described)
+    auditing.check_order(labels, table, data, described, _warn)
 
 
-def _groups(protected: list[str] | None, schema: "Schema") -> list[list[str]]:
-    """Return the requested sets of protected attributes; refuse a repeated set."""
-    groups = [[name.strip() for name in group.split(",")] for group in protected or schema.protected]
-    for number, names in enumerate(groups):
-        schema.protect(names)
-        if names in groups[:number]:
-            raise InputError(f"--protected {','.join(names)}: the set is repeated; give each set once")
-    return groups
-
-
-def _classifier(model: str, table: "Data", schema: "Schema", epochs: int, seed: int, out: Path) -> "Model":
-    """Return the classifier named by an argument; save a trained network in the folder."""
-    from functools import partial
-
-    from biaslab.classifiers.adapters import adapt
-    from biaslab.classifiers.encoding import as_table
-    from biaslab.classifiers.foreign import import_object
-    from biaslab.classifiers.networks import load_network, save_network
-
-    n_classes = len(schema.classes)
-    if model == TRAIN:
-        from biaslab.classifiers.training import train
-
-        if (table.y == table.y[0]).all():
-            raise InputError(
-                f"--model train: all {len(table.y):,} rows have the label {schema.classes[table.y[0]]}; add"
-                " rows with another label"
-            )
-        typer.echo("training a network ...", err=True)
-        network = train(table.X, table.y, n_classes, epochs=epochs, seed=seed)
-        save_network(out / "network.npz", network)
-        return network
-    loaded = load_network(Path(model)) if model.endswith(".npz") else import_object(model)
-    table = partial(as_table, schema=schema)
-    return adapt(loaded, schema.domain.n_attributes, n_classes, schema.label, table)
-
-
-def _check_order(labels: "np.ndarray", table: "Data", data: Path, schema: "Schema") -> None:
-    """Warn if a classifier agrees with the data less often than chance: its classes may be out of order."""
-    from biaslab.core.stats import is_below_chance
-
-    if is_below_chance(labels, table.y):
-        typer.echo(
-            f"biaslab: the classifier agrees with {data} less often than by chance; its outputs may be in"
-            f" another order than label.classes of {schema.name} ({', '.join(schema.classes)})",
-            err=True,
-        )
+def _warn(line: str) -> None:
+    typer.echo(line, err=True)

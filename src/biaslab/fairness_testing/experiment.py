@@ -1,8 +1,9 @@
 """The experiment on a classifier and a protected attribute: every tester, every mode, repeated."""
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,28 @@ import pandas as pd
 
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.jit import set_threads
+from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case, load_cases
-from biaslab.fairness_testing.first_steps import show_first_steps
-from biaslab.fairness_testing.names import COLUMNS, FULL, PAPER, PUBLISHED, SHARED
-from biaslab.fairness_testing.testers import random_search, trails
+from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SHARED
+from biaslab.fairness_testing.testers import adf, trails
+from biaslab.fairness_testing.testers.adf import Walks, attribute_weights, choose_steps
 from biaslab.fairness_testing.testers.contract import Task, Tester, collect
-from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
-from biaslab.fairness_testing.testers.registry import paper_testers, runs
+from biaslab.fairness_testing.testers.discrimination import (
+    are_discriminatory,
+    check,
+    discriminatory_share,
+    uniform_fairness,
+)
+from biaslab.fairness_testing.testers.registry import TESTERS, paper_testers, runs
 from biaslab.fairness_testing.testers.trails import Phases, Trail
 
+TOGETHER = 2
+"""The largest number of protected attributes that vary jointly."""
 N_POINTS = 50
 """The number of points of a curve."""
+N_SEEDS = 4
+"""The number of seeds in the table: one of each cluster."""
+_WORDS = np.array(["no", "yes"], object)
 
 
 @dataclass(frozen=True)
@@ -58,28 +70,25 @@ def search_classifier(
     save_found(found, samples)
 
 
-def save_found(file: Path, found: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+def save_found(file: Path, finds: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     """Write samples, (n, d) int32 each, by protected attribute and tester."""
-    arrays = {_key(name, tester): X for name, of_name in found.items() for tester, X in of_name.items()}
+    arrays = {f"{name}:{tester}": X for name, of_name in finds.items() for tester, X in of_name.items()}
     write_npz(file, **arrays)
 
 
 def load_found(file: Path, attribute: str) -> dict[str, np.ndarray]:
     """Read the samples of one protected attribute, by tester."""
-    arrays = read_npz(file, tuple(_key(attribute, tester) for tester in paper_testers()))
-    return {tester: arrays[_key(attribute, tester)] for tester in paper_testers()}
-
-
-def _key(attribute: str, tester: str) -> str:
-    return f"{attribute}:{tester}"
+    keys = {tester: f"{attribute}:{tester}" for tester in paper_testers()}
+    arrays = read_npz(file, tuple(keys.values()))
+    return {tester: arrays[key] for tester, key in keys.items()}
 
 
 def search_case(case: Case, effort: Effort) -> tuple[dict[str, pd.DataFrame], dict[str, np.ndarray]]:
     """Search a case with every tester; return all tables except retraining, and samples of `count_finds`."""
-    counts, curves, found = count_finds(case, effort)
+    counts, curves, finds = count_finds(case, effort)
     tables = {"counts": counts, "curves": curves, "local": compare_local(case, effort)}
     tables |= {"ablation": ablate(case, effort), "fairness": estimate_fairness(case, effort)}
-    return tables | {"steps": show_first_steps(case)}, found
+    return tables | {"steps": show_first_steps(case)}, finds
 
 
 def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, np.ndarray]]:
@@ -90,7 +99,7 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
     first repetition.
     """
     protected = case.subject.protected
-    counts, found = [], {}
+    counts, finds = [], {}
     starts = case.seeds[:0]
     for tester, mode in runs():
         run, settings = {"tester": tester.name, "mode": mode}, tester.settings(mode, case.published_bounds)
@@ -98,31 +107,29 @@ def count_finds(case: Case, effort: Effort) -> tuple[pd.DataFrame, pd.DataFrame,
             task = _task(case, effort, repetition)
             phases = collect(tester.search(task, settings))
             row = run | {"repetition": repetition} | _count(case, phases)
-            if tester.search_globally:
-                global_trail = tester.search_globally(task, settings) if mode == PUBLISHED else None
-                row["global_discriminatory"] = (
-                    trails.count(global_trail, protected).n_discriminatory
-                    if global_trail is not None
-                    else math.nan
-                )
+            if tester.search_globally and mode == PUBLISHED:
+                alone = tester.search_globally(task, settings)
+                row["global_discriminatory"] = trails.count(alone, protected).n_discriminatory
+            elif tester.search_globally:
+                row["global_discriminatory"] = math.nan
             counts.append(row)
             if repetition == 0 and mode == PUBLISHED:
-                found[tester.name] = trails.distinct_discriminatory(phases.joined(), protected)
+                finds[tester.name] = trails.distinct_discriminatory(phases.joined(), protected)
                 if tester.is_proposed:
                     starts = trails.distinct_discriminatory(phases.global_, protected)
-    return _named(case, pd.DataFrame(counts)), grow_from_same_seeds(case, effort, starts), found
+    return case.named(pd.DataFrame(counts), "counts"), grow_from_same_seeds(case, effort, starts), finds
 
 
 def grow_from_same_seeds(case: Case, effort: Effort, starts: np.ndarray) -> pd.DataFrame:
     """Return the curves of fast testers' local phases from the same samples, (k, d) int32 (Figure 7)."""
-    task = replace(_task(case, effort, 0), seeds=starts, n_seeds=len(starts))
+    task = _task(case, effort, 0, seeds=starts)
     curves = []
     for tester in paper_testers().values():
         if tester.search_around is not None and not tester.is_costly and len(starts):
             trail = tester.search_around(task, tester.settings(PUBLISHED, case.published_bounds))
             curves.append(_curve(case, trail).assign(tester=tester.name))
     table = pd.concat(curves, ignore_index=True) if curves else pd.DataFrame()
-    return _named(case, table).reindex(columns=COLUMNS["curves"])
+    return case.named(table, "curves")
 
 
 def ablate(case: Case, effort: Effort) -> pd.DataFrame:
@@ -136,7 +143,7 @@ def ablate(case: Case, effort: Effort) -> pd.DataFrame:
         for name, settings in variants(case, tester).items()
         for repetition in range(effort.repetitions)
     ]
-    return _named(case, pd.DataFrame(rows)).reindex(columns=COLUMNS["ablation"])
+    return case.named(pd.DataFrame(rows), "ablation")
 
 
 def variants(case: Case, tester: Tester) -> dict[str, Any]:
@@ -158,7 +165,7 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
     mean_samples and mean_discriminatory are numbers of distinct samples around a seed, averaged over the
     seeds.
     """
-    seeds = discriminatory_rows(case, effort.local_seeds)
+    seeds = case.seeds[check(case.subject, case.seeds).discriminatory][: effort.local_seeds]
     costly_seeds = seeds[: effort.repetitions]
     costly_hops = max(1, effort.explanations // max(1, len(costly_seeds)))
     rows = []
@@ -171,60 +178,38 @@ def compare_local(case: Case, effort: Effort) -> pd.DataFrame:
             budgets.insert(0, (FULL, seeds, effort.hops))
         for budget, starts, hops in budgets:
             for repetition in range(1 if tester.is_costly else effort.repetitions):
-                task = replace(_task(case, effort, repetition), seeds=starts, n_seeds=len(starts), hops=hops)
-                trail = tester.search_around(task, settings)
+                trail = tester.search_around(
+                    _task(case, effort, repetition, seeds=starts, hops=hops), settings
+                )
                 row = {"tester": tester.name, "mode": mode, "repetition": repetition, "budget": budget}
-                rows.append(row | {"hops": hops} | _count_around(case, trail, len(starts)))
-    return _named(case, pd.DataFrame(rows)).reindex(columns=COLUMNS["local"])
+                around = [trails.count(trail.of_seed(n), case.subject.protected) for n in range(len(starts))]
+                row |= {"n_seeds": len(starts), "hops": hops}
+                for name in ("n_samples", "n_discriminatory"):
+                    row[f"mean_{name[2:]}"] = np.mean([getattr(counts, name) for counts in around])
+                rows.append(row)
+    return case.named(pd.DataFrame(rows), "local")
 
 
 def estimate_fairness(case: Case, effort: Effort) -> pd.DataFrame:
     """Estimate the discriminatory share of the domain, and measure that of the data (Table XII)."""
     n = effort.uniform_samples
-    share, low, high = random_search.uniform_fairness(case.subject, n=n, seed=effort.seed)
+    share, low, high = uniform_fairness(case.subject, n=n, seed=effort.seed)
     row = {"n_uniform": n, "share": share, "ci_low": low, "ci_high": high}
     row["data_share"] = discriminatory_share(case.subject, case.X)
     row["seed_share"] = discriminatory_share(case.subject, case.seeds)
-    return _named(case, pd.DataFrame([row]))
+    return case.named(pd.DataFrame([row]), "fairness")
 
 
-def discriminatory_rows(case: Case, n: int) -> np.ndarray:
-    """Return at most `n` seeds that are themselves discriminatory, (n, d) int32."""
-    return case.seeds[check(case.subject, case.seeds).discriminatory][:n]
-
-
-def _task(case: Case, effort: Effort, repetition: int) -> Task:
-    return Task(
-        subject=case.subject,
-        data=case.X,
-        seeds=case.seeds,
-        n_seeds=len(case.seeds),
-        hops=effort.hops,
-        n_explored=effort.explanations,
-        n_drawn=effort.uniform_samples,
-        seed=effort.seed + repetition,
-    )
+def _task(case: Case, effort: Effort, repetition: int, **changes: Any) -> Task:
+    scope = {"hops": effort.hops, "n_explored": effort.explanations, "n_drawn": effort.uniform_samples}
+    return case.task(**scope | {"seed": effort.seed + repetition} | changes)
 
 
 def _count(case: Case, phases: Phases) -> dict[str, int]:
     protected = case.subject.protected
-    counts = trails.count(phases.joined(), protected)
-    return {
-        "n_seeds": len(case.seeds),
-        "global_discriminatory": trails.count(phases.global_, protected).n_discriminatory,
-        "n_samples": counts.n_samples,
-        "n_discriminatory": counts.n_discriminatory,
-        "n_queries": phases.n_queries,
-    }
-
-
-def _count_around(case: Case, trail: Trail, n_seeds: int) -> dict[str, float]:
-    around = [trails.count(trail.of_seed(number), case.subject.protected) for number in range(n_seeds)]
-    return {
-        "n_seeds": n_seeds,
-        "mean_samples": np.mean([counts.n_samples for counts in around]),
-        "mean_discriminatory": np.mean([counts.n_discriminatory for counts in around]),
-    }
+    found_globally = trails.count(phases.global_, protected).n_discriminatory
+    counts = vars(trails.count(phases.joined(), protected)) | {"n_queries": phases.n_queries}
+    return {"n_seeds": len(case.seeds), "global_discriminatory": found_globally} | counts
 
 
 def _curve(case: Case, trail: Trail) -> pd.DataFrame:
@@ -237,6 +222,129 @@ def _curve(case: Case, trail: Trail) -> pd.DataFrame:
     return pd.DataFrame({name: np.cumsum(column)[places] for name, column in columns.items()})
 
 
-def _named(case: Case, table: pd.DataFrame) -> pd.DataFrame:
-    names = {"classifier": case.classifier, "protected": case.attribute}
-    return table.assign(**names)[[*names, *table.columns]]
+def show_first_steps(case: Case) -> pd.DataFrame:
+    """Return ADF's first step from the first seeds, attribute by attribute, and the next local steps.
+
+    See Examples 4.3 and 4.5. Uses the mode ``published`` with the bounds of the domain. Without information
+    from gradients, the first attribute increases. Local steps are missing if the moved seed is not
+    discriminatory.
+    """
+    subject, X = case.subject, case.seeds[:N_SEEDS]
+    settings = adf.TESTER.settings(PUBLISHED)
+    start = check(subject, X, with_outputs=True)
+    partners, agreed, steps = choose_steps(subject, X, start, np.zeros((len(X), 2)), settings)
+    moved = subject.domain.clip(X + steps)
+    arrived = check(subject, moved)
+    values = subject.protected.values[arrived.partners]
+    walks = Walks(moved, arrived.labels, arrived.variant_labels, arrived.discriminatory, values)
+    tables = []
+    for number in range(len(X)):
+        table = {
+            "seed": number + 1,
+            "attribute": subject.domain.names,
+            "start": X[number],
+            "partner": partners[number],
+            "direction": agreed[number],
+            "moved": moved[number],
+            "start_found": _WORDS[int(start.discriminatory[number])],
+            "moved_found": _WORDS[int(arrived.discriminatory[number])],
+        }
+        if arrived.discriminatory[number]:
+            (weights,), _ = attribute_weights(subject, walks.take(np.array([number])), settings)
+            probabilities = np.zeros(subject.domain.n_attributes)  # 0 for protected attributes
+            probabilities[subject.free] = weights / weights.sum()
+            table["probability"] = probabilities
+            for name, step in (("lower_found", -1), ("upper_found", 1)):
+                neighbours = subject.domain.clip(
+                    moved[number] + step * np.eye(len(moved[number]), dtype=np.int32)
+                )
+                table[name] = _WORDS[are_discriminatory(subject, neighbours).astype(int)]
+        tables.append(pd.DataFrame(table))
+    return case.named(pd.concat(tables, ignore_index=True), "steps")
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """The effort of a comparison at equal budgets; see `query_budgets` in the configuration."""
+
+    queries: tuple[int, ...]  # the budgets
+    hops: int  # steps of a walk
+    repetitions: int  # searches with seeds in another order and other random numbers
+    seed: int
+
+
+def write_budgets(
+    folder: Path,
+    schema: Path,
+    effort: Budgets,
+    counts: Path,
+    published_bounds: Path | None = None,
+    threads: int = 1,
+) -> None:
+    """Compare testers on each set of protected attributes; write the table."""
+    set_threads(threads)
+    cases = load_cases(folder, schema, published_bounds, together=TOGETHER)
+    write_tsv(counts, pd.concat([compare_at_budgets(case, effort) for case in cases], ignore_index=True))
+
+
+def compare_at_budgets(case: Case, effort: Budgets) -> pd.DataFrame:
+    """Count the finds of every tester, except costly testers, within equal budgets."""
+    rows = []
+    for repetition in range(effort.repetitions):
+        effort_ = replace(effort, seed=effort.seed + repetition)
+        for tester in TESTERS.values():
+            for mode, budget in itertools.product(tester.modes, sorted(effort.queries)):
+                if not tester.is_costly:
+                    trail = spend(case, tester, mode, budget, effort_)
+                    run = {"tester": tester.name, "mode": mode, "repetition": repetition, "budget": budget}
+                    rows.append(run | count_trail(case, trail))
+    return case.named(pd.DataFrame(rows), "budgets")
+
+
+def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -> Trail:
+    """Return the visits of a tester until its queries are spent; each seed's walk ends before the next seed.
+
+    A tester that runs out of seeds repeats them with other random numbers. The seed of the run determines the
+    order of the seeds for all testers. A visit that exceeds the budget of model queries is excluded.
+    """
+    task = task_of(case, tester, budget, effort)
+    visited, n_queries = [], 0
+    for trail in _search(task, tester, tester.settings(mode, case.published_bounds)):
+        visited.append(trail)
+        n_queries += int(trail.queries.sum())
+        if n_queries >= budget:
+            break
+    trail = trails.join(visited)
+    return trail.take(np.cumsum(trail.queries) <= budget)
+
+
+def _search(task: Task, tester: Tester, settings: Any) -> Iterator[Trail]:
+    """Yield the visits of each part, without end; a repeated seed has another number."""
+    for number in itertools.count():
+        seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
+        for part in tester.search(replace(task, seed=seed), settings):
+            # The visits of both phases from a seed precede the visits from the next seed.
+            both = part.joined()
+            trail = both.take(np.argsort(both.seed, kind="stable"))
+            yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
+
+
+def task_of(case: Case, tester: Tester, budget: int, effort: Budgets) -> Task:
+    """Return the task of a tester with a query budget."""
+    order = stream(effort.seed, "budgets").permutation(len(case.seeds))
+    n_values = len(case.subject.protected.values)
+    # Each part spends about half of the queries if walks follow from all its seeds.
+    part_seeds = max(1, budget // (2 * effort.hops * n_values))
+    return case.task(
+        seeds=case.seeds[order],
+        hops=effort.hops,
+        n_drawn=budget // n_values + 1,
+        seed=effort.seed,
+        part_seeds=None if tester.draws_seeds else part_seeds,
+    )
+
+
+def count_trail(case: Case, trail: Trail) -> dict[str, int]:
+    """Count the finds and queries of a trail."""
+    sizes = {"n_values": len(case.subject.protected.values), "n_seeds": len(np.unique(trail.seed))}
+    return sizes | vars(trails.count(trail, case.subject.protected))

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from biaslab.fairness_testing.area import ENCODER, RANDOM, corpora_in, vectors_source
 from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
-from biaslab.fairness_testing.text.area import ENCODER, RANDOM, corpora_in, vectors_source
 from biaslab.run.corpora import TEXTS
 from biaslab.run.plan import Plan
 from biaslab.run.sources import file_of, setups_of
@@ -26,30 +26,16 @@ class Inputs:
 
         def find(wildcards: Any) -> str | list[str]:
             source = self.section["classifiers"][wildcards.classifier][part]
-            is_none = source is None or (part, source) == ("network", TRAIN)
-            return [] if is_none else file_of(source, self.plan.registry, self.plan.root)
+            return [] if (part, source) == ("network", TRAIN) else self._file(source)
 
         return find
 
+    def _file(self, source: str | None) -> str | list[str]:
+        return file_of(source, self.plan.registry, self.plan.root) if source else []
 
-class TextInputs:
+
+class TextInputs(Inputs):
     """Functions of wildcards for the rules of a run: ``texts`` (a corpus) and ``network``."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.section = plan.config["fairness_testing"]["text"]
-        self.known = corpora_in(plan.config)
-        units = [unit for unit in plan.units["fairness_testing"].chosen if TEXT in unit.marks]
-        self.corpora = [unit.name.removeprefix(TEXT_PREFIX) for unit in units]
-        self.models = self.section["models"]
-        self.is_neural = any(NEURAL in unit.marks for unit in units)
-
-    @property
-    def is_certified(self) -> bool:
-        """Whether certified training is also run."""
-        return self.is_neural and self.section["certified_epochs"] > 0
-
-    # --- the files of steps
 
     searched = ("global.tsv", "local.tsv", "found.npz")
     """The files that the search of a network writes."""
@@ -60,27 +46,35 @@ class TextInputs:
     )
     """The results of all networks of a corpus."""
 
-    def weights(self) -> list[str]:
-        """Return the weights of all trainings of a network."""
-        return [f"network-{number}.npz" for number in range(self.section["repetitions"])]
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.section = self.section["text"]
+        self.known = corpora_in(plan.config)
+        units = [unit for unit in plan.units["fairness_testing"].chosen if TEXT in unit.marks]
+        self.corpora = [unit.name.removeprefix(TEXT_PREFIX) for unit in units]
+        self.models = self.section["models"]
+        self.is_neural = any(NEURAL in unit.marks for unit in units)
+        self.is_certified = self.is_neural and self.section["certified_epochs"] > 0
+        self.weights = [f"network-{number}.npz" for number in range(self.section["repetitions"])]
+        sources = self.section["encoder"] if self.is_neural else {}
+        self.encoder = {
+            name: self._file(sources[name]) for name in ENCODER if sources.get(name, RANDOM) != RANDOM
+        }
 
     def measured(self, wildcards: Any) -> list[str]:
         """Return the input files of the last step on a corpus."""
         retrained = ["retraining.tsv", *(["certified.tsv"] if self.is_certified else ())]
-        names = [*self.weights(), *self.searched, "models.tsv", *retrained]
+        names = [*self.weights, *self.searched, "models.tsv", *retrained]
         folder = f"{_FOLDER}{wildcards.texts}"
         files = [f"{folder}/{model}/{file}" for model in self.models for file in names]
         return [f"{folder}/lexicon.npz", f"{folder}/texts.npz", *files]
-
-    # --- word vectors
 
     def vectors_source(self) -> str:
         """Return the corpus of the word vectors, or their file; ignore the age of a verified copy."""
         from snakemake.io import ancient
 
-        source = vectors_source(self.plan.config)
-        file = self.plan.source(source)
-        return ancient(file) if self.plan.checksum(source) else file
+        file = self.plan.source(vectors_source(self.plan.config))
+        return ancient(file) if self.vectors_checksum() else file
 
     def vectors_checksum(self) -> str:
         """Return the checksum of a verified copy; "" for a file that is read in place."""
@@ -93,36 +87,24 @@ class TextInputs:
             return {"training": None}
         setup = setups_of(self.plan.config)[settings["setup"]]
         corpus, glove = setup["corpus"], setup["glove"]
+        parameters = part(glove, "x_max", "alpha", "learning_rate") | part(settings, "dimension", "epochs")
         choice = part(corpus, "min_length", "max_length", "max_tokens") | part(settings, "min_count")
-        return {
-            "training": {
-                "format": corpus["format"],
-                "choice": choice,
-                "window": glove["window"],
-                "glove": part(glove, "x_max", "alpha", "learning_rate")
-                | part(settings, "dimension", "epochs"),
-            }
-        }
+        training = {"format": corpus["format"], "choice": choice, "window": glove["window"]}
+        return {"training": training | {"glove": parameters}}
 
-    # --- a corpus
-
-    def file(self, kind: str) -> Callable[[Any], str | list[str]]:
+    def file(self, part: str) -> Callable[[Any], str | list[str]]:
         """Return a function that returns a file of a corpus; no file if the configuration names none."""
+        return lambda wildcards: self._file(self.known[wildcards.texts][part])
 
-        def find(wildcards: Any) -> str | list[str]:
-            source = self.known[wildcards.texts][kind]
-            return self._file(source) if source else []
-
-        return find
-
-    def texts(self, wildcards: Any) -> list[str]:
-        """Return the files with the texts of a corpus."""
-        return list(self._texts(wildcards.texts).values())
+    def texts(self, wildcards: Any) -> dict[str, str]:
+        """Return the files with the texts of a corpus, by key."""
+        corpus = self.known[wildcards.texts]
+        return {key: self._file(corpus[key]) for key in TEXTS if corpus[key]}
 
     def preparation(self, wildcards: Any) -> dict[str, Any]:
         """Return the settings for reading a corpus."""
         corpus = self.known[wildcards.texts]
-        train, *others = self._texts(wildcards.texts).items()
+        train, *others = self.texts(wildcards).items()
         source = part(corpus, "format", "positive") | {"train": train[1]} | dict(others)
         return {"source": source, "features": corpus["features"]}
 
@@ -133,21 +115,3 @@ class TextInputs:
     def weight(self, wildcards: Any) -> dict[str, float]:
         """Return the weight of a negative text of a corpus."""
         return part(self.known[wildcards.texts], "negative_weight")
-
-    # --- the sentence encoder
-
-    def encoder(self) -> dict[str, str]:
-        """Return the files of the encoder by part; none if its library is missing."""
-        sources = self.section["encoder"] if self.is_neural else {}
-        return {name: self._file(sources[name]) for name in ENCODER if sources.get(name, RANDOM) != RANDOM}
-
-    def encoder_files(self) -> list[str]:
-        """Return the files of the encoder."""
-        return list(self.encoder().values())
-
-    def _texts(self, corpus: str) -> dict[str, str]:
-        sources = self.known[corpus]
-        return {key: self._file(sources[key]) for key in TEXTS if sources[key]}
-
-    def _file(self, source: str) -> str:
-        return file_of(source, self.plan.registry, self.plan.root)

@@ -24,6 +24,19 @@ CONTROL, NO_RULE = "none", ""
 
 SETTING = ["classifier", "protected"]
 """A benchmark of the paper: a classifier and its varied protected attribute."""
+TEXT_SETTING = ["model", "feature"]
+"""A benchmark of the paper: a classifier of texts and its varied sensitive feature."""
 
+PROPOSED = "adf_asc"
+"""The strategy with the finds from which ADF's local phase starts (Section 5.2, footnote 9)."""
+CERTIFIED = "certified"
+"""A training in retraining.tsv without added finds, like `CONTROL`."""
+OWN, SAME = "own", "same"
+"""The start of a local phase: the tester's own finds, as in Table VIII, or the finds of ADF."""
 
-COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+EXAMPLE = "example.json"
+"""Sentences before and after the search: a list of objects with `EXAMPLE_KEYS`."""
+EXAMPLE_KEYS = ("corpus", "model", "feature", "sentence", "global", "partner", "local", "labels")
+
+COLUMNS, TEXT_COLUMNS = (columns_of(Path(__file__).parent / f) for f in ("columns.tsv", "text/columns.tsv"))
+"""The columns of the tables on classifiers of tables, and of those on classifiers of texts."""

@@ -22,24 +22,17 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from biaslab.classifiers.networks import Network
-from biaslab.classifiers.training import (
-    BATCH,
-    Standardisation,
-    Training,
-    check_training_data,
-    train,
-)
+from biaslab.classifiers.training import BATCH, Standardisation, Training, check_training_data, train
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.cases import Case, load_cases, load_labels
 from biaslab.fairness_testing.experiment import load_found
-from biaslab.fairness_testing.names import COLUMNS, CONTROL, NO_RULE
+from biaslab.fairness_testing.names import CONTROL, NO_RULE
 from biaslab.fairness_testing.settings import Section
-from biaslab.fairness_testing.testers.discrimination import check, discriminatory_share
+from biaslab.fairness_testing.testers.discrimination import Subject, check, discriminatory_share
 from biaslab.fairness_testing.testers.registry import paper_testers
-from biaslab.fairness_testing.testers.subject import Subject
 
 MAJORITY, MODEL, ENSEMBLE = LABEL_RULES = ("majority", "model", "ensemble")
 """The rules for labels of added samples: see `added_labels`."""
@@ -91,18 +84,21 @@ def added_labels(
     highest mean probability over these values. ``model``: the network's label of the sample. ``ensemble``:
     the ensemble's label of the sample.
     """
-    match rule:
-        case "majority":
-            return _majority_labels(subject, samples)
-        case "model":
-            return subject.model.labels(samples)
-        case "ensemble" if ensemble:
-            return ensemble.labels(samples)
-        case "ensemble":
-            raise InputError("the label rule 'ensemble' needs an ensemble; fit an ensemble to the data")
-    raise InputError(
-        f"unknown label rule '{rule}' (known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
-    )
+    if rule not in LABEL_RULES:
+        known = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
+        raise InputError(f"unknown label rule '{rule}' {known}")
+    if rule == MODEL:
+        return subject.model.labels(samples)
+    if rule == ENSEMBLE and ensemble is None:
+        raise InputError("the label rule 'ensemble' needs an ensemble; fit an ensemble to the data")
+    if rule == ENSEMBLE:
+        return ensemble.labels(samples)
+    network, variants = subject.model, subject.protected.variants(samples)
+    n, m, d = variants.shape
+    probabilities = network.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1)
+    counts = _label_counts(probabilities.argmax(axis=2), network.n_classes)
+    is_most_frequent = counts == counts.max(axis=1, keepdims=True)
+    return np.where(is_most_frequent, probabilities.mean(axis=1), -1.0).argmax(axis=1)
 
 
 def retrain(
@@ -177,16 +173,6 @@ def retraining_table(
     return pd.DataFrame(rows, columns=[*Retrained._fields[:3], *columns])
 
 
-def _majority_labels(subject: Subject, samples: np.ndarray) -> np.ndarray:
-    """Return the most frequent label over all protected values; see `added_labels`."""
-    network, variants = subject.model, subject.protected.variants(samples)
-    n, m, d = variants.shape
-    probabilities = network.probabilities(variants.reshape(n * m, d)).reshape(n, m, -1)
-    counts = _label_counts(probabilities.argmax(axis=2), network.n_classes)
-    is_most_frequent = counts == counts.max(axis=1, keepdims=True)
-    return np.where(is_most_frequent, probabilities.mean(axis=1), -1.0).argmax(axis=1)
-
-
 def _label_counts(labels: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the count of each label per row, (n, k) int64."""
     return (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
@@ -255,7 +241,11 @@ def retrain_case(
     of_case = case.subject, case.X, y
     settings = replace(DEFAULT, share=effort.share)
     tables = [retraining_table(*of_case, uniform, nothing).assign(tester=CONTROL)]
-    for tester, rules, repetitions in _runs(effort.retrainings):
+    testers = sorted(paper_testers().values(), key=lambda tester: tester.is_proposed)  # the paper's own last
+    runs = [(t.name, LABEL_RULES[:1], effort.retrainings) for t in testers if t.is_retrained]
+    n_others = min(N_OTHER_RULES, effort.retrainings)
+    runs += [(t.name, LABEL_RULES[1:], n_others) for t in testers if t.is_proposed]
+    for tester, rules, repetitions in runs:
         if not len(found[tester]):
             continue
         ensemble = Ensemble(case.X, y, effort.seed) if ENSEMBLE in rules else None
@@ -271,14 +261,4 @@ def retrain_case(
             for k in range(repetitions)
         ]
         tables.append(retraining_table(*of_case, uniform, networks).assign(tester=tester))
-    named = pd.concat(tables, ignore_index=True).assign(classifier=case.classifier, protected=case.attribute)
-    return named.reindex(columns=COLUMNS["retraining"])
-
-
-def _runs(retrainings: int) -> list[tuple[str, Sequence[str], int]]:
-    """Return testers, the paper's own last, with label rules and the number of retrainings per rule."""
-    testers = sorted(paper_testers().values(), key=lambda tester: tester.is_proposed)
-    first = [(tester.name, LABEL_RULES[:1], retrainings) for tester in testers if tester.is_retrained]
-    n_others = min(N_OTHER_RULES, retrainings)
-    others = [(tester.name, LABEL_RULES[1:], n_others) for tester in testers if tester.is_proposed]
-    return first + others
+    return case.named(pd.concat(tables, ignore_index=True), "retraining")

@@ -1,15 +1,115 @@
 """The section of the area in the configuration."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from biaslab.core.settings import SEED, Count, Field, Natural, Seed, Share
-from biaslab.fairness_testing.text.settings import Section as TextSection
+from biaslab.text.settings import EncoderSource, Masking, NegativeWeight, RecurrentTraining
 
 _Names = tuple[Annotated[str, "the name of a classifier"], ...]
 _Several, _Hundred = Annotated[int, Field(ge=2)], Annotated[int, Field(ge=100)]
 _OneOrMore = Field(is_filled=True, is_unique=True)
 _RESOURCES = "workflow/resources/classifiers"
+_Corpora = tuple[Annotated[str, "the name of a corpus"], ...]
+_TEXT_RESOURCES = "workflow/resources/fairness_testing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vectors:
+    """The word vectors."""
+
+    file: Annotated[
+        str | None,
+        "vectors in the format of GloVe or word2vec, glove.6B.50d.txt for instance, in place of those trained"
+        " here; null for these",
+    ] = None
+    setup: Annotated[str, "a setup (key setups) with whose corpus and hyperparameters GloVe is trained"] = (
+        "sample"
+    )
+    dimension: Annotated[_Several, "length of a word vector, in place of the setup's"] = 50
+    min_count: Annotated[Count, "occurrences a word must have, in place of the setup's"] = 3
+    epochs: Annotated[Count, "passes over the co-occurrences, in place of the setup's"] = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder(EncoderSource):
+    """The sentence encoder that measures likeness."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """What may be exchanged in the texts of a corpus, and how much they weigh."""
+
+    negative_weight: NegativeWeight = 0.2
+    terms: Annotated[
+        str, "the features and their values (.csv as published, .yaml, or .txt for a single feature)"
+    ] = "dataset:adf-text-terms"
+    features: Annotated[
+        tuple[Annotated[str, "the name of a feature"], ...],
+        "list of the features that are tested",
+        _OneOrMore,
+    ] = ("race", "country")
+    sentences: Annotated[str, "neutral sentences, one a line, on which the search is shown"] = (
+        f"{_TEXT_RESOURCES}/sentences.txt"
+    )
+
+
+EXAMPLE = Corpus(
+    terms=f"{_TEXT_RESOURCES}/terms_example.yaml",
+    features=("trade", "relation"),
+    sentences=f"{_TEXT_RESOURCES}/sentences_example.txt",
+    negative_weight=0.5,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSection(Masking):
+    """Recurrent networks that read texts, and the texts on which they are tested (Zhang et al. 2021)."""
+
+    run: Annotated[
+        _Corpora,
+        "list of the corpora to train and test on, by their names under corpora; what is not there is left"
+        " out",
+        Field(is_unique=True),
+    ] = ("stormfront",)
+    otherwise: Annotated[_Corpora, "list of the corpora when none of run is there", Field(is_unique=True)] = (
+        "example",
+    )
+    corpora: Annotated[
+        dict[Annotated[str, "the name of a corpus"], Corpus],
+        "what is needed of corpora besides their texts, by their names under the key corpora",
+    ] = field(default_factory=lambda: {"example": EXAMPLE})
+    vectors: Vectors = Vectors()
+    models: Annotated[
+        tuple[Annotated[Literal["lstm", "gru"], "lstm or gru"], ...],
+        "list of the networks, of 3 layers with 10 hidden units",
+        _OneOrMore,
+    ] = ("lstm", "gru")
+    repetitions: Annotated[
+        _Several, "trainings of each network, each searched with random numbers of its own"
+    ] = 3
+    training: RecurrentTraining = RecurrentTraining(epochs=10)
+    seeds: Annotated[
+        Count,
+        "test texts with a term of the feature that a search starts from, or as many as there are (the paper:"
+        " 1,000)",
+    ] = 1000
+    hops: Annotated[Count, "steps of the local phase from each discriminatory text (the paper: 1,000)"] = 25
+    retrainings: Annotated[_Several, "retrainings with other shares of the found texts (the paper: 5)"] = 3
+    retraining_share: Annotated[
+        Share, "share of the texts found on the training texts that is added to them"
+    ] = 0.05
+    independent: Annotated[
+        Count | None,
+        "of the texts found on the test texts, how many are drawn to measure what retraining improves; null"
+        " for all, as in the paper",
+    ] = 400
+    certified_epochs: Annotated[Natural, "passes of certified training; 0 for none"] = 8
+    pairs: Annotated[
+        Count,
+        "found texts of each network, feature, tester and phase whose likeness to the seed is measured",
+    ] = 60
+    encoder: Encoder = Encoder()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,17 +133,17 @@ class Classifier:
     ] = None
 
 
-def _of_authors(name: str) -> Classifier:
-    return Classifier(
-        schema=f"{_RESOURCES}/{name}.yaml",
-        data=f"dataset:adf-{name}",
-        network=f"dataset:adf-{name}-network",
-        clusters=f"dataset:adf-{name}-clusters",
-        published_bounds=f"{_RESOURCES}/census.yaml",
-    )
-
-
-CLASSIFIERS = {name: _of_authors(name) for name in ("census", "bank", "credit")} | {
+CLASSIFIERS = {
+    **{
+        name: Classifier(
+            schema=f"{_RESOURCES}/{name}.yaml",
+            data=f"dataset:adf-{name}",
+            network=f"dataset:adf-{name}-network",
+            clusters=f"dataset:adf-{name}-clusters",
+            published_bounds=f"{_RESOURCES}/census.yaml",
+        )
+        for name in ("census", "bank", "credit")
+    },
     "adult": Classifier(schema=f"{_RESOURCES}/adult.yaml", data="dataset:uci-adult-train"),
     "german": Classifier(schema=f"{_RESOURCES}/german.yaml", data="dataset:uci-german"),
 }

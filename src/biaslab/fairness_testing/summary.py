@@ -32,8 +32,20 @@ def show(
     for line in reading:
         console.print(Text(line))
     for row in summary.to_dict("records"):
+        share = f" ({row['share']:.1%})" if row["n_samples"] else ""
+        finds = f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"
+        uniform = f"{row['uniform_share']:.2%} [{row['ci_low']:.2%}, {row['ci_high']:.2%}]"
+        facts = [
+            ("Search", f"{row['tester']}: {row['n_seeds']:,} seeds; {row['n_queries']:,} model queries"),
+            ("Discriminatory", finds),
+            (
+                "In the whole domain",
+                f"{uniform} of {row['n_uniform']:,} uniform samples are discriminatory",
+            ),
+            ("In the data", f"{row['data_share']:.2%} of the rows are discriminatory"),
+        ]
         console.print()
-        console.print(facts_table("Protected", str(row["protected"]), _facts(row)))
+        console.print(facts_table("Protected", str(row["protected"]), facts))
         _show_example(console, found[found["protected"] == row["protected"]], schema)
 
 
@@ -46,20 +58,6 @@ def facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table
     for fact in facts:
         table.add_row(*fact)
     return table
-
-
-def _facts(row: dict[str, object]) -> list[tuple[str, str]]:
-    share = f" ({row['share']:.1%})" if row["n_samples"] else ""
-    return [
-        ("Search", f"{row['tester']}: {row['n_seeds']:,} seeds; {row['n_queries']:,} model queries"),
-        ("Discriminatory", f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"),
-        (
-            "In the whole domain",
-            f"{row['uniform_share']:.2%} [{row['ci_low']:.2%}, {row['ci_high']:.2%}] of {row['n_uniform']:,}"
-            " uniform samples are discriminatory",
-        ),
-        ("In the data", f"{row['data_share']:.2%} of the rows are discriminatory"),
-    ]
 
 
 def _show_example(console: Console, found: pd.DataFrame, schema: Schema) -> None:

@@ -14,7 +14,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import SETTING
-from biaslab.fairness_testing.report import averages, budgets, results, tables
+from biaslab.fairness_testing.report import averages, figures, results, tables
 from biaslab.run.area import TABLE, Unit
 from biaslab.run.reports import Results, open_unit, write_report
 from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results
@@ -197,7 +197,7 @@ def made_counts():
 
 
 def test_testers_are_compared_with_adf_in_the_same_repetition():
-    data = budgets.relative(made_counts()).set_index("tester")
+    data = tables.relative(made_counts()).set_index("tester")
     assert data.loc["eidig-5", "of_adf"] == pytest.approx((150 + 200) / 2)
     interval = data.loc["eidig-5", ["of_adf_ci_low", "of_adf_ci_high"]].tolist()
     assert interval == pytest.approx(mean_interval([150, 200]))
@@ -205,15 +205,15 @@ def test_testers_are_compared_with_adf_in_the_same_repetition():
     assert pd.isna(data.loc["adf", "of_adf"])
     nothing = made_counts()
     nothing.loc[nothing["tester"] == "adf", "n_discriminatory"] = 0
-    assert budgets.relative(nothing)["of_adf"].isna().all()
+    assert tables.relative(nothing)["of_adf"].isna().all()
 
 
 def test_table_has_a_column_for_each_budget_and_a_figure_the_largest(budget_units, tmp_path):
-    table = budgets.budget_table(budget_units)
+    table = tables.budgets(budget_units)
     names = {"1,000 queries", "% of ADF's at 1,000", "5,000 queries", "% of ADF's at 5,000"}
     assert names <= set(table.shown)
     assert len(table.shown) == 2 * 8
-    budgets.draw_budgets(budget_units, tmp_path / "budgets")
+    figures.draw_budgets(budget_units, tmp_path / "budgets")
     data = read_tsv(tmp_path / "budgets.tsv")
     assert set(data["budget"]) == {5000}
     assert "adf" not in set(data["tester"])

@@ -164,7 +164,7 @@ def test_equal_labels_or_equal_neighbours_need_no_constraint():
     [
         (0, 5, 10, "at least one row of 5 attributes"),
         (10, 4, 10, "at least one row of 5 attributes"),
-        (10, 5, 0, "not 0 samples"),
+        (10, 5, 0, "cannot have 0 samples"),
     ],
 )
 def test_bad_input_is_refused(n_rows, n_columns, n_neighbours, message):

@@ -4,14 +4,15 @@ import scipy.stats
 
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
-from biaslab.fairness_testing.testers import random_search, trails
+from biaslab.fairness_testing.testers import trails
 from biaslab.fairness_testing.testers.contract import collect
-from biaslab.fairness_testing.testers.discrimination import check
+from biaslab.fairness_testing.testers.discrimination import check, uniform_fairness
+from biaslab.fairness_testing.testers.registry import TESTERS
 from fairness_data import blind, make_subject, make_task, random_network, small_domain
 
 
 def draw(subject, n, seed=1):
-    return collect(random_search.search(make_task(subject, n_seeds=1, n_drawn=n, seed=seed)))
+    return collect(TESTERS["random"].search(make_task(subject, n_seeds=1, n_drawn=n, seed=seed), None))
 
 
 @pytest.mark.parametrize("columns", [(1,), (1, 4)])
@@ -50,7 +51,7 @@ def test_fairness_is_the_share_of_the_whole_domain():
     everything = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 5).astype(np.int32)
     labels = network.labels(everything).reshape([len(r) for r in ranges])
     exact = (labels != labels[:, :1]).any(axis=1).mean()
-    share, low, high = random_search.uniform_fairness(make_subject(network, (1,)), n=n, seed=3)
+    share, low, high = uniform_fairness(make_subject(network, (1,)), n=n, seed=3)
     assert low < share < high
     assert low < exact < high
     k = round(share * n)
@@ -60,13 +61,13 @@ def test_fairness_is_the_share_of_the_whole_domain():
 
 def test_a_blind_network_is_fair():
     subject = make_subject(blind(random_network(8), (1,)), (1,))
-    share, low, high = random_search.uniform_fairness(subject, n=100, seed=3)
+    share, low, high = uniform_fairness(subject, n=100, seed=3)
     assert (share, low) == (0, 0)
     assert high == pytest.approx(1 - 0.025 ** (1 / 100))
     assert not trails.count(draw(subject, 100, seed=3).joined(), subject.protected).n_discriminatory
 
 
-@pytest.mark.parametrize("measure", [draw, random_search.uniform_fairness])
+@pytest.mark.parametrize("measure", [draw, uniform_fairness])
 @pytest.mark.parametrize(
     ("n", "sizes", "message"), [(0, (5, 3, 2), "at least one"), (10, (4, 3, 2), "attributes")]
 )

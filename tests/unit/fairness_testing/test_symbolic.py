@@ -140,7 +140,7 @@ def test_search_ends_when_all_samples_are_explored():
     ("change", "message"),
     [
         ({"n_explored": -1}, "cannot explore -1 samples"),
-        ({"seeds": np.zeros((2, 4), np.int32)}, "seeds have 5 attributes"),
+        ({"seeds": np.zeros((2, 4), np.int32)}, "seeds of 5 attributes"),
         ({"data": np.zeros((0, 5), np.int32)}, "at least one row"),
     ],
 )

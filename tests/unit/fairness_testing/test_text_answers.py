@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text import answers
-from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text import discrimination as answers
+from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.text.words import Texts
 from fairness_text_data import (
     N_WORDS,

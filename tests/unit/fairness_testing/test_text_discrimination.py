@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biaslab.fairness_testing.text import answers, discrimination
+from biaslab.fairness_testing.text import discrimination
 from biaslab.fairness_testing.text.discrimination import check, count_flips
 from biaslab.text.words import Texts
 from fairness_text_data import VALUES, AnsweringModel, blind_model, random_texts, small_subject
@@ -32,7 +32,7 @@ def test_check_equals_the_algorithm(seed):
 def test_no_answer_depends_on_the_size_of_batches(monkeypatch, n_words, n_texts):
     subject, texts = small_subject(2), random_texts(40, 2)
     whole = check(subject, texts)
-    monkeypatch.setattr(answers, "WORDS", n_words)
+    monkeypatch.setattr(discrimination, "WORDS", n_words)
     monkeypatch.setattr(discrimination, "_BLOCK", n_texts)
     cut = check(subject, texts)
     for name in ("probabilities", "labels", "discriminatory", "replaced", "value", "n_queries"):

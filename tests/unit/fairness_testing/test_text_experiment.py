@@ -14,14 +14,12 @@ import pytest
 import text_experiment_data as made
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.text import corpus, experiment, measurement, names, retraining
-from biaslab.fairness_testing.text import search_experiment as searched
+from biaslab.fairness_testing.names import EXAMPLE_KEYS, TEXT_COLUMNS
+from biaslab.fairness_testing.text import corpus, experiment, measurement, retraining
 from biaslab.fairness_testing.text.corpus import Source, load_prepared
-from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.finds import Finds, distinct, key, load_finds, save_finds
-from biaslab.fairness_testing.text.likeness import Yardsticks
-from biaslab.fairness_testing.text.names import COLUMNS
-from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text.measurement import Yardsticks
 from biaslab.run.steps import run_step
 from biaslab.text.corpora import PARTS
 from biaslab.text.words import Lexicon, Texts, concatenate
@@ -62,7 +60,7 @@ def subject_of(folder, kind, number, feature):
 
 
 def seeds_of(folder, feature="trade"):
-    return searched.seeds_of(load_prepared(folder), "test", feature, made.EFFORT)
+    return experiment.seeds_of(load_prepared(folder), "test", feature, made.EFFORT)
 
 
 def refused(call, *arguments, **options):
@@ -90,7 +88,7 @@ def test_parts_have_the_shares_and_hold_every_text_once(folder):
 
 def test_texts_are_counted_by_part_and_feature(folder):
     prepared, counts = load_prepared(folder), table(folder, "texts")
-    assert tuple(counts.columns) == COLUMNS["texts"]
+    assert tuple(counts.columns) == TEXT_COLUMNS["texts"]
     assert counts["part"].unique().tolist() == list(PARTS)
     assert counts["feature"].tolist() == ["all", *made.FEATURES] * 3
     terms = {"all": (), "trade": made.TRADES, "relation": made.RELATIONS}
@@ -119,7 +117,7 @@ def test_parts_of_their_own_are_kept_and_long_texts_cut(files, tmp_path):
 def test_what_cannot_be_prepared_is_refused(files, tmp_path):
     few = made.write_table(tmp_path / "few.csv", [("the bakers sang", 1), ("the pilots sang", 0)])
     for source, features, message in (
-        (None, ("trades",), "terms.yaml: has no feature 'trades' (it has trade, relation, colour); did you"),
+        (None, ("trades",), "terms.yaml: unknown feature 'trades' (known: trade, relation, colour); did you"),
         (None, ("trade", "colour"), "texts.csv contains a value of 'colour'; test another feature, or name"),
         (Source("table", few), made.FEATURES, "few.csv: "),
         (Source("table", tmp_path / "none.csv"), made.FEATURES, "none.csv"),
@@ -153,7 +151,7 @@ def test_word_vectors_are_trained_on_a_corpus(tmp_path):
     ("step", "arguments"),
     [
         (experiment.train_networks, (made.KINDS, 1, made.TRAINING, 1)),
-        (searched.search_networks, ("gru", 1, made.EFFORT)),
+        (experiment.search_networks, ("gru", 1, made.EFFORT)),
         (retraining.retrain_network, ("gru", 2, 0.1, 5, made.TRAINING, 1)),
         (measurement.measure, (made.KINDS, 5, {}, (), 1, 1)),
     ],
@@ -167,7 +165,7 @@ def test_networks_are_trained_as_the_tables_say(folder):
     test = prepared.parts["test"]
     for kind in made.KINDS:
         models, training = table(folder, "models", kind), table(folder, "training", kind)
-        assert tuple(models.columns) == COLUMNS["models"]
+        assert tuple(models.columns) == TEXT_COLUMNS["models"]
         assert training["repetition"].tolist() == [0] * made.EPOCHS + [1] * made.EPOCHS
         kept = training[training["is_kept"].astype(bool)].set_index("repetition")["epoch"]
         for row in models.itertuples():
@@ -250,7 +248,7 @@ def test_same_starts_are_those_of_adf(folder):
 
 def test_searches_do_not_depend_on_threads(folder, copied):
     n = min(2, numba.config.NUMBA_NUM_THREADS)
-    searched.search_networks(copied, "lstm", made.REPETITIONS, made.EFFORT, n)
+    experiment.search_networks(copied, "lstm", made.REPETITIONS, made.EFFORT, n)
     for name in [*(f"{name}.tsv" for name in SEARCHED), "found.npz"]:
         assert (copied / "lstm" / name).read_bytes() == (folder / "lstm" / name).read_bytes(), name
 
@@ -265,9 +263,9 @@ def found_texts(folder, kind, part, feature, strategy, local):
 
 def test_as_many_texts_are_added_as_the_share_of_the_pool_says(folder):
     rows = table(folder, "pools")
-    assert tuple(rows.columns) == COLUMNS["pools"]
+    assert tuple(rows.columns) == TEXT_COLUMNS["pools"]
     pools = rows.set_index(["model", "feature", "tester"])["n_found"]
-    assert len(pools) == len(made.KINDS) * len(made.FEATURES) * len(searched.RETRAINED)
+    assert len(pools) == len(made.KINDS) * len(made.FEATURES) * len(experiment.RETRAINED)
     for (kind, feature, tester), n_found in pools.items():
         assert n_found == len(found_texts(folder, kind, "train", feature, tester, tester))
     for row in table(folder, "retraining").query("tester != 'none'").itertuples():
@@ -279,7 +277,7 @@ def test_as_many_texts_are_added_as_the_share_of_the_pool_says(folder):
 
 def test_added_texts_have_the_labels_of_their_rule(folder):
     prepared, found = load_prepared(folder), load_finds(folder / "gru/found.npz")
-    case = next(searched.cases(folder, "gru", 1, prepared))
+    case = next(experiment.cases(folder, "gru", 1, prepared))
     of_seed = {}
     for phase in ("local", "global"):  # a text of both is the global phase's
         finds = found[key("train", "trade", 0, phase, "adf_asc")]
@@ -359,7 +357,7 @@ def test_certified_training_joins_the_retrainings(folder, copied):
 def test_likeness_to_the_seed_is_measured(folder):
     """Of a search with few finds, all are measured: from the texts, by their definitions."""
     prepared, rows = load_prepared(folder), table(folder, "validity")
-    assert tuple(rows.columns) == COLUMNS["validity"]
+    assert tuple(rows.columns) == TEXT_COLUMNS["validity"]
     assert set(rows["metric"]) == {"l0", "l2", "jaccard", "bleu"}
     assert rows["n_pairs"].between(1, made.PAIRS).all()
     finds = load_finds(folder / "lstm/found.npz")[key("test", "relation", 0, "global", "rp")]
@@ -424,7 +422,7 @@ def test_what_searches_make_of_sentences(folder):
 
         rows = list(measurement.examples("made", kind, network, many, 1))
         for each in rows:
-            assert tuple(each) == names.EXAMPLE_KEYS
+            assert tuple(each) == EXAMPLE_KEYS
             if each["global"] is None:
                 assert each["partner"] is each["local"] is None
                 assert each["labels"] == {"x": label(each["sentence"]), "partner": label(each["sentence"])}

@@ -11,8 +11,8 @@ import yaml
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import build_all
+from biaslab.fairness_testing.area import STEPS, wanted_texts
 from biaslab.fairness_testing.inputs import TextInputs
-from biaslab.fairness_testing.text.area import STEPS, wanted
 from biaslab.run import config as configuration
 from biaslab.run import plan as planning
 from biaslab.run.fetching import ABSENT, THERE, Status
@@ -43,7 +43,7 @@ def plan(monkeypatch):
             return Status(ABSENT, reason) if reason else Status(THERE, "here")
 
         monkeypatch.setattr(planning, "status", status)
-        monkeypatch.setattr("biaslab.fairness_testing.text.area.missing_extra", lambda *_: extra)
+        monkeypatch.setattr("biaslab.fairness_testing.area.missing_extra", lambda *_: extra)
         return make_plan(config_of(text), ROOT)
 
     return make
@@ -99,8 +99,7 @@ def test_without_torch_or_encoder_a_part_is_left_out(plan, absent, extra, reason
     assert [unit.marks for unit in units.chosen if "text" in unit.marks] == [("text",)]
     inputs = TextInputs(found)
     assert not inputs.is_certified
-    assert inputs.encoder_files() == []
-    assert inputs.encoder() == {}
+    assert inputs.encoder == {}
     assert TextInputs(plan()).is_certified
     assert not TextInputs(plan("certified_epochs: 0")).is_certified
 
@@ -119,7 +118,7 @@ def test_without_torch_or_encoder_a_part_is_left_out(plan, absent, extra, reason
 )
 def test_wanted_data_are_those_of_the_corpora_and_what_measures_them(section, datasets):
     Path("v.txt").touch()
-    assert wanted(configuration.load(config_of(section), ROOT)) == datasets
+    assert wanted_texts(configuration.load(config_of(section), ROOT)) == datasets
 
 
 @pytest.mark.parametrize(
@@ -171,7 +170,7 @@ def test_preparing_gets_texts_and_terms(plan):
     assert [path.parts[2] for path in given] == ["ghc-train", "ghc-dev", "ghc-test", "adf-text-terms"]
     sentences = ROOT / "workflow/resources/fairness_testing/sentences.txt"
     assert inputs.file("sentences")(GHC_TEXTS) == str(sentences)
-    assert inputs.texts(GHC_TEXTS) == [str(path) for path in given[:3]]
+    assert list(inputs.texts(GHC_TEXTS).values()) == [str(path) for path in given[:3]]
 
 
 def test_steps_get_their_settings(plan):
@@ -181,8 +180,9 @@ def test_steps_get_their_settings(plan):
     assert taken_by("train-text-networks", **given).training == expected
     assert taken_by("retrain-text-networks", **given).training == expected
     assert taken_by("certify-text-networks", **inputs.weight(EXAMPLE_TEXTS)).negative_weight == 0.5
-    encoder = taken_by("measure-found-texts", encoder=inputs.encoder()).encoder
-    assert [str(file) for file in encoder.values()] == inputs.encoder_files()
+    encoder = taken_by("measure-found-texts", encoder=inputs.encoder).encoder
+    assert {name: str(file) for name, file in encoder.items()} == inputs.encoder
+    assert set(inputs.encoder) == {"config", "vocabulary", "weights"}
 
 
 def test_word_vectors_are_trained_as_a_setup_says_or_read(plan):

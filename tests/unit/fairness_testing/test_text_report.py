@@ -13,8 +13,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
+from biaslab.fairness_testing.names import EXAMPLE
 from biaslab.fairness_testing.report import text_averages, text_results, text_tables
-from biaslab.fairness_testing.text.names import EXAMPLE
 from biaslab.run.area import TABLE
 from biaslab.run.reports import open_unit, write_report
 from biaslab.text.masking import digest

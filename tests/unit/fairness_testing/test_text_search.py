@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text import answers, discrimination
+from biaslab.fairness_testing.text import discrimination
+from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
     draw_numbers,
@@ -10,7 +11,6 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import STRATEGIES, find_strategy
-from biaslab.fairness_testing.text.subject import TextSubject
 from biaslab.text.words import Texts, concatenate
 from fairness_text_data import (
     VALUES,
@@ -86,7 +86,8 @@ def test_a_search_depends_neither_on_batches_nor_on_the_other_texts(monkeypatch,
     whole = search(texts, numbers)
     order = np.random.default_rng(0).permutation(30)[:17]
     some = search(texts.take(order), numbers[order])
-    monkeypatch.setattr(answers, "WORDS", 11)
+    for module in ("discrimination", "search"):
+        monkeypatch.setattr(f"biaslab.fairness_testing.text.{module}.WORDS", 11)
     monkeypatch.setattr(discrimination, "_BLOCK", 4)
     cut = search(texts, numbers)
     assert getattr(whole, ends).ids.tobytes() == getattr(cut, ends).ids.tobytes()

@@ -54,4 +54,4 @@ def test_first_visits_add_up_to_the_counts():
     new, new_discriminatory = trails.first_visits(trail, protected)
     counts = trails.count(trail, protected)
     assert (new.sum(), new_discriminatory.sum()) == (counts.n_samples, counts.n_discriminatory)
-    assert new[:600].sum() == trails.count(trail.part(slice(600)), protected).n_samples
+    assert new[:600].sum() == trails.count(trail.take(slice(600)), protected).n_samples

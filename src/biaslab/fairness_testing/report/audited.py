@@ -91,24 +91,8 @@ def answer(
             section(item, label) for item in found for section in (_individual, _severity, _groups, _examples)
         ],
         limits=LIMITS,
-        numbers={item.protected: _numbers(item) for item in found} | {"agreement": agreement},
+        numbers={item.protected: item.numbers for item in found} | {"agreement": agreement},
     )
-
-
-def _numbers(item: Audited) -> dict:
-    share, low, high = item.uniform
-    return {
-        "n_rows": item.n_rows,
-        "n_discriminatory": item.n_discriminatory,
-        "uniform": {"share": share, "low": low, "high": high, "n": N_UNIFORM},
-        "values": item.values,
-        "pairs": item.pairs,
-        "gap": item.gap,
-        "groups": item.groups,
-        "p_value": item.p_value,
-        "equalized_odds": dict(zip(("difference", "low", "high"), item.odds, strict=True)),
-        "examples": item.examples,
-    }
 
 
 def _lines(item: Audited, good: str) -> list[str]:
@@ -130,7 +114,7 @@ def _lines(item: Audited, good: str) -> list[str]:
 
 
 def _favoured(item: Audited, good: str) -> str:
-    pair = item.most_favoured
+    pair = item.pairs.loc[item.pairs["difference"].idxmax()]
     if not item.pairs["n_favoured"].any():
         return (
             f"No value of {item.protected} is favoured in any row: of {item.n_rows:,} rows none gets"
@@ -248,7 +232,7 @@ def _individual(item: Audited, label: str) -> Section:
 
 def _severity(item: Audited, label: str) -> Section:
     pairs = item.pairs.sort_values("difference", ascending=False, kind="stable").head(N_VALUES)
-    shown = pairs.assign(pair=pairs["value"] + " over " + pairs["other"]).head(N_VALUES // 2)
+    rows = pairs.assign(pair=pairs["value"] + " over " + pairs["other"]).head(N_VALUES // 2)
     templates = {
         "Favoured": "{value}",
         "Over": "{other}",
@@ -265,12 +249,12 @@ def _severity(item: Audited, label: str) -> Section:
             " same."
         ],
         dots(
-            shown["pair"],
-            {"gap": with_ends(shown, "gap")},
+            rows["pair"],
+            {"gap": with_ends(rows, "gap")},
             f"Mean difference of the probability of {label}",
             0.0,
         ),
-        listed(shown, "{pair} {gap:.3f}"),
+        listed(rows, "{pair} {gap:.3f}"),
         text_columns(pairs, templates),
         "Bars: 95% intervals of means by Student's t, over rows; those of all pairs hold together"
         " (Bonferroni).",
@@ -323,13 +307,13 @@ def _groups(item: Audited, label: str) -> Section:
 def _examples(item: Audited, label: str) -> Section:
     if item.examples.empty:
         return Section(f"{item.protected}: examples", ["No row of the table gets several answers."])
-    shown = item.examples.rename(columns={"least": "Least with", "most": "most with"})
-    shown["p_least"] = shown["p_least"].map("{:.3f}".format)
-    shown["p_most"] = shown["p_most"].map("{:.3f}".format)
-    shown = shown.rename(columns={"p_least": f"p({label})", "p_most": f"p({label}) "})
+    rows = item.examples.rename(columns={"least": "Least with", "most": "most with"})
+    rows["p_least"] = rows["p_least"].map("{:.3f}".format)
+    rows["p_most"] = rows["p_most"].map("{:.3f}".format)
+    rows = rows.rename(columns={"p_least": f"p({label})", "p_most": f"p({label}) "})
     return Section(
         f"{item.protected}: rows that are treated most differently",
-        table=shown.astype(str),
+        table=rows.astype(str),
         note=(
             "Rows that get several answers, by the gap of the probabilities; numbers as ranges where the"
             " schema has them so."

@@ -20,7 +20,7 @@ from biaslab.fairness_testing.report.results import (
     short_count,
     summarize,
 )
-from biaslab.fairness_testing.report.tables import switch_name, worths
+from biaslab.fairness_testing.report.tables import BASE, MODE_NAMES, relative, switch_name, worths
 from biaslab.run.reports import Results
 
 _LINES = {
@@ -39,6 +39,8 @@ _COLOURS = (
 _MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label rules
 _PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
+_BUDGET_ROW = 0.24
+_BUDGET_COLOURS, _BUDGET_MARKERS = (plot.GREEN, plot.PURPLE, plot.BLUE, plot.GREY), ("o", "s", "^", "D")
 _TESTER_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILION}
 # Heights in inches for texts: of a row, of the rest of a panel, of a legend.
 _TEXT_ROW, _TEXT_PANEL, _TEXT_LEGEND = 0.15, 0.6, 0.4
@@ -47,11 +49,9 @@ _TEXT_ROW, _TEXT_PANEL, _TEXT_LEGEND = 0.15, 0.6, 0.4
 def draw_local(units: Sequence[Results], stem: Path) -> None:
     """Draw the samples against the explored seeds, for AEQUITAS and ADF from the same seeds (Figure 7)."""
     data = read_all(units, "curves")
-    settings = settings_of(data, SETTING)
-    with plot.figure(plot.DOUBLE_COLUMN, _PANEL * math.ceil(len(settings) / 2) + _LEGEND) as fig:
-        axes = _grid(fig, 2 * len(settings), 4)
-        for place, setting in enumerate(settings):
-            own = _of(data, SETTING, setting)
+    by_setting = data.groupby(SETTING, sort=False)
+    with _panels(2 * by_setting.ngroups, 4, _PANEL) as (fig, axes):
+        for place, (setting, own) in enumerate(by_setting):
             for ax, tester in zip(axes[2 * place : 2 * place + 2], ("aequitas", "adf"), strict=True):
                 part = own[own["tester"] == tester].drop_duplicates("n_seeds", keep="last")
                 for column, (label, colour) in _LINES.items():
@@ -90,16 +90,12 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     )
     fair = fairness[[*SETTING, "share", "ci_low", "ci_high"]]
     data = fair.merge(after.reset_index(), on=SETTING, how="left")
-    settings = settings_of(data, SETTING)
+    by_setting = data.groupby(SETTING, sort=False)
     rules = [rule for rule in data["label_rule"].dropna().unique() if rule]
     testers = [tester for tester in FINDS_NAMES if (data["tester"] == tester).any()]
-    n_columns = min(len(settings), 3)
-    with plot.figure(
-        plot.DOUBLE_COLUMN, 1.2 * _PANEL * math.ceil(len(settings) / n_columns) + _LEGEND
-    ) as fig:
-        axes = _grid(fig, len(settings), n_columns, sharex=True)
-        for ax, setting in zip(axes, settings, strict=True):
-            part = _of(data, SETTING, setting)
+    n_columns = min(by_setting.ngroups, 3)
+    with _panels(by_setting.ngroups, n_columns, 1.2 * _PANEL, sharex=True) as (fig, axes):
+        for ax, (setting, part) in zip(axes, by_setting, strict=True):
             before = 100 * part.iloc[0][["share", "ci_low", "ci_high"]]
             label = "Before (95% interval)"
             ax.axhline(before["share"], color=plot.BLACK, linewidth=0.8, linestyle="--", label=label)
@@ -119,6 +115,34 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+def draw_budgets(units: Sequence[Results], stem: Path) -> None:
+    """Draw the testers' finds in percent of ADF's at the largest budget, one panel per mode."""
+    data = relative(read_all(units, "budgets"))
+    data = data[(data["budget"] == data["budget"].max()) & (data["tester"] != BASE)]
+    settings = settings_of(data, SETTING)
+    testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
+    with plot.figure(plot.DOUBLE_COLUMN, _BUDGET_ROW * len(settings) + 2 * _LEGEND) as fig:
+        axes = fig.subplots(1, 2, sharey=True)
+        for ax, mode in zip(axes, (PUBLISHED, PAPER), strict=True):
+            part = data[data["mode"] == mode]
+            for number, tester in enumerate(testers):
+                own = part[part["tester"] == tester]
+                places = np.array([settings.index(key) for key in own.set_index(SETTING).index], float)
+                style = (_BUDGET_COLOURS[number % 4], _BUDGET_MARKERS[number % 4])
+                shift = 0.6 * ((number + 0.5) / len(testers) - 0.5)
+                draw_means(ax, own, "of_adf", places + shift, TESTER_NAMES[tester], *style)
+            ax.axvline(100, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
+            ax.tick_params(axis="y", length=0)
+            absent = [TESTER_NAMES[name] for name in testers if not (part["tester"] == name).any()]
+            suffix = f"; {', '.join(absent)} is identical in both" if absent else ""
+            ax.set_title(f"Testers {MODE_NAMES[mode]}{suffix}")
+            ax.set_xlabel("Discriminatory samples (% of ADF's)")
+        axes[0].set_yticks(range(len(settings)), [setting_in_words(name, ": ") for name in settings])
+        axes[0].set_ylim(len(settings) - 0.5, -0.5)
+        plot.legend_below(fig, axes[0], len(testers))
+        plot.save_with_data(fig, stem, data)
+
+
 def draw_nearness(units: Sequence[Results], stem: Path) -> None:
     """Draw the nearness of the local phases' texts to their seeds, one panel per metric (Figure 8)."""
     validity = texts.read_all(units, "validity")
@@ -127,12 +151,12 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
     metrics = [metric for metric in texts.METRIC_NAMES if (data["metric"] == metric).any()]
     metrics = [metric for metric in metrics if metric != "seed_perplexity"]
     settings = settings_of(data, texts.BENCHMARK)
-    with _panels(len(metrics), len(settings)) as (fig, axes):
+    with _text_panels(len(metrics), len(settings)) as (fig, axes):
         for ax, metric in zip(axes, metrics, strict=False):
             own = data[data["metric"] == metric]
             for place, (tester, title) in enumerate(texts.TESTER_NAMES.items()):
                 part = own[own["tester"] == tester]
-                y = [settings.index(s) + 0.24 * place - 0.12 for s in _keys(part, texts.BENCHMARK)]
+                y = [settings.index(s) + 0.24 * place - 0.12 for s in part.set_index(texts.BENCHMARK).index]
                 if len(part):
                     draw_means(ax, part, "mean", y, title, _TESTER_COLOURS[tester], size=2.8)
             _name_rows(ax, [_name_texts(setting) for setting in settings])
@@ -155,10 +179,9 @@ def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
     retraining = texts.in_order(texts.read_all(units, "retraining"), "tester", list(texts.TRAINING_NAMES))
     data = summarize(retraining, [*texts.BENCHMARK, "tester", "label_rule"], ["improvement"])
     trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))
-    settings = settings_of(data, texts.BENCHMARK)
-    with _panels(len(settings), len(trainings)) as (fig, axes):
-        for ax, setting in zip(axes, settings, strict=False):
-            part = _of(data, texts.BENCHMARK, setting)
+    by_setting = data.groupby(texts.BENCHMARK, sort=False)
+    with _text_panels(by_setting.ngroups, len(trainings)) as (fig, axes):
+        for ax, (setting, part) in zip(axes, by_setting, strict=True):
             is_control = part["tester"] == CONTROL
             for own, colour, label in (
                 (part[~is_control], plot.VERMILION, "Trained again"),
@@ -183,8 +206,8 @@ def _draw_switches(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[s
     switches = sorted(data["switch"].unique(), key=lambda s: s == PAPER)  # stable sort: the paper is last
     colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
     markers = dict(zip(dict.fromkeys(p for _, p in settings), itertools.cycle(_MARKERS), strict=False))
-    for place, setting in enumerate(settings):
-        part = _of(data, SETTING, setting)
+    for setting, part in data.groupby(SETTING, sort=False):
+        place = settings.index(setting)
         y = part["switch"].map(switches.index) + 0.75 * ((place + 0.5) / len(settings) - 0.5)
         style = (colours[setting[0]], markers[setting[1]])
         draw_means(ax, part, "n_discriminatory_change", y, setting_in_words(setting), *style)
@@ -214,14 +237,6 @@ def _draw_after(
     )
 
 
-def _grid(fig: plot.Figure, n: int, n_columns: int, **shared: bool) -> "np.ndarray":
-    """Return n panels in rows; leave the remaining positions empty."""
-    axes = fig.subplots(math.ceil(n / n_columns), n_columns, squeeze=False, **shared).ravel()
-    for ax in axes[n:]:
-        ax.set_axis_off()
-    return axes[:n]
-
-
 def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
     """Label the x axis of the lowest panel of each column and the y axis of the first panel of each row."""
     for ax in axes[-n_columns:]:
@@ -232,17 +247,22 @@ def _label_outer(axes: "np.ndarray", n_columns: int, x: str, y: str) -> None:
 
 
 @contextlib.contextmanager
-def _panels(n: int, n_rows: int) -> Iterator[tuple[plot.Figure, "np.ndarray"]]:
-    # Three panels per row, or two if these fill the rows better.
-    n_columns = max(1, min(n, 2 if n in (2, 4) else 3))
-    n_lines = max(1, math.ceil(n / n_columns))
-    with plot.figure(
-        plot.DOUBLE_COLUMN, (_TEXT_ROW * max(n_rows, 3) + _TEXT_PANEL) * n_lines + _TEXT_LEGEND
-    ) as fig:
-        axes = fig.subplots(n_lines, n_columns, squeeze=False, sharey=True).ravel()
+def _panels(
+    n: int, n_columns: int, height: float, legend: float = _LEGEND, **shared: bool
+) -> Iterator[tuple[plot.Figure, "np.ndarray"]]:
+    """Yield a figure with n panels in rows of a height in inches; the remaining positions are empty."""
+    n_rows = max(1, math.ceil(n / n_columns))
+    with plot.figure(plot.DOUBLE_COLUMN, height * n_rows + legend) as fig:
+        axes = fig.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
         for ax in axes[n:]:
             ax.set_axis_off()
         yield fig, axes[:n]
+
+
+def _text_panels(n: int, n_rows: int) -> contextlib.AbstractContextManager:
+    # Three panels per row, or two if these fill the rows better.
+    n_columns = max(1, min(n, 2 if n in (2, 4) else 3))
+    return _panels(n, n_columns, _TEXT_ROW * max(n_rows, 3) + _TEXT_PANEL, _TEXT_LEGEND, sharey=True)
 
 
 def draw_means(
@@ -285,15 +305,7 @@ def _explain(fig: plot.Figure, axes: Sequence[plot.Axes]) -> None:
 
 def settings_of(data: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the distinct settings of rows, in their order."""
-    return list(dict.fromkeys(_keys(data, columns)))
-
-
-def _keys(data: pd.DataFrame, columns: Sequence[str]) -> list[tuple[str, ...]]:
-    return list(data[list(columns)].itertuples(index=False, name=None))
-
-
-def _of(data: pd.DataFrame, columns: Sequence[str], setting: tuple[str, ...]) -> pd.DataFrame:
-    return data[(data[list(columns)] == list(setting)).all(axis=1)]
+    return list(pd.MultiIndex.from_frame(data[list(columns)]).unique())
 
 
 def _name_texts(setting: tuple[str, ...]) -> str:

@@ -35,7 +35,8 @@ def setting_in_words(setting: Sequence[str], between: str = ", ") -> str:
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
     """Read a file of `COLUMNS` of several classifiers, the authors' first, then by name."""
-    ordered = sorted(units, key=lambda unit: _place(unit.name))
+    first = [unit for name in AUTHORS_DATA for unit in units if unit.name == name]
+    ordered = first + sorted((u for u in units if u.name not in AUTHORS_DATA), key=lambda unit: unit.name)
     data = pd.concat([unit.table(name, *COLUMNS[name]) for unit in ordered], ignore_index=True)
     return data.fillna({"label_rule": NO_RULE} if "label_rule" in data else {})
 
@@ -113,9 +114,3 @@ def ratio(x: pd.Series, y: pd.Series) -> pd.Series:
 def short_count(value: float, _: int) -> str:
     """Format large counts of an axis with the suffix k."""
     return f"{value / 1000:g}k" if abs(value) >= 1000 else f"{value:g}"
-
-
-def _place(classifier: str) -> tuple[int, str]:
-    """Return a sort key: the authors' classifiers as in their tables, then others by name."""
-    is_authors = classifier in AUTHORS_DATA
-    return (AUTHORS_DATA.index(classifier) if is_authors else len(AUTHORS_DATA), classifier)

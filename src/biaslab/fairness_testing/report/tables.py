@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
@@ -10,6 +11,7 @@ from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
     TESTER_NAMES,
+    mean_texts,
     name_averages,
     printed_numbers,
     ratio,
@@ -37,11 +39,20 @@ SWITCH_NAMES = {
 """The effect of turning each switch of ADF to the paper's version; other switches keep their names."""
 TRAINED = {"yes": "trained here", "no": "the authors'"}
 
+BASE = "adf"
+"""The tester that all others are compared with at equal budgets."""
+_RUN = [*SETTING, "tester", "mode"]
+_SEARCH = [*SETTING, "mode", "repetition", "budget"]
 _SETTING = {"Classifier": "{classifier}", "Protected": "{protected}"}
 _TESTER = _SETTING | {"Tester": "{name}"}
+_RUN_CELLS = _TESTER | {"Mode": "{mode_name}"}
 _RETRAINED = _SETTING | {"Finds of": "{name}"}
 _GENDER = {"sex": "gender"}  # the paper's name of an attribute in the data
 _REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
+_ORDERS = (
+    " Mean ± half the width of its 95% interval (Student's t) over repetitions, each with seeds in another"
+    " order, the same for all testers, and other random numbers."
+)
 _SAMPLES = (
     "Samples that differ in the protected attribute alone count once, and are discriminatory if any of them"
     " was found to be."
@@ -279,6 +290,38 @@ def worths(data: pd.DataFrame) -> pd.DataFrame:
 def switch_name(switch: str) -> str:
     """Return the display name of a switch of the ablation: the effect of its paper version."""
     return SWITCH_NAMES.get(switch, switch.replace("_", " "))
+
+
+def relative(budgets: pd.DataFrame) -> pd.DataFrame:
+    """Compare the finds of testers with ADF's in the same mode, repetition and budget (percent)."""
+    base = budgets.loc[budgets["tester"] == BASE, [*_SEARCH, "n_discriminatory"]]
+    both = budgets.merge(base, on=_SEARCH, how="left", suffixes=("", "_base"))
+    both["of_adf"] = 100 * ratio(both["n_discriminatory"], both["n_discriminatory_base"])
+    both.loc[both["tester"] == BASE, "of_adf"] = np.nan
+    return summarize(both, [*_RUN, "budget"], ["n_queries", "n_discriminatory", "of_adf"])
+
+
+def budgets(units: Sequence[Results]) -> Table:
+    """Return the discriminatory samples that testers find at equal numbers of queries."""
+    data = relative(read_all(units, "budgets"))
+    counts = mean_texts(data, "n_discriminatory", ",.0f")
+    compared = mean_texts(data, "of_adf", ".0f")
+    texts = data.assign(found=counts, compared=compared)
+    wide = texts.pivot(index=_RUN, columns="budget", values=["found", "compared"])
+    wide = wide.reindex(pd.MultiIndex.from_frame(data[_RUN].drop_duplicates()))
+    cells = dict(_RUN_CELLS)
+    runs = wide.index.to_frame(index=False)
+    rows = runs.assign(name=runs["tester"].map(TESTER_NAMES), mode_name=runs["mode"].map(MODE_NAMES))
+    for budget in sorted(data["budget"].unique()):
+        for value, head in (("found", "{:,} queries"), ("compared", "% of ADF's at {:,}")):
+            rows[f"{value}_{budget}"] = wide[value, budget].to_numpy()
+            cells[head.format(budget)] = f"{{{value}_{budget}}}"
+    note = (
+        "Different discriminatory samples; a query is a sample that the network is asked about, a gradient"
+        " too. All testers walk from a seed before they take the next one. Protected attributes with a comma"
+        " vary together: a pair may differ in any of them." + _ORDERS
+    )
+    return Table(data, text_columns(rows, cells), "Discriminatory samples at equal numbers of queries", note)
 
 
 def _counts(units: Sequence[Results], testers: Sequence[str], values: Sequence[str]) -> pd.DataFrame:

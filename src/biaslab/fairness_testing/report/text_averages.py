@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
+from biaslab.fairness_testing.names import CERTIFIED, CONTROL, OWN, PROPOSED, SAME
 from biaslab.fairness_testing.report.results import ratio
 from biaslab.fairness_testing.report.text_results import (
     BENCHMARK,
@@ -14,7 +15,6 @@ from biaslab.fairness_testing.report.text_results import (
     own_starts,
     with_calls,
 )
-from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, OWN, PROPOSED, SAME
 
 _REPETITION = [*BENCHMARK, "repetition"]
 _COMPARED = [name for name in METRIC_NAMES if name != "seed_perplexity"]

@@ -1,23 +1,15 @@
 """The result files on texts: files of several corpora, display names, and paired comparisons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
-from biaslab.fairness_testing.names import TEXT_PREFIX
+from biaslab.fairness_testing.names import CERTIFIED, CONTROL, OWN, TEXT_COLUMNS, TEXT_PREFIX, TEXT_SETTING
 from biaslab.fairness_testing.report.results import ratio
-from biaslab.fairness_testing.text.names import (
-    CERTIFIED,
-    COLUMNS,
-    CONTROL,
-    OWN,
-    SETTING,
-)
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.run.reports import Results
-from biaslab.text.masking import masker as text_masker
 
-BENCHMARK = ["corpus", *SETTING]
+BENCHMARK = ["corpus", *TEXT_SETTING]
 """A row of the paper's tables on texts."""
 NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU"}
 """Display names of network types."""
@@ -49,22 +41,17 @@ FARTHER = ("l0", "l2", "perplexity")
 
 
 def read_all(units: Sequence[Results], name: str) -> pd.DataFrame:
-    """Read a file of `COLUMNS` of several corpora as one table, with the column corpus first."""
-    parts = [unit.table(name, *COLUMNS[name]).assign(corpus=corpus_of(unit)) for unit in units]
+    """Read a file of `TEXT_COLUMNS` of several corpora as one table, with the column corpus first."""
+    parts = [unit.table(name, *TEXT_COLUMNS[name]).assign(corpus=corpus_of(unit)) for unit in units]
     data = pd.concat(parts, ignore_index=True)
     for column in {"label_rule", "term", "value"} & set(data):
         data[column] = data[column].fillna("").astype(str)
-    return data[["corpus", *COLUMNS[name]]]
+    return data[["corpus", *TEXT_COLUMNS[name]]]
 
 
 def corpus_of(unit: Results) -> str:
     """Return the name of a unit's corpus."""
     return unit.name.removeprefix(TEXT_PREFIX)
-
-
-def masker(unit: Results) -> Callable[[str], str]:
-    """Return a function that masks words of a corpus that must not be shown, unless unmask is set."""
-    return text_masker(None if unit.option("unmask") else unit.file("masked_words"))
 
 
 def with_calls(data: pd.DataFrame) -> pd.DataFrame:

@@ -7,12 +7,12 @@ import pandas as pd
 
 from biaslab.core.files import read_json_rows
 from biaslab.core.tables import Table, text_columns
-from biaslab.fairness_testing.names import TEXT_PREFIX
+from biaslab.fairness_testing.names import CERTIFIED, CONTROL, EXAMPLE, EXAMPLE_KEYS, PROPOSED, TEXT_PREFIX
 from biaslab.fairness_testing.report import text_results as results
 from biaslab.fairness_testing.report.results import name_averages, printed_numbers, ratio, show, summarize
 from biaslab.fairness_testing.report.text_averages import MEASURES, text_averages
-from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, EXAMPLE, EXAMPLE_KEYS, PROPOSED
 from biaslab.run.reports import Results
+from biaslab.text.masking import masker
 
 N_WANTED = 5000
 """The number of discriminatory texts of the cost table, as in Table XI."""
@@ -100,7 +100,11 @@ def nearness(units: Sequence[Results]) -> Table:
     """Return the nearness of discriminatory texts of the global phase to their seeds (Table IX)."""
     validity = results.read_all(units, "validity")
     chosen = validity[(validity["phase"] == "global") & (validity["n_pairs"] > 0)]
-    data, metrics = _by_metric(chosen)
+    keys = [*results.BENCHMARK, "tester"]
+    metrics = [metric for metric in results.METRIC_NAMES if (chosen["metric"] == metric).any()]
+    wide = chosen.pivot(index=[*keys, "repetition", "n_pairs"], columns="metric", values="mean")
+    wide = chosen[keys].drop_duplicates().merge(wide.reset_index(), on=keys)
+    data = summarize(wide, keys, ["n_pairs", *metrics])
     data = results.in_order(data, "tester", list(results.STRATEGY_NAMES))
     texts = data.assign(name=data["tester"].map(results.STRATEGY_NAMES))
     cells = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
@@ -178,7 +182,10 @@ def average_table(units: Sequence[Results]) -> Table:
 
 def examples(units: Sequence[Results]) -> Table:
     """Return a few sentences at each step of the search, changed words in brackets (Figure 4)."""
-    masks = {results.corpus_of(unit): results.masker(unit) for unit in units}
+    masks = {
+        results.corpus_of(unit): masker(None if unit.option("unmask") else unit.file("masked_words"))
+        for unit in units
+    }
     files = [unit.folder / EXAMPLE for unit in units]
     examples_read = [example for file in files for example in read_json_rows(file, EXAMPLE_KEYS, "examples")]
     rows = [row for example in examples_read for row in _steps(example, masks.get(example["corpus"], str))]
@@ -245,16 +252,6 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
         " state the label of added texts."
     )
     return Table(data, _show(percent, cells), title, note + _REPETITIONS)
-
-
-def _by_metric(validity: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return a column for each metric of validity.tsv with its intervals, and the metrics present."""
-    keys = [*results.BENCHMARK, "tester"]
-    metrics = [metric for metric in results.METRIC_NAMES if (validity["metric"] == metric).any()]
-    order = validity[keys].drop_duplicates()
-    wide = validity.pivot(index=[*keys, "repetition", "n_pairs"], columns="metric", values="mean")
-    wide = order.merge(wide.reset_index(), on=keys)
-    return summarize(wide, keys, ["n_pairs", *metrics]), metrics
 
 
 def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:

@@ -10,9 +10,8 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.contract import Tester
-from biaslab.fairness_testing.testers.discrimination import Check, check
-from biaslab.fairness_testing.testers.subject import Subject
-from biaslab.fairness_testing.testers.trails import Trail, Visits
+from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
+from biaslab.fairness_testing.testers.trails import Columns, Trail, Visits, empty
 from biaslab.fairness_testing.testers.two_phases import Algorithm, Finds
 
 
@@ -104,78 +103,68 @@ def find_globally(
     The draws, (n, MAX_ITER, 2) uniform, choose attribute and direction if gradients give none. The trail has
     all checked samples, seed by seed.
     """
-    subject = replace(subject, protected=_enumerated(subject.protected, settings.enumerated))
-    domain = subject.domain
+    domain, columns = subject.domain, subject.protected.columns
+    if settings.enumerated and len(columns) > 1:
+        raise InputError("published bounds apply to a single protected attribute; protect only one attribute")
+    if settings.enumerated:
+        low, high = settings.enumerated
+        values = np.arange(low, high + 1, dtype=np.int32)[:, None]
+        subject = replace(subject, protected=Protected(columns, values))
     X = domain.clip(seeds) if settings.clip_seeds else seeds.copy()
 
-    def perturb(left: np.ndarray, found: Check, iteration: int) -> np.ndarray:
+    def perturb(left: np.ndarray, result: Check, iteration: int) -> np.ndarray:
         """Move samples by one unit in every attribute whose gradients agree (Algorithms 3 and 4)."""
-        *_, steps = choose_steps(subject, X[left], found, draws[left, iteration], settings)
+        *_, steps = choose_steps(subject, X[left], result, draws[left, iteration], settings)
         return domain.clip(X[left] + steps)
 
     return two_phases.move_until_found(subject, X, two_phases.MAX_ITER + 1, perturb)
 
 
-def _enumerated(protected: Protected, bounds: tuple[int, int] | None) -> Protected:
-    if bounds is None:
-        return protected
-    if len(protected.columns) > 1:
-        raise InputError("published bounds apply to a single protected attribute; protect only one attribute")
-    return Protected(protected.columns, np.arange(bounds[0], bounds[1] + 1, dtype=np.int32)[:, None])
-
-
 def choose_steps(
-    subject: Subject, X: np.ndarray, found: Check, draws: np.ndarray, settings: Settings
+    subject: Subject, X: np.ndarray, result: Check, draws: np.ndarray, settings: Settings
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the partner of each sample and the steps of the pair (Algorithm 3, before clipping).
 
-    `found` is a check of the samples with outputs. Partners, shared signs of both gradients or 0 (Example
+    `result` is a check of the samples with outputs. Partners, shared signs of both gradients or 0 (Example
     4.3), and steps: (n, d) int32 each. Steps are 0 for protected attributes, but signs are not. `draws`, (n,
     2), are those of `find_globally` for one perturbation.
     """
     pair = X.copy()
-    chosen, differences = farthest(subject, X, found)
-    values, labels = subject.protected.values[chosen], found.labels
+    chosen, differences = farthest(subject, X, result)
+    values, labels = subject.protected.values[chosen], result.labels
     if settings.value_below_domain:
         values[differences <= 0] = -1
     pair[:, subject.protected.columns] = values
     g, h = pair_gradients(subject.model, X, pair, labels, labels, settings.subnormal_is_zero)
     s, t = np.sign(g), np.sign(h)
-    steps = _directions(s, t, subject, draws, settings.signs_twice)
-    return pair, np.where(s == t, s, 0).astype(np.int32), steps.astype(np.int32)
+    shared = np.where(s == t, s, 0)
+    s_is_zero, t_is_zero = (~signs.any(axis=1, keepdims=True) for signs in (s, t))
+    agreeing = (s == t) if settings.signs_twice else shared
+    steps = np.where(s_is_zero, t, np.where(t_is_zero, s, agreeing))
+    steps[:, subject.protected.columns] = 0
+    stuck = np.flatnonzero(~steps.any(axis=1))
+    column = subject.free[(draws[stuck, 0] * len(subject.free)).astype(int)]
+    steps[stuck, column] = 1 if settings.signs_twice else np.where(draws[stuck, 1] < 0.5, 1, -1)
+    steps = steps * s if settings.signs_twice else steps
+    return pair, shared.astype(np.int32), steps.astype(np.int32)
 
 
-def farthest(subject: Subject, X: np.ndarray, found: Check) -> tuple[np.ndarray, np.ndarray]:
+def farthest(subject: Subject, X: np.ndarray, result: Check) -> tuple[np.ndarray, np.ndarray]:
     """Return the protected values with the output farthest from the sample's (Equation 3), and the distance.
 
-    Outputs are of the samples' own labels, from the check `found`; the first combination of values, as an
+    Outputs are of the samples' own labels, from the check `result`; the first combination of values, as an
     index (n,) int64, wins ties.
     """
     rows = np.arange(len(X))
-    of_variants = found.variant_outputs[rows, :, found.labels]
-    differences = np.abs(of_variants - found.outputs[rows, found.labels][:, None])
+    of_variants = result.variant_outputs[rows, :, result.labels]
+    differences = np.abs(of_variants - result.outputs[rows, result.labels][:, None])
     own = subject.protected.positions(X)
     differences[np.flatnonzero(own >= 0), own[own >= 0]] = -1
     return differences.argmax(axis=1), differences.max(axis=1)
 
 
-def _directions(
-    s: np.ndarray, t: np.ndarray, subject: Subject, draws: np.ndarray, signs_twice: bool
-) -> np.ndarray:
-    """Return the steps, (n, d), for the signs `s` of gradients and `t` of the partners' (Algorithm 3)."""
-    agreeing = (s == t) if signs_twice else np.where(s == t, s, 0)
-    s_is_zero, t_is_zero = (~signs.any(axis=1, keepdims=True) for signs in (s, t))
-    steps = np.where(s_is_zero, t, np.where(t_is_zero, s, agreeing))
-    steps[:, subject.protected.columns] = 0
-    others = subject.free
-    stuck = np.flatnonzero(~steps.any(axis=1))
-    column = others[(draws[stuck, 0] * len(others)).astype(int)]
-    steps[stuck, column] = 1 if signs_twice else np.where(draws[stuck, 1] < 0.5, 1, -1)
-    return steps * s if signs_twice else steps
-
-
 @dataclass
-class Walks:
+class Walks(Columns):
     """The states of g walks."""
 
     samples: np.ndarray  # (g, d) int32
@@ -183,10 +172,6 @@ class Walks:
     variant_labels: np.ndarray  # (g, m) int64: with each combination of protected values
     discriminatory: np.ndarray  # (g,) bool
     partners: np.ndarray  # (g, p) int32: protected values of the compared sample
-
-    def take(self, rows: np.ndarray) -> "Walks":
-        """Return the walks in rows."""
-        return Walks(*(column[rows] for column in vars(self).values()))
 
     def put(self, rows: np.ndarray, other: "Walks") -> None:
         """Replace the walks in rows by others."""
@@ -206,13 +191,13 @@ class Explorer:
         self, samples: np.ndarray, partners: np.ndarray, seeds: np.ndarray, queries: np.ndarray | int
     ) -> Walks:
         """Check and record samples; `queries` are earlier model queries outside the check."""
-        found = check(self.subject, samples)
-        discriminatory = found.discriminatory
-        self.visits.add(samples, discriminatory, seeds, queries + found.queries)
+        result = check(self.subject, samples)
+        discriminatory = result.discriminatory
+        self.visits.add(samples, discriminatory, seeds, queries + result.queries)
         if not self.fixed_partner:
-            values = self.subject.protected.values[found.partners]
+            values = self.subject.protected.values[result.partners]
             partners = np.where(discriminatory[:, None], values, partners)
-        return Walks(samples, found.labels, found.variant_labels, discriminatory, partners)
+        return Walks(samples, result.labels, result.variant_labels, discriminatory, partners)
 
 
 def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
@@ -233,10 +218,10 @@ def descend(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> Walks:
     # A distance below one unit from zero truncates to the sample itself.
     stays = start.discriminatory & (differs.sum(axis=1) > 1)
     samples = np.where(stays[:, None], start.samples, samples).astype(np.int32)
-    found = explorer.visit(samples, start.partners, seeds[rows], 0)
-    _visit_neighbours(explorer, found, seeds[rows])
-    better = found.discriminatory & ~start.discriminatory
-    walks.put(rows[better], found.take(better))
+    result = explorer.visit(samples, start.partners, seeds[rows], 0)
+    _visit_neighbours(explorer, result, seeds[rows])
+    better = result.discriminatory & ~start.discriminatory
+    walks.put(rows[better], result.take(better))
     return walks
 
 
@@ -247,8 +232,8 @@ def _visit_neighbours(explorer: Explorer, walks: Walks, seeds: np.ndarray) -> np
     if len(rows):
         samples = walks.samples[rows]
         samples[np.arange(len(rows)), columns] += 1
-        found = explorer.visit(samples, walks.partners[rows], seeds[rows], 0)
-        differs[rows, columns] = found.discriminatory != walks.discriminatory[rows]
+        result = explorer.visit(samples, walks.partners[rows], seeds[rows], 0)
+        differs[rows, columns] = result.discriminatory != walks.discriminatory[rows]
     return differs
 
 
@@ -258,10 +243,9 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
     The draws, (g, hops, 3) uniform, choose attribute, direction, and whether a failure is accepted. The trail
     has the starts and all tried samples, walk by walk.
     """
-    domain, others = subject.domain, subject.free
-    visits = Visits(domain.n_attributes)
+    domain, visits = subject.domain, Visits()
     if not len(finds.seeds):
-        return visits.trail()
+        return empty(domain.n_attributes)
     explorer = Explorer(subject, settings.fixed_partner, visits)
 
     def arrive(samples: np.ndarray, partners: np.ndarray, queries: np.ndarray | int) -> Walks:
@@ -269,17 +253,17 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
         return descend(explorer, walks, finds.seeds) if settings.negative_neighbours else walks
 
     position = arrive(finds.samples.copy(), finds.partners.copy(), 0)
-    shares = np.empty((len(finds.seeds), len(others)))
+    shares = np.empty((len(finds.seeds), len(subject.free)))
     moved = np.ones(len(finds.seeds), bool)
     for attribute_draws, direction_draws, chance in np.moveaxis(draws, 0, 2):
         n_queries = np.zeros(len(moved), np.int64)
         weights, n_queries[moved] = attribute_weights(subject, position.take(moved), settings)
         shares[moved] = weights.cumsum(axis=1)
         steps = two_phases.steps(subject, shares, attribute_draws, direction_draws)
-        tried = arrive(domain.clip(position.samples + steps), position.partners, n_queries)
-        moved = tried.discriminatory | ~position.discriminatory | (chance < settings.acceptance)
-        position.put(moved, tried.take(moved))
-    return visits.trail()
+        visited = arrive(domain.clip(position.samples + steps), position.partners, n_queries)
+        moved = visited.discriminatory | ~position.discriminatory | (chance < settings.acceptance)
+        position.put(moved, visited.take(moved))
+    return visits.trail(domain.n_attributes)
 
 
 def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
@@ -291,8 +275,12 @@ def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tup
     pair[:, subject.protected.columns] = walks.partners
     labels, queries = walks.labels, np.full(len(pair), 2 * subject.model.n_gradient_queries)
     if settings.own_labels:
-        labels, is_asked = _partner_labels(subject, walks, pair)
-        queries += is_asked
+        # No check has the partner's label if a global phase found its protected values outside the domain.
+        places = subject.protected.positions(pair)
+        labels, is_unknown = walks.variant_labels[np.arange(len(pair)), places], places < 0
+        if is_unknown.any():
+            labels[is_unknown] = subject.model.labels(pair[is_unknown])
+        queries += is_unknown
     g, h = pair_gradients(
         subject.model, walks.samples, pair, walks.labels, labels, settings.subnormal_is_zero
     )
@@ -300,18 +288,6 @@ def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tup
     zero = saliency == 0
     with np.errstate(divide="ignore"):  # if a saliency is zero, the limit: zeros share all probability
         return np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency), queries
-
-
-def _partner_labels(subject: Subject, walks: Walks, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of partners, (g,) int64, and whether no check contains the label, (g,) bool.
-
-    A label is unknown if a global phase found the partner's protected values outside the domain.
-    """
-    places = subject.protected.positions(pair)
-    labels, unknown = walks.variant_labels[np.arange(len(pair)), places], places < 0
-    if unknown.any():
-        labels[unknown] = subject.model.labels(pair[unknown])
-    return labels, unknown
 
 
 _ALGORITHM = Algorithm("adf", find_globally, walk)

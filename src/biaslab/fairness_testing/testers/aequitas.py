@@ -17,10 +17,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import _aequitas_kernels as kernels
-from biaslab.fairness_testing.testers import random_search
 from biaslab.fairness_testing.testers.contract import Task, Tester
-from biaslab.fairness_testing.testers.discrimination import check
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.discrimination import Subject, check, draw, visit
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
 _START = kernels.Stand(visit=0, here=0, energy=True, success=True)
@@ -63,8 +61,8 @@ def search(task: Task, settings: Settings) -> Iterator[Phases]:
     from a find that an earlier walk visited. In a domain worth sampling, this is rare for uniform samples;
     here walks start from all finds. In both trails, seeds are numbered by the uniform samples.
     """
-    X = random_search.draw(task.subject, task.n_seeds, stream(task.seed, "aequitas", "global"))
-    global_ = random_search.visit(task.subject, X)
+    X = draw(task.subject, task.n_seeds, stream(task.seed, "aequitas", "global"))
+    global_ = visit(task.subject, X)
     numbers = np.flatnonzero(global_.discriminatory).astype(np.int32)
     local = search_around(replace(task, seeds=X[numbers]), settings)
     yield Phases(global_, replace(local, seed=numbers[local.seed]))
@@ -79,8 +77,13 @@ def search_around(task: Task, settings: Settings) -> Trail:
     if task.hops < 0:
         raise InputError(f"cannot walk {task.hops} hops; give 0 or more")
     subject, n_attributes = task.subject, task.subject.domain.n_attributes
-    probabilities, directions = _perturbed_evenly(subject, settings), np.full(n_attributes, 0.5)
     domain, protected = subject.domain, subject.protected
+    probabilities, directions = np.ones(n_attributes), np.full(n_attributes, 0.5)
+    if not settings.perturb_protected:
+        probabilities[list(protected.columns)] = 0
+    if not probabilities.any():
+        raise InputError("all attributes are protected; leave at least one attribute unprotected")
+    probabilities /= probabilities.sum()
     switches = settings.metropolis, settings.falsy_energy
     rules = kernels.Rules(domain.low, domain.high, np.array(protected.columns), protected.values, *switches)
     trails = [empty(n_attributes)]
@@ -89,7 +92,16 @@ def search_around(task: Task, settings: Settings) -> Trail:
         samples = np.empty((task.hops + 1, n_attributes), np.int32)
         samples[0] = start
         walk = kernels.Walk(samples, np.empty(len(samples), bool), draws, probabilities, directions)
-        _go(subject, walk, rules)
+        model, stand = subject.model, _START
+        if isinstance(model, Network):
+            kernels.walk_network(walk, stand, rules, model.n_classes, *model.packed)
+            stand = stand._replace(visit=len(samples))
+        while stand.visit < len(samples):  # one visit at a time, for a model that is not compiled
+            end = stand.visit + 1
+            kernels.guess_visits(walk, stand, end, rules)
+            checked = check(subject, walk.samples[stand.visit : end])
+            labels = np.concatenate([checked.variant_labels, checked.labels[:, None]], axis=1)
+            stand = kernels.take_visits(walk, stand, end, labels, rules)
         trails.append(_trail(subject, walk, number, settings))
     return join(trails)
 
@@ -102,30 +114,6 @@ TESTER = Tester(
     search_around=search_around,
     draws_seeds=True,
 )
-
-
-def _perturbed_evenly(subject: Subject, settings: Settings) -> np.ndarray:
-    """Return the initial probability of perturbing each attribute, (d,) float64."""
-    allowed = np.ones(subject.domain.n_attributes)
-    if not settings.perturb_protected:
-        allowed[list(subject.protected.columns)] = 0
-    if not allowed.any():
-        raise InputError("all attributes are protected; leave at least one attribute unprotected")
-    return allowed / allowed.sum()
-
-
-def _go(subject: Subject, walk: kernels.Walk, rules: kernels.Rules) -> None:
-    """Walk to the end; query a model that is not compiled for one visit at a time."""
-    model, stand = subject.model, _START
-    if isinstance(model, Network):
-        kernels.walk_network(walk, stand, rules, model.n_classes, *model.packed)
-        return
-    while stand.visit < len(walk.samples):
-        end = stand.visit + 1
-        kernels.guess_visits(walk, stand, end, rules)
-        checked = check(subject, walk.samples[stand.visit : end])
-        labels = np.concatenate([checked.variant_labels, checked.labels[:, None]], axis=1)
-        stand = kernels.take_visits(walk, stand, end, labels, rules)
 
 
 def _trail(subject: Subject, walk: kernels.Walk, number: int, settings: Settings) -> Trail:

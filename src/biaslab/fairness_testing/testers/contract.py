@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biaslab.fairness_testing.names import PUBLISHED
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.discrimination import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, join
 
 
@@ -22,10 +22,10 @@ class Task:
     data: np.ndarray  # (N, d) int32, the rows of the classifier's data
     seeds: np.ndarray  # (n, d) int32: rows from which a search starts; none for a tester that draws its seeds
     n_seeds: int  # number of seeds, or of seeds to draw
-    hops: int  # steps of a walk around a find
-    n_explored: int  # distinct samples to explore, if each costs as much as an entire walk of other testers
-    n_drawn: int  # samples to draw for a tester that only draws
     seed: int
+    hops: int = 0  # steps of a walk around a find
+    n_explored: int = 0  # distinct samples to explore, if each costs as much as a walk of other testers
+    n_drawn: int = 0  # samples to draw for a tester that only draws
     first: int = 0  # the number of the first seed, if these seeds are a part
     part_seeds: int | None = None  # largest number of seeds per yielded part, if the search can be cut
 

@@ -1,19 +1,38 @@
 """The check of all testers: samples that differ only in protected attributes must get the same label."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from biaslab.classifiers.domain import Domain, Protected
+from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.core.rng import stream
+from biaslab.core.stats import share_interval
+from biaslab.fairness_testing.testers.trails import Columns, Trail
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A classifier under test, the domain of its samples, and the attributes that vary within a pair."""
+
+    model: Model
+    domain: Domain
+    protected: Protected
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """The columns that are not protected, (d - p,) int64, in ascending order."""
+        return self.protected.others(self.domain.n_attributes)
+
 
 BATCH = 8192
 """Samples per batch; results do not depend on it."""
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Columns):
     """The check of n samples against m combinations of protected values."""
 
     labels: np.ndarray  # (n,) int64, the samples' own
@@ -22,10 +41,6 @@ class Check:
     # (n, k) and (n, m, k): the outputs behind the labels; None if not requested.
     outputs: np.ndarray | None = None
     variant_outputs: np.ndarray | None = None
-
-    def take(self, rows: np.ndarray) -> "Check":
-        """Return the check of the samples in rows."""
-        return Check(*(None if column is None else column[rows] for column in vars(self).values()))
 
     @property
     def flips(self) -> np.ndarray:
@@ -72,7 +87,7 @@ def check(subject: Subject, X: np.ndarray, with_outputs: bool = False) -> Check:
 
 def are_discriminatory(subject: Subject, X: np.ndarray) -> np.ndarray:
     """Return whether samples, (n, d) int32, are discriminatory, (n,) bool, in batches."""
-    parts = [check(subject, X[part]).discriminatory for part in _batches(len(X))]
+    parts = [check(subject, X[i : i + BATCH]).discriminatory for i in range(0, len(X), BATCH)]
     return np.concatenate([np.empty(0, bool), *parts])
 
 
@@ -83,17 +98,40 @@ def discriminatory_share(subject: Subject, X: np.ndarray) -> float:
     return int(are_discriminatory(subject, X).sum()) / len(X)
 
 
+def uniform_fairness(subject: Subject, *, n: int, seed: int) -> tuple[float, float, float]:
+    """Estimate the discriminatory share of the domain, with its interval (Table XII, "Before")."""
+    X = draw(subject, n, stream(seed, "uniform fairness"))
+    k = int(are_discriminatory(subject, X).sum())
+    return k / n, *share_interval(k, n)
+
+
+def draw(subject: Subject, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw `n` uniform samples, (n, d) int32."""
+    if n < 1:
+        raise InputError(f"cannot draw {n} uniform samples; draw at least one")
+    n_model, n_domain = subject.model.n_attributes, subject.domain.n_attributes
+    if n_model != n_domain:
+        raise InputError(
+            f"the classifier has {n_model} attributes, but the domain has {n_domain};"
+            " give the domain of the classifier's data"
+        )
+    return subject.domain.draw(n, rng)
+
+
+def visit(subject: Subject, X: np.ndarray) -> Trail:
+    """Check samples, (n, d) int32, each as its own seed, for the combinations of protected values."""
+    queries = np.full(len(X), len(subject.protected.values), np.int64)
+    return Trail(X, are_discriminatory(subject, X), np.arange(len(X), dtype=np.int32), queries)
+
+
 def find_partners(subject: Subject, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the other members of discriminatory pairs, (n, d) int32, and the labels of both, (n,) int64."""
     protected = subject.protected
     others, labels, other_labels = X.copy(), np.empty(len(X), np.int64), np.empty(len(X), np.int64)
-    for part in _batches(len(X)):
-        found = check(subject, X[part])
-        others[part, protected.columns] = protected.values[found.partners]
-        labels[part] = found.labels
-        other_labels[part] = found.variant_labels[np.arange(len(found.labels)), found.partners]
+    for begin in range(0, len(X), BATCH):
+        part = slice(begin, begin + BATCH)
+        checked = check(subject, X[part])
+        others[part, protected.columns] = protected.values[checked.partners]
+        labels[part] = checked.labels
+        other_labels[part] = checked.variant_labels[np.arange(len(checked)), checked.partners]
     return others, labels, other_labels
-
-
-def _batches(n: int) -> Iterator[slice]:
-    return (slice(begin, begin + BATCH) for begin in range(0, n, BATCH))

@@ -14,9 +14,8 @@ from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
 from biaslab.fairness_testing.testers.adf import farthest
 from biaslab.fairness_testing.testers.contract import Tester
-from biaslab.fairness_testing.testers.discrimination import Check, check
-from biaslab.fairness_testing.testers.subject import Subject
-from biaslab.fairness_testing.testers.trails import Trail, Visits
+from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
+from biaslab.fairness_testing.testers.trails import Trail, Visits, empty
 from biaslab.fairness_testing.testers.two_phases import MAX_ITER, Algorithm, Finds
 
 EPSILON = 1e-6
@@ -56,10 +55,10 @@ def find_globally(
     X = domain.clip(seeds)
     momenta = np.zeros((2, *X.shape))
 
-    def descend(left: np.ndarray, found: Check, iteration: int) -> np.ndarray:
-        pair = _farthest_pair(subject, X[left], found, settings.own_partner)
-        pair = replace(pair, labels=found.labels)
-        both = _pair_gradients(subject.model, X[left], found, pair)
+    def descend(left: np.ndarray, result: Check, iteration: int) -> np.ndarray:
+        pair = _farthest_pair(subject, X[left], result, settings.own_partner)
+        pair = replace(pair, labels=result.labels)
+        both = _pair_gradients(subject.model, X[left], result, pair)
         momenta[:, left] = settings.decay * momenta[:, left] + both
         g, h = np.sign(momenta[:, left])
         steps = np.where(g == h, -g, 0).astype(np.int32)  # against the gradients that agree
@@ -75,32 +74,35 @@ def walk(subject: Subject, finds: Finds, draws: np.ndarray, settings: Settings) 
     The draws, (g, hops, 3) uniform, choose attribute, direction and partner. The trail has the starts and all
     tried samples, walk by walk.
     """
-    domain, visits = subject.domain, Visits(subject.domain.n_attributes)
+    domain, visits = subject.domain, Visits()
     if not len(finds.seeds):
-        return visits.trail()
+        return empty(domain.n_attributes)
     of_gradients = 2 * subject.model.n_gradient_queries
-    found = check(subject, finds.samples, with_outputs=True)
-    visits.add(finds.samples, found.discriminatory, finds.seeds, found.queries)
+    result = check(subject, finds.samples, with_outputs=True)
+    visits.add(finds.samples, result.discriminatory, finds.seeds, result.queries)
     if not draws.shape[1]:
-        return visits.trail()
-    pair = _farthest_pair(subject, finds.samples, found, own_partner=False)
-    first_shares = attribute_weights(subject, finds.samples, found, pair).cumsum(axis=1)
+        return visits.trail(domain.n_attributes)
+    pair = _farthest_pair(subject, finds.samples, result, own_partner=False)
+    first_shares = attribute_weights(subject, finds.samples, result, pair).cumsum(axis=1)
     position, shares = finds.samples.copy(), first_shares.copy()
     age, gradients = np.zeros(len(position), np.int64), np.full(len(position), of_gradients)
     for attribute_draws, direction_draws, chance in np.moveaxis(draws, 0, 2):
         stale = np.flatnonzero(age == settings.update_interval) if settings.update_interval else []
         if len(stale):
-            checked = found.take(stale)
-            pair = _random_pair(subject, position[stale], checked, chance[stale])
+            checked = result.take(stale)
+            # Protected values that flip the label, drawn uniformly.
+            rank = (chance[stale] * checked.flips.sum(axis=1)).astype(int)
+            chosen = (checked.flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
+            pair = _Partners.of(subject, position[stale], checked, chosen)
             shares[stale] = attribute_weights(subject, position[stale], checked, pair).cumsum(axis=1)
             age[stale], gradients[stale] = 0, of_gradients
         position = domain.clip(position + two_phases.steps(subject, shares, attribute_draws, direction_draws))
-        found = check(subject, position, with_outputs=True)
-        visits.add(position, found.discriminatory, finds.seeds, found.queries + gradients)
-        failed = ~found.discriminatory
+        result = check(subject, position, with_outputs=True)
+        visits.add(position, result.discriminatory, finds.seeds, result.queries + gradients)
+        failed = ~result.discriminatory
         age, gradients = np.where(failed, 0, age + 1), np.zeros(len(position), np.int64)
         position[failed], shares[failed] = finds.samples[failed], first_shares[failed]
-    return visits.trail()
+    return visits.trail(domain.n_attributes)
 
 
 @dataclass(frozen=True)
@@ -112,11 +114,11 @@ class _Partners:
     outputs: np.ndarray  # (n, k)
 
     @classmethod
-    def of(cls, subject: Subject, X: np.ndarray, found: Check, chosen: np.ndarray) -> "_Partners":
+    def of(cls, subject: Subject, X: np.ndarray, result: Check, chosen: np.ndarray) -> "_Partners":
         """Return samples with the chosen combinations of protected values."""
         rows, samples = np.arange(len(X)), X.copy()
         samples[:, subject.protected.columns] = subject.protected.values[chosen]
-        return cls(samples, found.variant_labels[rows, chosen], found.variant_outputs[rows, chosen])
+        return cls(samples, result.variant_labels[rows, chosen], result.variant_outputs[rows, chosen])
 
 
 def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray, outputs: np.ndarray) -> np.ndarray:
@@ -128,38 +130,31 @@ def output_gradients(model: Model, X: np.ndarray, labels: np.ndarray, outputs: n
     return -p[:, None] * model.input_gradients(X, labels)
 
 
-def attribute_weights(subject: Subject, X: np.ndarray, found: Check, pair: _Partners) -> np.ndarray:
+def attribute_weights(subject: Subject, X: np.ndarray, result: Check, pair: _Partners) -> np.ndarray:
     """Return the weights of the attributes `Subject.free`, (n, k) float64, larger for less salient ones."""
-    g, h = np.abs(_pair_gradients(subject.model, X, found, pair))
+    g, h = np.abs(_pair_gradients(subject.model, X, result, pair))
     return 1 / ((g + h)[:, subject.free] + EPSILON)
 
 
-def _pair_gradients(model: Model, X: np.ndarray, found: Check, pair: _Partners) -> np.ndarray:
+def _pair_gradients(model: Model, X: np.ndarray, result: Check, pair: _Partners) -> np.ndarray:
     """Return the gradients of checked samples and of their partners, (2, n, d) float64."""
     both = np.concatenate([X, pair.samples])
-    labels, outputs = np.r_[found.labels, pair.labels], np.concatenate([found.outputs, pair.outputs])
+    labels, outputs = np.r_[result.labels, pair.labels], np.concatenate([result.outputs, pair.outputs])
     return output_gradients(model, both, labels, outputs).reshape(2, len(X), -1)
 
 
-def _farthest_pair(subject: Subject, X: np.ndarray, found: Check, own_partner: bool) -> _Partners:
+def _farthest_pair(subject: Subject, X: np.ndarray, result: Check, own_partner: bool) -> _Partners:
     """Return samples with the protected values with the most different output."""
-    chosen, differences = farthest(subject, X, found)
-    pair = _Partners.of(subject, X, found, chosen)
+    chosen, differences = farthest(subject, X, result)
+    pair = _Partners.of(subject, X, result, chosen)
     if not own_partner:
         return pair
     same = differences <= 0
     return _Partners(
         np.where(same[:, None], X, pair.samples),
-        np.where(same, found.labels, pair.labels),
-        np.where(same[:, None], found.outputs, pair.outputs),
+        np.where(same, result.labels, pair.labels),
+        np.where(same[:, None], result.outputs, pair.outputs),
     )
-
-
-def _random_pair(subject: Subject, X: np.ndarray, found: Check, chance: np.ndarray) -> _Partners:
-    """Return samples with random protected values that flip their label, drawn uniformly."""
-    rank = (chance * found.flips.sum(axis=1)).astype(int)  # index among the flipping values
-    chosen = (found.flips.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
-    return _Partners.of(subject, X, found, chosen)
 
 
 _ALGORITHM = Algorithm("eidig", find_globally, walk)

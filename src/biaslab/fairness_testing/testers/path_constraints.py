@@ -21,6 +21,7 @@ from biaslab.classifiers.domain import Domain
 from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.testers import _explanation_trees_kernels
+from biaslab.fairness_testing.testers.trails import Columns
 
 T1 = 0.3
 """The global search stops at the first constraint below this confidence."""
@@ -28,20 +29,13 @@ LOCAL_RANK, GLOBAL_RANK = 1.0, 10.0
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Columns):
     """The constraints of k nodes of a tree from the root on, as a conjunction."""
 
     attributes: np.ndarray  # (k,) int64: the column that each node tests
     limits: np.ndarray  # (k,) int64: the limit of its value
     left: np.ndarray  # (k,) bool: True for "value ≤ limit", False for "value > limit"
     confidences: np.ndarray  # (k,) float64: share of the node's neighbours that satisfy the constraint
-
-    def __len__(self) -> int:
-        return len(self.attributes)
-
-    def take(self, nodes: np.ndarray | slice) -> "Path":
-        """Return the constraints of nodes."""
-        return Path(self.attributes[nodes], self.limits[nodes], self.left[nodes], self.confidences[nodes])
 
     def negated(self, node: int) -> "Path":
         """Return the path with one constraint negated and its confidence subtracted from 1."""
@@ -50,17 +44,13 @@ class Path:
         confidences[node] = 1.0 - confidences[node]
         return Path(self.attributes, self.limits, left, confidences)
 
-    def holds(self, X: np.ndarray) -> np.ndarray:
-        """Return whether samples satisfy all constraints, (n,) bool."""
-        return ((X[:, self.attributes] <= self.limits) == self.left).all(axis=1)
-
 
 class Explainer:
     """Explains a model's labels around samples; the columns of `data` are the attributes' distributions."""
 
     def __init__(self, model: Model, data: np.ndarray, n_neighbours: int) -> None:
         if data.ndim != 2 or not len(data) or data.shape[1] != model.n_attributes:
-            wanted = f"data of one or more rows with {model.n_attributes} attributes"
+            wanted = f"at least one row of {model.n_attributes} attributes"
             raise InputError(f"expected {wanted}, found {data.shape}; give the classifier's data")
         if n_neighbours < 1:
             raise InputError(f"a neighbourhood cannot have {n_neighbours} samples; give at least 1")

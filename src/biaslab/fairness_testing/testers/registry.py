@@ -1,8 +1,34 @@
 """The testers. To add a tester, write its module, a row here, and an oracle in the tests."""
 
+from collections.abc import Iterator
+
 from biaslab.core.errors import InputError, suggest
-from biaslab.fairness_testing.testers import adf, aequitas, eidig, random_search, symbolic
-from biaslab.fairness_testing.testers.contract import Tester
+from biaslab.core.rng import stream
+from biaslab.fairness_testing.names import PUBLISHED
+from biaslab.fairness_testing.testers import adf, aequitas, eidig, symbolic
+from biaslab.fairness_testing.testers.contract import Task, Tester
+from biaslab.fairness_testing.testers.discrimination import draw, visit
+from biaslab.fairness_testing.testers.trails import Phases
+
+
+def draw_at_random(task: Task, settings: None = None) -> Iterator[Phases]:
+    """Check samples drawn uniformly from the domain, with replacement.
+
+    Every sample has its own number. The first `n_seeds` samples count as the global phase.
+    """
+    trail = visit(task.subject, draw(task.subject, task.n_drawn, stream(task.seed, "random search")))
+    yield Phases(trail.take(slice(task.n_seeds)), trail.take(slice(task.n_seeds, None)))
+
+
+_RANDOM = Tester(
+    name="random",
+    title="THEMIS",
+    modes={PUBLISHED: None},
+    search=draw_at_random,
+    draws_seeds=True,
+    is_retrained=False,
+)
+
 
 TESTERS: dict[str, Tester] = {
     tester.name: tester
@@ -10,7 +36,7 @@ TESTERS: dict[str, Tester] = {
         adf.TESTER,
         aequitas.TESTER,
         symbolic.TESTER,
-        random_search.TESTER,
+        _RANDOM,
         eidig.EIDIG_5,
         eidig.EIDIG_INF,
     )

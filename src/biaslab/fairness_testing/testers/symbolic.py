@@ -28,7 +28,6 @@ from biaslab.fairness_testing.testers.path_constraints import (
     local_problems,
     solve,
 )
-from biaslab.fairness_testing.testers.subject import Subject
 from biaslab.fairness_testing.testers.trails import Phases, Trail, empty, join
 
 LOCAL, SEED, GLOBAL = range(3)
@@ -75,7 +74,7 @@ def search(task: Task, settings: Settings) -> Iterator[Phases]:
     repetitions. Both trails are in order of exploration, the global trail with the seeds if
     `Settings.counts_seeds`; seeds are numbered in order of dequeuing.
     """
-    explorer = _Explorer.of(task, settings)
+    explorer = _Explorer(task, settings)
     walk = explorer.walk(task.seeds, {LOCAL, GLOBAL}, (task.seed, "symbolic", "search"))
     visits, n_idle = explorer.collect(walk, task.n_explored, settings.counts_seeds)
     local = [visit for visit in visits if visit.origin == LOCAL]
@@ -85,7 +84,7 @@ def search(task: Task, settings: Settings) -> Iterator[Phases]:
 
 def search_globally(task: Task, settings: Settings) -> Trail:
     """Run only the global search, for as many samples as there are seeds (Table VI)."""
-    explorer = _Explorer.of(task, settings)
+    explorer = _Explorer(task, settings)
     walk = explorer.walk(task.seeds, {GLOBAL}, (task.seed, "symbolic", "global"))
     return explorer.trail(explorer.collect(walk, task.n_seeds, settings.counts_seeds)[0])
 
@@ -96,7 +95,7 @@ def search_around(task: Task, settings: Settings) -> Trail:
     Only discriminatory seeds are searched around. The number of distinct samples explored around each is the
     number of hops, without the seed.
     """
-    explorer = _Explorer.of(task, settings)
+    explorer = _Explorer(task, settings)
     trails = [empty(task.subject.domain.n_attributes)]
     for number, x in enumerate(explorer.rows(task.seeds)):
         walk = explorer.walk(x[None], {LOCAL}, (task.seed, "symbolic", "local", number), number)
@@ -115,22 +114,14 @@ TESTER = Tester(
 )
 
 
-class _Candidate(NamedTuple):
-    """A waiting sample: its values, its origin, and the number of its seed (-1 for a seed)."""
-
-    x: tuple[int, ...]
-    origin: int
-    seed: int
-
-
 class _Visit(NamedTuple):
-    """An explored sample with its entries of `Trail`."""
+    """A waiting sample, and once it is explored its entries of `Trail`."""
 
     x: tuple[int, ...]
     origin: int
-    discriminatory: bool
-    seed: int
-    queries: int
+    seed: int  # the number of its seed; -1 for a waiting seed
+    discriminatory: bool = False
+    queries: int = 0
 
 
 class _Queues:
@@ -142,11 +133,11 @@ class _Queues:
         self._arrivals = itertools.count()
         self._order = (LOCAL, SEED, GLOBAL)
 
-    def put(self, rank: float, candidate: _Candidate) -> None:
+    def put(self, rank: float, candidate: _Visit) -> None:
         tie = candidate.x if self._settings.lexicographic_ties else ()
         heapq.heappush(self._heaps[candidate.origin], (rank, tie, next(self._arrivals), candidate))
 
-    def take(self) -> _Candidate | None:
+    def take(self) -> _Visit | None:
         """Dequeue and return the next candidate; None if there is none."""
         for origin in self._order:
             if self._heaps[origin]:
@@ -157,17 +148,12 @@ class _Queues:
         return None
 
 
-@dataclass(frozen=True)
 class _Explorer:
     """Explores samples in sequence, each with its own random numbers."""
 
-    subject: Subject
-    explainer: Explainer
-    settings: Settings
-
-    @classmethod
-    def of(cls, task: Task, settings: Settings) -> "_Explorer":
-        return cls(task.subject, Explainer(task.subject.model, task.data, settings.n_neighbours), settings)
+    def __init__(self, task: Task, settings: Settings) -> None:
+        self.subject, self.settings = task.subject, settings
+        self.explainer = Explainer(task.subject.model, task.data, settings.n_neighbours)
 
     def rows(self, seeds: np.ndarray) -> np.ndarray:
         """Return checked seeds, (n, d) int32."""
@@ -185,7 +171,7 @@ class _Explorer:
         queues = _Queues(self.settings)
         rows = self.rows(seeds)
         for x in self.subject.domain.clip(rows) if self.settings.clip_seeds else rows:
-            queues.put(0.0, _Candidate(tuple(x.tolist()), SEED, -1))
+            queues.put(0.0, _Visit(tuple(x.tolist()), SEED, -1))
         numbers, steps = itertools.count(first), itertools.count()
         explored: set[tuple[int, ...]] = set()
         solved: set[bytes] = set()
@@ -195,11 +181,12 @@ class _Explorer:
                 continue
             explored.add(free_values)
             rng = stream(*ids, next(steps))
-            number = next(numbers) if candidate.origin == SEED else candidate.seed
+            seed = next(numbers) if candidate.origin == SEED else candidate.seed
             x = np.array(candidate.x, np.int32)
             checked = check(self.subject, x[None])
             queries = int(checked.queries[0]) + self.explainer.n_neighbours
-            visit = _Visit(candidate.x, candidate.origin, bool(checked.discriminatory[0]), number, queries)
+            is_found = bool(checked.discriminatory[0])
+            visit = candidate._replace(seed=seed, discriminatory=is_found, queries=queries)
             path = self.explainer.explain(x, rng)
             for rank, child in self._children(visit, path, searches, solved):
                 queues.put(rank, child)
@@ -227,12 +214,9 @@ class _Explorer:
 
     def trail(self, visits: list[_Visit]) -> Trail:
         """Return visits as a trail."""
-        return Trail(
-            np.array([visit.x for visit in visits], np.int32).reshape(-1, self.subject.domain.n_attributes),
-            np.array([visit.discriminatory for visit in visits], bool),
-            np.array([visit.seed for visit in visits], np.int32),
-            np.array([visit.queries for visit in visits], np.int64),
-        )
+        samples, _, seeds, hits, queries = zip(*visits, strict=True) if visits else [()] * 5
+        X = np.array(samples, np.int32).reshape(-1, self.subject.domain.n_attributes)
+        return Trail(X, np.array(hits, bool), np.array(seeds, np.int32), np.array(queries, np.int64))
 
     def _kept(self, x: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(value for a, value in enumerate(x) if a not in self.subject.protected.columns)
@@ -243,23 +227,22 @@ class _Explorer:
         path: Path,
         searches: Collection[int],
         solved: set[bytes],
-    ) -> Iterator[tuple[float, _Candidate]]:
+    ) -> Iterator[tuple[float, _Visit]]:
         """Yield new samples with their ranks; `solved` collects paths, to solve each only once."""
-        x = np.array(visit.x, np.int32)
-        columns = self.subject.protected.columns
+        x, columns = np.array(visit.x, np.int32), self.subject.protected.columns
         problems = []
         if visit.discriminatory and LOCAL in searches:
-            problems.append((LOCAL, local_problems(path, columns)))
+            problems += [(LOCAL, problem) for problem in local_problems(path, columns)]
         if GLOBAL in searches:
-            problems.append((GLOBAL, global_problems(path, columns)))
-        for origin, group in problems:
-            for problem in group:
-                path = problem.path  # identified by a digest of its constraints and confidences
-                columns = (path.attributes, path.limits, path.left, path.confidences)
-                key = hashlib.blake2b(b"".join(c.tobytes() for c in columns), digest_size=16).digest()
-                if key in solved:
-                    continue
-                solved.add(key)
-                child = solve(problem.constraints, x, self.subject.domain, self.settings.choice)
-                if child is not None:
-                    yield problem.rank, _Candidate(tuple(child.tolist()), origin, visit.seed)
+            problems += [(GLOBAL, problem) for problem in global_problems(path, columns)]
+        for origin, problem in problems:
+            arrays = vars(
+                problem.path
+            ).values()  # a digest of constraints and confidences identifies the path
+            key = hashlib.blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).digest()
+            if key in solved:
+                continue
+            solved.add(key)
+            child = solve(problem.constraints, x, self.subject.domain, self.settings.choice)
+            if child is not None:
+                yield problem.rank, _Visit(tuple(child.tolist()), origin, visit.seed)

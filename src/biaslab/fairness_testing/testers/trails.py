@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -10,8 +11,19 @@ from biaslab.classifiers.domain import Protected
 _WORD = 2**63
 
 
+class Columns:
+    """Base of data classes of arrays with one row per sample."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def take(self, rows: slice | np.ndarray) -> Self:
+        """Return the rows at places."""
+        return type(self)(*(None if column is None else column[rows] for column in vars(self).values()))
+
+
 @dataclass(frozen=True)
-class Trail:
+class Trail(Columns):
     """The generated samples of a tester, in order."""
 
     samples: np.ndarray  # (n, d) int32, with repetitions
@@ -21,16 +33,9 @@ class Trail:
     # numerical gradient as the number of its samples.
     queries: np.ndarray
 
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    def part(self, places: slice | np.ndarray) -> "Trail":
-        """Return the visits at places."""
-        return Trail(*(column[places] for column in vars(self).values()))
-
     def of_seed(self, number: int) -> "Trail":
         """Return the visits from one seed."""
-        return self.part(self.seed == number)
+        return self.take(self.seed == number)
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,7 @@ def empty(n_attributes: int) -> Trail:
 
 def join(trails: Sequence[Trail]) -> Trail:
     """Concatenate trails, e.g. of the global and of the local phase."""
-    names = ("samples", "discriminatory", "seed", "queries")
-    return Trail(*(np.concatenate([getattr(trail, name) for trail in trails]) for name in names))
+    return Trail(*map(np.concatenate, zip(*(vars(trail).values() for trail in trails), strict=True)))
 
 
 def classes(samples: np.ndarray, protected: Protected) -> np.ndarray:
@@ -114,20 +118,17 @@ def first_visits(trail: Trail, protected: Protected) -> tuple[np.ndarray, np.nda
     return new, new_discriminatory
 
 
-class Visits:
+class Visits(list[Trail]):
     """Collects the visits of searches that run in lock-step."""
-
-    def __init__(self, n_attributes: int) -> None:
-        self._trails = [empty(n_attributes)]
 
     def add(
         self, samples: np.ndarray, discriminatory: np.ndarray, seeds: np.ndarray, queries: np.ndarray
     ) -> None:
         """Record the next visits of searches; `seeds` are the searches of the visits."""
         seeds, queries = seeds.astype(np.int32), queries.astype(np.int64)
-        self._trails.append(Trail(samples.copy(), discriminatory.copy(), seeds, queries))
+        self.append(Trail(samples.copy(), discriminatory.copy(), seeds, queries))
 
-    def trail(self) -> Trail:
+    def trail(self, n_attributes: int) -> Trail:
         """Return all visits, search by search, each in the order of recording."""
-        together = join(self._trails)
-        return together.part(np.argsort(together.seed, kind="stable"))
+        together = join([empty(n_attributes), *self])
+        return together.take(np.argsort(together.seed, kind="stable"))

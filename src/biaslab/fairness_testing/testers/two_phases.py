@@ -9,8 +9,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.fairness_testing.testers.contract import Task, collect
-from biaslab.fairness_testing.testers.discrimination import Check, check
-from biaslab.fairness_testing.testers.subject import Subject
+from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
 from biaslab.fairness_testing.testers.trails import Phases, Trail, Visits
 
 MAX_ITER = 10
@@ -81,25 +80,25 @@ def move_until_found(
 ) -> tuple[Trail, Finds]:
     """Check samples, (n, d) int32, in lock-step, and move samples that are not yet discriminatory.
 
-    ``move(left, found, iteration)`` returns new positions of the rows `left` of X from their check and two
+    ``move(left, result, iteration)`` returns new positions of the rows `left` of X from their check and two
     gradients each. The last check moves nothing. X is changed in place. The trail has all checked samples,
     seed by seed.
     """
     of_gradients = 2 * subject.model.n_gradient_queries
     partners = np.zeros((len(X), len(subject.protected.columns)), np.int32)
     is_found = np.zeros(len(X), bool)
-    visits, left = Visits(subject.domain.n_attributes), np.arange(len(X))
+    visits, left = Visits(), np.arange(len(X))
     for iteration in range(n_checks):
-        found = check(subject, X[left], with_outputs=True)
-        visits.add(X[left], found.discriminatory, left, found.queries + of_gradients * (iteration > 0))
-        partners[left] = subject.protected.values[found.partners]
-        is_found[left] = found.discriminatory
-        left, found = left[~found.discriminatory], found.take(~found.discriminatory)
+        result = check(subject, X[left], with_outputs=True)
+        visits.add(X[left], result.discriminatory, left, result.queries + of_gradients * (iteration > 0))
+        partners[left] = subject.protected.values[result.partners]
+        is_found[left] = result.discriminatory
+        left, result = left[~result.discriminatory], result.take(~result.discriminatory)
         if iteration == n_checks - 1 or not len(left):
             break
-        X[left] = move(left, found, iteration)
+        X[left] = move(left, result, iteration)
     finds = np.flatnonzero(is_found)
-    return visits.trail(), Finds(X[finds], finds, partners[finds])
+    return visits.trail(subject.domain.n_attributes), Finds(X[finds], finds, partners[finds])
 
 
 def steps(subject: Subject, shares: np.ndarray, way: np.ndarray, side: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text.answers import BATCH_WORDS, rows_of_length
+from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
 from biaslab.text.label_names import describe_positive
 from biaslab.text.models import TextModel
 from biaslab.text.words import Lexicon, Texts
@@ -72,7 +72,7 @@ def adapt(classifier: object, lexicon: Lexicon, name: str, positive: str | None 
     style of scikit-learn, whose ``predict_proba`` receives texts with spaces between words. `positive` is the
     class that becomes label 1, by the classifier's ``classes_``; by default 1 or True.
     """
-    if any(kind.__module__.startswith("torch.nn") for kind in type(classifier).__mro__):
+    if any(base.__module__.startswith("torch.nn") for base in type(classifier).__mro__):
         classes = classes_of(classifier)
         logit = 1 if classes is None else positive_column(name, classes, positive)
         return TorchTextModel(classifier, lexicon.vectors, name, logit)
@@ -125,31 +125,28 @@ class TorchTextModel:
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy by backpropagation, (m, d) float32; see `TextModel`."""
+        torch = self._torch
         gradients = np.empty((len(texts.ids), self.vectors.shape[1]), np.float32)
         for rows in rows_of_length(texts.lengths, BATCH_WORDS):
-            if texts.lengths[rows[0]]:
-                inputs, mask = self._inputs(texts.take(rows))
-                where = texts.offsets[rows][:, None] + np.arange(inputs.shape[1])
-                gradients[where] = self._gradient(inputs, mask, labels[rows])
+            if not texts.lengths[rows[0]]:
+                continue
+            inputs, mask = self._inputs(texts.take(rows))
+            inputs.requires_grad_(True)
+            # cuDNN has no backward pass for recurrent networks in evaluation mode
+            with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+                logits, gradient = self._logits(inputs, mask), None
+                if logits.requires_grad:
+                    targets = torch.as_tensor(np.asarray(labels[rows], np.int64), device=logits.device)
+                    loss = torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
+                    (gradient,) = torch.autograd.grad(loss, inputs, allow_unused=True)
+            if gradient is None:
+                raise InputError(
+                    f"{self.name}: the logits have no gradients by the vectors of words; use torch's"
+                    " differentiable functions, or choose --tester rp"
+                )
+            where = texts.offsets[rows][:, None] + np.arange(inputs.shape[1])
+            gradients[where] = _finite(gradient.cpu().numpy(), self.name, "gradients")
         return gradients
-
-    def _gradient(self, inputs: "torch.Tensor", mask: "torch.Tensor", labels: np.ndarray) -> np.ndarray:
-        torch = self._torch
-        inputs.requires_grad_(True)
-        # cuDNN has no backward pass for recurrent networks in evaluation mode
-        with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-            logits = self._logits(inputs, mask)
-            gradient = None
-            if logits.requires_grad:
-                targets = torch.as_tensor(np.asarray(labels, np.int64), device=logits.device)
-                loss = torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
-                (gradient,) = torch.autograd.grad(loss, inputs, allow_unused=True)
-        if gradient is None:
-            raise InputError(
-                f"{self.name}: the logits have no gradients by the vectors of words; use torch's"
-                " differentiable functions, or choose --tester rp"
-            )
-        return _finite(gradient.cpu().numpy(), self.name, "gradients")
 
     def _inputs(self, texts: Texts) -> tuple["torch.Tensor", "torch.Tensor"]:
         """Return the vectors of n texts of one length, (n, L, d), and whether they are words, (n, L)."""
@@ -209,10 +206,18 @@ class CallableTextModel:
     def probabilities(self, texts: Texts) -> np.ndarray:
         """Return the probabilities from the function, (n, 2) float64; see `TextModel`."""
         answers = [np.empty((0, 2))]
-        for rows in _cuts(len(texts)):
-            words = self._words(texts.take(rows))
+        for _, _, words in self._parts(texts):
             answer = ask(self.name, f"{len(words)} texts", "such input", self._probabilities, words)
-            answers.append(self._of_both(numbers(answer, self.name), len(words)))
+            p = numbers(answer, self.name)
+            is_of_both = p.shape != (len(words),)
+            if is_of_both:
+                _check_shape(p.shape, (len(words), 2), self.name, "probabilities")
+            else:
+                p = np.column_stack([1 - p, p])
+            check_probabilities(p, self.name, "the text")
+            if is_of_both and not positive_column(self.name, self._classes, self._positive):
+                p = p[:, ::-1]
+            answers.append(p)
         return np.concatenate(answers)
 
     def gradients(self, texts: Texts, labels: np.ndarray) -> np.ndarray:
@@ -226,26 +231,18 @@ class CallableTextModel:
         if self._classes is not None and not positive_column(self.name, self._classes, self._positive):
             labels = 1 - labels
         answers = [np.empty((0, d), np.float32)]
-        for rows in _cuts(len(texts)):
-            part = texts.take(rows)
-            words = self._words(part)
+        for rows, part, words in self._parts(texts):
             what = f"the gradients of {len(words)} texts"
             answer = ask(self.name, what, "such input", self._gradients, words, labels[rows])
             answers.append(self._checked_gradients(answer, part))
         return np.concatenate(answers)
 
-    def _of_both(self, p: np.ndarray, n: int) -> np.ndarray:
-        """Return the probabilities of both classes, (n, 2), the positive one second."""
-        if p.shape == (n,):
-            p = np.column_stack([1 - p, p])
-            check_probabilities(p, self.name, "the text")
-            return p
-        _check_shape(p.shape, (n, 2), self.name, "probabilities")
-        check_probabilities(p, self.name, "the text")
-        return p if positive_column(self.name, self._classes, self._positive) else p[:, ::-1]
-
-    def _words(self, texts: Texts) -> list[list[str]]:
-        return [self._lexicon.decode(row) for row in texts]
+    def _parts(self, texts: Texts) -> Iterator[tuple[np.ndarray, Texts, list[list[str]]]]:
+        """Yield the rows, the texts and the words of each call."""
+        for start in range(0, len(texts), BATCH_TEXTS):
+            rows = np.arange(start, min(start + BATCH_TEXTS, len(texts)))
+            part = texts.take(rows)
+            yield rows, part, [self._lexicon.decode(row) for row in part]
 
     def _checked_gradients(self, answer: Any, texts: Texts) -> np.ndarray:
         """Return gradients, one array per text or one of all words, as (m, d) float32."""
@@ -267,10 +264,6 @@ class CallableTextModel:
             )
         _check_shape(gradients.shape, (m, d), self.name, "gradients")
         return _finite(gradients, self.name, "gradients").astype(np.float32)
-
-
-def _cuts(n: int) -> Iterator[np.ndarray]:
-    return (np.arange(start, min(start + BATCH_TEXTS, n)) for start in range(0, n, BATCH_TEXTS))
 
 
 def _check_shape(shape: Sequence[int], wanted: tuple[int, int], name: str, what: str) -> None:

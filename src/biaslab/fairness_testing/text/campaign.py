@@ -9,9 +9,15 @@ import pandas as pd
 from biaslab.core.rng import stream
 from biaslab.core.stats import share_interval
 from biaslab.fairness_testing.settings import Campaign
-from biaslab.fairness_testing.text import answers
 from biaslab.fairness_testing.text.corpus import K
-from biaslab.fairness_testing.text.discrimination import count_flips, exchange
+from biaslab.fairness_testing.text.discrimination import (
+    TextSubject,
+    count_flips,
+    exchange,
+    have_marked,
+    labels_of,
+    probabilities,
+)
 from biaslab.fairness_testing.text.finds import count_global, distinct, starts_of
 from biaslab.fairness_testing.text.own_texts import OwnTexts
 from biaslab.fairness_testing.text.search import (
@@ -23,10 +29,9 @@ from biaslab.fairness_testing.text.search import (
     search_locally,
 )
 from biaslab.fairness_testing.text.strategies import Strategy
-from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.models import TextModel
 from biaslab.text.neighbours import nearest_words
-from biaslab.text.words import Lexicon, Texts, concatenate
+from biaslab.text.words import Texts, concatenate
 
 IN_DATA, GLOBAL, LOCAL = PHASES = ("data", "global", "local")
 """The origin of a pair: a text of the data itself, or one of the two phases of the search."""
@@ -50,14 +55,12 @@ class Pair:
     @property
     def changed(self) -> list[int]:
         """Positions at which the text differs from the text of the data, from 0."""
-        return [i for i, words in enumerate(zip(self.seed, self.text, strict=True)) if words[0] != words[1]]
+        return [i for i, (a, b) in enumerate(zip(self.seed, self.text, strict=True)) if a != b]
 
     @property
     def exchanged(self) -> list[int]:
         """Positions at which the partner differs from the text, from 0."""
-        return [
-            i for i, words in enumerate(zip(self.text, self.partner, strict=True)) if words[0] != words[1]
-        ]
+        return [i for i, (a, b) in enumerate(zip(self.text, self.partner, strict=True)) if a != b]
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,31 @@ class Outcome:
     locally: LocalSearch
 
 
-def subject_of(model: TextModel, lexicon: Lexicon, values: Sequence[str]) -> TextSubject:
-    """Return a classifier under test for a feature, with the nearest words as replacements."""
-    ids = np.array([lexicon.ids[value] for value in values], np.int32)
-    return TextSubject(model, ids, nearest_words(lexicon, K, ids))
+@dataclass(frozen=True)
+class FeatureResult:
+    """The results for one feature."""
+
+    feature: str
+    summary: dict[str, object]
+    pairs: list[Pair]
+    terms: pd.DataFrame
+
+
+def audit_feature(
+    model: TextModel,
+    own: OwnTexts,
+    feature: str,
+    values: Sequence[str],
+    strategy: Strategy,
+    campaign: Campaign,
+) -> FeatureResult:
+    """Search for texts that a classifier labels by the values of a feature."""
+    ids = np.array([own.lexicon.ids[value] for value in values], np.int32)
+    subject = TextSubject(model, ids, nearest_words(own.lexicon, K, ids))
+    outcome = search(subject, own.texts, strategy, campaign, feature)
+    pairs = found_pairs(subject, own, outcome, feature)
+    row = summarize(outcome, strategy, len(pairs))
+    return FeatureResult(feature, row, pairs, term_table(subject, own, outcome))
 
 
 def search(
@@ -132,8 +156,8 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
     order = order[distinct(texts.take(order))]
     texts = texts.take(order)
     partners = exchange(texts, replaced[order], value[order])
-    outputs = [answers.probabilities(subject.model, texts_) for texts_ in (texts, partners)]
-    labels = np.column_stack([answers.labels_of(output) for output in outputs]).tolist()
+    outputs = [probabilities(subject.model, texts_) for texts_ in (texts, partners)]
+    labels = np.column_stack([labels_of(output) for output in outputs]).tolist()
     p = np.column_stack([output[:, 1] for output in outputs]).tolist()
     decode, words = own.lexicon.decode, own.lexicon.words
     pairs = []

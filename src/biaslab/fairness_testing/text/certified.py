@@ -10,7 +10,7 @@ affine, the difference of both outputs is bounded instead of each output (Gowal 
 A bound covers more than the test for discrimination, which replaces one sensitive word at a time.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from torch.nn.functional import softplus
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.subject import have_marked
+from biaslab.fairness_testing.text.discrimination import have_marked
 from biaslab.text.devices import make_deterministic, without_onednn
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels
 from biaslab.text.words import Texts
@@ -66,7 +66,11 @@ def train_certified(
     From this call on, torch uses one thread in this process, so that results are byte-identical.
     """
     make_deterministic(1)  # persists: no numba kernel runs below, whose first run gives torch all threads
-    train, validation = (_checked(start, *part) for part in (train, validation))
+    for texts, _ in (train, validation):
+        if not len(texts):
+            raise InputError("there is no text to train on; give texts of label 0 and 1")
+        check_words(texts, start.vectors)
+    train, validation = ((texts, checked_labels(texts, labels)) for texts, labels in (train, validation))
     network = _Network(start, torch.float32)
     # Fused Adam has exact square roots; those of MKL depend on the vendor of the processor.
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
@@ -74,8 +78,15 @@ def train_certified(
     best, kept = np.inf, None
     for epoch in range(settings.epochs):
         objective = _Objective(network, is_value, values, settings, settings.reached(epoch))
-        batches = _batches(train[0].lengths, settings.batch, stream(seed, "certified training", epoch))
-        _take_steps(network, optimizer, objective, train, batches, settings.clip)
+        rng = stream(seed, "certified training", epoch)
+        for batch in _batches(train[0].lengths, settings.batch, rng):
+            step_loss = objective(train[0].take(batch), train[1][batch])
+            if not np.isfinite(step_loss.item()):
+                raise InputError("certified training diverged; lower the learning rate")
+            optimizer.zero_grad()
+            step_loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
+            optimizer.step()
         loss = _validation_loss(full, *validation, settings.batch)
         if objective.epsilon == 1 and loss < best:
             best, kept = loss, network.trained(start)
@@ -265,25 +276,6 @@ def _batches(lengths: np.ndarray, batch: int, rng: np.random.Generator) -> Itera
     return (batches[i] for i in rng.permutation(len(batches)))
 
 
-def _take_steps(
-    network: _Network,
-    optimizer: torch.optim.Optimizer,
-    objective: "_Objective",
-    train: Labelled,
-    batches: Iterable[np.ndarray],
-    clip: float,
-) -> None:
-    texts, labels = train
-    for batch in batches:
-        loss = objective(texts.take(batch), labels[batch])
-        if not np.isfinite(loss.item()):
-            raise InputError("certified training diverged; lower the learning rate")
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), clip)
-        optimizer.step()
-
-
 def _validation_loss(objective: "_Objective", texts: Texts, labels: np.ndarray, batch: int) -> float:
     order, loss, weight = np.argsort(texts.lengths, kind="stable"), 0.0, 0.0
     with torch.no_grad():
@@ -292,11 +284,3 @@ def _validation_loss(objective: "_Objective", texts: Texts, labels: np.ndarray, 
             losses, weights = objective.losses(texts.take(rows), labels[rows])
             loss, weight = loss + losses.sum().item(), weight + weights.sum().item()
     return loss / weight
-
-
-def _checked(start: Recurrent, texts: Texts, labels: np.ndarray) -> Labelled:
-    """Return texts and labels for training; raise `InputError` if they are unusable."""
-    if not len(texts):
-        raise InputError("there is no text to train on; give texts of label 0 and 1")
-    check_words(texts, start.vectors)
-    return texts, checked_labels(texts, labels)

@@ -11,7 +11,12 @@ import pandas as pd
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_npz, write_npz, write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.subject import have_marked
+from biaslab.embeddings import cooccurrence, glove
+from biaslab.embeddings.corpus import build_corpus
+from biaslab.embeddings.formats import read_embedding
+from biaslab.embeddings.readers import read_documents
+from biaslab.embeddings.settings import Choice
+from biaslab.fairness_testing.text.discrimination import have_marked
 from biaslab.fairness_testing.text.terms import EVERY_TEXT, read_terms
 from biaslab.text.corpora import PARTS, TEST, TRAIN, Source
 from biaslab.text.labelled import read_texts
@@ -62,10 +67,16 @@ def prepare(
     for feature in features:
         if feature not in listed:
             raise InputError(
-                f"{terms}: has no feature '{feature}' (it has {', '.join(listed)}){suggest(feature, listed)}"
+                f"{terms}: unknown feature '{feature}' (known: {', '.join(listed)}){suggest(feature, listed)}"
             )
     values = {name: listed[name] for name in features}
-    tables = read_parts(source, seed, say)
+
+    def draw(table: pd.DataFrame) -> Sequence[np.ndarray]:
+        if "part" in table:  # the split of the release
+            return [np.flatnonzero(table["part"] == part) for part in PARTS]
+        return split_shares(table["label"], SHARES, stream(seed, "text parts"))  # equal shares of labels
+
+    tables = source.parts(draw, say=say)
     words = {name: _words(table["text"], name, say) for name, table in tables.items()}
     words[SENTENCES] = _words(read_texts(sentences)["text"], SENTENCES, say)
     read_vectors = Lexicon.load(vectors)
@@ -79,7 +90,12 @@ def prepare(
         labels = np.zeros(len(texts)) if name == SENTENCES else tables[name]["label"]
         arrays |= texts.arrays(name) | {f"{name}_labels": np.asarray(labels, np.int64)}
     counts = _counts(encoded, tables, ids, lexicon)
-    _check_seeds(counts, terms, source)
+    empty = counts[counts["part"].isin([TRAIN, TEST]) & (counts["n_texts"] == 0)]
+    for row in empty.itertuples():
+        raise InputError(
+            f"{terms}: no text for {row.part}ing of {source.train} contains a value of '{row.feature}'; test"
+            " another feature, or name other terms"
+        )
     lexicon.save(folder / LEXICON)
     neighbours = nearest_words(lexicon, K, protected)
     write_npz(folder / TEXTS, **arrays, neighbours=neighbours, **{f"values_{n}": v for n, v in ids.items()})
@@ -101,19 +117,6 @@ def load_prepared(folder: Path) -> Prepared:
 def holding(texts: Texts, ids: np.ndarray) -> np.ndarray:
     """Return whether texts contain one of some words, (n,) bool."""
     return have_marked(texts, np.isin(texts.ids, ids))
-
-
-def read_parts(
-    source: Source, seed: int, say: Callable[[str], None] = lambda _: None
-) -> dict[str, pd.DataFrame]:
-    """Read a corpus in its `PARTS`, columns text and label; random parts keep the share of positive texts."""
-
-    def draw(table: pd.DataFrame) -> Sequence[np.ndarray]:
-        if "part" in table:  # the split of the release
-            return [np.flatnonzero(table["part"] == part) for part in PARTS]
-        return split_shares(table["label"], SHARES, stream(seed, "text parts"))
-
-    return source.parts(draw, say=say)
 
 
 def _words(texts: Iterable[str], name: str, say: Callable[[str], None]) -> list[list[str]]:
@@ -151,10 +154,25 @@ def _counts(
     return pd.DataFrame(rows)
 
 
-def _check_seeds(counts: pd.DataFrame, terms: Path, source: Source) -> None:
-    empty = counts[(counts["part"].isin([TRAIN, TEST])) & (counts["n_texts"] == 0)]
-    for row in empty.itertuples():
-        raise InputError(
-            f"{terms}: no text for {row.part}ing of {source.train} contains a value of '{row.feature}'; test"
-            " another feature, or name other terms"
-        )
+@dataclass(frozen=True)
+class Training:
+    """Settings for training word vectors."""
+
+    format: str  # of the corpus, see `read_documents`
+    choice: Choice  # the kept part of the corpus
+    window: int  # words on each side that count as context
+    glove: glove.GloveParameters
+
+
+def make_vectors(
+    source: Path, vectors: Path, seed: int, training: Training | None = None, threads: int = 1
+) -> None:
+    """Train GloVe on a corpus, with equal results for any threads, or read GloVe or word2vec vectors."""
+    if training is None:
+        build_lexicon(*read_embedding(source)).save(vectors)
+        return
+    corpus = build_corpus(read_documents(source, training.format), **vars(training.choice))
+    words = list(corpus.vocabulary["word"])
+    counts = cooccurrence.count(corpus.tokens, corpus.offsets, len(words), training.window, threads)
+    trained = glove.train(counts, training.glove, stream(seed, "text vectors"), threads)
+    build_lexicon(words, trained.W).save(vectors)

@@ -6,11 +6,121 @@ from functools import cached_property
 
 import numpy as np
 
-from biaslab.fairness_testing.text import answers
-from biaslab.fairness_testing.text._choice_kernels import first_maxima
-from biaslab.fairness_testing.text._variant_kernels import write_variants
-from biaslab.fairness_testing.text.subject import TextSubject
-from biaslab.text.words import Texts
+from biaslab.core.errors import InputError
+from biaslab.fairness_testing.text._kernels import first_maxima, write_variants
+from biaslab.text.models import TextModel
+from biaslab.text.words import Texts, concatenate
+
+
+@dataclass(frozen=True)
+class TextSubject:
+    """A classifier under test, for one protected feature."""
+
+    model: TextModel
+    # (k,) int32: the words that are values of the feature, at least two; a text may contain several.
+    values: np.ndarray
+    # (V, K) int32: the candidate replacements of each word, padded with -1 on the right; without values.
+    neighbours: np.ndarray
+
+    def __post_init__(self) -> None:
+        n_words = len(self.model.vectors)
+        if len(np.unique(self.values)) < 2 or len(np.unique(self.values)) < len(self.values):
+            raise InputError("a feature needs two or more values, each once; correct the list of terms")
+        if self.values.min() < 0 or self.values.max() >= n_words:
+            raise InputError(
+                f"a value is not among the {n_words} words of the lexicon; build the lexicon with the terms"
+            )
+        if len(self.neighbours) != n_words:
+            raise InputError(
+                f"neighbours of {len(self.neighbours)} words for a lexicon of {n_words};"
+                " compute the neighbours in the classifier's own lexicon"
+            )
+        if np.isin(self.neighbours, self.values).any():
+            raise InputError("a value of the feature is among the neighbours; exclude all values from them")
+
+    @cached_property
+    def is_value(self) -> np.ndarray:
+        """Whether words are values of the feature, (V,) bool."""
+        return self.value_numbers >= 0
+
+    @cached_property
+    def value_numbers(self) -> np.ndarray:
+        """The index of each word among the values, (V,) int64; -1 for other words."""
+        numbers = np.full(len(self.model.vectors), -1)
+        numbers[self.values] = np.arange(len(self.values))
+        return numbers
+
+    @cached_property
+    def n_neighbours(self) -> np.ndarray:
+        """The number of candidate replacements of each word, (V,) int64."""
+        return (self.neighbours >= 0).sum(axis=1)
+
+    @cached_property
+    def is_free(self) -> np.ndarray:
+        """Whether words may be perturbed, (V,) bool: not values of the feature, and with a neighbour."""
+        return ~self.is_value & (self.n_neighbours > 0)
+
+    def free(self, texts: Texts) -> np.ndarray:
+        """Return whether words of texts may be perturbed, (m,) bool."""
+        return self.is_free[texts.ids]
+
+
+def have_marked(texts: Texts, is_marked: np.ndarray) -> np.ndarray:
+    """Return whether texts contain a marked word, (n,) bool; `is_marked` is (m,) bool."""
+    n_marked = np.concatenate([[0], np.cumsum(is_marked)])
+    return n_marked[texts.offsets[1:]] > n_marked[texts.offsets[:-1]]
+
+
+WORDS = 65_536
+"""Words per query batch (more for a single longer text); results do not depend on it."""
+BATCH_WORDS = 8192
+"""Words per call of a torch module, at least one text."""
+
+
+def batches(lengths: np.ndarray, size: int) -> Iterator[slice]:
+    """Yield consecutive parts of texts with at most `size` words in total, or a single longer text."""
+    ends = np.cumsum(np.maximum(lengths, 1))
+    begin = 0
+    while begin < len(ends):
+        before = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + size, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
+def part(texts: Texts, rows: slice) -> Texts:
+    """Return consecutive texts without copying their words."""
+    offsets = texts.offsets[rows.start : rows.stop + 1]
+    return Texts(texts.ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+def probabilities(model: TextModel, texts: Texts) -> np.ndarray:
+    """Return the probabilities of both classes, (n, 2) float64."""
+    parts = (model.probabilities(part(texts, rows)) for rows in batches(texts.lengths, WORDS))
+    return np.concatenate([np.empty((0, 2)), *parts])
+
+
+def labels_of(probabilities: np.ndarray) -> np.ndarray:
+    """Return the labels, (n,) int64: the class of the larger probability, the first if tied."""
+    return (probabilities[:, 1] > probabilities[:, 0]).astype(np.int64)
+
+
+def pair_gradients(
+    model: TextModel, texts: Texts, partners: Texts, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gradients g and g', (m, d), of texts and their partners (Algorithms 1 and 7) at once."""
+    both = model.gradients(concatenate([texts, partners]), np.concatenate([labels, labels]))
+    return both[: len(texts.ids)], both[len(texts.ids) :]
+
+
+def rows_of_length(lengths: np.ndarray, batch_words: int) -> Iterator[np.ndarray]:
+    """Yield the indices of texts of equal length, the shortest first: at most `batch_words`, or one text."""
+    order = np.argsort(lengths, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        if len(rows):
+            step = max(1, batch_words // max(1, int(lengths[rows[0]])))
+            yield from (rows[start : start + step] for start in range(0, len(rows), step))
+
 
 _BLOCK = 4096
 """Texts per block whose variants' answers are in memory; results do not depend on it."""
@@ -65,12 +175,12 @@ class VariantAnswers:
     @property
     def labels(self) -> np.ndarray:
         """The texts' labels, (n,) int64."""
-        return answers.labels_of(self.probabilities)
+        return labels_of(self.probabilities)
 
     @property
     def flips(self) -> np.ndarray:
         """Whether variants have another label than their text, (v,) bool."""
-        return answers.labels_of(self.variant_probabilities) != self.labels[self.variants.rows]
+        return labels_of(self.variant_probabilities) != self.labels[self.variants.rows]
 
 
 def exchange(texts: Texts, replaced: np.ndarray, value: np.ndarray) -> Texts:
@@ -100,34 +210,22 @@ def answer_variants(subject: TextSubject, texts: Texts) -> Iterator[VariantAnswe
     """Query texts and all their variants, block by block."""
     for begin in range(0, len(texts), _BLOCK):
         rows = slice(begin, min(begin + _BLOCK, len(texts)))
-        block = answers.part(texts, rows)
+        block = part(texts, rows)
         variants = variants_of(subject, block)
-        outputs = answers.probabilities(subject.model, block)
-        yield VariantAnswers(rows, block, outputs, variants, _variant_probabilities(subject, block, variants))
-
-
-def _variant_probabilities(subject: TextSubject, texts: Texts, variants: Variants) -> np.ndarray:
-    """Query variants without holding the words of all variants in memory, (v, 2) float64."""
-    outputs = np.empty((len(variants.rows), 2))
-    for batch in answers.batches(texts.lengths[variants.rows], answers.WORDS):
-        columns = (variants.rows[batch], variants.replaced[batch], variants.values[batch])
-        written = Texts(*write_variants(texts.ids, texts.offsets, *columns))
-        outputs[batch] = answers.probabilities(subject.model, written)
-    return outputs
+        outputs = np.empty((len(variants.rows), 2))
+        for batch in batches(block.lengths[variants.rows], WORDS):  # never all words of all variants at once
+            columns = (variants.rows[batch], variants.replaced[batch], variants.values[batch])
+            written = Texts(*write_variants(block.ids, block.offsets, *columns))
+            outputs[batch] = probabilities(subject.model, written)
+        yield VariantAnswers(rows, block, probabilities(subject.model, block), variants, outputs)
 
 
 def check(subject: TextSubject, texts: Texts) -> Check:
     """Check texts for discrimination, and find the partner x' of each (Algorithm 2, Equation 3)."""
     n = len(texts)
-    result = Check(
-        texts,
-        np.empty((n, 2)),
-        np.empty(n, np.int64),
-        np.empty(n, bool),
-        np.full(n, -1, np.int32),
-        np.full(n, -1, np.int32),
-        np.empty(n, np.int64),
-    )
+    labels, is_discriminatory, n_queries = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
+    replaced, value = np.full((2, n), -1, np.int32)
+    result = Check(texts, np.empty((n, 2)), labels, is_discriminatory, replaced, value, n_queries)
     for answer in answer_variants(subject, texts):
         rows, variants, flips = answer.rows, answer.variants, answer.flips
         y = answer.labels
@@ -136,11 +234,8 @@ def check(subject: TextSubject, texts: Texts) -> Check:
         differences = np.abs(outputs - answer.probabilities[variants.rows, y[variants.rows]])
         best = first_maxima(variants.offsets, differences, flips | ~flipped[variants.rows])
         has = best >= 0
-        result.probabilities[rows], result.labels[rows], result.discriminatory[rows] = (
-            answer.probabilities,
-            y,
-            flipped,
-        )
+        result.probabilities[rows], result.labels[rows] = answer.probabilities, y
+        result.discriminatory[rows] = flipped
         result.replaced[rows][has] = variants.replaced[best[has]]
         result.value[rows][has] = variants.values[best[has]]
         result.n_queries[rows] = 1 + np.diff(variants.offsets)

@@ -13,7 +13,7 @@ from scipy.special import expit
 from torch import nn
 
 from biaslab.core.errors import InputError
-from biaslab.fairness_testing.text.answers import BATCH_WORDS, rows_of_length
+from biaslab.fairness_testing.text.discrimination import BATCH_WORDS, rows_of_length
 from biaslab.text import encoder
 from biaslab.text.devices import choose_device
 from biaslab.text.label_names import describe_positive, label_names, positive_label
@@ -32,7 +32,18 @@ def load_encoder_model(
     model = encoder.load_classifier(folder)
     number, names = positive_label(folder, positive), label_names(folder)
     encoder.put_positive_second(model, number)
-    _refuse_removal(folder / TRAINING_FILE)
+    record = folder / TRAINING_FILE
+    try:
+        is_partial = record.is_file() and json.loads(record.read_text(encoding="utf-8"))[_REMOVED]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{record}: the file does not list the word pieces that are {_REMOVED} ({error}); train the"
+            " classifier again, or remove the file if the classifier was trained elsewhere"
+        ) from error
+    if is_partial:  # reading these words would test another classifier
+        raise InputError(
+            f"{record}: the classifier was trained with words removed from all texts; choose another"
+        )
     limit = reading_length(folder, model.config.max_position_embeddings)
     tokenizer = Tokenizer.load(folder / "vocab.txt")
     text_model = EncoderTextModel(model.to(choose_device(device)), tokenizer, lexicon, limit)
@@ -127,23 +138,6 @@ def _pieces(tokenizer: Tokenizer, lexicon: Lexicon) -> Texts:
     tokens = tokenizer.encode(lexicon.words, max_length=2**31)
     rows = [tokens.row(i)[1:-1] for i in range(len(tokens))]
     return Texts.of([row if len(row) else [tokenizer.unk] for row in rows])
-
-
-def _refuse_removal(path: Path) -> None:
-    """Refuse a classifier trained with removed words, because reading them would test another classifier."""
-    if not path.is_file():
-        return
-    try:
-        removed = json.loads(path.read_text(encoding="utf-8"))[_REMOVED]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: the file does not list the word pieces that are {_REMOVED} ({error}); train the"
-            " classifier again, or remove the file if the classifier was trained elsewhere"
-        ) from error
-    if removed:
-        raise InputError(
-            f"{path}: the classifier was trained with words removed from all texts; choose another"
-        )
 
 
 def _refuse_infinite(values: np.ndarray) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text._trail_kernels import hash_texts, number_sorted
+from biaslab.fairness_testing.text._kernels import hash_texts, number_sorted
 from biaslab.fairness_testing.text.discrimination import exchange
 from biaslab.fairness_testing.text.search import GlobalSearch, LocalSearch
 from biaslab.text.words import Texts

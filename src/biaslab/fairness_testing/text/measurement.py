@@ -1,7 +1,9 @@
 """Counts of the found texts, and their similarity to the seeds (Table IX, Figure 8)."""
 
 import json
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +12,115 @@ import pandas as pd
 
 from biaslab.core.files import write_text
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.names import TEXT_PREFIX
+from biaslab.fairness_testing.names import PROPOSED, TEXT_COLUMNS, TEXT_PREFIX
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
-from biaslab.fairness_testing.text.discrimination import check
-from biaslab.fairness_testing.text.experiment import load_network
-from biaslab.fairness_testing.text.finds import Finds, draw_rows, load_finds
-from biaslab.fairness_testing.text.likeness import Yardsticks
-from biaslab.fairness_testing.text.names import COLUMNS, PROPOSED
+from biaslab.fairness_testing.text.discrimination import TextSubject, check
+from biaslab.fairness_testing.text.experiment import RETRAINED, load_network
+from biaslab.fairness_testing.text.finds import Finds, draw_rows, load_finds, number_texts
 from biaslab.fairness_testing.text.retraining import found_texts
 from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
-from biaslab.fairness_testing.text.search_experiment import RETRAINED
 from biaslab.fairness_testing.text.strategies import STRATEGIES
-from biaslab.fairness_testing.text.subject import TextSubject
-from biaslab.text.corpora import TEST, TRAIN
+from biaslab.text import similarity
+from biaslab.text.corpora import TEST, TRAIN, VALIDATION
 from biaslab.text.models import TextModel
-from biaslab.text.words import Lexicon, Texts
+from biaslab.text.words import Lexicon, Texts, concatenate
+
+LANGUAGE_MODEL_EPOCHS = 1
+LANGUAGE_MODEL_WIDTH = 64
+LANGUAGE_MODEL_TEXTS = 1500
+"""The largest number of training texts of the language model, which only has to rank texts."""
+MAX_PIECES = 128
+
+
+@dataclass(frozen=True)
+class Yardsticks:
+    """The lexicon and models for measuring similarity."""
+
+    lexicon: Lexicon
+    sentences: Any = None  # a `sentence_vectors.SentenceEncoder` or None
+    language_model: Any = None  # a `language_model.BiGRU`, trained on the corpus, or None
+
+    @classmethod
+    def load(
+        cls, prepared: Prepared, encoder: Mapping[str, Path | None], seed: int, threads: int
+    ) -> "Yardsticks":
+        """Return the available measures: without config and vocabulary, only measures without an encoder."""
+        if not encoder.get("config") or not encoder.get("vocabulary"):
+            return cls(prepared.lexicon)
+        from biaslab.text.devices import make_deterministic
+        from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder
+        from biaslab.text.sentence_vectors import SentenceEncoder
+        from biaslab.text.tokens import Tokenizer
+
+        make_deterministic(threads)
+        files = EncoderFiles(encoder["config"], encoder["vocabulary"], encoder.get("weights"))
+        with tempfile.TemporaryDirectory() as folder:
+            prepare_encoder(files, folder, None, "pretrained" if files.weights else "random", seed)
+            tokenizer = Tokenizer.load(Path(folder) / "vocab.txt")
+            sentences = SentenceEncoder(load_classifier(folder, seed), tokenizer)
+        return cls(prepared.lexicon, sentences, _train_language_model(prepared, sentences.tokenizer, seed))
+
+    def measure_words(self, original: Texts, changed: Texts) -> dict[str, float]:
+        """Return the means over n >= 1 pairs of the measures without an encoder: l0, l2, jaccard, bleu."""
+        return {
+            "l0": float(similarity.changed_words(original, changed).mean()),
+            "l2": float(similarity.vector_distance(original, changed, self.lexicon.vectors).mean()),
+            "jaccard": float(similarity.jaccard(original, changed).mean()),
+            "bleu": float(similarity.bleu(original, changed).mean()),
+        }
+
+    def measure_sentences(self, pairs: Sequence[tuple[Texts, Texts]]) -> list[dict[str, float]]:
+        """Return the means of the measures with an encoder, for each set of original and changed texts.
+
+        similarity, perplexity of the changed and seed_perplexity of the original texts (the exponential of
+        the mean over texts of the mean negative log-likelihood of a word piece); empty without an encoder.
+        Every text is read once.
+        """
+        if self.sentences is None or not pairs:
+            return [{} for _ in pairs]
+        from biaslab.text.language_model import negative_log_likelihood
+        from biaslab.text.sentence_vectors import similarity as cosines
+
+        all_texts = concatenate([texts for pair in pairs for texts in pair])
+        first = number_texts(all_texts)
+        unique, place = np.unique(first, return_inverse=True)
+        sentences = [" ".join(self.lexicon.decode(row)) for row in all_texts.take(unique)]
+        vectors = self.sentences.vectors(sentences)[place]
+        tokens = self.sentences.tokenizer.encode(sentences, MAX_PIECES)
+        nll = negative_log_likelihood(self.language_model, tokens)[place]
+        means, begin = [], 0
+        for original, _ in pairs:
+            n = len(original)
+            seeds, changed = slice(begin, begin + n), slice(begin + n, begin + 2 * n)
+            similar = cosines(vectors[seeds], vectors[changed]).mean()
+            perplexities = (np.exp(nll[rows].mean()) for rows in (changed, seeds))
+            names = ("similarity", "perplexity", "seed_perplexity")
+            means.append(dict(zip(names, map(float, (similar, *perplexities)), strict=True)))
+            begin += 2 * n
+        return means
+
+
+def _train_language_model(prepared: Prepared, tokenizer: Any, seed: int) -> Any:
+    """Train the language model on texts of the corpus, as words joined by blanks, like the measured texts."""
+    from biaslab.text.language_model import LanguageModelSettings, train_language_model
+
+    def tokens(part: str, limit: int) -> Any:
+        texts = prepared.parts[part].texts
+        kept = np.flatnonzero(texts.lengths > 0)[:limit]
+        sentences = [" ".join(prepared.lexicon.decode(texts.row(i))) for i in kept]
+        return tokenizer.encode(sentences, MAX_PIECES)
+
+    settings = LanguageModelSettings(
+        epochs=LANGUAGE_MODEL_EPOCHS,
+        learning_rate=2e-3,
+        width=LANGUAGE_MODEL_WIDTH,
+    )
+    train, validation = tokens(TRAIN, LANGUAGE_MODEL_TEXTS), tokens(VALIDATION, LANGUAGE_MODEL_TEXTS)
+    return train_language_model(train, validation, tokenizer, settings, seed)[0]
+
 
 TABLES = ("models", "global", "local")
 """The tables of each network that are joined unchanged."""
-_TEXT_COLUMNS = ("label_rule",)
 HOPS = 20
 """Steps from each sentence that demonstrates the search."""
 
@@ -49,7 +141,13 @@ def measure(
     Without an encoder's config and vocabulary, sentence similarity and perplexity are not measured.
     """
     prepared = load_prepared(folder)
-    _join(folder, models, is_certified)
+    for name in TABLES:
+        tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
+        write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
+    trainings = ("retraining", "certified") if is_certified else ("retraining",)
+    files = [folder / kind / f"{training}.tsv" for training in trainings for kind in models]
+    tables = [read_tsv(file, text=("label_rule",)) for file in files]
+    write_tsv(folder / "retraining.tsv", pd.concat(tables, ignore_index=True))
     found = {kind: load_finds(folder / kind / "found.npz") for kind in models}
     yardsticks = Yardsticks.load(prepared, encoder, seed, threads)
     write_tsv(folder / "pools.tsv", pools(found, list(prepared.values)))
@@ -88,7 +186,7 @@ def validity(
     for (columns, texts), is_read in zip(groups, is_first, strict=True):
         means = yardsticks.measure_words(*texts) | (next(sentences) if is_read else {})
         rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
-    return pd.DataFrame(rows, columns=COLUMNS["validity"])
+    return pd.DataFrame(rows, columns=TEXT_COLUMNS["validity"])
 
 
 def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> pd.DataFrame:
@@ -99,23 +197,14 @@ def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> 
         for feature in features
         for tester in RETRAINED
     ]
-    return pd.DataFrame(rows, columns=COLUMNS["pools"])
-
-
-def _join(folder: Path, models: Sequence[str], is_certified: bool) -> None:
-    for name in TABLES:
-        tables = [read_tsv(folder / kind / f"{name}.tsv") for kind in models]
-        write_tsv(folder / f"{name}.tsv", pd.concat(tables, ignore_index=True))
-    parts = ("retraining", "certified") if is_certified else ("retraining",)
-    files = [folder / kind / f"{part}.tsv" for part in parts for kind in models]
-    tables = [read_tsv(file, text=_TEXT_COLUMNS) for file in files]
-    write_tsv(folder / "retraining.tsv", pd.concat(tables, ignore_index=True))
+    return pd.DataFrame(rows, columns=TEXT_COLUMNS["pools"])
 
 
 def examples(
     corpus: str, kind: str, network: TextModel, prepared: Prepared, seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield the texts that ADF generates from neutral sentences (Figure 4), per feature in them."""
+    decode = prepared.lexicon.decode
     for feature, values in prepared.values.items():
         subject = TextSubject(network, values, prepared.neighbours)
         rows = np.flatnonzero(holding(prepared.sentences, values))
@@ -127,26 +216,18 @@ def examples(
         begins = np.concatenate([[0], np.cumsum(walks.is_visit.sum(axis=1))])
         for i in range(len(rows)):
             hits = np.flatnonzero(walks.discriminatory[i])
-            found = search.texts.row(i) if search.found[i] >= 0 else None
-            local = visited.row(begins[i] + hits[0]) if found is not None and len(hits) else None
-            shown = _shown(subject, prepared.lexicon, texts.row(i), found, local)
-            yield {"corpus": corpus, "model": kind, "feature": feature} | shown
-
-
-def _shown(
-    subject: TextSubject,
-    lexicon: Lexicon,
-    sentence: np.ndarray,
-    found: np.ndarray | None,
-    local: np.ndarray | None,
-) -> dict[str, Any]:
-    checked = check(subject, Texts.of([sentence if found is None else found]))
-    partner = int(subject.model.probabilities(checked.partners).argmax(axis=1)[0])
-    exchanged = lexicon.decode([int(checked.replaced[0]), int(checked.value[0])])
-    return {
-        "sentence": lexicon.decode(sentence),
-        "global": None if found is None else lexicon.decode(found),
-        "partner": None if found is None else dict(zip(("from", "to"), exchanged, strict=True)),
-        "local": None if local is None else lexicon.decode(local),
-        "labels": {"x": int(checked.labels[0]), "partner": partner},
-    }
+            text = search.texts.row(i) if search.found[i] >= 0 else None
+            local = visited.row(begins[i] + hits[0]) if text is not None and len(hits) else None
+            checked = check(subject, Texts.of([texts.row(i) if text is None else text]))
+            partner = int(subject.model.probabilities(checked.partners).argmax(axis=1)[0])
+            exchanged = decode([int(checked.replaced[0]), int(checked.value[0])])
+            yield {
+                "corpus": corpus,
+                "model": kind,
+                "feature": feature,
+                "sentence": decode(texts.row(i)),
+                "global": None if text is None else decode(text),
+                "partner": None if text is None else dict(zip(("from", "to"), exchanged, strict=True)),
+                "local": None if local is None else decode(local),
+                "labels": {"x": int(checked.labels[0]), "partner": partner},
+            }

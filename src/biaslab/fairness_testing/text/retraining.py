@@ -20,28 +20,26 @@ import pandas as pd
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text.answers import labels_of, probabilities
-from biaslab.fairness_testing.text.corpus import (
-    PARTS,
-    TEST,
-    TRAIN,
-    Labelled,
-    Prepared,
-    load_prepared,
+from biaslab.fairness_testing.names import CERTIFIED, CONTROL, PROPOSED
+from biaslab.fairness_testing.text.corpus import PARTS, TEST, TRAIN, Labelled, Prepared, load_prepared
+from biaslab.fairness_testing.text.discrimination import (
+    TextSubject,
+    answer_variants,
+    check,
+    labels_of,
+    probabilities,
 )
-from biaslab.fairness_testing.text.discrimination import answer_variants, check
-from biaslab.fairness_testing.text.experiment import measure_quality, seed_of
-from biaslab.fairness_testing.text.finds import Finds, distinct, draw_rows, key, load_finds
-from biaslab.fairness_testing.text.names import CERTIFIED, CONTROL, PROPOSED
-from biaslab.fairness_testing.text.search_experiment import (
+from biaslab.fairness_testing.text.experiment import (
     ADF,
     GLOBAL,
     LOCAL,
     RETRAINED,
     Case,
     cases,
+    measure_quality,
+    seed_of,
 )
-from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text.finds import Finds, distinct, draw_rows, key, load_finds
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
@@ -69,20 +67,22 @@ def label_found(
     its variants with every other value of each sensitive word, as in Algorithm 2; ties go to the label of the
     text. ``data``: the label, in `data_labels`, of the seed text of the search.
     """
-    match rule:
-        case "model":
-            return labels_of(probabilities(subject.model, texts))
-        case "majority":
-            return _majority_labels(subject, texts)
-        case "data" if data_labels is not None and len(data_labels) == len(texts):
-            return np.asarray(data_labels, np.int64)
-        case "data":
-            raise InputError(
-                "the label rule 'data' needs the label of each text's seed; give a label per text"
-            )
-    raise InputError(
-        f"unknown label rule '{rule}' (known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
-    )
+    if rule not in LABEL_RULES:
+        known = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
+        raise InputError(f"unknown label rule '{rule}' {known}")
+    if rule == MODEL:
+        return labels_of(probabilities(subject.model, texts))
+    if rule == DATA and (data_labels is None or len(data_labels) != len(texts)):
+        raise InputError("the label rule 'data' needs the label of each text's seed; give a label per text")
+    if rule == DATA:
+        return np.asarray(data_labels, np.int64)
+    labels = np.empty(len(texts), np.int64)
+    for answer in answer_variants(subject, texts):
+        y, variants = answer.labels, answer.variants
+        n_others = np.bincount(variants.rows[answer.flips], minlength=len(y))
+        n_votes = 1 + np.diff(variants.offsets)
+        labels[answer.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
+    return labels
 
 
 def with_partners(subject: TextSubject, texts: Texts, labels: np.ndarray) -> tuple[Texts, np.ndarray]:
@@ -122,17 +122,6 @@ def compare(
     for name in ("accuracy", "f1"):
         row |= {f"{name}_before": before[name], f"{name}_after": after[name]}
     return row
-
-
-def _majority_labels(subject: TextSubject, texts: Texts) -> np.ndarray:
-    """Return the most frequent label over all values; see `label_found`."""
-    labels = np.empty(len(texts), np.int64)
-    for answer in answer_variants(subject, texts):
-        y, variants = answer.labels, answer.variants
-        n_others = np.bincount(variants.rows[answer.flips], minlength=len(y))
-        n_votes = 1 + np.diff(variants.offsets)
-        labels[answer.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
-    return labels
 
 
 def retrain_network(

@@ -8,12 +8,18 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text import _choice_kernels as kernels
-from biaslab.fairness_testing.text import answers
-from biaslab.fairness_testing.text._trail_kernels import replay
-from biaslab.fairness_testing.text.discrimination import check
+from biaslab.fairness_testing.text import _kernels as kernels
+from biaslab.fairness_testing.text._kernels import replay
+from biaslab.fairness_testing.text.discrimination import (
+    WORDS,
+    TextSubject,
+    batches,
+    check,
+    have_marked,
+    pair_gradients,
+    part,
+)
 from biaslab.fairness_testing.text.strategies import Step, Strategy, largest_components, random_neighbours
-from biaslab.fairness_testing.text.subject import TextSubject, have_marked
 from biaslab.text.words import Texts
 
 MAX_ITER = 10
@@ -93,34 +99,17 @@ def search_globally(
         if step == MAX_ITER or not len(live):
             break
         left, current, partners = left[live], checked.texts.take(live), checked.partners.take(live)
-        positions, words = _perturb(
-            subject, strategy, current, partners, checked.labels[live], draws[left, step]
-        )
-        n_gradients[left] += strategy.n_gradients
-        texts.ids[texts.offsets[left] + positions] = words
+        labels, numbers = checked.labels[live], draws[left, step]
+        for batch in batches(current.lengths, WORDS // 2):
+            x, g, h = part(current, batch), None, None
+            if strategy.is_two_sided:
+                g, h = pair_gradients(subject.model, x, part(partners, batch), labels[batch])
+            elif strategy.needs_gradient:
+                g = subject.model.gradients(x, labels[batch])
+            places, words = strategy.choose(Step(subject, x, subject.free(x), g, h, numbers[batch]))
+            texts.ids[texts.offsets[left[batch]] + places - x.offsets[:-1]] = words
+        n_gradients[left] += strategy.needs_gradient + strategy.is_two_sided
     return GlobalSearch(found, texts, replaced, value, n_queries, n_gradients)
-
-
-def _perturb(
-    subject: TextSubject,
-    strategy: Strategy,
-    texts: Texts,
-    partners: Texts,
-    labels: np.ndarray,
-    numbers: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the replaced word of each text and the replacement, (n,) each."""
-    positions, words = [], []
-    for batch in answers.batches(texts.lengths, answers.WORDS // 2):
-        x, g, h = answers.part(texts, batch), None, None
-        if strategy.is_two_sided:
-            g, h = answers.pair_gradients(subject.model, x, answers.part(partners, batch), labels[batch])
-        elif strategy.needs_gradient:
-            g = subject.model.gradients(x, labels[batch])
-        places, chosen = strategy.choose(Step(subject, x, subject.free(x), g, h, numbers[batch]))
-        positions.append(places - x.offsets[:-1])
-        words.append(chosen)
-    return np.concatenate(positions), np.concatenate(words)
 
 
 def search_locally(
@@ -171,8 +160,8 @@ def _weights(
     if not is_guided:
         return is_free.astype(np.float64)
     saliency = [np.empty(0)]
-    for batch in answers.batches(texts.lengths, answers.WORDS // 2):
-        x, other = answers.part(texts, batch), answers.part(partners, batch)
-        g, h = answers.pair_gradients(subject.model, x, other, labels[batch])
+    for batch in batches(texts.lengths, WORDS // 2):
+        x, other = part(texts, batch), part(partners, batch)
+        g, h = pair_gradients(subject.model, x, other, labels[batch])
         saliency.append(largest_components(g) + largest_components(h))
     return kernels.inverse_weights(texts.offsets, np.concatenate(saliency), is_free)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.fairness_testing.text import _choice_kernels as kernels
-from biaslab.fairness_testing.text.subject import TextSubject
+from biaslab.fairness_testing.text import _kernels as kernels
+from biaslab.fairness_testing.text.discrimination import TextSubject
 from biaslab.text.words import Texts
 
 
@@ -39,11 +39,6 @@ class Strategy:
     choose: Callable[[Step], tuple[np.ndarray, np.ndarray]]
     needs_gradient: bool = True  # whether the strategy uses g
     is_two_sided: bool = False  # whether the strategy also uses g'
-
-    @property
-    def n_gradients(self) -> int:
-        """The number of gradients for a perturbation of one text."""
-        return int(self.needs_gradient) + int(self.is_two_sided)
 
 
 def random_neighbours(
@@ -85,24 +80,20 @@ def perturb_most_effective(step: Step) -> tuple[np.ndarray, np.ndarray]:
 
     With g alone, this is the largest first-order increase of the loss, g_a · (c - x_a), as in HotFlip.
     """
-    effects = _effects(step)
+    subject = step.subject
+    both = [
+        kernels.replacement_effects(
+            step.texts.ids, step.is_free, gradients, subject.model.vectors, subject.neighbours
+        )
+        for gradients in (step.g, step.h)
+        if gradients is not None
+    ]
+    effects = -both[0] if step.h is None else np.abs(both[0] - both[1])  # (m, K); NaN for no candidate
     best = kernels.first_maxima(
         step.texts.offsets * effects.shape[1], effects.ravel(), ~np.isnan(effects).ravel()
     )
     a, place = best // effects.shape[1], best % effects.shape[1]
     return a, step.subject.neighbours[step.texts.ids[a], place]
-
-
-def _effects(step: Step) -> np.ndarray:
-    """Return dif of Algorithm 6, or g_a · (c - x_a) without g', (m, K) float64; NaN for no candidate."""
-    subject = step.subject
-
-    def by(gradients: np.ndarray) -> np.ndarray:
-        return kernels.replacement_effects(
-            step.texts.ids, step.is_free, gradients, subject.model.vectors, subject.neighbours
-        )
-
-    return -by(step.g) if step.h is None else np.abs(by(step.g) - by(step.h))
 
 
 STRATEGIES: dict[str, Strategy] = {

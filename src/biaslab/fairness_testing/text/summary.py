@@ -1,36 +1,92 @@
 """The output of ``biaslab fairness-testing audit-texts`` for readers."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from rich.text import Text
 
-from biaslab.core.files import write_text
+from biaslab.core.files import render, write_text
 from biaslab.core.io import write_tsv
 from biaslab.fairness_testing.summary import facts_table
-from biaslab.fairness_testing.text import display
-from biaslab.fairness_testing.text.campaign import IN_DATA, Pair
-from biaslab.fairness_testing.text.display import Mask
+from biaslab.fairness_testing.text.campaign import IN_DATA, PHASES, FeatureResult, Pair
 from biaslab.run.terminal import page_console
 
+TEMPLATE = Path(__file__).parent / "found_pairs.html.j2"
+
+SUBSTITUTED, EXCHANGED = "substituted", "exchanged"
+"""A word that the search substituted; the sensitive word in which text and partner differ."""
+
+_BRACKETS = {"": ("", ""), SUBSTITUTED: ("[", "]"), EXCHANGED: ("<", ">")}
+_STYLES = {"": "", SUBSTITUTED: "bold cyan", EXCHANGED: "bold magenta"}
+
+Mask = Callable[[str], str]
 N_PRINTED, N_ON_PAGE = 2, 200
 """Printed pairs of a feature, of original and of perturbed texts; pairs on the page."""
 N_TERMS = 10
 """Sensitive words of a feature on the page; the table contains all."""
 
 
-@dataclass(frozen=True)
-class FeatureResult:
-    """The results for one feature, from `campaign`."""
+class Line(NamedTuple):
+    """A displayed text."""
 
-    feature: str
-    summary: dict[str, object]
-    pairs: list[Pair]
-    terms: pd.DataFrame
+    name: str  # its role: a row of the data (from 1), the found text, or its partner
+    words: list[tuple[str, str]]  # each with its mark: `SUBSTITUTED`, `EXCHANGED`, or "" for none
+    answer: str  # of the classifier; "" for the original text of the data
+
+
+def lines_of(pair: Pair, mask: Mask = str) -> list[Line]:
+    """Return a pair line by line: the original text if it was changed, the found text, and its partner."""
+    substituted = dict.fromkeys(pair.changed, SUBSTITUTED)
+    marks = substituted | dict.fromkeys(pair.exchanged, EXCHANGED)
+    row, is_own = f"row {pair.row}", pair.phase == IN_DATA
+    answers = zip(pair.labels, pair.probabilities, strict=True)
+    own, partner = (f"label {label} (p = {p:.3f})" for label, p in answers)
+    rows = [] if is_own else [(row, pair.seed, substituted, "")]
+    rows.append((row if is_own else "found", pair.text, marks, own))
+    rows.append(("partner", pair.partner, marks, partner))
+    return [
+        Line(name, [(mask(word), kinds.get(i, "")) for i, word in enumerate(words)], answer)
+        for name, words, kinds, answer in rows
+    ]
+
+
+def to_terminal(pair: Pair, mask: Mask = str) -> Text:
+    """Return a pair for rich's console, one line per `lines_of`."""
+    text = Text()
+    for line in lines_of(pair, mask):
+        text.append(f"  {line.name:<10}", "dim")
+        for number, (word, kind) in enumerate(line.words):
+            opening, closing = _BRACKETS[kind]
+            text.append(" " if number else "")
+            text.append(f"{opening}{word}{closing}", _STYLES[kind])
+        text.append(f"  {line.answer}\n" if line.answer else "\n", "dim")
+    text.right_crop(1)
+    return text
+
+
+def first_of_each_seed(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return one pair per text of the data: the text itself, else a global find, else a local find."""
+    first: dict[tuple[str, int], Pair] = {}
+    for pair in sorted(pairs, key=lambda pair: PHASES.index(pair.phase)):
+        first.setdefault((pair.feature, pair.row), pair)
+    return list(first.values())
+
+
+def to_html(title: str, sections: Sequence[Mapping[str, Any]], mask: Mask = str) -> str:
+    """Return a self-contained page.
+
+    A section has the ``feature``, ``facts`` (names and texts), ``terms`` (rows with term, n_texts, n_flips,
+    share, ci_low and ci_high; the terms are masked), ``pairs``, and ``n_more``, the number of found pairs
+    that are not shown.
+    """
+    filled = [
+        {**section, "pairs": [lines_of(pair, mask) for pair in section["pairs"]]} for section in sections
+    ]
+    return render(TEMPLATE, title=title, sections=filled)
 
 
 def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -> None:
@@ -40,7 +96,19 @@ def write(out: Path, title: str, results: Sequence[FeatureResult], mask: Mask) -
     parts = [result.terms.assign(feature=result.feature) for result in results]
     terms = pd.concat(parts, ignore_index=True)[["feature", *parts[0].columns.drop("feature")]]
     write_tsv(out / "words.tsv", terms.assign(term=[mask(term) for term in terms["term"]]))
-    write_text(out / "found.html", display.to_html(title, [_section(r, mask) for r in results], mask))
+    sections = []
+    for result in results:
+        pairs, top = first_of_each_seed(result.pairs)[:N_ON_PAGE], result.terms.head(N_TERMS)
+        sections.append(
+            {
+                "feature": result.feature,
+                "facts": [fact for fact in _facts(result, mask) if fact[0] != "Changing labels"],
+                "terms": top.assign(term=[mask(term) for term in top["term"]]).to_dict("records"),
+                "pairs": pairs,
+                "n_more": len(result.pairs) - len(pairs),
+            }
+        )
+    write_text(out / "found.html", to_html(title, sections, mask))
 
 
 def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
@@ -56,23 +124,20 @@ def show(title: str, facts: Sequence[str], results: Sequence[FeatureResult], mas
     for fact in facts:
         console.print(fact)
     if any(result.pairs for result in results):
-        console.print(display.legend())
+        words = (("<sensitive word>", _STYLES[EXCHANGED]), ("[word]", _STYLES[SUBSTITUTED]))
+        uses = (" exchanged between a text and its partner;  ", " put in place of another")
+        console.print(Text.assemble(words[0], uses[0], words[1], uses[1]))
     for result in results:
         console.print()
         console.print(facts_table("Feature", result.feature, _facts(result, mask)))
-        shown = _examples(result.pairs)
-        for pair in shown:
+        first = first_of_each_seed(result.pairs)
+        as_they_are = [pair for pair in first if pair.phase == IN_DATA]
+        perturbed = [pair for pair in first if pair.phase != IN_DATA]
+        for pair in [*as_they_are[:N_PRINTED], *perturbed[:N_PRINTED]]:
             console.print()
-            console.print(display.to_terminal(pair, mask), soft_wrap=True)
-        if not shown:
+            console.print(to_terminal(pair, mask), soft_wrap=True)
+        if not first:
             console.print("No discriminatory text was found.")
-
-
-def _examples(pairs: Sequence[Pair]) -> list[Pair]:
-    first = display.first_of_each_seed(pairs)
-    as_they_are = [pair for pair in first if pair.phase == IN_DATA]
-    perturbed = [pair for pair in first if pair.phase != IN_DATA]
-    return [*as_they_are[:N_PRINTED], *perturbed[:N_PRINTED]]
 
 
 def _facts(result: FeatureResult, mask: Mask) -> list[tuple[str, str]]:
@@ -99,15 +164,3 @@ def _facts(result: FeatureResult, mask: Mask) -> list[tuple[str, str]]:
         named = (f"{mask(term.term)} {term.n_flips}/{term.n_texts}" for term in flipping.itertuples())
         facts.append(("Changing labels", f"exchanging {', '.join(named)}"))
     return facts
-
-
-def _section(result: FeatureResult, mask: Mask) -> dict[str, Any]:
-    terms = result.terms.head(N_TERMS)
-    pairs = display.first_of_each_seed(result.pairs)[:N_ON_PAGE]
-    return {
-        "feature": result.feature,
-        "facts": [fact for fact in _facts(result, mask) if fact[0] != "Changing labels"],
-        "terms": terms.assign(term=[mask(term) for term in terms["term"]]).to_dict("records"),
-        "pairs": pairs,
-        "n_more": len(result.pairs) - len(pairs),
-    }

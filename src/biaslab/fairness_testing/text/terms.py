@@ -47,10 +47,17 @@ def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
     begin with ``#``; the feature is named after the file.
     """
     path = Path(path)
-    readers = {".csv": _read_csv, ".yaml": _read_yaml, ".yml": _read_yaml, ".txt": _read_txt}
-    if path.suffix not in readers:
+    if path.suffix == ".csv":
+        rows = _read_csv(path)
+    elif path.suffix in (".yaml", ".yml"):
+        value = read_yaml(path)
+        check_schema(value, _SCHEMA, str(path))
+        rows = [(f"{path}: features.{name}", name, v) for name, v in value.get("features", {}).items()]
+    elif path.suffix == ".txt":
+        lines = [line.strip() for line in read_text(path, "term list").splitlines()]
+        rows = [(str(path), path.stem, [line for line in lines if line and not line.startswith("#")])]
+    else:
         raise InputError(f"{path}: unknown format of a term list; use a file .csv, .yaml or .txt")
-    rows = readers[path.suffix](path)
     if not rows:
         raise InputError(f"{path}: the file has no features; write at least one feature and its values")
     terms: dict[str, tuple[str, ...]] = {}
@@ -69,27 +76,12 @@ def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
 
 
 def _read_csv(path: Path) -> Rows:
-    lines = [(i, [field.strip() for field in line.split(",")]) for i, line in enumerate(_lines(path), 1)]
+    texts = read_text(path, "term list").splitlines()
+    lines = [(i, [field.strip() for field in line.split(",")]) for i, line in enumerate(texts, 1)]
     lines = [(i, fields) for i, fields in lines if any(fields)]
     if lines and lines[0][1] != _HEADER:
         raise InputError(f"{path}, line {lines[0][0]}: the header is not 'feature, values'; insert it")
     return [(f"{path}, line {i}", fields[0], fields[1:]) for i, fields in lines[1:]]
-
-
-def _read_yaml(path: Path) -> Rows:
-    value = read_yaml(path)
-    check_schema(value, _SCHEMA, str(path))
-    features = value.get("features", {})
-    return [(f"{path}: features.{name}", name, values) for name, values in features.items()]
-
-
-def _read_txt(path: Path) -> Rows:
-    lines = [line.strip() for line in _lines(path)]
-    return [(str(path), path.stem, [line for line in lines if line and not line.startswith("#")])]
-
-
-def _lines(path: Path) -> list[str]:
-    return read_text(path, "term list").splitlines()
 
 
 def _check_values(feature: str, values: list[str], where: str) -> None:
