@@ -41,7 +41,7 @@ from biaslab.classifiers.encoding import (
 from biaslab.classifiers.foreign import import_object
 from biaslab.classifiers.models import Model
 from biaslab.classifiers.networks import Network, load_network, save_network
-from biaslab.classifiers.schema import Attribute, Category, Schema
+from biaslab.classifiers.schema import Category, Schema
 from biaslab.classifiers.training import train
 from biaslab.core.comparisons import compare_groups, pair_level, ratio_intervals
 from biaslab.core.errors import InputError, suggest
@@ -448,18 +448,17 @@ def _count_groups(
     """Return the counted and total rows of each group, in brackets."""
     parts = []
     for names in groups:
-        places = schema.domain.columns(names)
-        words = [_words(codes[:, place], schema.attributes[place]) for place in places]
+        words = [
+            ["missing" if code == MISSING else schema.attributes[place].word(code) for code in column]
+            for place in schema.domain.columns(names)
+            for column in [codes[:, place].tolist()]
+        ]
         values = pd.Series([", ".join(row) for row in zip(*words, strict=True)])
         counts = pd.Series(is_counted).groupby(values).agg(["sum", "size"])
         if len(counts) <= _MAX_GROUPS:
             texts = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
             parts.append(f"{','.join(names)}: {', '.join(texts)}")
     return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _words(codes: np.ndarray, attribute: Attribute) -> list[str]:
-    return ["missing" if code == MISSING else attribute.word(code) for code in codes.tolist()]
 
 
 def _describe_usual(schema: Schema, groups: Sequence[Sequence[str]], rows: Rows) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -33,11 +32,11 @@ def show(
         console.print(Text(line))
     for row in summary.to_dict("records"):
         share = f" ({row['share']:.1%})" if row["n_samples"] else ""
-        finds = f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"
+        counts = f"{row['n_discriminatory']:,} of {row['n_samples']:,} different samples{share}"
         uniform = f"{row['uniform_share']:.2%} [{row['ci_low']:.2%}, {row['ci_high']:.2%}]"
         facts = [
             ("Search", f"{row['tester']}: {row['n_seeds']:,} seeds; {row['n_queries']:,} model queries"),
-            ("Discriminatory", finds),
+            ("Discriminatory", counts),
             (
                 "In the whole domain",
                 f"{uniform} of {row['n_uniform']:,} uniform samples are discriminatory",
@@ -46,7 +45,19 @@ def show(
         ]
         console.print()
         console.print(facts_table("Protected", str(row["protected"]), facts))
-        _show_example(console, found[found["protected"] == row["protected"]], schema)
+        finds = found[found["protected"] == row["protected"]]
+        if not len(finds):
+            console.print("No discriminatory sample was found.")
+            continue
+        first = finds.iloc[0]
+        protected = first["protected"].split(",")
+        own = ", ".join(first[protected])
+        console.print(
+            f"For example: {first['protected']} {own} gets {first['label']}, but {first['other_value']} gets"
+            f" {first['other_label']}, for"
+        )
+        rest = [f"{name} {first[name]}" for name in schema.domain.names if name not in protected]
+        console.print(Text(f"  {'; '.join(rest)}"))
 
 
 def facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table:
@@ -58,18 +69,3 @@ def facts_table(kind: str, name: str, facts: Iterable[tuple[str, str]]) -> Table
     for fact in facts:
         table.add_row(*fact)
     return table
-
-
-def _show_example(console: Console, found: pd.DataFrame, schema: Schema) -> None:
-    if not len(found):
-        console.print("No discriminatory sample was found.")
-        return
-    first = found.iloc[0]
-    protected = first["protected"].split(",")
-    own = ", ".join(first[protected])
-    console.print(
-        f"For example: {first['protected']} {own} gets {first['label']}, but {first['other_value']} gets"
-        f" {first['other_label']}, for"
-    )
-    rest = [f"{name} {first[name]}" for name in schema.domain.names if name not in protected]
-    console.print(Text(f"  {'; '.join(rest)}"))

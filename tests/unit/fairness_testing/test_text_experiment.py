@@ -22,6 +22,8 @@ from biaslab.fairness_testing.text.finds import Finds, distinct, key, load_finds
 from biaslab.fairness_testing.text.measurement import Yardsticks
 from biaslab.run.steps import run_step
 from biaslab.text.corpora import PARTS
+from biaslab.text.recurrent import initial_recurrent
+from biaslab.text.recurrent_training import train_recurrent
 from biaslab.text.words import Lexicon, Texts, concatenate
 
 SEARCHED = ("global", "local")
@@ -312,7 +314,9 @@ def test_independent_texts_are_at_most_as_many_as_asked(folder):
 def test_the_control_is_a_retraining_with_nothing_and_shared_by_the_features(folder):
     prepared = load_prepared(folder)
     seed = experiment.seed_of(made.SEED, "lstm retraining", 1)
-    control, _ = experiment.train_once(prepared, "lstm", made.TRAINING, seed)
+    start = initial_recurrent("lstm", prepared.lexicon.vectors, seed)
+    train, validation = prepared.parts["train"], prepared.parts["validation"]
+    control, _ = train_recurrent(start, *train, made.TRAINING, seed, validation)
     test = prepared.parts["test"]
     rows = table(folder, "retraining", "lstm")
     rows = rows[(rows["tester"] == "none") & (rows["repetition"] == 1)].set_index("feature")

@@ -14,7 +14,9 @@ from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import EXAMPLE
-from biaslab.fairness_testing.report import text_averages, text_results, text_tables
+from biaslab.fairness_testing.report import text_tables
+from biaslab.fairness_testing.report.averages import text_averages
+from biaslab.fairness_testing.report.results import read_texts
 from biaslab.run.area import TABLE
 from biaslab.run.reports import open_unit, write_report
 from biaslab.text.masking import digest
@@ -61,7 +63,7 @@ def table(results: Path, stem: str) -> pd.DataFrame:
 
 def averages(results: Path, corpora=("forum",)) -> pd.DataFrame:
     own = opened(results, corpora)
-    return text_averages.text_averages(*(text_results.read_all(own, name) for name in FILES))
+    return text_averages(*(read_texts(own, name) for name in FILES))
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +73,12 @@ def measures(results) -> pd.DataFrame:
 
 
 def test_table_8_has_the_finds_of_every_strategy_and_of_both_local_phases(results, units):
-    counts = text_results.read_all(units, "global").query("corpus == 'talk' and model == 'gru'")
+    counts = read_texts(units, "global").query("corpus == 'talk' and model == 'gru'")
     found = counts.query("feature == 'country' and strategy == 'adf_hf'")["n_found"]
     row = table(results, "text_table8").query("corpus == 'talk' and model == 'gru' and feature == 'country'")
     assert row["adf_hf"].item() == pytest.approx(found.mean())
     assert [row["adf_hf_ci_low"].item(), row["adf_hf_ci_high"].item()] == pytest.approx(mean_interval(found))
-    local = text_results.read_all(units, "local").query("corpus == 'talk' and model == 'gru'")
+    local = read_texts(units, "local").query("corpus == 'talk' and model == 'gru'")
     own = local.query("feature == 'country' and tester == 'adf' and start == 'own'")
     assert row["local_adf"].item() == pytest.approx(own["n_discriminatory"].mean())
     success = 100 * (own["n_discriminatory"] / own["n_texts"]).mean()
@@ -95,7 +97,7 @@ def test_table_8_takes_local_searches_from_their_own_finds_alone(copy):
 
 
 def test_averages_are_means_over_networks_and_features_then_over_repetitions(results, units):
-    counts = text_results.read_all(units, "global").query("corpus == 'talk'")
+    counts = read_texts(units, "global").query("corpus == 'talk'")
     wide = counts.set_index([*ONE, "repetition", "strategy"])["n_found"].unstack("strategy")
     ratios = (wide["adf_asc"] / wide["rp"]).groupby("repetition").mean()
     row = averages(results, ("talk",)).query("measure == 'found_ratio_rp'").iloc[0]

@@ -1,12 +1,34 @@
 """The averages over all settings in the text of the paper (Zhang et al. 2021, Section 5.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from biaslab.core.stats import mean_interval
-from biaslab.fairness_testing.names import CONTROL, FULL, PUBLISHED, SETTING, SHARED
-from biaslab.fairness_testing.report.results import AUTHORS_DATA, RIVALS, TESTER_NAMES, ratio, with_rates
+from biaslab.fairness_testing.names import (
+    CERTIFIED,
+    CONTROL,
+    FULL,
+    OWN,
+    PROPOSED,
+    PUBLISHED,
+    SAME,
+    SETTING,
+    SHARED,
+)
+from biaslab.fairness_testing.report.results import (
+    AUTHORS_DATA,
+    BENCHMARK,
+    FARTHER,
+    GLOBAL_OF,
+    METRIC_NAMES,
+    RIVALS,
+    TESTER_NAMES,
+    own_starts,
+    ratio,
+    with_calls,
+    with_rates,
+)
 
 MEASURES = {
     "samples_ratio_aequitas": "Samples, ADF over AEQUITAS",
@@ -84,7 +106,7 @@ def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
         values[f"global_increase_{rival}"] = 100 * (_against(published, "global_discriminatory", rival) - 1)
         values[f"cost_share_{rival}"] = 100 * _against(published, "queries_per_1000", rival)
     for tester in ("adf", *RIVALS):
-        values[f"success_{tester}"] = _by_tester(published, "success")[tester]
+        values[f"success_{tester}"] = _wide(published, "tester", "success", TESTER_NAMES, _REPETITION)[tester]
     return _tidy(values)
 
 
@@ -118,16 +140,169 @@ def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
 
 def _against(table: pd.DataFrame, column: str, rival: str) -> pd.Series:
     """Return ADF's number divided by a rival's, if both are present."""
-    wide = _by_tester(table, column)
+    wide = _wide(table, "tester", column, TESTER_NAMES, _REPETITION)
     return ratio(wide["adf"], wide[rival])
-
-
-def _by_tester(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a column as one column per tester, missing for testers that were not run."""
-    wide = table.set_index([*_REPETITION, "tester"])[column].unstack("tester")
-    return wide.reindex(columns=list(TESTER_NAMES))
 
 
 def _tidy(values: Mapping[str, pd.Series]) -> pd.DataFrame:
     table = pd.concat(values, names=["measure"]).reset_index(name="value").dropna(subset="value")
     return table.assign(label_rule="")[[*_REPETITION, "measure", "label_rule", "value"]]
+
+
+_TEXT_REPETITION = [*BENCHMARK, "repetition"]
+_COMPARED = [name for name in METRIC_NAMES if name != "seed_perplexity"]
+_GLOBAL_PAIRS = {"asc": "adf_asc", "hf": "adf_hf"}  # an attack and its two-sided variant
+_PAIRED = ("asc", "adf_asc", "hf", "adf_hf")
+_Values = Iterator[tuple[str, str, pd.Series]]
+"""Measures with label rule and values by benchmark and repetition."""
+
+TEXT_MEASURES = {
+    "found_ratio_rp": "Global phase: discriminatory texts, ADF_ASC over RP",
+    "found_increase_asc": "Global phase: ADF_ASC more than ASC (%)",
+    "found_increase_hf": "Global phase: ADF_HF more than HF (%)",
+    "gain_adf_asc_rp": "Global phase, of 1,000 seeds: ADF_ASC less RP",
+    "gain_adf_asc_asc": "Global phase, of 1,000 seeds: ADF_ASC less ASC",
+    "gain_adf_hf_hf": "Global phase, of 1,000 seeds: ADF_HF less HF",
+    "gain_hf_asc": "Global phase, of 1,000 seeds: HF less ASC",
+    "local_ratio": "Local phase: discriminatory texts, ADF over RP",
+    "local_gain": "Local phase: discriminatory texts, ADF less RP",
+    "local_gain_same": "Local phase from the same texts: discriminatory texts, ADF less RP",
+    "local_space_ratio": "Local phase: different texts, ADF over RP",
+    "local_over_global": "Discriminatory texts of ADF, local phase over those before it",
+    "success_rp": "Success rate of RP in the local phase (%)",
+    "success_adf": "Success rate of ADF in the local phase (%)",
+    "success_gain": "Success rate in the local phase, ADF less RP (points)",
+    "success_gain_same": "Success rate from the same texts, ADF less RP (points)",
+    **{f"local_adf_{metric}": f"Local phase, ADF: {name}" for metric, name in METRIC_NAMES.items()},
+    **{f"local_nearer_{m}": f"Local phase, ADF nearer than RP (%): {METRIC_NAMES[m]}" for m in _COMPARED},
+    **{
+        f"global_nearer_{attack}_{m}": f"Global phase, ADF nearer than {attack.upper()}: {METRIC_NAMES[m]}"
+        for attack in _GLOBAL_PAIRS
+        for m in _COMPARED
+    },
+    "cost_share": "Model queries and gradients by discriminatory text, ADF in % of RP",
+    "improvement_augmented": "Discrimination removed by retraining with ADF_ASC (%)",
+    "improvement_best": "Discrimination removed by retraining with ADF_ASC, the largest of all (%)",
+    "improvement_gain": "Discrimination removed, ADF_ASC less nothing added (points)",
+    "improvement_asc": "Discrimination removed by retraining with ASC (%)",
+    "improvement_hf": "Discrimination removed by retraining with HF (%)",
+    "improvement_adf_hf": "Discrimination removed by retraining with ADF_HF (%)",
+    "improvement_control": "Discrimination removed by training again with nothing added (%)",
+    "improvement_certified": "Discrimination removed by certified training (%)",
+    "certified_gain": "Discrimination removed, certified training less nothing added (points)",
+    "n_independent": "Discriminatory texts that retraining is judged by",
+}
+
+
+def text_averages(
+    globally: pd.DataFrame, local: pd.DataFrame, validity: pd.DataFrame, retraining: pd.DataFrame
+) -> pd.DataFrame:
+    """Average every measure over the networks and features of each corpus.
+
+    The measure is computed per network, feature and repetition, then averaged over networks and features (a
+    mean of ratios, as in the paper), then over the repetitions. Only networks with a feature that have the
+    measure in every repetition count: n_settings of n_all. Intervals are Student's, over the repetitions.
+    Measures without values are omitted.
+    """
+    values = [
+        *_of_text_global(globally),
+        *_of_text_local(local, globally),
+        *_of_validity(validity),
+        *_of_text_retraining(retraining),
+    ]
+    n_all = globally.groupby("corpus", sort=False)[BENCHMARK[1:]].apply(lambda x: len(x.drop_duplicates()))
+    values.sort(key=lambda row: list(TEXT_MEASURES).index(row[0]))
+    rows = []
+    for corpus in n_all.index:
+        for measure, rule, value in values:
+            own = value[value.index.get_level_values("corpus") == corpus]
+            # One row per benchmark that has a value in each repetition with any value.
+            present = own.dropna()
+            if len(present) and len(wide := present.unstack("repetition").dropna()):
+                means = wide.max() if measure == "improvement_best" else wide.mean()
+                row = [measure, rule, len(wide), n_all[corpus], len(means), means.mean()]
+                rows.append([corpus, *row, *mean_interval(means)])
+    columns = ["corpus", "measure", "label_rule", "n_settings", "n_all", "n_repetitions", "mean"]
+    return pd.DataFrame(rows, columns=[*columns, "ci_low", "ci_high"])
+
+
+def _of_text_global(data: pd.DataFrame) -> _Values:
+    """Compare the global strategies (Table VIII)."""
+    counts = _wide(data, "strategy", "n_found", ("rp", *_PAIRED))
+    share = 1000 * _wide(
+        data.assign(share=ratio(data["n_found"], data["n_seeds"])), "strategy", "share", counts.columns
+    )
+    yield "found_ratio_rp", "", ratio(counts["adf_asc"], counts["rp"])
+    for attack, twin in _GLOBAL_PAIRS.items():
+        yield f"found_increase_{attack}", "", 100 * (ratio(counts[twin], counts[attack]) - 1)
+    for a, b in (("adf_asc", "rp"), ("adf_asc", "asc"), ("adf_hf", "hf"), ("hf", "asc")):
+        yield f"gain_{a}_{b}", "", share[a] - share[b]
+
+
+def _of_text_local(local: pd.DataFrame, globally: pd.DataFrame) -> _Values:
+    """Compare the local testers, and their finds with the earlier finds (Tables VIII and XI)."""
+    rates = with_calls(local)
+    for start, end in ((OWN, ""), (SAME, "_same")):
+        part = rates[rates["start"] == start]
+        counts, texts, success, calls = (
+            _wide(part, "tester", name, GLOBAL_OF)
+            for name in ("n_discriminatory", "n_texts", "success", "calls_per_text")
+        )
+        yield f"success_gain{end}", "", success["adf"] - success["rp"]
+        yield f"local_gain{end}", "", counts["adf"] - counts["rp"]
+        if start == OWN:
+            yield "local_ratio", "", ratio(counts["adf"], counts["rp"])
+            yield "local_space_ratio", "", ratio(texts["adf"], texts["rp"])
+            yield "success_rp", "", success["rp"]
+            yield "success_adf", "", success["adf"]
+            yield "cost_share", "", 100 * ratio(calls["adf"], calls["rp"])
+    before = globally.assign(before=globally["n_raw"] + globally["n_found"])
+    before = _wide(before, "strategy", "before", (GLOBAL_OF["adf"],))[GLOBAL_OF["adf"]]
+    counts = _wide(own_starts(local), "tester", "n_discriminatory", ("adf",))["adf"]
+    yield "local_over_global", "", ratio(counts, before.reindex(counts.index))
+
+
+def _of_validity(data: pd.DataFrame) -> _Values:
+    """Compare the nearness of texts to their seeds (Figure 8 and Table IX)."""
+    for metric in METRIC_NAMES:
+        part = data[(data["metric"] == metric) & (data["n_pairs"] > 0)]
+        local = _wide(part[part["phase"] == "local"], "tester", "mean", GLOBAL_OF)
+        yield f"local_adf_{metric}", "", local["adf"]
+        if metric in _COMPARED:
+            sign = -1 if metric in FARTHER else 1
+            yield f"local_nearer_{metric}", "", sign * 100 * (ratio(local["adf"], local["rp"]) - 1)
+            pairs = _wide(part[part["phase"] == "global"], "tester", "mean", _PAIRED)
+            for attack, twin in _GLOBAL_PAIRS.items():
+                yield f"global_nearer_{attack}_{metric}", "", sign * (pairs[twin] - pairs[attack])
+
+
+def _of_text_retraining(data: pd.DataFrame) -> _Values:
+    """Return the share of the discrimination that retraining removes (Tables XIII and XIV)."""
+    data = data.assign(improvement=data["improvement"].where(data["n_independent"] > 0))
+    control = _training(data, CONTROL, "")
+    yield "improvement_control", "", control
+    certified = _training(data, CERTIFIED, "")
+    yield "improvement_certified", "", certified
+    yield "certified_gain", "", certified - control
+    rules = dict.fromkeys(data.loc[data["label_rule"] != "", "label_rule"])
+    for rule in rules:
+        augmented = _training(data, PROPOSED, rule)
+        yield "improvement_augmented", rule, augmented
+        yield "improvement_best", rule, augmented
+        yield "improvement_gain", rule, augmented - control
+        for tester in ("asc", "hf", "adf_hf"):
+            yield f"improvement_{tester}", rule, _training(data, tester, rule)
+    yield "n_independent", "", data.groupby(_TEXT_REPETITION, sort=False)["n_independent"].max()
+
+
+def _training(data: pd.DataFrame, tester: str, rule: str) -> pd.Series:
+    """Return the improvement by a training, in percent."""
+    part = data[(data["tester"] == tester) & ((data["label_rule"] == rule) | (rule == ""))]
+    return part.drop_duplicates(_TEXT_REPETITION).set_index(_TEXT_REPETITION)["improvement"]
+
+
+def _wide(
+    data: pd.DataFrame, column: str, value: str, names: Iterable[str], keys: Sequence[str] = _TEXT_REPETITION
+) -> pd.DataFrame:
+    """Return one column per name, missing if the name has no value; a row per repetition."""
+    return data.set_index([*keys, column])[value].unstack(column).reindex(columns=list(names))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.fairness_testing.names import CONTROL, NO_RULE, PAPER, PUBLISHED, SETTING
-from biaslab.fairness_testing.report import text_results as texts
+from biaslab.fairness_testing.report import results as texts
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
     TESTER_NAMES,
@@ -72,10 +72,24 @@ def draw_ablation(units: Sequence[Results], stem: Path) -> None:
     testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
     rows = [data.loc[data["tester"] == tester, "switch"].nunique() for tester in testers]
     settings = settings_of(data, SETTING)
+    colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
+    markers = dict(zip(dict.fromkeys(p for _, p in settings), itertools.cycle(_MARKERS), strict=False))
     with plot.figure(plot.DOUBLE_COLUMN, _ROW * (sum(rows) + 2 * len(rows)) + 2 * _LEGEND) as fig:
         panels = fig.subplots(len(rows), 1, squeeze=False, height_ratios=rows)[:, 0]
         for ax, tester in zip(panels, testers, strict=True):
-            _draw_switches(ax, data[data["tester"] == tester], settings)
+            own = data[data["tester"] == tester]
+            switches = sorted(own["switch"].unique(), key=lambda s: s == PAPER)  # stable: the paper is last
+            for setting, part in own.groupby(SETTING, sort=False):
+                place = (settings.index(setting) + 0.5) / len(settings) - 0.5
+                y = part["switch"].map(switches.index) + 0.75 * place
+                style = (colours[setting[0]], markers[setting[1]])
+                draw_means(ax, part, "n_discriminatory_change", y, setting_in_words(setting), *style)
+            ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
+            for edge in np.arange(0.5, len(switches) - 1):
+                ax.axhline(edge, color=plot.LIGHT_GREY, linewidth=0.3, zorder=0)
+            ax.set_yticks(range(len(switches)), [switch_name(switch) for switch in switches])
+            ax.set_ylim(len(switches) - 0.5, -0.5)
+            ax.tick_params(axis="y", length=0)
             ax.set_title(TESTER_NAMES[tester])
         panels[-1].set_xlabel("Change of the different discriminatory samples (%)")
         plot.legend_below(fig, panels[0], 4)
@@ -145,7 +159,7 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
 
 def draw_nearness(units: Sequence[Results], stem: Path) -> None:
     """Draw the nearness of the local phases' texts to their seeds, one panel per metric (Figure 8)."""
-    validity = texts.read_all(units, "validity")
+    validity = texts.read_texts(units, "validity")
     chosen = validity[(validity["phase"] == "local") & (validity["n_pairs"] > 0)]
     data = summarize(chosen, [*texts.BENCHMARK, "tester", "metric"], ["mean"])
     metrics = [metric for metric in texts.METRIC_NAMES if (data["metric"] == metric).any()]
@@ -154,7 +168,7 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
     with _text_panels(len(metrics), len(settings)) as (fig, axes):
         for ax, metric in zip(axes, metrics, strict=False):
             own = data[data["metric"] == metric]
-            for place, (tester, title) in enumerate(texts.TESTER_NAMES.items()):
+            for place, (tester, title) in enumerate(texts.TEXT_TESTER_NAMES.items()):
                 part = own[own["tester"] == tester]
                 y = [settings.index(s) + 0.24 * place - 0.12 for s in part.set_index(texts.BENCHMARK).index]
                 if len(part):
@@ -176,7 +190,7 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
 
 def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
     """Draw the discriminatory share that each training removes, one panel per benchmark (Table XIII)."""
-    retraining = texts.in_order(texts.read_all(units, "retraining"), "tester", list(texts.TRAINING_NAMES))
+    retraining = texts.in_order(texts.read_texts(units, "retraining"), "tester", list(texts.TRAINING_NAMES))
     data = summarize(retraining, [*texts.BENCHMARK, "tester", "label_rule"], ["improvement"])
     trainings = list(data[["tester", "label_rule"]].drop_duplicates().itertuples(index=False, name=None))
     by_setting = data.groupby(texts.BENCHMARK, sort=False)
@@ -199,24 +213,6 @@ def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
             ax.set_xlim(-2, 102)  # an interval of two repetitions may be wider than a share can be
         _explain(fig, axes)
         plot.save_with_data(fig, stem, data)
-
-
-def _draw_switches(ax: plot.Axes, data: pd.DataFrame, settings: Sequence[tuple[str, str]]) -> None:
-    """Draw the switches of a tester below each other, the settings side by side in each."""
-    switches = sorted(data["switch"].unique(), key=lambda s: s == PAPER)  # stable sort: the paper is last
-    colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
-    markers = dict(zip(dict.fromkeys(p for _, p in settings), itertools.cycle(_MARKERS), strict=False))
-    for setting, part in data.groupby(SETTING, sort=False):
-        place = settings.index(setting)
-        y = part["switch"].map(switches.index) + 0.75 * ((place + 0.5) / len(settings) - 0.5)
-        style = (colours[setting[0]], markers[setting[1]])
-        draw_means(ax, part, "n_discriminatory_change", y, setting_in_words(setting), *style)
-    ax.axvline(0, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
-    for edge in np.arange(0.5, len(switches) - 1):
-        ax.axhline(edge, color=plot.LIGHT_GREY, linewidth=0.3, zorder=0)
-    ax.set_yticks(range(len(switches)), [switch_name(switch) for switch in switches])
-    ax.set_ylim(len(switches) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
 
 
 def _draw_after(

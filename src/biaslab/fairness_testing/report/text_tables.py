@@ -8,9 +8,9 @@ import pandas as pd
 from biaslab.core.files import read_json_rows
 from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import CERTIFIED, CONTROL, EXAMPLE, EXAMPLE_KEYS, PROPOSED, TEXT_PREFIX
-from biaslab.fairness_testing.report import text_results as results
+from biaslab.fairness_testing.report import results
+from biaslab.fairness_testing.report.averages import TEXT_MEASURES, text_averages
 from biaslab.fairness_testing.report.results import name_averages, printed_numbers, ratio, show, summarize
-from biaslab.fairness_testing.report.text_averages import MEASURES, text_averages
 from biaslab.run.reports import Results
 from biaslab.text.masking import masker
 
@@ -24,7 +24,7 @@ _MASKED = " Slurs are masked."
 
 def corpora(units: Sequence[Results]) -> Table:
     """Return statistics of the texts: number, length, share of words with a vector (Section 5.1)."""
-    data = results.read_all(units, "texts")
+    data = results.read_texts(units, "texts")
     percent = data.assign(
         positive=100 * ratio(data["n_positive"], data["n_texts"]), known=100 * data["known_share"]
     )
@@ -47,7 +47,7 @@ def corpora(units: Sequence[Results]) -> Table:
 def models(units: Sequence[Results]) -> Table:
     """Return the networks and their accuracy (Table III, texts)."""
     values = ["accuracy", "majority", "f1"]
-    data = summarize(results.read_all(units, "models"), ["corpus", "model", "n_train", "n_test"], values)
+    data = summarize(results.read_texts(units, "models"), ["corpus", "model", "n_train", "n_test"], values)
     percent = _scaled(data, values)
     cells = {
         "Corpus": "{corpus}",
@@ -68,22 +68,22 @@ def models(units: Sequence[Results]) -> Table:
 def found(units: Sequence[Results]) -> Table:
     """Return the finds of the global and the local phase (Table VIII)."""
     globally, local = (
-        results.read_all(units, "global"),
-        results.own_starts(results.with_calls(results.read_all(units, "local"))),
+        results.read_texts(units, "global"),
+        results.own_starts(results.with_calls(results.read_texts(units, "local"))),
     )
     keys = [*results.BENCHMARK, "repetition"]
     wide = globally.drop_duplicates(keys)[[*keys, "n_seeds", "n_raw"]].set_index(keys)
     strategies = [name for name in results.STRATEGY_NAMES if (globally["strategy"] == name).any()]
     for name in strategies:
         wide[name] = globally[globally["strategy"] == name].set_index(keys)["n_found"]
-    for tester in results.TESTER_NAMES:
+    for tester in results.TEXT_TESTER_NAMES:
         own = local[local["tester"] == tester].set_index(keys)
         wide[f"local_{tester}"], wide[f"success_{tester}"] = own["n_discriminatory"], own["success"]
     values = [str(name) for name in wide]
     data = summarize(wide.reset_index(), results.BENCHMARK, values)
     cells = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
     cells |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies}
-    for tester, title in results.TESTER_NAMES.items():
+    for tester, title in results.TEXT_TESTER_NAMES.items():
         cells |= {
             f"Local {title}": f"{{local_{tester}:±,.0f}}",
             f"Success of {title} (%)": f"{{success_{tester}:±.1f}}",
@@ -98,7 +98,7 @@ def found(units: Sequence[Results]) -> Table:
 
 def nearness(units: Sequence[Results]) -> Table:
     """Return the nearness of discriminatory texts of the global phase to their seeds (Table IX)."""
-    validity = results.read_all(units, "validity")
+    validity = results.read_texts(units, "validity")
     chosen = validity[(validity["phase"] == "global") & (validity["n_pairs"] > 0)]
     keys = [*results.BENCHMARK, "tester"]
     metrics = [metric for metric in results.METRIC_NAMES if (chosen["metric"] == metric).any()]
@@ -122,11 +122,11 @@ def nearness(units: Sequence[Results]) -> Table:
 
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries and gradients per discriminatory text (Table XI without a clock)."""
-    local = results.own_starts(results.with_calls(results.read_all(units, "local")))
+    local = results.own_starts(results.with_calls(results.read_texts(units, "local")))
     names = ("queries", "gradients", "calls")
     wanted = local.assign(**{name: N_WANTED * local[f"{name}_per_text"] for name in names})
     data = results.in_order(
-        summarize(wanted, [*results.BENCHMARK, "tester"], names), "tester", list(results.TESTER_NAMES)
+        summarize(wanted, [*results.BENCHMARK, "tester"], names), "tester", list(results.TEXT_TESTER_NAMES)
     )
     cells = _BENCHMARK | {
         "Tester": "{name}",
@@ -134,7 +134,7 @@ def cost(units: Sequence[Results]) -> Table:
         "Gradients": "{gradients:±,.0f}",
         "Together": "{calls:±,.0f}",
     }
-    texts = data.assign(name=data["tester"].map(results.TESTER_NAMES))
+    texts = data.assign(name=data["tester"].map(results.TEXT_TESTER_NAMES))
     note = (
         f"For {N_WANTED:,} different discriminatory texts of the local phase, at the rate of the whole"
         " search. A model query is a text that the network is asked about, a gradient one that it is"
@@ -160,7 +160,7 @@ def retraining_by_strategy(units: Sequence[Results]) -> Table:
 def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over networks and features in the text of the paper."""
     files = ("global", "local", "validity", "retraining")
-    data = text_averages(*(results.read_all(units, name) for name in files))
+    data = text_averages(*(results.read_texts(units, name) for name in files))
     data.insert(0, "unit", TEXT_PREFIX + data["corpus"])
     ids = "adf-text-average-" + data["measure"].str.replace("_", "-")
     data["printed"] = ids.map(printed_numbers(units))
@@ -176,7 +176,7 @@ def average_table(units: Sequence[Results]) -> Table:
         " which it is not defined, for instance a ratio to nothing found, do not count. Printed: of the"
         " paper's corpora, which these are not."
     )
-    texts = _show(name_averages(data, MEASURES), cells)
+    texts = _show(name_averages(data, TEXT_MEASURES), cells)
     return Table(data, texts, "Averages over networks and features", note + _REPETITIONS)
 
 
@@ -231,7 +231,7 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
     """Return the discrimination removed by trainings, and their effect on the labels of the test texts."""
     values = ["n_added", "n_independent", "n_removed", "improvement"]
     values += [f"{name}_{end}" for name in ("accuracy", "f1") for end in ("before", "after")]
-    all_ = results.read_all(units, "retraining")
+    all_ = results.read_texts(units, "retraining")
     chosen = results.in_order(all_[all_["tester"].isin(testers)], "tester", list(results.TRAINING_NAMES))
     data = summarize(chosen, [*results.BENCHMARK, "tester", "label_rule"], values)
     names = [results.training_name(t, r) for t, r in zip(data["tester"], data["label_rule"], strict=True)]

@@ -9,10 +9,9 @@ from biaslab.classifiers.models import Model
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing import names
 from biaslab.fairness_testing.testers import two_phases
-from biaslab.fairness_testing.testers.contract import Tester
 from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
 from biaslab.fairness_testing.testers.trails import Columns, Trail, Visits, empty
-from biaslab.fairness_testing.testers.two_phases import Algorithm, Finds
+from biaslab.fairness_testing.testers.two_phases import Finds
 
 
 @dataclass(frozen=True)
@@ -290,14 +289,13 @@ def attribute_weights(subject: Subject, walks: Walks, settings: Settings) -> tup
         return np.where(zero.any(axis=1, keepdims=True), zero, 1 / saliency), queries
 
 
-_ALGORITHM = Algorithm("adf", find_globally, walk)
-
-TESTER = Tester(
+TESTER = two_phases.make_tester(
+    find_globally,
+    walk,
+    "adf",
     name="adf",
     title="ADF",
     modes={names.PUBLISHED: PUBLISHED, names.PAPER: PAPER},
-    search=_ALGORITHM.search,
-    search_around=_ALGORITHM.search_around,
     with_bounds=lambda settings, bounds: replace(settings, enumerated=bounds),
     is_proposed=True,
 )

@@ -16,7 +16,7 @@ from biaslab.fairness_testing.testers.adf import farthest
 from biaslab.fairness_testing.testers.contract import Tester
 from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
 from biaslab.fairness_testing.testers.trails import Trail, Visits, empty
-from biaslab.fairness_testing.testers.two_phases import MAX_ITER, Algorithm, Finds
+from biaslab.fairness_testing.testers.two_phases import MAX_ITER, Finds
 
 EPSILON = 1e-6
 """Added to a saliency before its reciprocal is taken."""
@@ -157,18 +157,11 @@ def _farthest_pair(subject: Subject, X: np.ndarray, result: Check, own_partner: 
     )
 
 
-_ALGORITHM = Algorithm("eidig", find_globally, walk)
-
-
 def _describe(name: str, title: str, update_interval: int | None) -> Tester:
     paper = Settings(update_interval)
-    return Tester(
-        name=name,
-        title=title,
-        modes={names.PUBLISHED: replace(paper, checks_last=False, own_partner=True), names.PAPER: paper},
-        search=_ALGORITHM.search,
-        search_around=_ALGORITHM.search_around,
-        is_later=True,
+    modes = {names.PUBLISHED: replace(paper, checks_last=False, own_partner=True), names.PAPER: paper}
+    return two_phases.make_tester(
+        find_globally, walk, "eidig", name=name, title=title, modes=modes, is_later=True
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.testers.contract import Task, collect
+from biaslab.fairness_testing.testers.contract import Task, Tester, collect
 from biaslab.fairness_testing.testers.discrimination import Check, Subject, check
 from biaslab.fairness_testing.testers.trails import Phases, Trail, Visits
 
@@ -25,17 +25,27 @@ class Finds:
     partners: np.ndarray  # (g, p) int32: protected values that give each sample another label
 
 
-@dataclass(frozen=True)
-class Algorithm:
-    """The two phases of a tester."""
+def make_tester(
+    find: Callable[[Subject, np.ndarray, np.ndarray, Any], tuple[Trail, Finds]],
+    walk: Callable[[Subject, Finds, np.ndarray, Any], Trail],
+    streams: str,
+    **row: Any,
+) -> Tester:
+    """Return a tester with two phases; `row` are further fields of `Tester`.
 
-    name: str  # of its random streams
-    # The global phase of a subject, from seeds, with (n, MAX_ITER, 2) uniform numbers and settings.
-    find: Callable[[Subject, np.ndarray, np.ndarray, Any], tuple[Trail, Finds]]
-    # The local phase from finds, which begin its trail, with (g, hops, 3) uniform numbers and settings.
-    walk: Callable[[Subject, Finds, np.ndarray, Any], Trail]
+    ``find(subject, seeds, draws, settings)`` is the global phase, with (n, MAX_ITER, 2) uniform draws.
+    ``walk(subject, finds, draws, settings)`` is the local phase, with (g, hops, 3) uniform draws; its trail
+    begins with the finds. `streams` is the name of the random streams.
+    """
 
-    def search(self, task: Task, settings: Any) -> Iterator[Phases]:
+    def draw(seed: int, numbers: np.ndarray, phase: str, shape: tuple[int, int]) -> np.ndarray:
+        """Return uniform numbers of a shape for each seed; more steps or hops only extend them."""
+        draws = np.empty((len(numbers), *shape))
+        for row, number in zip(draws, numbers.tolist(), strict=True):
+            row[:] = stream(seed, streams, number, phase).random(shape)
+        return draws
+
+    def search(task: Task, settings: Any) -> Iterator[Phases]:
         """Search from rows of the data; the trails have the checked samples, by seed.
 
         Each seed has its own random streams, so that parts of seeds give the same trails, concatenated. The
@@ -54,22 +64,17 @@ class Algorithm:
             raise InputError(f"cannot walk {task.hops} hops; give 0 or more")
         for part in task.parts():
             numbers = np.arange(part.first, part.first + len(part.seeds))
-            draws = self._draw(task.seed, numbers, "global", (MAX_ITER, 2))
-            global_, finds = self.find(subject, part.seeds, draws, settings)
-            draws = self._draw(task.seed, numbers[finds.seeds], "local", (task.hops, 3))
-            trails = (global_, self.walk(subject, finds, draws, settings))
+            draws = draw(task.seed, numbers, "global", (MAX_ITER, 2))
+            global_, finds = find(subject, part.seeds, draws, settings)
+            draws = draw(task.seed, numbers[finds.seeds], "local", (task.hops, 3))
+            trails = (global_, walk(subject, finds, draws, settings))
             yield Phases(*(replace(trail, seed=trail.seed + np.int32(part.first)) for trail in trails))
 
-    def search_around(self, task: Task, settings: Any) -> Trail:
+    def search_around(task: Task, settings: Any) -> Trail:
         """Search locally from given seeds; a seed that is not discriminatory is first moved."""
-        return collect(self.search(task, settings)).local
+        return collect(search(task, settings)).local
 
-    def _draw(self, seed: int, numbers: np.ndarray, phase: str, shape: tuple[int, int]) -> np.ndarray:
-        """Return uniform numbers of a shape for each seed; more steps or hops only extend them."""
-        draws = np.empty((len(numbers), *shape))
-        for row, number in zip(draws, numbers.tolist(), strict=True):
-            row[:] = stream(seed, self.name, number, phase).random(shape)
-        return draws
+    return Tester(search=search, search_around=search_around, **row)
 
 
 def move_until_found(

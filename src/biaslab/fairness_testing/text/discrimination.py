@@ -127,19 +127,6 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class Variants:
-    """All texts X_s that differ from the given texts in one sensitive word, at all its occurrences.
-
-    Sorted by text, then by first occurrence of the sensitive word, then by value.
-    """
-
-    rows: np.ndarray  # (v,) int64: the text of each variant
-    replaced: np.ndarray  # (v,) int32: the replaced word
-    values: np.ndarray  # (v,) int32: the replacement
-    offsets: np.ndarray  # (n + 1,) int64: text i has the variants offsets[i] to offsets[i + 1] - 1
-
-
-@dataclass(frozen=True)
 class Check:
     """The check of n texts.
 
@@ -163,13 +150,18 @@ class Check:
 
 
 @dataclass(frozen=True)
-class VariantAnswers:
-    """The answers of a classifier for texts and for their variants."""
+class Variants:
+    """All texts X_s that differ from n texts in one sensitive word, at all its occurrences, with the answers.
 
-    rows: slice  # the positions of these n texts among all texts
-    texts: Texts
-    probabilities: np.ndarray  # (n, 2) float64
-    variants: Variants
+    Sorted by text, then by first occurrence of the sensitive word, then by value.
+    """
+
+    rows: slice  # the positions of the n texts among all texts
+    origins: np.ndarray  # (v,) int64: the text of each variant, from 0 to n - 1
+    replaced: np.ndarray  # (v,) int32: the replaced word
+    values: np.ndarray  # (v,) int32: the replacement
+    offsets: np.ndarray  # (n + 1,) int64: text i has the variants offsets[i] to offsets[i + 1] - 1
+    probabilities: np.ndarray  # (n, 2) float64: of the texts
     variant_probabilities: np.ndarray  # (v, 2) float64
 
     @property
@@ -180,7 +172,7 @@ class VariantAnswers:
     @property
     def flips(self) -> np.ndarray:
         """Whether variants have another label than their text, (v,) bool."""
-        return labels_of(self.variant_probabilities) != self.labels[self.variants.rows]
+        return labels_of(self.variant_probabilities) != self.labels[self.origins]
 
 
 def exchange(texts: Texts, replaced: np.ndarray, value: np.ndarray) -> Texts:
@@ -188,36 +180,32 @@ def exchange(texts: Texts, replaced: np.ndarray, value: np.ndarray) -> Texts:
     return Texts(*write_variants(texts.ids, texts.offsets, np.arange(len(texts)), replaced, value))
 
 
-def variants_of(subject: TextSubject, texts: Texts) -> Variants:
-    """Return the variants of texts: each distinct sensitive word, by every other value (Algorithm 2)."""
+def answer_variants(subject: TextSubject, texts: Texts) -> Iterator[Variants]:
+    """Query texts and all their variants, block by block.
+
+    Each distinct sensitive word is replaced by every other value (Algorithm 2).
+    """
     k = len(subject.values)
-    places = np.flatnonzero(subject.is_value[texts.ids])
-    rows = np.searchsorted(texts.offsets, places, side="right") - 1
-    numbers = subject.value_numbers[texts.ids[places]]
-    first = np.sort(np.unique(rows * k + numbers, return_index=True)[1])
-    rows, numbers = rows[first], numbers[first]
-    others = np.arange(k - 1) + (np.arange(k - 1) >= numbers[:, None])
-    n_variants = np.bincount(rows, minlength=len(texts)) * (k - 1)
-    return Variants(
-        rows.repeat(k - 1),
-        subject.values[numbers].repeat(k - 1).astype(np.int32),
-        subject.values[others.ravel()].astype(np.int32),
-        np.concatenate([[0], np.cumsum(n_variants)]).astype(np.int64),
-    )
-
-
-def answer_variants(subject: TextSubject, texts: Texts) -> Iterator[VariantAnswers]:
-    """Query texts and all their variants, block by block."""
     for begin in range(0, len(texts), _BLOCK):
         rows = slice(begin, min(begin + _BLOCK, len(texts)))
         block = part(texts, rows)
-        variants = variants_of(subject, block)
-        outputs = np.empty((len(variants.rows), 2))
-        for batch in batches(block.lengths[variants.rows], WORDS):  # never all words of all variants at once
-            columns = (variants.rows[batch], variants.replaced[batch], variants.values[batch])
+        places = np.flatnonzero(subject.is_value[block.ids])
+        origins = np.searchsorted(block.offsets, places, side="right") - 1
+        numbers = subject.value_numbers[block.ids[places]]
+        first = np.sort(np.unique(origins * k + numbers, return_index=True)[1])
+        origins, numbers = origins[first], numbers[first]
+        others = np.arange(k - 1) + (np.arange(k - 1) >= numbers[:, None])
+        n_variants = np.bincount(origins, minlength=len(block)) * (k - 1)
+        offsets = np.concatenate([[0], np.cumsum(n_variants)]).astype(np.int64)
+        replaced, values = (
+            subject.values[x].astype(np.int32) for x in (numbers.repeat(k - 1), others.ravel())
+        )
+        origins, outputs = origins.repeat(k - 1), np.empty((len(replaced), 2))
+        for batch in batches(block.lengths[origins], WORDS):  # never all words of all variants at once
+            columns = (origins[batch], replaced[batch], values[batch])
             written = Texts(*write_variants(block.ids, block.offsets, *columns))
             outputs[batch] = probabilities(subject.model, written)
-        yield VariantAnswers(rows, block, probabilities(subject.model, block), variants, outputs)
+        yield Variants(rows, origins, replaced, values, offsets, probabilities(subject.model, block), outputs)
 
 
 def check(subject: TextSubject, texts: Texts) -> Check:
@@ -226,15 +214,14 @@ def check(subject: TextSubject, texts: Texts) -> Check:
     labels, is_discriminatory, n_queries = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
     replaced, value = np.full((2, n), -1, np.int32)
     result = Check(texts, np.empty((n, 2)), labels, is_discriminatory, replaced, value, n_queries)
-    for answer in answer_variants(subject, texts):
-        rows, variants, flips = answer.rows, answer.variants, answer.flips
-        y = answer.labels
-        flipped = np.bincount(variants.rows[flips], minlength=len(y)) > 0
-        outputs = answer.variant_probabilities[np.arange(len(flips)), y[variants.rows]]
-        differences = np.abs(outputs - answer.probabilities[variants.rows, y[variants.rows]])
-        best = first_maxima(variants.offsets, differences, flips | ~flipped[variants.rows])
+    for variants in answer_variants(subject, texts):
+        rows, origins, flips, y = variants.rows, variants.origins, variants.flips, variants.labels
+        flipped = np.bincount(origins[flips], minlength=len(y)) > 0
+        outputs = variants.variant_probabilities[np.arange(len(flips)), y[origins]]
+        differences = np.abs(outputs - variants.probabilities[origins, y[origins]])
+        best = first_maxima(variants.offsets, differences, flips | ~flipped[origins])
         has = best >= 0
-        result.probabilities[rows], result.labels[rows] = answer.probabilities, y
+        result.probabilities[rows], result.labels[rows] = variants.probabilities, y
         result.discriminatory[rows] = flipped
         result.replaced[rows][has] = variants.replaced[best[has]]
         result.value[rows][has] = variants.values[best[has]]
@@ -246,8 +233,8 @@ def count_flips(subject: TextSubject, texts: Texts) -> tuple[np.ndarray, np.ndar
     """Return how many texts contain each of k values, and in how many other values flip the label, (k,)."""
     k = len(subject.values)
     n_texts, n_flips = np.zeros((2, k), np.int64)
-    for answer in answer_variants(subject, texts):
-        keys = answer.variants.rows * k + subject.value_numbers[answer.variants.replaced]
+    for variants in answer_variants(subject, texts):
+        keys = variants.origins * k + subject.value_numbers[variants.replaced]
         n_texts += np.bincount(np.unique(keys) % k, minlength=k)
-        n_flips += np.bincount(np.unique(keys[answer.flips]) % k, minlength=k)
+        n_flips += np.bincount(np.unique(keys[variants.flips]) % k, minlength=k)
     return n_texts, n_flips

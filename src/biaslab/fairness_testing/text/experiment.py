@@ -56,7 +56,10 @@ def train_networks(
     for kind in kinds:
         models, histories = [], []
         for number in range(repetitions):
-            network, history = train_once(prepared, kind, training, seed_of(seed, kind, number))
+            of_number = seed_of(seed, kind, number)
+            start = initial_recurrent(kind, prepared.lexicon.vectors, of_number)
+            train, validation = prepared.parts[TRAIN], prepared.parts[VALIDATION]
+            network, history = train_recurrent(start, *train, training, of_number, validation)
             network.save(network_file(folder, kind, number))
             measured = measure_quality(network, prepared.parts[TEST])
             kept = int(history.loc[history["is_kept"].astype(bool), "epoch"].iloc[0])
@@ -64,15 +67,6 @@ def train_networks(
             histories.append(history.assign(repetition=number))
         write_tsv(folder / kind / "models.tsv", pd.DataFrame(models))
         write_tsv(folder / kind / "training.tsv", pd.concat(histories, ignore_index=True))
-
-
-def train_once(
-    prepared: Prepared, kind: str, settings: TrainingSettings, seed: int
-) -> tuple[Recurrent, pd.DataFrame]:
-    """Train a network on a corpus; return it and its history, see `train_recurrent`."""
-    train, validation = prepared.parts[TRAIN], prepared.parts[VALIDATION]
-    start = initial_recurrent(kind, prepared.lexicon.vectors, seed)
-    return train_recurrent(start, *train, settings, seed, validation)
 
 
 def measure_quality(network: TextModel, test: Labelled) -> dict[str, float]:

@@ -30,6 +30,10 @@ LANGUAGE_MODEL_WIDTH = 64
 LANGUAGE_MODEL_TEXTS = 1500
 """The largest number of training texts of the language model, which only has to rank texts."""
 MAX_PIECES = 128
+TABLES = ("models", "global", "local")
+"""The tables of each network that are joined unchanged."""
+HOPS = 20
+"""Steps from each sentence that demonstrates the search."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Yardsticks:
             return cls(prepared.lexicon)
         from biaslab.text.devices import make_deterministic
         from biaslab.text.encoder import EncoderFiles, load_classifier, prepare_encoder
+        from biaslab.text.language_model import LanguageModelSettings, train_language_model
         from biaslab.text.sentence_vectors import SentenceEncoder
         from biaslab.text.tokens import Tokenizer
 
@@ -58,7 +63,16 @@ class Yardsticks:
             prepare_encoder(files, folder, None, "pretrained" if files.weights else "random", seed)
             tokenizer = Tokenizer.load(Path(folder) / "vocab.txt")
             sentences = SentenceEncoder(load_classifier(folder, seed), tokenizer)
-        return cls(prepared.lexicon, sentences, _train_language_model(prepared, sentences.tokenizer, seed))
+        tokens = []  # the language model reads words joined by blanks, like the measured texts
+        for texts in (prepared.parts[part].texts for part in (TRAIN, VALIDATION)):
+            kept = np.flatnonzero(texts.lengths > 0)[:LANGUAGE_MODEL_TEXTS]
+            joined = [" ".join(prepared.lexicon.decode(texts.row(i))) for i in kept]
+            tokens.append(tokenizer.encode(joined, MAX_PIECES))
+        settings = LanguageModelSettings(
+            epochs=LANGUAGE_MODEL_EPOCHS, learning_rate=2e-3, width=LANGUAGE_MODEL_WIDTH
+        )
+        model = train_language_model(*tokens, tokenizer, settings, seed)[0]
+        return cls(prepared.lexicon, sentences, model)
 
     def measure_words(self, original: Texts, changed: Texts) -> dict[str, float]:
         """Return the means over n >= 1 pairs of the measures without an encoder: l0, l2, jaccard, bleu."""
@@ -98,31 +112,6 @@ class Yardsticks:
             means.append(dict(zip(names, map(float, (similar, *perplexities)), strict=True)))
             begin += 2 * n
         return means
-
-
-def _train_language_model(prepared: Prepared, tokenizer: Any, seed: int) -> Any:
-    """Train the language model on texts of the corpus, as words joined by blanks, like the measured texts."""
-    from biaslab.text.language_model import LanguageModelSettings, train_language_model
-
-    def tokens(part: str, limit: int) -> Any:
-        texts = prepared.parts[part].texts
-        kept = np.flatnonzero(texts.lengths > 0)[:limit]
-        sentences = [" ".join(prepared.lexicon.decode(texts.row(i))) for i in kept]
-        return tokenizer.encode(sentences, MAX_PIECES)
-
-    settings = LanguageModelSettings(
-        epochs=LANGUAGE_MODEL_EPOCHS,
-        learning_rate=2e-3,
-        width=LANGUAGE_MODEL_WIDTH,
-    )
-    train, validation = tokens(TRAIN, LANGUAGE_MODEL_TEXTS), tokens(VALIDATION, LANGUAGE_MODEL_TEXTS)
-    return train_language_model(train, validation, tokenizer, settings, seed)[0]
-
-
-TABLES = ("models", "global", "local")
-"""The tables of each network that are joined unchanged."""
-HOPS = 20
-"""Steps from each sentence that demonstrates the search."""
 
 
 def measure(

@@ -77,11 +77,11 @@ def label_found(
     if rule == DATA:
         return np.asarray(data_labels, np.int64)
     labels = np.empty(len(texts), np.int64)
-    for answer in answer_variants(subject, texts):
-        y, variants = answer.labels, answer.variants
-        n_others = np.bincount(variants.rows[answer.flips], minlength=len(y))
+    for variants in answer_variants(subject, texts):
+        y = variants.labels
+        n_others = np.bincount(variants.origins[variants.flips], minlength=len(y))
         n_votes = 1 + np.diff(variants.offsets)
-        labels[answer.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
+        labels[variants.rows] = np.where(2 * n_others > n_votes, 1 - y, y)
     return labels
 
 
