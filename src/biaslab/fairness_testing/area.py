@@ -65,7 +65,7 @@ ITEMS = (
     _figure("budgets", "Testers at equal numbers of queries", "figures:draw_budgets", "budgets"),
     _text_table("text_corpus", "Texts", "text_tables:corpora", "texts"),
     _text_table("text_table3_models", "Table 3: networks that read texts", "text_tables:models", "models"),
-    _text_table("text_table8", "Table 8: discriminatory texts", "text_tables:found", "global", "local"),
+    _text_table("text_table8", "Table 8: discriminatory texts", "text_tables:finds", "global", "local"),
     _text_table("text_table9", "Table 9: how near the texts are", "text_tables:nearness", "validity"),
     _text_table("text_table11", "Table 11: cost in model queries", "text_tables:cost", "local"),
     _text_table(

@@ -34,6 +34,7 @@ FINDS_NAMES = TESTER_NAMES | {CONTROL: "Nothing added"}
 """Display names of the samples used for retraining."""
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
+REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _MEAN = re.compile(r"\{(\w+):±([^}]*)\}")
 
 

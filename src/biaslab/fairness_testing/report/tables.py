@@ -10,6 +10,7 @@ from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SETTING
 from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
+    REPETITIONS,
     TESTER_NAMES,
     mean_texts,
     name_averages,
@@ -48,7 +49,6 @@ _TESTER = _SETTING | {"Tester": "{name}"}
 _RUN_CELLS = _TESTER | {"Mode": "{mode_name}"}
 _RETRAINED = _SETTING | {"Finds of": "{name}"}
 _GENDER = {"sex": "gender"}  # the paper's name of an attribute in the data
-_REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _ORDERS = (
     " Mean ± half the width of its 95% interval (Student's t) over repetitions, each with seeds in another"
     " order, the same for all testers, and other random numbers."
@@ -102,7 +102,7 @@ def aequitas(units: Sequence[Results]) -> Table:
         "Success (%)": "{success:±.1f}",
     }
     title = "Different samples, and discriminatory ones, of AEQUITAS and ADF"
-    return Table(data, _show(data, cells), title, _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, _SAMPLES + REPETITIONS + _PRINTED)
 
 
 def symbolic(units: Sequence[Results]) -> Table:
@@ -122,7 +122,7 @@ def symbolic(units: Sequence[Results]) -> Table:
         " comparison without a clock. Success: discriminatory ones among the different samples. "
     )
     title = "Yield of SG and ADF by model query"
-    return Table(data, _show(data, cells), title, note + _SAMPLES + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, note + _SAMPLES + REPETITIONS + _PRINTED)
 
 
 def global_phase(units: Sequence[Results]) -> Table:
@@ -135,7 +135,7 @@ def global_phase(units: Sequence[Results]) -> Table:
         "Printed": "{printed}",
     }
     title = "Discriminatory samples of the global phase"
-    note = _SAMPLES + _REPETITIONS + _PRINTED
+    note = _SAMPLES + REPETITIONS + _PRINTED
     return Table(data, _show(data, cells), title, note)
 
 
@@ -160,7 +160,7 @@ def local_phase(units: Sequence[Results]) -> Table:
         " for all."
     )
     title = "Discriminatory samples of the local phase"
-    return Table(data, _show(data, cells), title, note + _REPETITIONS + _PRINTED)
+    return Table(data, _show(data, cells), title, note + REPETITIONS + _PRINTED)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -177,7 +177,7 @@ def cost(units: Sequence[Results]) -> Table:
         " prints the seconds that 1,000 discriminatory samples take on its machine."
     )
     title = "Model queries for 1,000 discriminatory samples"
-    return Table(data, _show(data, cells), title, note + _REPETITIONS)
+    return Table(data, _show(data, cells), title, note + REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
@@ -219,7 +219,7 @@ def retraining(units: Sequence[Results]) -> Table:
         means,
         show(percent.assign(name=percent["tester"].map(FINDS_NAMES)), _RETRAINED | cells),
         "Discrimination before and after retraining",
-        note + _REPETITIONS + _PRINTED,
+        note + REPETITIONS + _PRINTED,
     )
 
 
@@ -242,7 +242,7 @@ def average_table(units: Sequence[Results]) -> Table:
         "Each is taken in every setting (a classifier and a protected attribute) and averaged over them, as"
         " the paper does. Where the paper compares by seconds, model queries are measured instead."
     )
-    return Table(table, show(cells, templates), "Averages over the settings", note + _REPETITIONS)
+    return Table(table, show(cells, templates), "Averages over the settings", note + REPETITIONS)
 
 
 def ablation(units: Sequence[Results]) -> Table:
@@ -251,12 +251,7 @@ def ablation(units: Sequence[Results]) -> Table:
     percent = effects.assign(
         tester=effects["tester"].map(TESTER_NAMES), switch=effects["switch"].map(switch_name)
     )
-    cells = {
-        "Classifier": "{classifier}",
-        "Protected": "{protected}",
-        "Tester": "{tester}",
-        "Switch": "{switch}",
-    }
+    cells = _SETTING | {"Tester": "{tester}", "Switch": "{switch}"}
     heads = {
         "global_discriminatory": "Global phase",
         "n_samples": "Samples (#GDiff)",

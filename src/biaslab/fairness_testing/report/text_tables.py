@@ -10,14 +10,20 @@ from biaslab.core.tables import Table, text_columns
 from biaslab.fairness_testing.names import CERTIFIED, CONTROL, EXAMPLE, EXAMPLE_KEYS, PROPOSED, TEXT_PREFIX
 from biaslab.fairness_testing.report import results
 from biaslab.fairness_testing.report.averages import TEXT_MEASURES, text_averages
-from biaslab.fairness_testing.report.results import name_averages, printed_numbers, ratio, show, summarize
+from biaslab.fairness_testing.report.results import (
+    REPETITIONS,
+    name_averages,
+    printed_numbers,
+    ratio,
+    show,
+    summarize,
+)
 from biaslab.run.reports import Results
 from biaslab.text.masking import masker
 
 N_WANTED = 5000
 """The number of discriminatory texts of the cost table, as in Table XI."""
 _BENCHMARK = {"Corpus": "{corpus}", "Network": "{network}", "Feature": "{feature}"}
-_REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _DISTINCT = "Equal texts count once."
 _MASKED = " Slurs are masked."
 
@@ -62,10 +68,10 @@ def models(units: Sequence[Results]) -> Table:
         "On the test texts. More frequent label: its share, the accuracy of a classifier that gives every"
         " text this label. A repetition is a training from other weights."
     )
-    return Table(data, _show(percent, cells), "Networks", note + _REPETITIONS)
+    return Table(data, _show(percent, cells), "Networks", note + REPETITIONS)
 
 
-def found(units: Sequence[Results]) -> Table:
+def finds(units: Sequence[Results]) -> Table:
     """Return the finds of the global and the local phase (Table VIII)."""
     globally, local = (
         results.read_texts(units, "global"),
@@ -93,7 +99,7 @@ def found(units: Sequence[Results]) -> Table:
         " strategy makes of the others, and those that the local phases find around the raw ones and those of"
         f" RP, or of ADF_ASC. {_DISTINCT} Success: discriminatory ones among the different texts visited."
     )
-    return Table(data, _show(data, cells), "Discriminatory texts", note + _REPETITIONS)
+    return Table(data, _show(data, cells), "Discriminatory texts", note + REPETITIONS)
 
 
 def nearness(units: Sequence[Results]) -> Table:
@@ -117,7 +123,7 @@ def nearness(units: Sequence[Results]) -> Table:
         " vectors (those of this run's encoder, not of the paper's); perplexity of the text and of the seed"
         " under this run's language model."
     )
-    return Table(data, _show(texts, cells), "How near the texts are to their seeds", note + _REPETITIONS)
+    return Table(data, _show(texts, cells), "How near the texts are to their seeds", note + REPETITIONS)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -142,7 +148,7 @@ def cost(units: Sequence[Results]) -> Table:
         " those of the machine that runs it."
     )
     title = f"Model queries for {N_WANTED:,} discriminatory texts"
-    return Table(data, _show(texts, cells), title, note + _REPETITIONS)
+    return Table(data, _show(texts, cells), title, note + REPETITIONS)
 
 
 def retraining(units: Sequence[Results]) -> Table:
@@ -177,7 +183,7 @@ def average_table(units: Sequence[Results]) -> Table:
         " paper's corpora, which these are not."
     )
     texts = _show(name_averages(data, TEXT_MEASURES), cells)
-    return Table(data, texts, "Averages over networks and features", note + _REPETITIONS)
+    return Table(data, texts, "Averages over networks and features", note + REPETITIONS)
 
 
 def examples(units: Sequence[Results]) -> Table:
@@ -251,7 +257,7 @@ def _trainings(units: Sequence[Results], testers: Sequence[str], title: str) -> 
         " share of them is no longer discriminatory. Nothing added: training again alone. The paper does not"
         " state the label of added texts."
     )
-    return Table(data, _show(percent, cells), title, note + _REPETITIONS)
+    return Table(data, _show(percent, cells), title, note + REPETITIONS)
 
 
 def _scaled(data: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:

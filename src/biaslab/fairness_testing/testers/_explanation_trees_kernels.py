@@ -34,7 +34,6 @@ def best_limit(table, first, end, totals, n_rows, left):
     limit wins ties. Values up to the limit go left; the limit is counted from the first value and is halfway
     between two present values (rounded down). 0 and -1 for a single value. Rows `first` to before `end` of
     `table` are the labels by value; `left`, (k,) int64, is a buffer.
-    int64, is working space.
     """
     best, limit = 0.0, -1
     n_left, previous = 0, -1
