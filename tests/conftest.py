@@ -26,19 +26,24 @@ LONGEST = (
     "workflow/test_installed.py",
 )
 """Files that take longer than half a minute, the longest first."""
+COMPILING = tuple(
+    HERE / name for name in ("integration", "unit/classifiers", "unit/fairness_testing", "unit/text")
+)
+"""Folders whose tests need many of the kernels that the smoke run compiles."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first, then the other runs of the workflow, and then files with slow tests.
 
-    What looks at the smoke run comes last: no process waits for the one that makes it.
+    Tests of the smoke run and of its kernels come last. No process then waits for the one that makes the run,
+    or compiles kernels a second time.
     """
     ranks = {HERE / name: rank for rank, name in enumerate(LONGEST)}
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(
         key=lambda item: (
             ranks.get(item.path, len(ranks)),
-            "smoke_run" in item.fixturenames,
+            "smoke_run" in item.fixturenames or any(map(item.path.is_relative_to, COMPILING)),
             item.path.parent.name != "workflow",
             item.path not in slow,
         )

@@ -14,7 +14,7 @@ from biaslab.run.plan import Plan, make_plan
 ROOT = Path(__file__).parents[1]
 SMOKE = ROOT / "workflow/presets/smoke.yaml"
 OPTIONS = ["--configfile", SMOKE, "--cores", 2, "--quiet", "all", "--show-failed-logs"]
-OPTIONS += ["--max-jobs-per-timespan", "500/5s"]  # as `biaslab run`: each job leaves a timer behind
+OPTIONS += ["--max-jobs-per-timespan", "6000/60s"]  # as `biaslab run`: each job leaves a timer behind
 
 
 def run_once(folder: Path) -> Path:

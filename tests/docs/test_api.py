@@ -109,6 +109,7 @@ def test_the_page_of_a_room_has_every_public_name(room):
     assert headings == [name.removeprefix(f"{room}.") for name in ENTRIES if name.startswith(f"{room}.")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", first_quick(api.ROOMS))
 def test_a_room_needs_nothing_of_the_house_above_it(room):
     names = [name for name in MODULES if name.startswith(f"{room}.")]

@@ -17,6 +17,7 @@ LOADED = re.compile(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="needs mkdocs: make docs installs it")
 def test_site_builds_and_is_self_contained(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]

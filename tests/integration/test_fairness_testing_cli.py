@@ -158,9 +158,9 @@ def test_a_network_is_trained_and_kept(files):
 @pytest.mark.parametrize(
     ("kept", "model", "reason"),
     [
-        (lambda table: table[table["sex"] == "male"], "classify", "all of them have the same sex"),
-        (lambda table: table[:1], "classify", "there is one sample; the classifier calls all of them"),
-        (lambda table: table, "constant", "the classifier calls all of them granted"),
+        (lambda table: table[table["sex"] == "male"], "classify", "all samples have the same sex"),
+        (lambda table: table[:1], "classify", "there is one sample; the classifier gives all samples"),
+        (lambda table: table, "constant", "the classifier gives all samples the label granted"),
     ],
 )
 def test_what_cannot_be_found_is_no_all_clear(files, kept, model, reason):

@@ -69,6 +69,7 @@ def save_network():
     network.save(Path("network.npz"))
 
 
+@pytest.mark.slow
 def test_a_pipeline_needs_no_vectors_to_be_searched_at_random(files, refused):
     Path("my_pipe.py").write_text(
         "import csv\n"

@@ -40,6 +40,7 @@ def draw(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_fixed_examples_depend_on_nothing_but_the_test(draw):
     fixed = [
         draw(BIASLAB_SEARCH="0", PYTHONHASHSEED="1"),
@@ -49,6 +50,7 @@ def test_fixed_examples_depend_on_nothing_but_the_test(draw):
     assert fixed[0].startswith("100 ")
 
 
+@pytest.mark.slow
 def test_a_search_draws_more_examples_and_others_each_time(draw):
     drawn = [draw(BIASLAB_SEARCH="2") for _ in range(2)]
     assert drawn[0] != drawn[1]

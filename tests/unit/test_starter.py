@@ -57,6 +57,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 def test_a_forked_step_does_what_a_process_does(tmp_path):
     told = {}
     for kind, script in (
@@ -71,6 +72,7 @@ def test_a_forked_step_does_what_a_process_does(tmp_path):
     assert lists[0].read_bytes() == lists[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_libraries_are_imported_once_a_step_has_needed_them_and_the_package_never(tmp_path):
     script = calls(SHORT)
     finished = under_starter(script, tmp_path, PYTHONPROFILEIMPORTTIME="1")
@@ -125,6 +127,7 @@ def test_nothing_of_it_is_left(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_where_no_socket_can_be_made_steps_are_processes_of_their_own(tmp_path):
     (long := tmp_path / ("name" * 40)).mkdir()
     finished = under_starter(calls(["--version"]), tmp_path, TMPDIR=str(long))

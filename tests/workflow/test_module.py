@@ -77,6 +77,7 @@ def test_a_prefix_moves_results_and_neither_the_corpus_nor_the_word_lists(outer)
     assert not Path("fairness").exists()
 
 
+@pytest.mark.slow
 def test_rules_of_the_outer_workflow_stay_as_they_are(outer):
     shown = outer(RANKING, "--dry-run", "--printshellcmds", "own")
     assert commands(shown) == ["biaslab of-my-own results/x > results/own.txt"]

@@ -149,6 +149,7 @@ def test_only_what_the_configuration_names_is_run_and_needs_data(snakemake, tmp_
     assert not counts.keys() & {*unnamed, "report_debiasing", "report_origins", "certify_text_networks"}
 
 
+@pytest.mark.slow
 def test_what_is_to_be_downloaded_is_said_and_nothing_is_downloaded(snakemake, tmp_path, unreachable):
     finished = dry_run(snakemake, tmp_path, ROOT / "config.yaml", forks=False)
     counts = jobs(finished)
@@ -160,6 +161,7 @@ def test_what_is_to_be_downloaded_is_said_and_nothing_is_downloaded(snakemake, t
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow
 def test_a_run_downloads_first_and_goes_on_without_what_it_could_not_have(tmp_path):
     (tmp_path / "mine.yaml").write_text(
         "areas: [ranking, debiasing]\n"
@@ -294,6 +296,7 @@ input()
 """
 
 
+@pytest.mark.slow
 def test_snakemake_by_itself_and_biaslab_run_wait_for_each_other(tmp_path):
     lock = tmp_path / ".snakemake/biaslab.lock"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

@@ -22,14 +22,11 @@ except ModuleNotFoundError:
 
 from biaslab.core.errors import InputError
 from biaslab.run.arguments import only_looks
-from biaslab.run.ending import cancel_timers
 from biaslab.run.failures import note_failures
-from biaslab.run.limits import Limits
 from biaslab.run.lock import hold_folder
 from biaslab.run.plan import make_plan
-from biaslab.run.prefix import limit_prefix, move_results
 from biaslab.run.root import is_repository, repository
-from biaslab.run.rules import complete_rules
+from biaslab.run.rules import Limits, cancel_timers, complete_rules, limit_prefix, move_results
 from biaslab.run.slurm import check_slurm
 from biaslab.run.steps import given, mark_rules, part, step
 

@@ -82,7 +82,7 @@ def list_datasets(
     from rich.filesize import decimal
 
     from biaslab.run.datasets import load_registry
-    from biaslab.run.inventory import inventory
+    from biaslab.run.fetching import inventory
     from biaslab.run.terminal import plain_console, plain_table
 
     entries = [asdict(entry) for entry in inventory(load_registry(registry), _places(mirror, configfile))]

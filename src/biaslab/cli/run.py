@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,10 +33,10 @@ ConfigFiles = Annotated[
 
 # The next run resumes however the last run was killed: our own lock cannot go stale. All options that affect
 # results are in the profile `_PROFILE`, which plain Snakemake also finds.
-# Jobs start at Snakemake's default rate of 100 a second, checked every 5 s: each job leaves a timer that
+# Jobs start at Snakemake's default rate of 100 a second, checked once a minute: each job leaves a timer that
 # checks the rate once a timespan, and hundreds of timers occupy a quarter of a core.
 _FLAGS = ["--quiet", "host", "reason", "--nolock"]
-_FLAGS += ["--max-jobs-per-timespan", "500/5s"]
+_FLAGS += ["--max-jobs-per-timespan", "6000/60s"]
 # Arguments of Snakemake that run steps on other machines, where cancelling takes longer.
 _ELSEWHERE = re.compile(r"(-e|--(executor|(workflow-)?profile))(=.*)?")
 _PROFILE = "workflow/profiles/default/profile.yaml"
@@ -215,15 +216,18 @@ def _take(
         return _snakemake(root, files, wanted(targets))
 
     with kept_note(Path("results")):
-        taken = travel.announce(source)
-        chosen, seed = travel.choose(source, plan([], "--forceall"), written, registry, root)
-        for line in travel.describe(chosen, source):
-            say(line)
-        if only_looks(arguments):
-            raise typer.Exit(0)
-        if code := travel.take(source, taken, chosen, seed, plan, make, say):
-            raise typer.Exit(code)
-    return chosen
+        while True:
+            taken = travel.announce(source)
+            chosen, seed = travel.choose(source, plan([], "--forceall"), written, registry, root)
+            for line in travel.describe(chosen, source):
+                say(line)
+            if only_looks(arguments):
+                raise typer.Exit(0)
+            if code := travel.take(source, taken, chosen, seed, plan, make, say):
+                raise typer.Exit(code)
+            if not chosen.is_outdated:
+                return chosen
+            source = replace(source, recheck=0)  # results of files with other bytes are not taken
 
 
 def _base_options(root: Path, configfiles: Sequence[Path]) -> list[str]:

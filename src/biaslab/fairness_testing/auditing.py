@@ -169,10 +169,10 @@ def no_all_clear(labels: np.ndarray, X: np.ndarray, schema: Schema, groups: Sequ
     if len(X) < MIN_SAMPLES:
         reasons.append(f"there {'is one sample' if len(X) == 1 else f'are {len(X)} samples'}")
     if len(set(labels.tolist())) == 1:
-        reasons.append(f"the classifier calls all of them {schema.classes[labels[0]]}")
+        reasons.append(f"the classifier gives all samples the label {schema.classes[labels[0]]}")
     for names in groups:
         if len(np.unique(X[:, schema.domain.columns(names)], axis=0)) == 1:
-            reasons.append(f"all of them have the same {' and '.join(names)}")
+            reasons.append(f"all samples have the same {' and '.join(names)}")
     return f"No all-clear: {'; '.join(reasons)}." if reasons else ""
 
 

@@ -172,8 +172,3 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together:
                 published_bounds = int(other.low[columns[0]]), int(other.high[columns[0]])
             subject = Subject(network, domain, described.protect(names))
             yield Case(folder.name, ",".join(names), subject, arrays["X"], rows, published_bounds)
-
-
-def load_labels(folder: Path) -> np.ndarray:
-    """Return the labels of a classifier's data, (N,) int64."""
-    return read_npz(folder / DATA)["y"]

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -307,26 +307,21 @@ def spend(case: Case, tester: Tester, mode: str, budget: int, effort: Budgets) -
     A tester that runs out of seeds repeats them with other random numbers. The seed of the run determines the
     order of the seeds for all testers. A visit that exceeds the budget of model queries is excluded.
     """
-    task = task_of(case, tester, budget, effort)
-    visited, n_queries = [], 0
-    for trail in _search(task, tester, tester.settings(mode, case.published_bounds)):
-        visited.append(trail)
-        n_queries += int(trail.queries.sum())
-        if n_queries >= budget:
-            break
-    trail = trails.join(visited)
-    return trail.take(np.cumsum(trail.queries) <= budget)
-
-
-def _search(task: Task, tester: Tester, settings: Any) -> Iterator[Trail]:
-    """Yield the visits of each part, without end; a repeated seed has another number."""
-    for number in itertools.count():
+    task, settings = task_of(case, tester, budget, effort), tester.settings(mode, case.published_bounds)
+    parts, n_queries, number = [], 0, 0
+    while n_queries < budget:
         seed = int(stream(task.seed, "budgets", "round", number).integers(2**31)) if number else task.seed
         for part in tester.search(replace(task, seed=seed), settings):
             # The visits of both phases from a seed precede the visits from the next seed.
             both = part.joined()
             trail = both.take(np.argsort(both.seed, kind="stable"))
-            yield replace(trail, seed=trail.seed + np.int32(number * task.n_seeds))
+            parts.append(replace(trail, seed=trail.seed + np.int32(number * task.n_seeds)))
+            n_queries += int(trail.queries.sum())
+            if n_queries >= budget:
+                break
+        number += 1
+    trail = trails.join(parts)
+    return trail.take(np.cumsum(trail.queries) <= budget)
 
 
 def task_of(case: Case, tester: Tester, budget: int, effort: Budgets) -> Task:

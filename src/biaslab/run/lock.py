@@ -1,8 +1,10 @@
-"""Allow one run at a time in a working directory."""
+"""Allow one run at a time in a working directory, and one writer at a time in a folder."""
 
+import contextlib
 import fcntl
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from biaslab.core.errors import InputError
@@ -59,3 +61,16 @@ def _describe_holder(path: Path) -> str:
     except (ValueError, PermissionError):  # not written yet; or a process of another user
         pass
     return f"process {holder} works in this folder"
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is created if missing; other processes wait."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise InputError(f"cannot write {folder}: {error.strerror}; choose another folder") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,11 +1,18 @@
-"""Run a program in the foreground that ends with this process; report an interruption in one line."""
+"""Run a program in the foreground that ends with this process; report an interruption in one line.
+
+``python -m biaslab.run.supervise SECONDS PROGRAM ...`` is the keeper, which runs between caller and program.
+The system closes its standard input however the caller dies. The keeper then ends the program and all its
+child processes. Locks are held until all these processes have ended.
+"""
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 
 _ENDED_BY = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
@@ -15,7 +22,7 @@ def supervise(command: Sequence[str], patience: float) -> int:
 
     The program inherits the locks of this process. An interruption (Ctrl-C), SIGTERM or the loss of the
     terminal ends it and its children within `patience` seconds; the code is then 128 plus the signal.
-    The death of this process, for any cause, also ends them (`biaslab.run.keeper`). Ctrl-Z stops all of them
+    The death of this process, for any cause, also ends them (`keep`). Ctrl-Z stops all of them
     until this process continues.
     """
     ends: list[int] = []
@@ -36,7 +43,7 @@ def supervise(command: Sequence[str], patience: float) -> int:
         if number == signal.SIGINT or before[number] != signal.SIG_IGN:  # nohup ignores hang-ups
             signal.signal(number, end)
     keeper = subprocess.Popen(
-        [sys.executable, "-m", "biaslab.run.keeper", str(patience), *command],
+        [sys.executable, "-m", "biaslab.run.supervise", str(patience), *command],
         stdin=lifeline,
         stderr=subprocess.PIPE,
         close_fds=False,
@@ -69,3 +76,79 @@ def _say(line: str) -> None:
     """Write a line without Python's buffers, which may be in use when a signal arrives."""
     with contextlib.suppress(OSError):  # the terminal may be gone
         os.write(2, f"biaslab: {line}\n".encode())
+
+
+_TERMINATED_WITHIN = 1.0  # seconds
+_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
+
+
+def keep(command: Sequence[str], patience: float) -> int:
+    """Run a program in a process group of its own until it or standard input ends; return its exit code.
+
+    The program inherits the locks of this process. When standard input is closed, the group is interrupted,
+    terminated after `patience` (seconds), and killed a second later. If a signal killed the program, the code
+    is 128 plus the signal.
+    """
+    _adopt_orphans()
+    _ignore(signal.SIGINT, signal.SIGTERM)
+    with _blocked(signal.SIGTSTP, signal.SIGCONT):
+        program = subprocess.Popen(command, stdin=subprocess.DEVNULL, close_fds=False, process_group=0)
+        signal.signal(signal.SIGTSTP, lambda *_: _send(program.pid, signal.SIGSTOP))
+        signal.signal(signal.SIGCONT, lambda *_: _send(program.pid, signal.SIGCONT))
+    ended = threading.Event()
+    threading.Thread(target=_end_when_closed, args=(program.pid, patience, ended), daemon=True).start()
+    code = program.wait()
+    ended.set()
+    _remove(program.pid)
+    return code if code >= 0 else 128 - code
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of orphaned descendants, to wait for them."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _ignore(*numbers: int) -> None:
+    """Ignore signals by an empty handler; a child process gets their default action."""
+    for number in numbers:
+        signal.signal(number, lambda *_: None)
+
+
+@contextlib.contextmanager
+def _blocked(*numbers: int) -> Iterator[None]:
+    """Block signals inside the context, and in programs started there; SIGSTOP still stops these."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_when_closed(group: int, patience: float, ended: threading.Event) -> None:
+    """Wait for the end of standard input, then end the group by increasingly strong signals."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    _send(group, signal.SIGCONT)  # a stopped process would not react to the other signals
+    for number, seconds in ((signal.SIGINT, patience), (signal.SIGTERM, _TERMINATED_WITHIN)):
+        _send(group, number)
+        if ended.wait(seconds):
+            return
+    _send(group, signal.SIGKILL)
+
+
+def _remove(group: int) -> None:
+    """Kill the remaining processes of the group, and wait for their end."""
+    _send(group, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-group, 0)
+
+
+def _send(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, number)
+
+
+if __name__ == "__main__":
+    sys.exit(keep(sys.argv[2:], float(sys.argv[1])))

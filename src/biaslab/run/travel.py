@@ -92,6 +92,7 @@ class Choice:
         self.noted = read_notes(Path(NOTES), ()).keys()  # outputs of Snakemake in this folder
         self.before = {file for record in taken_records(HERE) for file in record.outputs} - self.noted
         self._recomputed: dict[Job, bool] = {}
+        self.is_outdated = False  # whether a file that was computed since has other bytes than in the crate
         self.why: dict[Job, str] = {}  # reason not to take the results of a job; "" if they agree
         for job in jobs:
             self.why[job] = self._reason(job)
@@ -116,7 +117,8 @@ class Choice:
     def _input_reason(self, name: str, file: str) -> str:
         maker = self.maker.get(file)
         if maker is not None and file not in self.registered:
-            return _AGAIN if self.why[maker] else ""
+            is_as_recorded = file in self.digests and self.is_here(file) and not self.is_unequal(file)
+            return _AGAIN if self.why[maker] and not is_as_recorded else ""
         if name not in self._read:
             return _FILES
         now = self.registered.get(file) or ("" if Path(file).is_dir() else _sha256(file))
@@ -383,7 +385,10 @@ def _make_ahead(
             return code
         for file in filter(choice.is_unequal, files):
             say(f"{file}: was computed here with other bytes than in {name}")
+            choice.is_outdated = True
         _age([file for file in files if not choice.is_unequal(file)], moment)
+        if choice.is_outdated and not targets:
+            return 0
 
 
 def describe_made(choice: Choice) -> list[str]:

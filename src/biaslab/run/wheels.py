@@ -14,7 +14,7 @@ from pathlib import Path
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import DAMAGED_ZIP
-from biaslab.run.locked_folder import locked_folder
+from biaslab.run.lock import locked_folder
 
 MAX_MEMBER_BYTES = 2**28
 """Maximum size of an extracted file (256 MiB)."""

@@ -37,7 +37,7 @@ def take_batch(ids, offsets, order, numbers):
     """
     lengths = offsets[order + 1] - offsets[order]
     texts = order[np.argsort(lengths, kind="mergesort")]
-    batch_ids, batch_offsets = np.empty(np.sum(lengths), np.int64), np.zeros(order.size + 1, np.int64)
+    batch_ids, batch_offsets = np.empty(np.sum(lengths), np.int32), np.zeros(order.size + 1, np.int64)
     words, count, place = np.empty(batch_ids.size, np.int64), 0, 0
     for k in range(texts.size):
         for i in range(offsets[texts[k]], offsets[texts[k] + 1]):

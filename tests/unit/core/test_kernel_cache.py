@@ -172,6 +172,7 @@ def test_edited_callee_of_another_file_is_compiled_anew_in_its_callers(place, co
     assert fork(place).misses == 0, "code of before the edit is good again"
 
 
+@pytest.mark.slow
 def test_code_of_an_edit_during_a_run_is_not_kept_as_the_new(place, cold, fork):
     """A process that imported the kernels before the edit compiles what they were."""
     path = place / "src/biaslab/area/_scale_kernels.py"
@@ -189,17 +190,20 @@ path.write_text(path.read_text().replace("3.0", "5.0"))
     assert after.totals != cold.totals
 
 
+@pytest.mark.slow
 def test_other_settings_and_processors_have_code_of_their_own(place):
     assert run(place, NUMBA_OPT="2").hits == 0
     assert run(place, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").hits == 0
     assert len(files(place)) == 3 * N_OVERLOADS
 
 
+@pytest.mark.slow
 def test_other_versions_have_code_of_their_own(place, fork):
     assert fork(place, f"import numba, llvmlite; llvmlite.__version__ = '0'\n{SERIAL}").hits == 0
     assert fork(place, f"import numba; numba.__version__ = '0'\n{SERIAL}").hits == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("argument", "pair"), [("Pair(1.0, 2.0)", "x"), ("(Pair(1.0, 2.0), 0)", "x[0]")])
 def test_fields_of_named_tuples_from_other_files_are_kept_apart(place, argument, pair, fork):
     """Their class may be edited, and no file of kernels with it."""
@@ -221,6 +225,7 @@ print(json.dumps([found, [], sum(difference.stats.cache_hits.values()), 0]))
     assert fork(place, script).bytes == 1.0
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_leave_a_whole_cache(place, cold, fork):
     shutil.rmtree(place / "cache")
     with ThreadPoolExecutor(2) as pool:
@@ -272,6 +277,7 @@ UNUSABLE = {
 """What makes a cache unusable: something done to it, or to the process."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", UNUSABLE)
 def test_without_a_usable_cache_kernels_are_compiled_to_the_same_code(place, cold, why, fork):
     harm, prelude = UNUSABLE[why]
@@ -285,6 +291,7 @@ def test_without_a_usable_cache_kernels_are_compiled_to_the_same_code(place, col
         assert fork(place, SERIAL).misses == 0, "the files are written again"
 
 
+@pytest.mark.slow
 def test_folder_that_cannot_be_written_is_read(place, cold, fork):
     (folder,) = (place / "cache/kernels").iterdir()
     folder.chmod(0o500)
@@ -327,6 +334,7 @@ print(json.dumps(["", [], other.three(1), sum(other.three.stats.cache_misses.val
     assert len(files(place)) == N_OVERLOADS
 
 
+@pytest.mark.slow
 def test_callers_are_compiled_alike_where_their_callee_was_loaded(place, cold, fork):
     shutil.rmtree(place / "cache")
     fork(place, "from biaslab.area._scale_kernels import scaled; scaled(1.0); print('[0, [], 0, 0]')")
@@ -336,6 +344,7 @@ def test_callers_are_compiled_alike_where_their_callee_was_loaded(place, cold, f
     assert (warm.bytes, warm.misses) == (cold.bytes, 0)
 
 
+@pytest.mark.slow
 def test_kernels_that_need_threads_are_loaded_before_any_is_started(place, fork):
     (place / "src/biaslab/area/_mean_kernels.py").write_text(
         """

@@ -36,6 +36,7 @@ def draw(stem):
         plotting.save_with_data(figure, stem, pd.DataFrame({"x": [1.5, None]}))
 
 
+@pytest.mark.slow
 def test_two_processes_save_equal_bytes_in_every_format(tmp_path):
     for number, name in enumerate(("a", "b")):
         environment = os.environ | {"PYTHONHASHSEED": str(number), "MPLBACKEND": "agg", "TZ": f"UTC{number}"}

@@ -54,6 +54,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow
 @needs_target
 def test_libraries_take_no_more_than_the_target_has_do_not_warn_and_a_run_says_so():
     said = json.loads(python(LIBRARIES))
@@ -65,6 +66,7 @@ def test_libraries_take_no_more_than_the_target_has_do_not_warn_and_a_run_says_s
     assert said["state"] == pinned
 
 
+@pytest.mark.slow
 @needs_target
 def test_key_of_kernels_follows_the_target_and_not_the_machine():
     key = """

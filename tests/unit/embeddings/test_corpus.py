@@ -37,6 +37,7 @@ def sample():
     )
 
 
+@pytest.mark.slow
 def test_wikipedia_sample_has_its_known_size_and_is_consistent(sample):
     articles = {identifier.split("#")[0] for identifier in sample.documents["id"]}
     assert (len(articles), len(sample.vocabulary), len(sample.documents)) == (106, 3_722, 1_902)

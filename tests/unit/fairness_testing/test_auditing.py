@@ -138,9 +138,9 @@ def test_a_false_all_clear_is_refused(files):
     few = Data(table.X[:1], labels[:1], 0, 0, table.lines[:1])
     one_sex = Data(np.where([False, True], 0, table.X).astype(np.int32), labels, 0, 0, table.lines)
     for rows, answers, problem in (
-        (few, labels[:1], "there is one sample; the classifier calls all of them"),
-        (table, labels * 0, "the classifier calls all of them no"),
-        (one_sex, labels, "all of them have the same sex"),
+        (few, labels[:1], "there is one sample; the classifier gives all samples the label"),
+        (table, labels * 0, "the classifier gives all samples the label no"),
+        (one_sex, labels, "all samples have the same sex"),
     ):
         with pytest.raises(InputError, match=problem):
             check(answers, rows, schema, [["sex"]])

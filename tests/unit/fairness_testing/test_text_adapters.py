@@ -228,6 +228,7 @@ def test_a_bert_reads_texts_apart(bert):
     assert_texts_are_apart(bert)
 
 
+@pytest.mark.slow
 def test_a_bert_answers_as_its_tokenizer_and_library_do(bert, bert_folder):
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")

@@ -87,13 +87,13 @@ def test_table_8_has_the_finds_of_every_strategy_and_of_both_local_phases(result
 
 def test_table_8_takes_local_searches_from_their_own_finds_alone(copy):
     own = opened(copy, ("forum",))
-    before = text_tables.found(own).data
+    before = text_tables.finds(own).data
     path = copy / "fairness_testing/text-forum/local.tsv"
     local = read_tsv(path)
     write_tsv(
         path, local.assign(n_discriminatory=local["n_discriminatory"].where(local["start"] == "own", 1))
     )
-    pd.testing.assert_frame_equal(text_tables.found(own).data, before)
+    pd.testing.assert_frame_equal(text_tables.finds(own).data, before)
 
 
 def test_averages_are_means_over_networks_and_features_then_over_repetitions(results, units):

@@ -170,6 +170,7 @@ def test_groups_of_few_texts_keep_a_line():
     assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 6])
 def test_equal_groups_are_called_different_in_at_most_one_of_twenty(k, monkeypatch):
     """40 audits of a classifier whose errors have nothing to do with names; at 5% more than 5 are rare."""

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from biaslab.cli import app
 from biaslab.core.io import write_tsv
 from biaslab.run.datasets import FOLDER, load_registry
-from biaslab.run.fetching import _remember
-from biaslab.run.inventory import FAILED, FETCH, HERE, LICENCE, MAKE, OWN, inventory
+from biaslab.run.fetching import FAILED, FETCH, HERE, LICENCE, MAKE, OWN, _remember, inventory
 
 ROOT = Path(__file__).parents[3]
 DATA = b"registered"

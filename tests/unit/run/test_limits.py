@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biaslab.run.limits import Limits
+from biaslab.run.rules import Limits
 
 RULES = sorted((Path(__file__).parents[3] / "workflow/rules").glob("*.smk"))
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)

@@ -9,7 +9,7 @@ import pytest
 from snakemake.iocontainers import Params
 from snakemake.path_modifier import PathModifier
 
-from biaslab.run.prefix import RESULTS, limit_prefix, move_results
+from biaslab.run.rules import RESULTS, limit_prefix, move_results
 
 ROOT = Path(__file__).parents[3]
 

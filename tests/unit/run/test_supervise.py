@@ -128,7 +128,7 @@ def test_the_lock_of_a_killed_supervisor_is_held_until_all_are_gone(start, mark,
     process.kill()
     process.wait()
     assert wait_for(lambda: is_free(tmp_path / "lock"), WITHIN)
-    assert not [command for command in alive(mark).values() if "keeper" not in command]
+    assert not [command for command in alive(mark).values() if "run.supervise" not in command]
     assert wait_for(lambda: not alive(mark), WITHIN)
 
 

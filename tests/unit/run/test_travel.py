@@ -28,6 +28,7 @@ TABLE, EMBEDDING = "results/origins/unit/bias.tsv", f"results/{next(iter(MADE))}
 FIGURE, TEXTS = "results/origins/tables/table1.tsv", "results/origins/unit/documents.parquet"
 UPDATED = f"Input files updated by another job: {EMBEDDING}"
 RECORD = {"areas": ["origins"], "seed": 1}
+MEASURE = Job("measure", (EMBEDDING,), (TABLE,), plain_command(command_of("measure")))
 
 
 def jobs_of_today(told=()):
@@ -166,6 +167,16 @@ def test_a_result_that_was_made_here_stays_and_what_was_made_of_another_is_not_t
     assert "not taken, their inputs are rerun: measure" in gone.said
 
 
+def test_only_readers_of_a_file_with_other_bytes_are_rerun(go_on, empty, monkeypatch):
+    both = Job("both", ("own.txt",), (EMBEDDING, TEXTS), "biaslab step origins.both")
+    monkeypatch.setitem(globals(), "jobs_of_today", lambda told=(): [both, MEASURE, jobs_of_today_last()])
+    write_text(empty / EMBEDDING, f"{EMBEDDING.removeprefix('results/')}\n")
+    write_text(empty / TEXTS, "other")
+    monkeypatch.setattr(travel, "read_notes", lambda *_: {EMBEDDING: {}, TEXTS: {}})
+    go_on()
+    assert there(empty) == {"own.txt", EMBEDDING, TEXTS, TABLE}
+
+
 def test_a_result_of_unknown_origin_stays_where_the_crate_has_no_other(go_on, empty):
     write_text(empty / EMBEDDING, "copied from somewhere")
     write_text(empty / TABLE, "older")
@@ -250,6 +261,7 @@ def test_what_is_not_needed_is_not_made_before(go_on):
 def test_what_was_made_with_other_bytes_is_named_and_keeps_its_time(go_on, empty):
     gone = go_on(writes="other", plans=[plan_of_texts()])
     assert f"{TEXTS}: was computed here with other bytes than in crate.zip" in gone.said
+    assert gone.choice.is_outdated, "the command chooses once more"
     assert times(empty)[TEXTS] > times(empty)[TABLE]
 
 

@@ -114,7 +114,8 @@ def guess_visits(walk, stand, end, rules):
     probabilities, directions, here = probabilities.copy(), directions.copy(), stand.here
     for visit in range(stand.visit, end):
         if visit > 0:
-            samples[visit] = samples[here]
+            for k in range(samples.shape[1]):
+                samples[visit, k] = samples[here, k]
             attribute, direction = perturb(
                 samples[visit], low, high, draws[visit - 1], probabilities, directions
             )
@@ -137,7 +138,8 @@ def take_visits(walk, stand, end, labels, rules):
     while visit < end:
         attribute, direction = 0, 0
         if visit > 0:
-            x[:] = samples[here]
+            for k in range(x.size):
+                x[k] = samples[here, k]
             attribute, direction = perturb(x, low, high, draws[visit - 1], probabilities, directions)
             if np.any(x != samples[visit]):
                 break

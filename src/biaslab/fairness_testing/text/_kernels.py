@@ -124,7 +124,8 @@ def replay(ids, offsets, positions, words):
         for hop in range(positions.shape[1]):
             if positions[i, hop] >= 0:
                 text[positions[i, hop]] = words[i, hop]
-                out[ends[made] : ends[made + 1]] = text
+                for k in range(text.size):
+                    out[ends[made] + k] = text[k]
                 made += 1
     return out, ends
 

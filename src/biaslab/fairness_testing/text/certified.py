@@ -121,51 +121,36 @@ class _Network(torch.nn.Module):
 
     def bounds(self, texts: Texts, is_value: np.ndarray, values: np.ndarray, epsilon: float) -> torch.Tensor:
         """Return lower and upper bounds of O_1 - O_0, (n, 2), for values within the reach ε."""
-        ids = _padded(texts)
-        layers = _by_layer(list(self.cells.parameters()))
-        inputs = self._projections(ids, is_value[ids], values, epsilon, layers[0])
-        states = self._propagate(inputs, layers[0])
-        for layer in layers[1:]:
-            inputs = states @ _interval_map(layer[0]) + _input_bias(self.kind, layer).repeat(2)
-            states = self._propagate(inputs, layer)
+        ids, layers = _padded(texts), _by_layer(list(self.cells.parameters()))
+        words, of_values = (
+            self.vectors[torch.from_numpy(rows)] @ layers[0][0].T
+            for rows in (ids, np.asarray(values, np.int64))
+        )
+        ends = torch.cat([of_values.amin(0), of_values.amax(0)])
+        own, is_free = words.repeat(1, 1, 2), torch.from_numpy(is_value[ids])[..., None]
+        # Bounds of W_ih x, (T, n, 2 G): lower, then upper.
+        inputs = torch.where(is_free, own + epsilon * (ends - own), own)
+        for number, (_, W_hh, b_ih, b_hh) in enumerate(layers, start=1):
+            # A GRU adds b_hh within its reset gate instead.
+            inputs = inputs + (b_ih + b_hh if self.kind == "lstm" else b_ih).repeat(2)
+            recurrent = _interval_map(W_hh)
+            h = c = inputs.new_zeros(inputs.shape[1], 2, W_hh.shape[1])
+            steps = []
+            for x in inputs:
+                if self.kind == "lstm":
+                    h, c = _lstm_step(x, h, c, recurrent)
+                else:
+                    h = _gru_step(x, h, recurrent, b_hh)
+                steps.append(h.flatten(1))
+            states = torch.stack(steps)  # bounds of the layer's states, (T, n, 2 H)
+            if number < len(layers):
+                inputs = states @ _interval_map(layers[number][0])
         w, b = self._difference()
         return _last(states, texts) @ _interval_map(w[None]) + b
 
     def _difference(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the weights (H,) and the bias of O_1 - O_0."""
         return self.out.weight[1] - self.out.weight[0], self.out.bias[1] - self.out.bias[0]
-
-    def _projections(
-        self,
-        ids: np.ndarray,
-        is_value: np.ndarray,
-        values: np.ndarray,
-        epsilon: float,
-        layer: Sequence[torch.Tensor],
-    ) -> torch.Tensor:
-        """Return bounds of the first layer's W_ih x + b, (T, n, 2 G): lower, then upper."""
-        words = self.vectors[torch.from_numpy(ids)] @ layer[0].T
-        of_values = self.vectors[torch.from_numpy(np.asarray(values, np.int64))] @ layer[0].T
-        ends = torch.cat([of_values.amin(0), of_values.amax(0)])
-        is_free = torch.from_numpy(is_value)[..., None]
-        own = words.repeat(1, 1, 2)
-        return torch.where(is_free, own + epsilon * (ends - own), own) + _input_bias(self.kind, layer).repeat(
-            2
-        )
-
-    def _propagate(self, inputs: torch.Tensor, layer: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Return bounds of a layer's states at all times, (T, n, 2 H), from bounds of its inputs."""
-        hidden = layer[1].shape[1]
-        recurrent = _interval_map(layer[1])
-        h = c = inputs.new_zeros(inputs.shape[1], 2, hidden)
-        states = []
-        for x in inputs:
-            if self.kind == "lstm":
-                h, c = _lstm_step(x, h, c, recurrent)
-            else:
-                h = _gru_step(x, h, recurrent, layer[3])
-            states.append(h.flatten(1))
-        return torch.stack(states)
 
 
 class _Objective:
@@ -238,11 +223,6 @@ def _interval_map(W: torch.Tensor) -> torch.Tensor:
     """Return the (2 in, 2 out) matrix that maps lower and upper bounds of x to bounds of W x."""
     rising, falling = W.clamp(min=0), W.clamp(max=0)
     return torch.cat([torch.cat([rising, falling], 1), torch.cat([falling, rising], 1)]).T
-
-
-def _input_bias(kind: str, layer: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Return the bias of W_ih x; a GRU adds b_hh within its reset gate instead."""
-    return layer[2] + layer[3] if kind == "lstm" else layer[2]
 
 
 def _by_layer(arrays: Sequence) -> list[tuple]:

@@ -74,15 +74,6 @@ class Yardsticks:
         model = train_language_model(*tokens, tokenizer, settings, seed)[0]
         return cls(prepared.lexicon, sentences, model)
 
-    def measure_words(self, original: Texts, changed: Texts) -> dict[str, float]:
-        """Return the means over n >= 1 pairs of the measures without an encoder: l0, l2, jaccard, bleu."""
-        return {
-            "l0": float(similarity.changed_words(original, changed).mean()),
-            "l2": float(similarity.vector_distance(original, changed, self.lexicon.vectors).mean()),
-            "jaccard": float(similarity.jaccard(original, changed).mean()),
-            "bleu": float(similarity.bleu(original, changed).mean()),
-        }
-
     def measure_sentences(self, pairs: Sequence[tuple[Texts, Texts]]) -> list[dict[str, float]]:
         """Return the means of the measures with an encoder, for each set of original and changed texts.
 
@@ -172,8 +163,16 @@ def validity(
         yardsticks.measure_sentences([g[1] for g, is_read in zip(groups, is_first, strict=True) if is_read])
     )
     rows = []
+    vectors = prepared.lexicon.vectors
     for (columns, texts), is_read in zip(groups, is_first, strict=True):
-        means = yardsticks.measure_words(*texts) | (next(sentences) if is_read else {})
+        values = {
+            "l0": similarity.changed_words(*texts),
+            "l2": similarity.vector_distance(*texts, vectors),
+            "jaccard": similarity.jaccard(*texts),
+            "bleu": similarity.bleu(*texts),
+        }
+        means = {metric: float(x.mean()) for metric, x in values.items()}
+        means |= next(sentences) if is_read else {}
         rows += [columns | {"metric": m, "n_pairs": len(texts[0]), "mean": mean} for m, mean in means.items()]
     return pd.DataFrame(rows, columns=TEXT_COLUMNS["validity"])
 

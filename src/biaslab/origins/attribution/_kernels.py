@@ -382,7 +382,8 @@ def unit_steps(first, last, removals, loss, influence, newton):
         drops, change = np.empty(high - low), np.empty(dimension)
         gradient_change(loss, entries, taken, drops, change)
         influence_step(loss.inverse[slot], change, influence[k])
-        newton[k] = influence[k]
+        for d in range(dimension):
+            newton[k, d] = influence[k, d]
         changed = drops > 0.0  # above x_max the weight, and so the Hessian, is constant
         places, lost = entries[changed], drops[changed]
         if places.shape[0] < dimension:
