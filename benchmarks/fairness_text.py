@@ -7,7 +7,7 @@ import time
 
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
-from biaslab.fairness_testing.text import finds as found
+from biaslab.fairness_testing.text import search as found
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
 from biaslab.fairness_testing.text.strategies import find_strategy

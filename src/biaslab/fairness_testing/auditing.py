@@ -218,9 +218,9 @@ def audit(
     labels = p.argmax(axis=2)
     p, is_good = p[:, :, favourable], labels == favourable
     own = subject.protected.positions(X)
-    known = own >= 0
+    has_value = own >= 0
     predicted = predict(subject.model, table, rows)
-    groups = names[own[known]], predicted[known] == favourable, table.y[known] == favourable
+    groups = names[own[has_value]], predicted[has_value] == favourable, table.y[has_value] == favourable
     measured = group_measures(*groups, reference, seed)
     gaps = p.max(axis=1) - p.min(axis=1)
     low, high = mean_interval(gaps)

@@ -167,8 +167,8 @@ def load_cases(folder: Path, schema: Path, bounds: Path | None = None, together:
                 continue  # too many joint values, or no other attribute to perturb
             if other and size == 1:
                 if columns[0] >= other.n_attributes:
-                    known = f"the schema has {other.n_attributes} attributes"
-                    raise InputError(f"{bounds}: {known}; name one with {columns[0] + 1}")
+                    size = f"the schema has {other.n_attributes} attributes"
+                    raise InputError(f"{bounds}: {size}; name one with {columns[0] + 1}")
                 published_bounds = int(other.low[columns[0]]), int(other.high[columns[0]])
             subject = Subject(network, domain, described.protect(names))
             yield Case(folder.name, ",".join(names), subject, arrays["X"], rows, published_bounds)

@@ -85,8 +85,8 @@ def added_labels(
     the ensemble's label of the sample.
     """
     if rule not in LABEL_RULES:
-        known = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
-        raise InputError(f"unknown label rule '{rule}' {known}")
+        rules = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
+        raise InputError(f"unknown label rule '{rule}' {rules}")
     if rule == MODEL:
         return subject.model.labels(samples)
     if rule == ENSEMBLE and ensemble is None:

@@ -18,8 +18,8 @@ from biaslab.fairness_testing.names import EXAMPLE_KEYS, TEXT_COLUMNS
 from biaslab.fairness_testing.text import corpus, experiment, measurement, retraining
 from biaslab.fairness_testing.text.corpus import Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
-from biaslab.fairness_testing.text.finds import Finds, distinct, key, load_finds, save_finds
 from biaslab.fairness_testing.text.measurement import Yardsticks
+from biaslab.fairness_testing.text.search import Finds, distinct, key, load_finds, save_finds
 from biaslab.run.steps import run_step
 from biaslab.text.corpora import PARTS
 from biaslab.text.recurrent import initial_recurrent

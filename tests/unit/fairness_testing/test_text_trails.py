@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biaslab.fairness_testing.text import finds as files
+from biaslab.fairness_testing.text import search as files
 from biaslab.fairness_testing.text.search import search_globally, search_locally
 from biaslab.fairness_testing.text.strategies import find_strategy
 from biaslab.text.words import Texts, concatenate
@@ -33,7 +33,9 @@ def origins(search):
 def test_texts_have_the_number_of_the_first_equal_one(monkeypatch, collide):
     """Also where different texts have one hash."""
     if collide:
-        monkeypatch.setattr(files, "hash_texts", lambda ids, offsets: np.diff(offsets).astype(np.uint64) % 2)
+        monkeypatch.setattr(
+            files.kernels, "hash_texts", lambda ids, offsets: np.diff(offsets).astype(np.uint64) % 2
+        )
     texts = random_duplicates(80, 1)
     first = {}
     expected = [first.setdefault(tuple(row.tolist()), i) for i, row in enumerate(texts)]

@@ -1,7 +1,7 @@
 """The result files of several classifiers or corpora, display names, and means over repetitions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -195,12 +195,14 @@ def training_name(tester: str, rule: str) -> str:
     return f"{name}, label: {rule}" if rule else name
 
 
-def in_order(data: pd.DataFrame, column: str, names: Sequence[str]) -> pd.DataFrame:
+def in_order(
+    data: pd.DataFrame, column: str, names: Iterable[str], benchmark: Sequence[str] = BENCHMARK
+) -> pd.DataFrame:
     """Return the rows by benchmark in their order, then by `column` in the order of names, others last."""
     places = list(dict.fromkeys([*names, *data[column].unique()]))
     keys = pd.DataFrame(
         {
-            "benchmark": data.groupby([key for key in BENCHMARK if key in data], sort=False).ngroup(),
+            "benchmark": data.groupby([key for key in benchmark if key in data], sort=False).ngroup(),
             "place": data[column].map(places.index),
         }
     )

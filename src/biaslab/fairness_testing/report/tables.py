@@ -12,6 +12,7 @@ from biaslab.fairness_testing.report.results import (
     FINDS_NAMES,
     REPETITIONS,
     TESTER_NAMES,
+    in_order,
     mean_texts,
     name_averages,
     printed_numbers,
@@ -329,10 +330,8 @@ def _published(
 ) -> pd.DataFrame:
     """Return the means of the published mode, by setting, tester (in the given order) and further keys."""
     chosen = data[(data["mode"] == PUBLISHED) & data["tester"].isin(list(testers))]
-    order = chosen["tester"].map(list(testers).index)
-    places = chosen.groupby(SETTING, sort=False).ngroup()
-    chosen = chosen.assign(place=places, order=order).sort_values(["place", "order"], kind="stable")
-    return summarize(chosen, [*SETTING, "tester", *keys], values)
+    ordered = in_order(chosen, "tester", testers, SETTING)
+    return summarize(ordered, [*SETTING, "tester", *keys], values)
 
 
 def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str = "") -> pd.Series:

@@ -18,15 +18,17 @@ from biaslab.fairness_testing.text.discrimination import (
     labels_of,
     probabilities,
 )
-from biaslab.fairness_testing.text.finds import count_global, distinct, starts_of
 from biaslab.fairness_testing.text.own_texts import OwnTexts
 from biaslab.fairness_testing.text.search import (
     MAX_ITER,
     GlobalSearch,
     LocalSearch,
+    count_global,
+    distinct,
     draw_numbers,
     search_globally,
     search_locally,
+    starts_of,
 )
 from biaslab.fairness_testing.text.strategies import Strategy
 from biaslab.text.models import TextModel
@@ -64,17 +66,6 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The result of a search."""
-
-    n_mentioning: int  # texts with a sensitive word
-    indexes: np.ndarray  # (s,) int64: the texts that are seeds
-    globally: GlobalSearch
-    starts: np.ndarray  # (w,) int64: the seeds with finds from which walks start
-    locally: LocalSearch
-
-
-@dataclass(frozen=True)
 class FeatureResult:
     """The results for one feature."""
 
@@ -92,64 +83,62 @@ def audit_feature(
     strategy: Strategy,
     campaign: Campaign,
 ) -> FeatureResult:
-    """Search for texts that a classifier labels by the values of a feature."""
+    """Search for texts that a classifier labels by the values of a feature.
+
+    Both phases start from texts with a sensitive word; the seeds are drawn from all such texts. Gradients
+    guide the local phase if they guide the strategy of the global phase. n_raw counts seeds that are
+    themselves discriminatory.
+    """
     ids = np.array([own.lexicon.ids[value] for value in values], np.int32)
     subject = TextSubject(model, ids, nearest_words(own.lexicon, K, ids))
-    outcome = search(subject, own.texts, strategy, campaign, feature)
-    pairs = found_pairs(subject, own, outcome, feature)
-    row = summarize(outcome, strategy, len(pairs))
-    return FeatureResult(feature, row, pairs, term_table(subject, own, outcome))
-
-
-def search(
-    subject: TextSubject, texts: Texts, strategy: Strategy, campaign: Campaign, feature: str
-) -> Outcome:
-    """Search in both phases from texts with a sensitive word; the seeds are drawn from all such texts.
-
-    Gradients guide the local phase if they guide the strategy of the global phase.
-    """
-    name = f"own {feature} {strategy.name}"
-    mentioning = np.flatnonzero(have_marked(texts, subject.is_value[texts.ids]))
-    indexes = stream(campaign.seed, "seeds of texts", feature).permutation(mentioning)[: campaign.seeds]
-    draws = draw_numbers(campaign.seed, f"global {name}", indexes, MAX_ITER)
-    globally = search_globally(subject, texts.take(indexes), strategy, draws)
+    name, seed, hops = f"own {feature} {strategy.name}", campaign.seed, campaign.hops
+    mentioning = np.flatnonzero(have_marked(own.texts, subject.is_value[own.texts.ids]))
+    seeds = stream(seed, "seeds of texts", feature).permutation(mentioning)[: campaign.seeds]
+    seed_texts = own.texts.take(seeds)
+    draws = draw_numbers(seed, f"global {name}", seeds, MAX_ITER)
+    globally = search_globally(subject, seed_texts, strategy, draws)
     starts = starts_of(globally)
-    draws = draw_numbers(campaign.seed, f"local {name}", indexes[starts], campaign.hops)
-    from_finds = globally.texts.take(starts)
-    locally = search_locally(subject, from_finds, campaign.hops, strategy.needs_gradient, draws)
-    return Outcome(len(mentioning), indexes, globally, starts, locally)
-
-
-def summarize(outcome: Outcome, strategy: Strategy, n_discriminatory: int) -> dict[str, object]:
-    """Count distinct finds; n_raw counts seeds that are themselves discriminatory."""
-    globally, locally, n_seeds = outcome.globally, outcome.locally, len(outcome.indexes)
+    draws = draw_numbers(seed, f"local {name}", seeds[starts], hops)
+    locally = search_locally(subject, globally.texts.take(starts), hops, strategy.needs_gradient, draws)
+    pairs = found_pairs(subject, own, feature, seeds, globally, starts, locally)
     n_raw, n_found = count_global(globally)
     n_visited = len(distinct(concatenate([globally.texts, locally.texts()])))
-    low, high = share_interval(n_raw, n_seeds)
-    return {
+    low, high = share_interval(n_raw, len(seeds))
+    summary = {
         "tester": strategy.name,
-        "n_mentioning": outcome.n_mentioning,
-        "n_seeds": n_seeds,
+        "n_mentioning": len(mentioning),
+        "n_seeds": len(seeds),
         "n_raw": n_raw,
-        "raw_share": n_raw / n_seeds,
+        "raw_share": n_raw / len(seeds),
         "ci_low": low,
         "ci_high": high,
         "n_found": n_found,
         "n_visited": n_visited,
-        "n_discriminatory": n_discriminatory,
-        "share": n_discriminatory / n_visited,
+        "n_discriminatory": len(pairs),
+        "share": len(pairs) / n_visited,
         "n_queries": int(globally.n_queries.sum() + locally.n_queries.sum()),
         "n_gradients": int(globally.n_gradients.sum() + locally.n_gradients.sum()),
     }
+    return FeatureResult(feature, summary, pairs, term_table(subject, own, seed_texts))
 
 
-def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: str) -> list[Pair]:
-    """Return every distinct discriminatory text with its partner as words, seed by seed."""
-    globally, locally = outcome.globally, outcome.locally
+def found_pairs(
+    subject: TextSubject,
+    own: OwnTexts,
+    feature: str,
+    indexes: np.ndarray,
+    globally: GlobalSearch,
+    starts: np.ndarray,
+    locally: LocalSearch,
+) -> list[Pair]:
+    """Return every distinct discriminatory text with its partner as words, seed by seed.
+
+    The seeds are the texts at `indexes`; walks start from the finds of the seeds `starts`.
+    """
     raw, hits = np.flatnonzero(globally.found >= 0), locally.discriminatory
     visited = locally.texts().take(np.flatnonzero(hits[locally.is_visit]))
     texts = concatenate([globally.texts.take(raw), visited])
-    seeds = np.concatenate([raw, outcome.starts[np.nonzero(hits)[0]]])
+    seeds = np.concatenate([raw, starts[np.nonzero(hits)[0]]])
     replaced = np.concatenate([globally.replaced[raw], locally.replaced[hits]])
     value = np.concatenate([globally.value[raw], locally.value[hits]])
     order = np.argsort(seeds, kind="stable")  # finds of the global phase from a seed come first
@@ -164,7 +153,7 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
     for i, place in enumerate(order.tolist()):
         seed = seeds[place]
         phase = LOCAL if place >= len(raw) else GLOBAL if globally.found[seed] else IN_DATA
-        index = outcome.indexes[seed]
+        index = indexes[seed]
         pairs.append(
             Pair(
                 feature,
@@ -180,9 +169,9 @@ def found_pairs(subject: TextSubject, own: OwnTexts, outcome: Outcome, feature: 
     return pairs
 
 
-def term_table(subject: TextSubject, own: OwnTexts, outcome: Outcome) -> pd.DataFrame:
+def term_table(subject: TextSubject, own: OwnTexts, seeds: Texts) -> pd.DataFrame:
     """Return how often exchanging each sensitive word changes the label of a seed."""
-    counts = zip(*count_flips(subject, own.texts.take(outcome.indexes)), strict=True)
+    counts = zip(*count_flips(subject, seeds), strict=True)
     rows = [
         (term, n_texts, n_flips, n_flips / n_texts, *share_interval(int(n_flips), int(n_texts)))
         for term, (n_texts, n_flips) in zip(own.lexicon.decode(subject.values), counts, strict=True)

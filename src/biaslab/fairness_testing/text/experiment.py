@@ -15,24 +15,22 @@ from biaslab.fairness_testing.names import OWN, PROPOSED, SAME
 from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.text.corpus import Labelled, Prepared, holding, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, labels_of, probabilities
-from biaslab.fairness_testing.text.finds import (
+from biaslab.fairness_testing.text.search import (
+    MAX_ITER,
     Finds,
+    GlobalSearch,
+    LocalSearch,
     count_global,
     count_local,
+    draw_numbers,
     draw_rows,
     global_finds,
     key,
     local_finds,
     save_finds,
-    starts_of,
-)
-from biaslab.fairness_testing.text.search import (
-    MAX_ITER,
-    GlobalSearch,
-    LocalSearch,
-    draw_numbers,
     search_globally,
     search_locally,
+    starts_of,
 )
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.text.corpora import TEST, TRAIN, VALIDATION

@@ -16,9 +16,17 @@ from biaslab.fairness_testing.names import PROPOSED, TEXT_COLUMNS, TEXT_PREFIX
 from biaslab.fairness_testing.text.corpus import Prepared, holding, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.experiment import RETRAINED, load_network
-from biaslab.fairness_testing.text.finds import Finds, draw_rows, load_finds, number_texts
 from biaslab.fairness_testing.text.retraining import found_texts
-from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
+from biaslab.fairness_testing.text.search import (
+    MAX_ITER,
+    Finds,
+    draw_numbers,
+    draw_rows,
+    load_finds,
+    number_texts,
+    search_globally,
+    search_locally,
+)
 from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.text import similarity
 from biaslab.text.corpora import TEST, TRAIN, VALIDATION
@@ -128,10 +136,10 @@ def measure(
     files = [folder / kind / f"{training}.tsv" for training in trainings for kind in models]
     tables = [read_tsv(file, text=("label_rule",)) for file in files]
     write_tsv(folder / "retraining.tsv", pd.concat(tables, ignore_index=True))
-    found = {kind: load_finds(folder / kind / "found.npz") for kind in models}
+    by_network = {kind: load_finds(folder / kind / "found.npz") for kind in models}
     yardsticks = Yardsticks.load(prepared, encoder, seed, threads)
-    write_tsv(folder / "pools.tsv", pools(found, list(prepared.values)))
-    write_tsv(folder / "validity.tsv", validity(prepared, found, yardsticks, pairs, seed))
+    write_tsv(folder / "pools.tsv", pools(by_network, list(prepared.values)))
+    write_tsv(folder / "validity.tsv", validity(prepared, by_network, yardsticks, pairs, seed))
     corpus = folder.name.removeprefix(TEXT_PREFIX)
     examples_ = [
         example
@@ -143,14 +151,14 @@ def measure(
 
 def validity(
     prepared: Prepared,
-    found: Mapping[str, Mapping[str, Finds]],
+    by_network: Mapping[str, Mapping[str, Finds]],
     yardsticks: Yardsticks,
     pairs: int,
     seed: int,
 ) -> pd.DataFrame:
     """Return validity.tsv: means over the finds on test texts, with an encoder for the first training."""
     groups = []
-    for kind, finds_of in found.items():
+    for kind, finds_of in by_network.items():
         for name, finds in finds_of.items():
             part, feature, number, phase, tester = name.split("/")
             if part == TEST and len(finds):
@@ -177,11 +185,11 @@ def validity(
     return pd.DataFrame(rows, columns=TEXT_COLUMNS["validity"])
 
 
-def pools(found: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> pd.DataFrame:
+def pools(by_network: Mapping[str, Mapping[str, Finds]], features: Sequence[str]) -> pd.DataFrame:
     """Return pools.tsv: the numbers of texts found on training texts, from which retraining draws."""
     rows = [
         [kind, feature, tester, len(found_texts(finds_of, TRAIN, feature, 0, tester))]
-        for kind, finds_of in found.items()
+        for kind, finds_of in by_network.items()
         for feature in features
         for tester in RETRAINED
     ]

@@ -91,20 +91,20 @@ def prepare(
     rows = np.array([i for i, words in enumerate(split) if words], np.int64)
     if not len(rows):
         raise InputError(f"the {len(data)} texts contain no word; give texts with letters or digits")
-    used = {word for words in (*split, *features.values()) for word in words}
-    kept, n_plain = [], 0
+    needed = {word for words in (*split, *features.values()) for word in words}
+    indexes, n_plain = [], 0
     for i, word in enumerate(vector_words):
         is_candidate = n_plain < n_candidates and split_words(word) == [word]
         n_plain += is_candidate
-        if is_candidate or word in used:
-            kept.append(i)
-    known = [vector_words[i] for i in kept]
-    has_vector = set(known)
+        if is_candidate or word in needed:
+            indexes.append(i)
+    words_kept = [vector_words[i] for i in indexes]
+    has_vector = set(words_kept)
     if not any(has_vector.intersection(words) for words in split):
         raise InputError(
             "no word of the texts has a vector; name lower-case vectors of the language of the texts"
         )
-    lexicon = build_lexicon(known, vectors[kept], [*split, *features.values()])
+    lexicon = build_lexicon(words_kept, vectors[indexes], [*split, *features.values()])
     texts = lexicon.encode([split[i] for i in rows])
     return OwnTexts(lexicon, texts, rows, len(data) - len(rows))
 

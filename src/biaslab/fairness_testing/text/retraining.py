@@ -39,7 +39,7 @@ from biaslab.fairness_testing.text.experiment import (
     measure_quality,
     seed_of,
 )
-from biaslab.fairness_testing.text.finds import Finds, distinct, draw_rows, key, load_finds
+from biaslab.fairness_testing.text.search import Finds, distinct, draw_rows, key, load_finds
 from biaslab.text.models import TextModel
 from biaslab.text.recurrent import Recurrent, initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
@@ -68,8 +68,8 @@ def label_found(
     text. ``data``: the label, in `data_labels`, of the seed text of the search.
     """
     if rule not in LABEL_RULES:
-        known = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
-        raise InputError(f"unknown label rule '{rule}' {known}")
+        rules = f"(known: {', '.join(LABEL_RULES)}){suggest(rule, LABEL_RULES)}"
+        raise InputError(f"unknown label rule '{rule}' {rules}")
     if rule == MODEL:
         return labels_of(probabilities(subject.model, texts))
     if rule == DATA and (data_labels is None or len(data_labels) != len(texts)):

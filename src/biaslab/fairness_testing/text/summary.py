@@ -59,10 +59,10 @@ def to_terminal(pair: Pair, mask: Mask = str) -> Text:
     text = Text()
     for line in lines_of(pair, mask):
         text.append(f"  {line.name:<10}", "dim")
-        for number, (word, kind) in enumerate(line.words):
-            opening, closing = _BRACKETS[kind]
+        for number, (word, mark) in enumerate(line.words):
+            opening, closing = _BRACKETS[mark]
             text.append(" " if number else "")
-            text.append(f"{opening}{word}{closing}", _STYLES[kind])
+            text.append(f"{opening}{word}{closing}", _STYLES[mark])
         text.append(f"  {line.answer}\n" if line.answer else "\n", "dim")
     text.right_crop(1)
     return text
