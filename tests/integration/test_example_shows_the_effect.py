@@ -14,12 +14,10 @@ import torch
 
 from biaslab.hate_speech import area
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.corpus import Source
+from biaslab.hate_speech.corpus import Folder, Limits, Source, prepare
 from biaslab.hate_speech.experiment import fit_language_model, model_folder, train_method
-from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.metrics import measure
-from biaslab.hate_speech.preparation import Limits, prepare
 from biaslab.hate_speech.training import TrainingSettings
 from biaslab.text.devices import make_deterministic
 from biaslab.text.encoder import EncoderFiles, load_classifier, predict, prepare_encoder

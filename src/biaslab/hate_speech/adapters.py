@@ -18,9 +18,9 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.text.batches import text_batches
 from biaslab.text.label_names import MULTI_LABEL, describe_positive, label_names, positive_label
 from biaslab.text.reading import TRAINING_FILE, Lengths, count_in_batches, keeps_case, reading_length
+from biaslab.text.variants import text_batches
 
 if TYPE_CHECKING:
     import torch

@@ -27,8 +27,7 @@ from biaslab.core.stats import LEVEL, mean_interval, share_interval
 from biaslab.hate_speech import own_bias
 from biaslab.hate_speech.metrics import areas_of, auc_interval, functionality_table, is_reversed
 from biaslab.hate_speech.own_bias import NONE
-from biaslab.text.batches import Variants
-from biaslab.text.casing import MAX_WORDS, match_case, without, words_of
+from biaslab.text.variants import MAX_WORDS, Variants, match_case, without, words_of
 
 Scores = Callable[[Sequence[str], str], np.ndarray]
 """Returns the logits of texts; the second argument names the texts in the progress display."""

@@ -11,12 +11,12 @@ from biaslab.core.files import write_json
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.hate_speech.adapters import FolderClassifier
-from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import OC, ContextSettings
+from biaslab.hate_speech.corpus import ENCODER_VOCABULARY, Folder, prediction_table
 from biaslab.hate_speech.explanations import explain_words, identifier_importance, summarize
-from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder, prediction_table
 from biaslab.hate_speech.measurement import measure_encoders
 from biaslab.hate_speech.methods import SOC, Method, parse_method
+from biaslab.hate_speech.metrics import COLUMNS
 from biaslab.hate_speech.own_explanation import explain_sentences
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.corpora import TEST, VALIDATION

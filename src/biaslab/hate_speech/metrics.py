@@ -11,6 +11,7 @@ computes the pass rates of HateCheck (Röttger et al. 2021) by functionality.
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,12 +19,17 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.stats import LEVEL, share_interval
 from biaslab.text.scores import precision_recall_f1
 
 if TYPE_CHECKING:
     from biaslab.text.tokens import Tokens
+
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+"""The columns of the tables of a corpus."""
 
 
 class Metrics(NamedTuple):

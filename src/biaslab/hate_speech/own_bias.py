@@ -15,7 +15,7 @@ from scipy.special import expit
 from biaslab.core.errors import InputError
 from biaslab.core.stats import share_interval
 from biaslab.hate_speech.metrics import auc, identity_table, measure
-from biaslab.text.casing import capitalize, starts_sentence
+from biaslab.text.variants import capitalize, starts_sentence
 
 ANY, NONE = "(any)", "(none)"
 """Rows for the texts with any identifier, and for the texts without identifiers."""

@@ -9,11 +9,10 @@ from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
 from biaslab.hate_speech.contexts import ContextSettings
 from biaslab.hate_speech.explanations import phrase_importance, word_spans
 from biaslab.hate_speech.hierarchy import Explained, Span, agglomerate
-from biaslab.text.batches import Variants
-from biaslab.text.casing import MAX_WORDS, without, words_of
 from biaslab.text.encoder import predict
 from biaslab.text.language_model import BiGRU
 from biaslab.text.reading import Lengths
+from biaslab.text.variants import MAX_WORDS, Variants, without, words_of
 
 _SURE = 13.8155  # the logit of a probability of 1 - 1e-6
 

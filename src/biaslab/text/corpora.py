@@ -5,7 +5,6 @@ row's number in the file). If the corpus has them, further columns are ``identif
 ``target`` and ``part`` (str).
 """
 
-import importlib
 import os
 import zipfile
 from collections import Counter
@@ -21,8 +20,7 @@ import pandas as pd
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import DAMAGED_ZIP
-from biaslab.text.labelled import EMPTY, LeftOut, checked_text, delimited, read_records
-from biaslab.text.registry import FORMATS
+from biaslab.text.labelled import EMPTY, LeftOut, checked_text, delimited, read_labelled, read_records
 
 MAX_ARCHIVE_BYTES = 2**26
 """Maximum unpacked size of the archive of forum sentences; the published archive has 12 MB."""
@@ -59,7 +57,7 @@ class Source:
     Attributes
     ----------
     format : str
-        One of `FORMATS`.
+        One of `READERS`.
     train : pathlib.Path
         All texts, or the training texts if the other two files are named.
     validation, test : pathlib.Path, optional
@@ -90,8 +88,7 @@ class Source:
 
         `say` receives a sentence on the texts that the format leaves out, if any.
         """
-        module, _, name = FORMATS[self.format].read.partition(":")
-        read = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+        read = READERS[self.format]
         file, options, left_out = file or self.train, {}, LeftOut()
         if self.positive is not None:
             if "positive" not in signature(read).parameters:
@@ -100,9 +97,7 @@ class Source:
         if self.format != "table" and "left_out" in signature(read).parameters:
             options["left_out"] = left_out  # in a user's own table, a bad row is an error
         table = read(file, **options)
-        if sentence := left_out.sentence(file):
-            say(sentence)
-        for sentence in left_out.changes:
+        for sentence in filter(None, [left_out.sentence(file), *left_out.changes]):
             say(sentence)
         return table
 
@@ -291,6 +286,16 @@ def read_jigsaw(
             rows["label"].append(label)
             rows["row"].append(row)
     return _typed(rows, path)
+
+
+READERS = {
+    "stormfront": read_stormfront,
+    "ghc": read_ghc,
+    "wikipedia": read_wikipedia_talk,
+    "jigsaw": read_jigsaw,
+    "table": read_labelled,
+}
+"""The readers of the formats of labelled corpora. A reader takes a file, and optionally `positive`."""
 
 
 def _read(

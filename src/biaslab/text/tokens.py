@@ -14,8 +14,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text
-from biaslab.text.batches import text_batches
 from biaslab.text.ragged import Ragged
+from biaslab.text.variants import text_batches
 
 # The library's own threads do not survive a fork and ignore the limit on threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

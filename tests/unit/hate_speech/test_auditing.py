@@ -19,8 +19,7 @@ from biaslab.hate_speech.auditing import _identifiers, audit, mask_words, swap
 from biaslab.hate_speech.metrics import auc, auc_interval
 from biaslab.hate_speech.own_bias import NONE, TEMPLATES
 from biaslab.hate_speech.report.audited import _differs, answer
-from biaslab.text.batches import text_batches
-from biaslab.text.casing import without, words_of
+from biaslab.text.variants import text_batches, without, words_of
 
 TERMS = ("bakers", "sailors", "cyclists")
 

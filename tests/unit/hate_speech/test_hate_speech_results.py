@@ -9,8 +9,8 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval, share_interval
-from biaslab.hate_speech.columns import COLUMNS
-from biaslab.hate_speech.report import explanations, figures, hatecheck, names, results, tables
+from biaslab.hate_speech.metrics import COLUMNS
+from biaslab.hate_speech.report import explanations, figures, hatecheck, results, tables
 from biaslab.run.area import Unit
 from biaslab.run.reports import open_unit
 from report_data import report_area
@@ -64,7 +64,7 @@ def test_a_method_is_compared_with_the_plain_model_of_its_kind():
         "ear-0.01": "vanilla",
         "soc-1@sum": "vanilla",
     }
-    assert {method: names.baseline(method) for method in plain} == plain
+    assert {method: results.baseline(method) for method in plain} == plain
 
 
 @pytest.mark.parametrize(

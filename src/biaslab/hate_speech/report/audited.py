@@ -12,7 +12,7 @@ from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.hate_speech.auditing import MAX_EXPLAINED, MAX_SWAPPED, Audited
 from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE, macro_accuracy
-from biaslab.text.casing import MAX_WORDS
+from biaslab.text.variants import MAX_WORDS
 
 N_TERMS = 30
 """Maximum number of identifiers on the page; the JSON file has all of them."""

@@ -6,14 +6,18 @@ import pandas as pd
 
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.hate_speech.methods import VANILLA
-from biaslab.hate_speech.report.names import baseline, is_plain, quirk_title, split_name, title
 from biaslab.hate_speech.report.results import (
+    baseline,
+    is_plain,
     of_methods,
     over_seeds,
     paired,
+    quirk_title,
     read,
     read_all,
+    split_name,
     stacked,
+    title,
     together,
     with_interval,
     with_sd,

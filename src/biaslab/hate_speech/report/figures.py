@@ -9,8 +9,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.report.names import in_order, title
-from biaslab.hate_speech.report.results import read_all
+from biaslab.hate_speech.report.results import in_order, read_all, title
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.reports import Results
 

@@ -11,8 +11,17 @@ from biaslab.core import plotting as plot
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.core.tables import MISSING, Table
 from biaslab.hate_speech.report.figures import say_nothing
-from biaslab.hate_speech.report.names import baseline, in_order, is_plain, title
-from biaslab.hate_speech.report.results import of_methods, read_all, stacked, together, with_interval
+from biaslab.hate_speech.report.results import (
+    baseline,
+    in_order,
+    is_plain,
+    of_methods,
+    read_all,
+    stacked,
+    title,
+    together,
+    with_interval,
+)
 from biaslab.run.reports import Results
 
 OVER_SEEDS, OVER_TEXTS = "seeds", "texts"

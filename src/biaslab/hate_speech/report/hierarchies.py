@@ -12,7 +12,7 @@ from biaslab.core.files import read_json_rows
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, Axes, Figure, figure, save_with_data
 from biaslab.hate_speech.hierarchy import Explained, colours, scale_of
 from biaslab.hate_speech.methods import REGULARIZED
-from biaslab.hate_speech.report.names import title
+from biaslab.hate_speech.report.results import title
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
 

@@ -7,12 +7,18 @@ import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
 from biaslab.hate_speech.methods import BOW, VANILLA
-from biaslab.hate_speech.report.names import HATECHECK, MEASURES, NEWS, SETS, TEST, is_plain, title
 from biaslab.hate_speech.report.results import (
+    HATECHECK,
+    MEASURES,
+    NEWS,
+    SETS,
+    TEST,
+    is_plain,
     of_methods,
     over_seeds,
     printed_numbers,
     read_all,
+    title,
     together,
     with_interval,
     with_sd,
