@@ -10,7 +10,6 @@ from biaslab.run.datasets import load_registry, verified_copy
 
 pytest.importorskip("torch")
 
-import torch
 
 from biaslab.hate_speech import area
 from biaslab.hate_speech.contexts import ContextSettings
@@ -58,7 +57,7 @@ def _train_all(folder):
     for name in METHODS:
         for number in range(SECTION["seeds"]):
             method = parse_method(name)
-            train_method(folder, method, settings, contexts, number, SEED, torch.device("cpu"))
+            train_method(folder, method, settings, contexts, number, SEED)
             model = load_classifier(model_folder(folder.path, name, number))
             for kind, texts in folder.tested.items():
                 scores = predict(model, texts.tokens, folder.tokenizer.pad)

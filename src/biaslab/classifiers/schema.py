@@ -27,58 +27,57 @@ MAX_PROTECTED_VALUES = 1000
 
 _INT32 = np.iinfo(np.int32)
 _LISTED = 12  # maximum number of values in a message
+
+
+def _list(items: Mapping[str, Any], description: str, **rules: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items, "minItems": 1, "description": description} | rules
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description}
+
+
 _NAME = {
     "type": "string",
     "pattern": "^[^\\s,]([^\\t\\n\\r,]*[^\\s,])?$",
     "description": "a name without commas",
 }
 _TEXT = {"type": ["string", "integer"], "description": "as in the file; yes, no, true and false in quotes"}
-_FLAG = {"type": "boolean", "description": "without quotes"}
 _NUMBER = {"type": "integer", "minimum": int(_INT32.min), "maximum": int(_INT32.max)}
-_VALUES = {
-    "type": "array",
-    "minItems": 1,
-    "description": "the values in order, each a text, or NAME: [codes in the file]",
-    "items": {
-        "type": ["string", "integer", "object"],
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": {
-            "type": "array",
-            "items": _TEXT,
-            "minItems": 1,
-            "description": "the codes in the file that mean this value",
-        },
-        "description": "a value, or NAME: [codes in the file]; yes, no, true and false in quotes",
-    },
+_VALUE = {
+    "type": ["string", "integer", "object"],
+    "minProperties": 1,
+    "maxProperties": 1,
+    "additionalProperties": _list(_TEXT, "the codes in the file that mean this value"),
+    "description": "a value, or NAME: [codes in the file]; yes, no, true and false in quotes",
 }
-_CODED = _FLAG | {"description": "whether the file already holds the encoded number"}
-_COLUMN = _NAME | {"description": "the column of the file; by default the attribute's name"}
+_CODED = _flag("whether the file already holds the encoded number")
 _KIND_KEYS = {
     "integer": {
         "low": _NUMBER | {"description": "the least encoded value"},
         "high": _NUMBER | {"description": "the greatest encoded value"},
         "divide_by": _NUMBER
         | {"minimum": 1, "description": "the divisor of the number; the quotient is rounded down"},
-        "clip": _FLAG | {"description": "whether low and high include all values beyond them"},
+        "clip": _flag("whether low and high include all values beyond them"),
         "coded": _CODED,
     },
-    "category": {"values": _VALUES, "coded": _CODED},
+    "category": {
+        "values": _list(_VALUE, "the values in order, each a text, or NAME: [codes in the file]"),
+        "coded": _CODED,
+    },
     "bins": {
-        "edges": {
-            "type": "array",
-            "items": {"type": "number", "description": "where a bin begins"},
-            "minItems": 1,
-            "uniqueItems": True,
-            "description": "rising numbers at which the second bin and each later one begin",
-        }
+        "edges": _list(
+            {"type": "number", "description": "where a bin begins"},
+            "rising numbers at which the second bin and each later one begin",
+            uniqueItems=True,
+        )
     },
 }
 _KIND_REQUIRED = {"integer": ("low", "high"), "category": ("values",), "bins": ("edges",)}
 _ATTRIBUTE = {
     "name": _NAME,
     "kind": {"enum": list(_KIND_KEYS), "description": "how values become integers"},
-    "column": _COLUMN,
+    "column": _NAME | {"description": "the column of the file; by default the attribute's name"},
 }
 _LABEL = {
     "type": "object",
@@ -86,7 +85,7 @@ _LABEL = {
     "description": "column, classes",
     "properties": {
         "column": _NAME,
-        "classes": _VALUES | {"description": "the classes in the order of the classifier's outputs"},
+        "classes": _list(_VALUE, "the classes in the order of the classifier's outputs"),
         "coded": _CODED,
     },
 }
@@ -101,40 +100,17 @@ _TABLE = {
             "enum": [",", ";", "|", "tab", WHITESPACE],
             "description": "the separator of fields",
         },
-        "header": _FLAG | {"description": "whether the first line names the columns; true by default"},
-        "last_line_open": _FLAG
-        | {"description": "whether the published file ends inside its last line; false by default"},
-        "columns": {
-            "type": "array",
-            "items": _NAME,
-            "minItems": 1,
-            "uniqueItems": True,
-            "description": "names of all columns, in place of the header's",
-        },
-        "comment": {
-            "type": "string",
-            "minLength": 1,
-            "description": "the prefix of lines that are not rows",
-        },
-        "missing": {
-            "type": "array",
-            "items": _TEXT,
-            "description": "texts that mark a missing value; rows with one are skipped",
-        },
+        "header": _flag("whether the first line names the columns; true by default"),
+        "last_line_open": _flag("whether the published file ends inside its last line; false by default"),
+        "columns": _list(_NAME, "names of all columns, in place of the header's", uniqueItems=True),
+        "comment": {"type": "string", "minLength": 1, "description": "the prefix of lines that are not rows"},
+        "missing": _list(_TEXT, "texts that mark a missing value; rows with one are skipped", minItems=0),
         "outside": {"enum": [REFUSE, KEEP], "description": "what to do with values outside the domain"},
-        "protected": {
-            "type": "array",
-            "items": _NAME,
-            "minItems": 1,
-            "uniqueItems": True,
-            "description": "names of the protected attributes",
-        },
-        "attributes": {
-            "type": "array",
-            "items": {"type": "object", "description": "name, kind and the keys of that kind"},
-            "minItems": 1,
-            "description": "the attributes in the order of the classifier's inputs",
-        },
+        "protected": _list(_NAME, "names of the protected attributes", uniqueItems=True),
+        "attributes": _list(
+            {"type": "object", "description": "name, kind and the keys of that kind"},
+            "the attributes in the order of the classifier's inputs",
+        ),
         "label": _LABEL,
     },
 }

@@ -4,7 +4,6 @@ A swap replaces every occurrence of an identifier in a text by another identifie
 so that a different output is caused by the name alone, or by an odd sentence after the swap.
 """
 
-import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,10 +65,11 @@ def audit(
     templates: Sequence[str],
     seed: int,
     news: Sequence[str] | None = None,
+    mask: Callable[[str], str] = str,
 ) -> Audited:
     """Audit a classifier on labelled texts (columns text and label), HateCheck's cases and templates.
 
-    `news` are texts without any hate.
+    `news` are texts without any hate. `mask` is applied to the words in the table of words.
     """
     if len(terms) < 2:
         raise InputError("there is one identity term; name at least two, so that they can be compared")
@@ -97,6 +97,8 @@ def audit(
         if len(alarms) > MAX_EXPLAINED:
             alarms = np.sort(stream(seed, "audit", "explained").choice(alarms, MAX_EXPLAINED, replace=False))
         explained = explain_words(score, [texts[i] for i in alarms], scores[alarms], terms)
+        if explained is not None:
+            explained["word"] = explained["word"].map(mask)
         n_explained = len(alarms)
         n_shortened = sum(len(words_of(texts[i])) > MAX_WORDS for i in alarms)
     if hatecheck is not None:
@@ -136,13 +138,6 @@ def swap(text: str, term: str, other: str) -> str:
     return re.sub(pattern, lambda match: match_case(other, match[0]), text, flags=re.IGNORECASE)
 
 
-def mask_words(found: Audited, mask: Callable[[str], str]) -> Audited:
-    """Return an audit with masked words in the table of words."""
-    if found.words is None:
-        return found
-    return dataclasses.replace(found, words=found.words.assign(word=found.words["word"].map(mask)))
-
-
 def explain_words(
     score: Scores, texts: Sequence[str], scores: np.ndarray, terms: Sequence[str]
 ) -> pd.DataFrame | None:
@@ -153,7 +148,12 @@ def explain_words(
     are left out one occurrence at a time. In long texts the first `MAX_WORDS` words and the identifiers are
     left out.
     """
-    places = [(i, words, j) for i, text in enumerate(texts) for words, j in _tried_words(text, terms)]
+    places = [
+        (i, words, j)
+        for i, (text, words) in enumerate(zip(texts, map(words_of, texts), strict=True))
+        for j, (start, end) in enumerate(words)
+        if j < MAX_WORDS or text[start:end].lower() in terms
+    ]
     if not places:
         return None
     scores_without = score(
@@ -177,16 +177,6 @@ def explain_words(
     columns = ["word", "n", "is_identifier", "change", "change_low", "change_high", "least"]
     table = pd.DataFrame(rows_of_words, columns=columns)
     return table.sort_values("change", ascending=False, kind="stable", ignore_index=True)
-
-
-def _tried_words(text: str, terms: Sequence[str]) -> list[tuple[list[tuple[int, int]], int]]:
-    """Return the words to leave out of a text, each with the spans of all words."""
-    words = words_of(text)
-    return [
-        (words, j)
-        for j, (start, end) in enumerate(words)
-        if j < MAX_WORDS or text[start:end].lower() in terms
-    ]
 
 
 def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, float]:
@@ -216,8 +206,11 @@ def _identifiers(
     positive, false = labels == 1, (np.asarray(scores) > 0) & (labels != 1)
     single, simultaneous = LEVEL, level_of_each(int(holds[~positive].any(axis=0).sum()))
     plain, n_plain = int((false & ~has_any).sum()), int((~positive & ~has_any).sum())
-    values = np.column_stack([false[~positive], _places_among(scores[positive], scores[~positive])])
-    places, is_plain = values[:, 1], ~has_any[~positive]
+    # the share of positive texts that score above each negative text; equal scores count half
+    order, negative = np.sort(scores[positive]), scores[~positive]
+    below = np.searchsorted(order, negative, "left") + np.searchsorted(order, negative, "right")
+    places, is_plain = 1 - below / (2 * len(order)), ~has_any[~positive]
+    values = np.column_stack([false[~positive], places])
     rng = stream(seed, "audit", "permutations")
     test = find_largest_difference(values, holds[~positive], is_plain, rng)
     rows = []
@@ -244,13 +237,6 @@ def _identifiers(
     table = table.drop(columns=["ci_low", "ci_high"]).join(pd.DataFrame(rows))
     table.loc[table["identifier"] == NONE, ["difference", "difference_low", "difference_high"]] = np.nan
     return table
-
-
-def _places_among(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    """Return the share of positive texts that score above each negative text; equal scores count half."""
-    order = np.sort(positive)
-    below = np.searchsorted(order, negative, "left") + np.searchsorted(order, negative, "right")
-    return 1 - below / (2 * len(positive))
 
 
 def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.DataFrame:

@@ -234,7 +234,7 @@ def explain(
         if Path(model).is_dir() and is_plain_bert(Path(model)):
             classifier = load_folder(model, device, positive)
             contexts, language_model = _contexts(explaining, Path(model), classifier)
-            found = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
+            explained = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
         else:
             if explaining.language_model is not None:
                 raise InputError(
@@ -242,12 +242,12 @@ def explain(
                 )
             contexts = OC
             classifier = _classifier(model, device, threads, positive)
-            found = explain_by_leaving_out(classifier, sentences, count)
+            explained = explain_by_leaving_out(classifier, sentences, count)
     for line in _reading_lines(classifier, model, sentences, file, left_out):
         typer.echo(line)
-    show_explanations(found, contexts, terms, mask)
+    show_explanations(explained, contexts, terms, mask)
     if out is not None:
-        write_explanations(out, found, contexts, mask)
+        write_explanations(out, explained, contexts, mask)
 
 
 @app.command("audit")
@@ -301,10 +301,11 @@ def audit_classifier(
             return classifier.scores(texts, lambda done, n: progress(what, done, n))
 
     mask = masker(masking.digests(settings.Masking.masked_words))
-    found = auditing.mask_words(auditing.audit(score, terms, table, cases, templates, seed, harmless), mask)
+    audited = auditing.audit(score, terms, table, cases, templates, seed, harmless, mask)
     texts = list(table["text"]) if data else []
     notes = _reading_lines(classifier, model, texts, data, left_out, terms)
-    typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1", notes, news), out))
+    positive = columns.positive or "1"
+    typer.echo(write_answer(answer(audited, model, data, hatecheck, positive, notes, news), out))
 
 
 def _classifier(

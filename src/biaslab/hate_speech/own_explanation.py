@@ -7,7 +7,7 @@ import numpy as np
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.explanations import phrase_importance, word_spans
+from biaslab.hate_speech.explanations import Explainer, word_spans
 from biaslab.hate_speech.hierarchy import Explained, Span, agglomerate
 from biaslab.text.encoder import predict
 from biaslab.text.language_model import BiGRU
@@ -70,14 +70,13 @@ def explain_sentences(
     tokens = classifier.tokens(sentences)
     scores = predict(model, tokens, tokenizer.pad)
     lengths = classifier.lengths(sentences)
+    explainer = Explainer(model, tokenizer, settings, language_model, seed)
     explanations = []
     for row, sentence in enumerate(sentences):
         places = word_spans(tokens, row).start
         if not len(places):
             raise InputError(f"sentence {row + 1} has no word that the classifier sees; write another")
-        phi = phrase_importance(
-            model, tokens, row, settings, tokenizer, language_model=language_model, seed=seed
-        )
+        phi = explainer.phrase_importance(tokens, row)
         levels = agglomerate(phi, min(len(places), MAX_WORDS))
         words = tokenizer.words(sentence)
         kept = tokens.words[tokens.offsets[row] + places[:MAX_WORDS]]

@@ -124,7 +124,6 @@ def train_own(
         history = train(
             model,
             data,
-            method,
             settings.training,
             Regularization(method, ids, language_model=language_model),
             seed,

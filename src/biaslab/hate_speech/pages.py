@@ -130,8 +130,11 @@ def to_terminal(explained: Explained, scale: float | None = None, width: int = 1
 
 def to_html(explained: Sequence[Explained], heading: str) -> str:
     """Return an HTML page with explanations on one scale; text is escaped, and the page loads no files."""
-    scale = scale_of(explained)
-    tables = [_table(explanation, scale) for explanation in explained]
+    scale, tables = scale_of(explained), []
+    for explanation in explained:
+        rows = [_cells(level, explanation.words, scale) for level in explanation.rows()]
+        rows[-1][0]["label"] = f"s(x) = {explanation.score:+.2f}"
+        tables.append(rows)
     legend = [colours(step / 10 * scale, scale)[0] for step in range(-10, 11)]
     return render(TEMPLATE, heading=heading, tables=tables, scale=scale, legend=legend)
 
@@ -148,16 +151,8 @@ def _list_phrases(phrases: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{words} {phi:+.3f}" for words, phi in phrases)
 
 
-def _table(explained: Explained, scale: float) -> list[list[dict]]:
-    """Return the cells of a table row by row, including the empty cells between phrases."""
-    *levels, sentence = explained.rows()
-    rows = [_cells(level, explained.words, scale) for level in levels]
-    sentence_row = _cells(sentence, explained.words, scale)
-    sentence_row[0]["label"] = f"s(x) = {explained.score:+.2f}"
-    return [*rows, sentence_row]
-
-
 def _cells(level: Sequence[Phrase], words: Sequence[str], scale: float) -> list[dict]:
+    """Return the cells of a row of a table, including the empty cells between phrases."""
     cells, column = [], 0
     for start, end, phi in [*level, (len(words), len(words), 0.0)]:
         if start > column:

@@ -100,11 +100,10 @@ class PretrainedClassifier:
 
     def lengths(self, texts: Sequence[str]) -> Lengths:
         """See `TextClassifier`."""
-
-        def count(batch: list[str]) -> list[int]:
-            return [len(ids) for ids in self.tokenizer(batch, verbose=False)["input_ids"]]
-
-        return Lengths(count_in_batches(count, texts), self.max_length, "tokens")
+        counts = count_in_batches(
+            lambda batch: [len(ids) for ids in self.tokenizer(batch, verbose=False)["input_ids"]], texts
+        )
+        return Lengths(counts, self.max_length, "tokens")
 
     def scores(
         self, texts: Sequence[str], progress: Callable[[int, int], None] = lambda done, n: None
@@ -125,19 +124,17 @@ class PretrainedClassifier:
                     return_tensors="pt",
                 )
                 inputs = {key: value.to(self.model.device) for key, value in inputs.items() if key in names}
-                out[rows] = self._scores(self.model(**inputs).logits.double().cpu())
+                logits = self.model(**inputs).logits.double().cpu()
+                if not torch.isfinite(logits).all():
+                    raise InputError(f"{self.name}: returned numbers that are not finite; retrain it")
+                own = logits[:, self.column]
+                if logits.shape[1] > 1 and self.model.config.problem_type != MULTI_LABEL:
+                    others = [column for column in range(logits.shape[1]) if column != self.column]
+                    own = own - logits[:, others].logsumexp(1)
+                out[rows] = own.numpy()
                 done += len(rows)
                 progress(done, len(texts))
         return out
-
-    def _scores(self, logits: torch.Tensor) -> np.ndarray:
-        if not torch.isfinite(logits).all():
-            raise InputError(f"{self.name}: returned numbers that are not finite; retrain it")
-        own = logits[:, self.column]
-        if logits.shape[1] > 1 and self.model.config.problem_type != MULTI_LABEL:
-            others = [column for column in range(logits.shape[1]) if column != self.column]
-            own = own - logits[:, others].logsumexp(1)
-        return own.numpy()
 
 
 def _check_files(folder: Path) -> None:

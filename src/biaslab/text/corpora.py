@@ -134,6 +134,7 @@ def read_stormfront(
             f"there is no label rule '{positive}'{suggest(positive, ('not-nohate', 'hate'))}; "
             "choose not-nohate or hate"
         )
+    left_out = left_out or LeftOut()
     annotations, texts = _unpack(Path(archive))
     name = f"{archive}:{_ANNOTATIONS}"
     records = delimited(enumerate(annotations, 1), ",", name, ("file_id", "label"))
@@ -145,7 +146,7 @@ def read_stormfront(
         if sentence not in texts:
             raise InputError(f"{where}: the archive has no {_TEXTS}/{sentence}.txt; use the complete archive")
         if positive == "hate" and label not in ("hate", "noHate"):
-            _leave_out(left_out, f"labelled '{label}'", texts[sentence])
+            left_out.add(f"labelled '{label}'", texts[sentence])
             continue
         rows["text"].append(checked_text(texts[sentence], f"{archive}:{sentence}.txt"))
         rows["label"].append(label != "noHate")
@@ -211,7 +212,7 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
     optionally ``.gz``, or a ``.zip`` of both, read line by line. The table has ``text``, ``label``, ``part``
     (train, validation or test, the published split) and ``row``.
     """
-    source = Path(source)
+    source, left_out = Path(source), left_out or LeftOut()
     votes: dict[str, list[int]] = {}
     for where, fields in _talk_records(source, _TALK_ANNOTATIONS, ("rev_id", "toxicity")):
         count = votes.setdefault(_revision(fields, where), [0, 0])
@@ -228,14 +229,14 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
             n_replaced[marker] += text.count(marker)
             text = text.replace(marker, " ")
         if not text.strip():
-            _leave_out(left_out, EMPTY, "")
+            left_out.add(EMPTY, "")
         else:
             n_against, n_for = votes[revision]
             rows["text"].append(checked_text(text, where))
             rows["label"].append(n_for > n_against)
             rows["part"].append(part)
             rows["row"].append(row)
-    if left_out is not None and n_replaced.total():
+    if n_replaced.total():
         counts = " and ".join(f"{marker} ({n:,})" for marker, n in n_replaced.items() if n)
         left_out.changes.append(f"{source.name}: blanks replace {counts}.")
     return _typed(rows, source)
@@ -259,6 +260,7 @@ def read_jigsaw(
         raise InputError(
             f"there is no label rule '{positive}'{suggest(positive, ('toxic', 'any'))}; choose toxic or any"
         )
+    left_out = left_out or LeftOut()
     path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
     names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
     default_labels = Path(path).with_name("test_labels.csv")
@@ -278,9 +280,9 @@ def read_jigsaw(
             )
         label = _jigsaw_label(fields, names, where) if coded is None else coded[fields["id"]]
         if label is None:
-            _leave_out(left_out, "that were not scored (-1)", str(fields["comment_text"]))
+            left_out.add("that were not scored (-1)", str(fields["comment_text"]))
         elif not str(fields["comment_text"]).strip():
-            _leave_out(left_out, EMPTY, "")
+            left_out.add(EMPTY, "")
         else:
             rows["text"].append(checked_text(fields["comment_text"], where))
             rows["label"].append(label)
@@ -304,11 +306,6 @@ def _read(
     rows = [parse(fields, f"{path}:{line}") for line, fields in read_records(path, columns)]
     table = {column: [row[column] for row in rows] for column in (rows[0] if rows else ())}
     return _typed({**table, "row": list(range(len(rows)))}, path)
-
-
-def _leave_out(left_out: LeftOut | None, why: str, text: str) -> None:
-    if left_out is not None:
-        left_out.add(why, text)
 
 
 def _typed(columns: dict[str, list], path: str | os.PathLike) -> pd.DataFrame:

@@ -285,7 +285,10 @@ def _full_name(name: str) -> str:
 
 
 def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Return the tensors of a classifier that the file has, float32, by their plain names."""
+    """Return the tensors of a classifier that the file has, float32, by their plain names.
+
+    Missing or surplus tensors of the encoder are an error; pooler and head may be absent.
+    """
     path, folder = files.weights, files.config.parent
     if path is None:
         if pickled := sorted(folder.glob("*.bin")):
@@ -295,7 +298,17 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
     try:
         with safe_open(path, framework="pt") as file:
             names = {_plain_name(name): name for name in file.keys()}  # noqa: SIM118 (it is no dictionary)
-            _check_names(path, names, expected)
+            for name in expected:
+                if name not in names and not name.startswith(("pooler.", "classifier.")):
+                    raise InputError(f"{path}: {name} is missing; use weights and config.json of one encoder")
+            for name in names:
+                is_left_over = name.startswith(("embeddings.", "encoder.")) and name not in expected
+                # position_ids: saved by earlier releases of transformers
+                if is_left_over and name != "embeddings.position_ids":
+                    raise InputError(
+                        f"{path}: the model has no parameter {name}; use weights and config.json of one"
+                        " encoder"
+                    )
             tensors = {plain: file.get_tensor(name) for plain, name in names.items() if plain in expected}
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
@@ -308,19 +321,6 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
             )
     # Copy: a memory-mapped file may change during a long training.
     return {name: tensor.to(torch.float32, copy=True) for name, tensor in tensors.items()}
-
-
-def _check_names(path: Path, names: dict[str, str], expected: dict[str, tuple[int, ...]]) -> None:
-    """Raise an error for missing or surplus tensors of the encoder; pooler and head may be absent."""
-    for name in expected:
-        if name not in names and not name.startswith(("pooler.", "classifier.")):
-            raise InputError(f"{path}: {name} is missing; use weights and config.json of one encoder")
-    for name in names:
-        is_left_over = name.startswith(("embeddings.", "encoder.")) and name not in expected
-        if is_left_over and name != "embeddings.position_ids":  # saved by earlier releases of transformers
-            raise InputError(
-                f"{path}: the model has no parameter {name}; use weights and config.json of one encoder"
-            )
 
 
 def _initial(

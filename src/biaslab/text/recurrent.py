@@ -173,8 +173,14 @@ def pack(
     kind: str, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray
 ) -> tuple[Parameters, np.ndarray]:
     """Return all weights in the kernels' layout, as views of a flat array, and the array, (p,) float32."""
-    hidden, d = W_out.shape[1], layers[0][0].shape[1]
-    parameters, flat = _zeros(kind, _padded(hidden), _padded(d), len(layers))
+    hidden, depth = W_out.shape[1], len(layers)
+    n, d = (-(-size // TILE) * TILE for size in (hidden, layers[0][0].shape[1]))  # padded
+    rows = GATES[kind] * n
+    shapes = (rows, d), (depth - 1, rows, n), (depth, rows, n), (depth, rows), (depth, rows), (2, n), (2,)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    flat = np.zeros(ends[-1], np.float32)
+    parts = np.split(flat, ends[:-1])
+    parameters = Parameters(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
     by_input, by_state = _ORDERS[kind]
     for i, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers):
         _insert(W_ih, by_input, parameters.inputs[i - 1] if i else parameters.first)
@@ -206,19 +212,6 @@ def unpack(
 def gate_shift(kind: str, parameters: Parameters) -> int:
     """Return the first row of gates that receives products of states."""
     return 0 if kind == "lstm" else parameters.out.shape[1]
-
-
-def _zeros(kind: str, n: int, d: int, depth: int) -> tuple[Parameters, np.ndarray]:
-    rows = GATES[kind] * n
-    shapes = (rows, d), (depth - 1, rows, n), (depth, rows, n), (depth, rows), (depth, rows), (2, n), (2,)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    flat = np.zeros(ends[-1], np.float32)
-    parts = np.split(flat, ends[:-1])
-    return Parameters(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))), flat
-
-
-def _padded(n: int) -> int:
-    return -(-n // TILE) * TILE
 
 
 def _insert(weights: np.ndarray, order: Sequence[int], out: np.ndarray) -> None:

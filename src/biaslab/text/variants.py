@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 MAX_WORDS = 200
 """Maximum number of words of a text that are left out one by one, because time grows with their square."""
@@ -65,12 +65,6 @@ class Variants(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._keys)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> "Variants": ...
 
     def __getitem__(self, place: int | slice) -> "str | Variants":
         """Return a text, or a lazy slice of the texts."""
