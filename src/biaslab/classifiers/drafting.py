@@ -54,7 +54,11 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     Without `protected`, columns with the name of a protected attribute are protected. The draft encodes its
     own table without an error.
     """
-    separator = _separator(path)
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            separator = max(SEPARATORS, key=file.readline(1 << 16).count)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing table") from error
     trimmed: list[int] = []
     numbered = list(read_rows(path, separator, trimmed=trimmed))
     rows = [fields for _, fields in numbered]
@@ -89,7 +93,14 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
                 attributes.append(entry)
     kept = [entry["name"] for entry in attributes]
     chosen = list(protected) or [name for name in kept if _PROTECTED.search(name)]
-    _check_protected(path, chosen, kept, left_out)
+    if not chosen:
+        raise InputError(
+            f"{path}: no column has the name of a protected attribute ({', '.join(kept)}); name it with"
+            " --protected"
+        )
+    if unusable := next((name for name in chosen if name not in kept), None):
+        why = left_out.get(unusable, "it is the label")
+        raise InputError(f"{path}: '{unusable}' cannot be protected: {why}; prepare the column first")
     lines = [
         f"# A draft from {len(rows) - 1:,} rows. Check it: bounds are the observed extremes, and values may"
         " have an order.",
@@ -116,7 +127,12 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     if renamed := [f"'{a}' is '{b}'" for a, b in zip(header, columns, strict=True) if a != b]:
         notes.append(f"Columns renamed in the draft: {', '.join(renamed)}.")
     for entry in [*attributes, {"name": label, "values": classes}]:
-        notes += _questions(entry)
+        for values in find_doubtful(entry.get("values", ())).similar:  # by case, blanks or a final stop
+            shown = ", ".join(f"'{value}'" for value in values)
+            notes.append(
+                f"{entry['name']}: are {shown} one value? Then write {_flow({values[0]: list(values)})} in"
+                f" their place. Until then an audit stops here, or takes {EXACT_OPTION}."
+            )
     return Draft(text, kept, chosen, classes, left_out, notes)
 
 
@@ -144,27 +160,6 @@ def _left_out_rows(
     return notes
 
 
-def _questions(entry: dict) -> list[str]:
-    """Return a question for each set of values that differ by case, blanks or a final stop alone."""
-    questions = []
-    for values in find_doubtful(entry.get("values", ())).similar:
-        shown = ", ".join(f"'{value}'" for value in values)
-        questions.append(
-            f"{entry['name']}: are {shown} one value? Then write {_flow({values[0]: list(values)})} in their"
-            f" place. Until then an audit stops here, or takes {EXACT_OPTION}."
-        )
-    return questions
-
-
-def _separator(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            first = file.readline(1 << 16)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name an existing table") from error
-    return max(SEPARATORS, key=first.count)
-
-
 def _names(header: Sequence[str]) -> list[str]:
     """Return distinct names of the columns without commas, tabs and line breaks."""
     names: list[str] = []
@@ -173,18 +168,6 @@ def _names(header: Sequence[str]) -> list[str]:
         candidates = itertools.chain([name], (f"{name} {count}" for count in itertools.count(2)))
         names.append(next(candidate for candidate in candidates if candidate not in names))
     return names
-
-
-def _check_protected(path: Path, chosen: list[str], kept: list[str], left_out: dict[str, str]) -> None:
-    if not chosen:
-        raise InputError(
-            f"{path}: no column has the name of a protected attribute ({', '.join(kept)}); name it with"
-            " --protected"
-        )
-    for name in chosen:
-        if name not in kept:
-            why = left_out.get(name, "it is the label")
-            raise InputError(f"{path}: '{name}' cannot be protected: {why}; prepare the column first")
 
 
 def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict | str:

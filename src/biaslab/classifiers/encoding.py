@@ -112,7 +112,10 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
                     problems.setdefault((place, number), [lines[first], problem, 0])[2] += int(is_bad.sum())
         parts.append(np.stack(codes, axis=1))
         numbers.append(np.array(lines, np.int64))
-        moved.append(np.any([encoder.is_clipped(texts) for encoder, texts in pairs], axis=0))
+        moved.append(np.zeros(len(lines), bool))
+        for encoder, words in pairs:
+            if encoder.clipped:
+                moved[-1] |= np.fromiter(map(encoder.clipped.__contains__, words), bool, len(words))
     if problems:
         line, problem, count = min(problems.values(), key=lambda entry: entry[0])
         more = f" and {count - 1} more" if count > 1 else ""
@@ -188,7 +191,7 @@ class _Encoder(dict):
     def __init__(self, attribute: Attribute, schema: Schema) -> None:
         super().__init__()
         self.attribute, self._schema = attribute, schema
-        self._clipped: set[str] = set()
+        self.clipped: set[str] = set()
 
     def __missing__(self, text: str) -> int:
         try:
@@ -199,11 +202,8 @@ class _Encoder(dict):
         self[text] = code
         is_number = isinstance(self.attribute, Integer) and code not in (MISSING, _UNREADABLE)
         if is_number and self.attribute.clips(text.strip()):
-            self._clipped.add(text)
+            self.clipped.add(text)
         return code
-
-    def is_clipped(self, texts: Sequence[str]) -> np.ndarray:
-        return np.array([text in self._clipped for text in texts] if self._clipped else [False] * len(texts))
 
     def find_problems(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which codes are unreadable, and which are outside the domain and refused, (n,) bool each."""

@@ -109,7 +109,15 @@ def check(given: Given) -> Iterator[str]:
     for part, source in encoder_files(section).items():
         if problem := source_problem(source, given):
             yield f"hate_speech.encoder.{part}: {problem}"
-    yield from _check_methods(section)
+    explained, methods = section["explained"], section["methods"]
+    yield from _check_names("methods", methods)
+    if VANILLA not in methods or explained not in methods:
+        needed = f"{VANILLA} and {explained}"
+        yield f"hate_speech.explained: {needed} must both be among methods; add them, or name another method"
+    elif not explained.startswith(("soc-", "oc-")):
+        yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
+    elif section["ablation_seeds"]:
+        yield from _check_names("ablation", [f"{explained}@{quirk}" for quirk in section["ablation"]])
 
 
 def _check_files(
@@ -122,18 +130,6 @@ def _check_files(
     for key in files:
         if problem := not_found(section[key], given.root) if section[key] else MISSING:
             yield key, problem
-
-
-def _check_methods(section: Mapping[str, Any]) -> Iterator[str]:
-    explained, methods = section["explained"], section["methods"]
-    yield from _check_names("methods", methods)
-    if VANILLA not in methods or explained not in methods:
-        needed = f"{VANILLA} and {explained}"
-        yield f"hate_speech.explained: {needed} must both be among methods; add them, or name another method"
-    elif not explained.startswith(("soc-", "oc-")):
-        yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
-    elif section["ablation_seeds"]:
-        yield from _check_names("ablation", [f"{explained}@{quirk}" for quirk in section["ablation"]])
 
 
 def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:

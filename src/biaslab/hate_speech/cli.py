@@ -214,16 +214,21 @@ def explain(
     need(_EXTRA)
     from biaslab.hate_speech.adapters import is_plain_bert, load_folder
     from biaslab.hate_speech.contexts import OC
-    from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
+    from biaslab.hate_speech.explanations import explain_by_leaving_out, explain_sentences
     from biaslab.hate_speech.pages import show_explanations, write_explanations
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
-    from biaslab.text.labelled import LeftOut
+    from biaslab.text.labelled import LeftOut, checked_text, read_texts
     from biaslab.text.masking import masker
 
     make_deterministic(threads)
     left_out = LeftOut()
-    sentences = _sentences(sentence, file, limit, left_out)
+    if (sentence is None) == (file is None):
+        raise InputError("there is no sentence; pass one, or a file with --file")
+    if sentence is not None:
+        sentences = [checked_text(sentence, "the sentence")]
+    else:
+        sentences = list(read_texts(file, left_out=left_out)["text"])[:limit]
     mask = masker(masking.digests(settings.Masking.masked_words))
     terms = read_identifiers(identifiers).terms if identifiers else ()
     with _bars() as progress:
@@ -275,7 +280,7 @@ def audit_classifier(
 ) -> None:
     """Measure whether naming a group changes the answers of a classifier; write lines and a page."""
     from biaslab.core.answers import check_answer, write_answer
-    from biaslab.hate_speech import auditing, own_bias
+    from biaslab.hate_speech import auditing
     from biaslab.hate_speech.report.audited import answer
     from biaslab.text.corpora import read_hatecheck
     from biaslab.text.identifiers import read_identifiers
@@ -294,7 +299,7 @@ def audit_classifier(
     if news:
         harmless = list(draw(read_texts(news, columns.text).assign(label=0), limit, seed)["text"])
     cases = read_hatecheck(hatecheck) if hatecheck else None
-    templates = tuple(read_texts(template_file)["text"]) if template_file else own_bias.TEMPLATES
+    templates = tuple(read_texts(template_file)["text"]) if template_file else auditing.TEMPLATES
 
     def score(texts: "Sequence[str]", what: str) -> "np.ndarray":
         with _bars() as progress:
@@ -331,7 +336,7 @@ def _reading_lines(
     terms: tuple[str, ...] = (),
 ) -> list[str]:
     """Return lines on how the classifier and the texts are read, and on what is left out."""
-    from biaslab.hate_speech.own_bias import name_groups
+    from biaslab.hate_speech.auditing import name_groups
 
     reading = f"{Path(model).name}: {classifier.reading}"
     if texts and (lengths := classifier.lengths(texts)) is not None:
@@ -341,7 +346,7 @@ def _reading_lines(
 
 def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()) -> list[str]:
     """Return lines on the number of rows left out, the reasons, and the groups that they name."""
-    from biaslab.hate_speech.own_bias import name_groups
+    from biaslab.hate_speech.auditing import name_groups
 
     texts = [text for _, text in left_out.rows]
     groups = name_groups(texts, [True] * len(texts), terms)
@@ -367,16 +372,6 @@ def _labelled(
         left_out=left_out,
     )
     return table, left_out
-
-
-def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_out: "LeftOut") -> list[str]:
-    from biaslab.text.labelled import checked_text, read_texts
-
-    if (sentence is None) == (file is None):
-        raise InputError("there is no sentence; pass one, or a file with --file")
-    if sentence is not None:
-        return [checked_text(sentence, "the sentence")]
-    return list(read_texts(file, left_out=left_out)["text"])[:limit]
 
 
 def _contexts(

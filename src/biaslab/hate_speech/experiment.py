@@ -12,11 +12,10 @@ from biaslab.core.rng import stream
 from biaslab.hate_speech.adapters import FolderClassifier
 from biaslab.hate_speech.contexts import OC, ContextSettings
 from biaslab.hate_speech.corpus import ENCODER_VOCABULARY, Folder, prediction_table
-from biaslab.hate_speech.explanations import Explainer, summarize
+from biaslab.hate_speech.explanations import Explainer, explain_sentences, summarize
 from biaslab.hate_speech.measurement import measure_encoders
 from biaslab.hate_speech.methods import SOC, Method, parse_method
 from biaslab.hate_speech.metrics import COLUMNS
-from biaslab.hate_speech.own_explanation import explain_sentences
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.corpora import TEST, VALIDATION
 from biaslab.text.devices import choose_device, make_deterministic

@@ -65,7 +65,7 @@ def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) 
 
     scores = phi([(i, i + 1) for i in range(n_words)])
     levels = [[(i, i + 1, float(score)) for i, score in enumerate(scores)]]
-    joined = _highest(scores)
+    joined = scores >= np.nanpercentile(scores, PERCENTILE)
     for _ in range(MAX_LEVELS):
         # the runs of joined words, and the words next to each run with the run extended by the word
         runs = [(run.start, run.stop) for (run,) in ndimage.find_objects(ndimage.label(joined)[0])]
@@ -82,7 +82,7 @@ def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) 
         scores[joined] = np.nan
         if joined.all():
             break
-        joined = joined | _highest(scores)
+        joined = joined | (scores >= np.nanpercentile(scores, PERCENTILE))
     return levels
 
 
@@ -125,8 +125,3 @@ def colours(phi: float, scale: float) -> tuple[str, str]:
     )
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue  # WCAG 2; so is the threshold of equal contrast
     return to_hex(colour), "#000000" if luminance > 0.179 else "#ffffff"
-
-
-def _highest(scores: np.ndarray) -> np.ndarray:
-    """Return whether each score is at or above the percentile of the scores without NaN, (n,) bool."""
-    return scores >= np.nanpercentile(scores, PERCENTILE)

@@ -150,7 +150,10 @@ def removal_curve(
     rows = []
     for n_removed in range(len(ids) + 1):
         rng = stream(seed, "removal", n_removed)
-        for subset, removed in enumerate(_subsets(len(ids), n_removed, n_subsets, rng)):
+        subsets: dict[tuple[int, ...], None] = {}
+        while len(subsets) < min(n_subsets, math.comb(len(ids), n_removed)):
+            subsets[tuple(sorted(rng.choice(len(ids), n_removed, replace=False).tolist()))] = None
+        for subset, removed in enumerate(subsets):
             is_removed = np.zeros(len(vectorizer.vocabulary_))
             is_removed[[columns[i] for i in removed if i in columns]] = 1
             X, *others = (_without(*bag, is_removed) for bag in bags)
@@ -186,14 +189,6 @@ def _columns(
             if word in vectorizer.vocabulary_:
                 columns[place] = vectorizer.vocabulary_[word]
     return columns
-
-
-def _subsets(n: int, size: int, n_subsets: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return up to `n_subsets` distinct random subsets of 0 to n - 1, fewer if fewer exist."""
-    subsets: dict[tuple[int, ...], None] = {}
-    while len(subsets) < min(n_subsets, math.comb(n, size)):
-        subsets[tuple(sorted(rng.choice(n, size, replace=False).tolist()))] = None
-    return list(subsets)
 
 
 @dataclass(frozen=True)

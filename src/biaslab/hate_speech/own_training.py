@@ -118,9 +118,21 @@ def train_own(
             return Trained(description, read_tsv(out / HISTORY), was_there=True, lengths=lengths)
         model = load_classifier(folder, seed)  # before anything is written
         write_json(out / TRAINING_FILE, description)
-        language_model = None
+        language_model, path = None, out / LANGUAGE_MODEL
         if method.kind == SOC:
-            language_model = _language_model(data, settings, out, device, progress)
+            if not path.is_file():
+                language_model, language_history = train_language_model(
+                    data.train,
+                    data.validation,
+                    tokenizer,
+                    settings.language_model,
+                    seed,
+                    lambda done, n: progress("language model", done, n),
+                    device,
+                )
+                write_tsv(path.with_suffix(".tsv"), language_history)
+                language_model.save(path)
+            language_model = BiGRU.load(path).to(device)
         history = train(
             model,
             data,
@@ -227,23 +239,3 @@ def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
     for key, value in values.items():
         flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
     return flat
-
-
-def _language_model(
-    data: TrainingData, settings: OwnSettings, out: Path, device: torch.device, progress: Progress
-) -> BiGRU:
-    """Return the language model that samples contexts, from the folder if present, else newly trained."""
-    path = out / LANGUAGE_MODEL
-    if not path.is_file():
-        model, history = train_language_model(
-            data.train,
-            data.validation,
-            data.tokenizer,
-            settings.language_model,
-            settings.seed,
-            lambda done, n: progress("language model", done, n),
-            device,
-        )
-        write_tsv(path.with_suffix(".tsv"), history)
-        model.save(path)
-    return BiGRU.load(path).to(device)

@@ -9,12 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich.cells import cell_len
 from rich.text import Text
 
 from biaslab.core.files import render, write_json, write_text
-from biaslab.core.tables import Table, text_columns
+from biaslab.core.tables import text_columns
 from biaslab.hate_speech.hierarchy import Explained, Phrase, collapse, colours, scale_of
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results
@@ -32,16 +31,16 @@ Mask = Callable[[str], str]
 
 
 def show_explanations(
-    found: Sequence[Explained], contexts: "ContextSettings", identifiers: Collection[str], mask: Mask
+    sentences: Sequence[Explained], contexts: "ContextSettings", identifiers: Collection[str], mask: Mask
 ) -> None:
     """Print the hierarchies of sentences on one scale of colours, and the importance of each phrase."""
     page = page_console()
-    scale = scale_of(found)
+    scale = scale_of(sentences)
     page.print(
         f"Importance φ by {_name_explanation(contexts)}. Red speaks for the positive class, blue against it;"
         f" the strongest colour is {scale:.3f}"
     )
-    for explained in found:
+    for explained in sentences:
         page.print()
         masked = explained.masked(mask)
         page.print(to_terminal(masked, scale), crop=False)
@@ -60,12 +59,12 @@ def show_explanations(
 
 
 def write_explanations(
-    stem: Path, found: Sequence[Explained], contexts: "ContextSettings", mask: Mask
+    stem: Path, sentences: Sequence[Explained], contexts: "ContextSettings", mask: Mask
 ) -> None:
     """Write the hierarchies as a figure (.svg, .pdf, .png), a page (.html) and numbers (.tsv)."""
     from biaslab.hate_speech.report.hierarchies import FILE, draw_hierarchies
 
-    masked = [explained.masked(mask) for explained in found]
+    masked = [explained.masked(mask) for explained in sentences]
     rows = [
         {
             "sentence": explained.words,
@@ -91,20 +90,13 @@ def show_training(page: "Console", trained: "Trained", out: Path) -> None:
     page.print(f"{description['method']}: in {out}" + (", finished before" if trained.was_there else ""))
     if not trained.history["is_best"].any():
         page.print("No validation classified a positive text correctly: train longer, or with more texts.")
-    table = history_table(trained.history)
-    page.print()
-    page.print(Text(table.title, style="bold"))
-    cells = table.shown
-    page.print(plain_table(list(cells.columns), cells.to_numpy().tolist(), range(1, cells.shape[1])))
-
-
-def history_table(history: pd.DataFrame) -> Table:
-    """Return the table of the validations of a training."""
-    named = history.assign(best=history["is_best"].map({True: "best", False: ""}))
+    named = trained.history.assign(best=trained.history["is_best"].map({True: "best", False: ""}))
     head = {"Step": "{step:,}", "Epoch": "{epoch}", "Loss": "{loss:.4f}", "Regularizer": "{regularizer:.4f}"}
     head |= {name.title(): f"{{{name}:.1%}}" for name in ("precision", "recall")}
-    head |= {"F1": "{f1:.1%}", "": "{best}"}
-    return Table(history, text_columns(named, head), "Validations")
+    cells = text_columns(named, head | {"F1": "{f1:.1%}", "": "{best}"})
+    page.print()
+    page.print(Text("Validations", style="bold"))
+    page.print(plain_table(list(cells.columns), cells.to_numpy().tolist(), range(1, cells.shape[1])))
 
 
 def to_terminal(explained: Explained, scale: float | None = None, width: int = 100) -> Text:

@@ -34,7 +34,16 @@ def load_pretrained(
     folder: Path, device: str, positive: str | None, option: str = "--positive"
 ) -> "PretrainedClassifier":
     """Read a folder in the layout of transformers; missing weights are an error and are not drawn."""
-    _check_files(folder)
+    if not next(folder.glob("*.safetensors"), None):
+        pickled = next((path.name for path in sorted(folder.glob("*.bin"))), None)
+        why = (
+            f"{pickled} is pickled, and pickled files are not read; save it as safetensors"
+            if pickled
+            else "name another"
+        )
+        raise InputError(f"{folder}: has no weights in model.safetensors; {why}")
+    if not any(next(folder.glob(name), None) for name in _TOKENIZERS):
+        raise InputError(f"{folder}: has no tokenizer; save it next to the model with save_pretrained")
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     options = {"local_files_only": True, "trust_remote_code": False}
@@ -73,8 +82,14 @@ class PretrainedClassifier:
     @cached_property
     def max_length(self) -> int:
         """Number of tokens read of a text: the smaller limit of the tokenizer and the model."""
-        tokenizer_limit, places = self.tokenizer.model_max_length, _places(self.model)
-        limit = min(tokenizer_limit if tokenizer_limit < NO_LIMIT else NO_LIMIT, places)
+        config, limit = self.model.config.get_text_config(), self.tokenizer.model_max_length
+        places = getattr(config, "max_position_embeddings", None) or NO_LIMIT
+        for name, module in self.model.named_modules():
+            # RoBERTa-like models count positions after the padding index
+            if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+                places = module.num_embeddings - module.padding_idx - 1
+                break
+        limit = min(limit, places)
         return int(limit) if limit < NO_LIMIT else _UNLIMITED
 
     @property
@@ -137,19 +152,6 @@ class PretrainedClassifier:
         return out
 
 
-def _check_files(folder: Path) -> None:
-    if not next(folder.glob("*.safetensors"), None):
-        pickled = next((path.name for path in sorted(folder.glob("*.bin"))), None)
-        why = (
-            f"{pickled} is pickled, and pickled files are not read; save it as safetensors"
-            if pickled
-            else "name another"
-        )
-        raise InputError(f"{folder}: has no weights in model.safetensors; {why}")
-    if not any(next(folder.glob(name), None) for name in _TOKENIZERS):
-        raise InputError(f"{folder}: has no tokenizer; save it next to the model with save_pretrained")
-
-
 def _positive(
     folder: Path, config: "transformers.PretrainedConfig", positive: str | None, option: str
 ) -> int:
@@ -171,15 +173,6 @@ def _positive(
 
 def _names(config: "transformers.PretrainedConfig") -> list[str]:
     return [str(config.id2label[number]) for number in sorted(config.id2label)]
-
-
-def _places(model: "torch.nn.Module") -> int:
-    """Return the number of token positions; RoBERTa-like models count positions after the padding index."""
-    places = getattr(model.config.get_text_config(), "max_position_embeddings", None) or NO_LIMIT
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            return module.num_embeddings - module.padding_idx - 1
-    return places
 
 
 def _casing(tokenizer: Any) -> str:

@@ -98,14 +98,18 @@ def train(
     model.to(device)
     if method.removes_words:
         data = data.without(regularization.identifier_ids.values())
-    task = _Task(model, data, settings, regularization, seed)
-    identity = task.identity() if checkpoint else {}
-    with compact_embeddings(model, task.used_tokens()):
-        run = _Run(task)
+    identity = _identify(model, data, settings, regularization, seed) if checkpoint else {}
+    tokenizer, language_model = data.tokenizer, regularization.language_model
+    special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
+    tokens = [data.train.ids, data.validation.ids, special]  # all that can occur
+    if method.explains and language_model is not None:
+        tokens.append(language_model.token_ids.cpu().numpy())
+    with compact_embeddings(model, np.unique(np.concatenate(tokens)).astype(np.int64)):
+        run = _Run(model, data, settings, regularization, seed)
         saved = load_checkpoint(checkpoint, identity) if checkpoint else None
         if saved:
             run.restore(*saved)
-        while not run.is_over:
+        while run.patience.halvings < settings.halvings and run.step < run.validations[-1]:
             run.take_step()
             if run.step in run.validations:
                 run.validate()
@@ -130,79 +134,61 @@ def validation_steps(n: int, settings: TrainingSettings) -> list[int]:
     return [*range(every, n_steps, every), n_steps]
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A training: model, data, method and settings."""
-
-    model: torch.nn.Module
-    data: TrainingData
-    settings: TrainingSettings
-    regularization: Regularization
-    seed: int
-
-    def used_tokens(self) -> np.ndarray:
-        """Return the ids of all tokens that can occur in the training, (u,) int64, ascending."""
-        tokenizer = self.data.tokenizer
-        special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
-        parts = [self.data.train.ids, self.data.validation.ids, special]
-        if self.regularization.method.explains and self.regularization.language_model is not None:
-            parts.append(self.regularization.language_model.token_ids.cpu().numpy())
-        return np.unique(np.concatenate(parts)).astype(np.int64)
-
-    def identity(self) -> dict[str, Any]:
-        """Return all values that determine the training, by name, as JSON types."""
-        data, method = self.data, self.regularization.method
-        explained_by = self.regularization if method.explains else None
-        language_model = explained_by.language_model if explained_by else None
-        return {
-            "method": method.name,
-            "seed": self.seed,
-            **dataclasses.asdict(self.settings),
-            "device": self.model.device.type,
-            "encoder": _digest(parameter.detach().cpu().numpy() for parameter in self.model.parameters()),
-            "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
-            "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
-            "identifiers": dict(explained_by.identifier_ids) if explained_by else None,
-            "contexts": dataclasses.asdict(explained_by.contexts) if explained_by else None,
-            "language_model": language_model
-            and _digest(t.cpu().numpy() for t in language_model.state_dict().values()),
-        }
+def _identify(
+    model: torch.nn.Module,
+    data: TrainingData,
+    settings: TrainingSettings,
+    regularization: Regularization,
+    seed: int,
+) -> dict[str, Any]:
+    """Return all values that determine a training, by name, as JSON types."""
+    explained_by = regularization if regularization.method.explains else None
+    language_model = explained_by.language_model if explained_by else None
+    return {
+        "method": regularization.method.name,
+        "seed": seed,
+        **dataclasses.asdict(settings),
+        "device": model.device.type,
+        "encoder": _digest(parameter.detach().cpu().numpy() for parameter in model.parameters()),
+        "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
+        "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
+        "identifiers": dict(explained_by.identifier_ids) if explained_by else None,
+        "contexts": dataclasses.asdict(explained_by.contexts) if explained_by else None,
+        "language_model": language_model
+        and _digest(t.cpu().numpy() for t in language_model.state_dict().values()),
+    }
 
 
 class _Run:
     """A running training: the model, its optimizer, and the history of validations."""
 
-    def __init__(self, task: _Task) -> None:
-        settings, data = task.settings, task.data
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        data: TrainingData,
+        settings: TrainingSettings,
+        regularization: Regularization,
+        seed: int,
+    ) -> None:
         self.validations = validation_steps(len(data.train), settings)
         self.step = 0
         self.history: list[list] = []
         self.best: dict[str, torch.Tensor] = {}  # the weights of the best validation, if there is one
-        self._model, self._data, self._settings = task.model, data, settings
-        self._name = task.regularization.method.name
+        self._model, self._data, self._settings = model, data, settings
+        self._name = regularization.method.name
         make = optimizers.bert_adam if settings.schedule == PUBLISHED else optimizers.adamw
-        self._optimizer = make(task.model.named_parameters())
+        self._optimizer = make(model.named_parameters())
+        batches = Batches(data.train, settings.batch_size, seed)
         self._objective = Objective(
-            task.model,
-            Batches(data.train, settings.batch_size, task.seed),
-            data.train_labels,
-            data.tokenizer,
-            task.regularization,
-            settings.negative_weight,
-            task.seed,
+            model, batches, data.train_labels, data.tokenizer, regularization, settings.negative_weight, seed
         )
-        self._patience = Patience()
+        self.patience = Patience()
         self._rate, self._losses = 0.0, []
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no step is left, or the learning rate has reached the limit of halvings."""
-        return self._patience.halvings >= self._settings.halvings or self.step >= self.validations[-1]
 
     def take_step(self) -> None:
         """Take one step against the gradient of the next batch."""
         losses = self._objective.backward(self.step)
-        factor = self._patience.factor * warmup_linear(self.step, self.validations[-1])
+        factor = self.patience.factor * warmup_linear(self.step, self.validations[-1])
         self._rate = self._settings.learning_rate * factor
         self._optimizer.step(self._rate)
         self._losses.append(losses)
@@ -220,19 +206,19 @@ class _Run:
         data = self._data
         predicted = predict(self._model, data.validation, data.tokenizer.pad) > 0
         precision, recall, f1 = precision_recall_f1(predicted, data.validation_labels)
-        is_best = f1 > max(self._patience.best, 0)
+        is_best = f1 > max(self.patience.best, 0)
         if is_best:
             self.best = {name: p.detach().clone() for name, p in self._model.named_parameters()}
             for row in self.history:
                 row[-1] = False
-        self._patience = self._patience.after(f1, halves=self._settings.schedule == PUBLISHED)
+        self.patience = self.patience.after(f1, halves=self._settings.schedule == PUBLISHED)
         epoch = math.ceil(self.step * self._settings.epochs / self.validations[-1])
         values = [self.step, epoch, self._rate, loss, regularizer]
-        self.history.append([*values, precision, recall, f1, self._patience.halvings, is_best])
+        self.history.append([*values, precision, recall, f1, self.patience.halvings, is_best])
 
     def state(self) -> dict[str, Any]:
         """Return the state of the training after a validation, as JSON types."""
-        return {"step": self.step, "patience": dataclasses.asdict(self._patience), "history": self.history}
+        return {"step": self.step, "patience": dataclasses.asdict(self.patience), "history": self.history}
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return all tensors of the training by name."""
@@ -246,7 +232,7 @@ class _Run:
     def restore(self, state: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
         """Resume from a saved `state` and `tensors`."""
         self.step, self.history = state["step"], state["history"]
-        self._patience = Patience(**state["patience"])
+        self.patience = Patience(**state["patience"])
         parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "best": {}}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")

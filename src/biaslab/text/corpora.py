@@ -138,7 +138,7 @@ def read_stormfront(
     annotations, texts = _unpack(Path(archive))
     name = f"{archive}:{_ANNOTATIONS}"
     records = delimited(enumerate(annotations, 1), ",", name, ("file_id", "label"))
-    rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
+    rows = []
     for row, (line, fields) in enumerate(records):
         where, sentence, label = f"{name}:{line}", fields["file_id"], fields["label"]
         if label not in STORMFRONT_LABELS:
@@ -148,9 +148,8 @@ def read_stormfront(
         if positive == "hate" and label not in ("hate", "noHate"):
             left_out.add(f"labelled '{label}'", texts[sentence])
             continue
-        rows["text"].append(checked_text(texts[sentence], f"{archive}:{sentence}.txt"))
-        rows["label"].append(label != "noHate")
-        rows["row"].append(row)
+        text = checked_text(texts[sentence], f"{archive}:{sentence}.txt")
+        rows.append({"text": text, "label": label != "noHate", "row": row})
     return _typed(rows, archive)
 
 
@@ -215,13 +214,15 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
     source, left_out = Path(source), left_out or LeftOut()
     votes: dict[str, list[int]] = {}
     for where, fields in _talk_records(source, _TALK_ANNOTATIONS, ("rev_id", "toxicity")):
-        count = votes.setdefault(_revision(fields, where), [0, 0])
+        revision = _word(fields, "rev_id", where).removesuffix(".0")  # with a decimal point in the release
+        count = votes.setdefault(revision, [0, 0])
         count[_code(fields, "toxicity", _VOTES, where)] += 1
-    rows: dict[str, list] = {column: [] for column in ("text", "label", "part", "row")}
+    rows = []
     n_replaced: Counter[str] = Counter()
     records = _talk_records(source, _TALK_COMMENTS, ("rev_id", "comment", "split"))
     for row, (where, fields) in enumerate(records):
-        revision, part = _revision(fields, where), _code(fields, "split", _TALK_PARTS, where)
+        revision = _word(fields, "rev_id", where).removesuffix(".0")
+        part = _code(fields, "split", _TALK_PARTS, where)
         if revision not in votes:
             raise InputError(f"{where}: comment {revision} has no annotations; use both files of the release")
         text = fields["comment"]
@@ -232,10 +233,8 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
             left_out.add(EMPTY, "")
         else:
             n_against, n_for = votes[revision]
-            rows["text"].append(checked_text(text, where))
-            rows["label"].append(n_for > n_against)
-            rows["part"].append(part)
-            rows["row"].append(row)
+            label = n_for > n_against
+            rows.append({"text": checked_text(text, where), "label": label, "part": part, "row": row})
     if n_replaced.total():
         counts = " and ".join(f"{marker} ({n:,})" for marker, n in n_replaced.items() if n)
         left_out.changes.append(f"{source.name}: blanks replace {counts}.")
@@ -270,7 +269,7 @@ def read_jigsaw(
     if labels is not None:
         records = read_records(labels, ("id", *_JIGSAW_LABELS))
         coded = {row["id"]: _jigsaw_label(row, names, f"{labels}:{line}") for line, row in records}
-    rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
+    rows = []
     columns = ("id", "comment_text", *(_JIGSAW_LABELS if coded is None else ()))
     for row, (line, fields) in enumerate(read_records(path, columns)):
         where = f"{path}:{line}"
@@ -284,9 +283,8 @@ def read_jigsaw(
         elif not str(fields["comment_text"]).strip():
             left_out.add(EMPTY, "")
         else:
-            rows["text"].append(checked_text(fields["comment_text"], where))
-            rows["label"].append(label)
-            rows["row"].append(row)
+            text = checked_text(fields["comment_text"], where)
+            rows.append({"text": text, "label": label, "row": row})
     return _typed(rows, path)
 
 
@@ -303,15 +301,14 @@ READERS = {
 def _read(
     path: str | os.PathLike, columns: tuple[str, ...], parse: Callable[[Fields, str], dict[str, Any]]
 ) -> pd.DataFrame:
-    rows = [parse(fields, f"{path}:{line}") for line, fields in read_records(path, columns)]
-    table = {column: [row[column] for row in rows] for column in (rows[0] if rows else ())}
-    return _typed({**table, "row": list(range(len(rows)))}, path)
+    records = enumerate(read_records(path, columns))
+    return _typed([{**parse(fields, f"{path}:{line}"), "row": row} for row, (line, fields) in records], path)
 
 
-def _typed(columns: dict[str, list], path: str | os.PathLike) -> pd.DataFrame:
-    if not columns["row"]:
+def _typed(rows: Sequence[Fields], path: str | os.PathLike) -> pd.DataFrame:
+    if not rows:
         raise InputError(f"{path}: the file has no texts; use the published file")
-    return pd.DataFrame(columns).astype({"label": np.int8, "row": np.int64})
+    return pd.DataFrame(rows).astype({"label": np.int8, "row": np.int64})
 
 
 def _code(fields: Fields, column: str, codes: Mapping[str, Any], where: str) -> Any:
@@ -372,11 +369,6 @@ def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
     except (OSError, *DAMAGED_ZIP) as error:
         reason = one_line(error)
         raise InputError(f"{path}: not a readable .zip ({reason}); use the published archive") from error
-
-
-def _revision(fields: Fields, where: str) -> str:
-    """Return a comment's number without the decimal point of the release."""
-    return _word(fields, "rev_id", where).removesuffix(".0")
 
 
 def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:

@@ -62,23 +62,22 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
 
 def identifier_ids(identifiers: Identifiers, tokenizer: "Tokenizer") -> dict[str, int]:
     """Return the id of the encoder's WordPiece that represents each identifier."""
-    ids = {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
-    return {term: ids[_piece(term, identifiers.pieces, tokenizer)] for term in identifiers.terms}
-
-
-def _piece(term: str, rule: str, tokenizer: "Tokenizer") -> str:
-    pieces = tokenizer.pieces(term)
-    if not pieces or "[UNK]" in pieces:
-        raise InputError(
-            f"the identifier '{term}' is not in the encoder's vocabulary; remove it or choose another encoder"
-        )
-    if len(pieces) > 1 and rule != LONGEST:
-        raise InputError(
-            f"the identifier '{term}' is {len(pieces)} WordPieces ({' '.join(pieces)}); remove it, or write "
-            "pieces: longest to regularize its longest piece, as the published code does"
-        )
-    # The published code counts the '##' of a piece, and takes the first of equally long pieces.
-    return max(pieces, key=len)
+    ids, all_ids = {}, {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
+    for term in identifiers.terms:
+        pieces = tokenizer.pieces(term)
+        if not pieces or "[UNK]" in pieces:
+            raise InputError(
+                f"the identifier '{term}' is not in the encoder's vocabulary; remove it or choose another"
+                " encoder"
+            )
+        if len(pieces) > 1 and identifiers.pieces != LONGEST:
+            raise InputError(
+                f"the identifier '{term}' is {len(pieces)} WordPieces ({' '.join(pieces)}); remove it, or"
+                " write pieces: longest to regularize its longest piece, as the published code does"
+            )
+        # The published code counts the '##' of a piece, and takes the first of equally long pieces.
+        ids[term] = all_ids[max(pieces, key=len)]
+    return ids
 
 
 def _checked(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:

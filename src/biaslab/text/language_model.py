@@ -187,10 +187,10 @@ def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
     n_known = len(model.token_ids)
     with torch.no_grad():
         for rows in _batches(tokens.lengths, max(1, LOGITS_AT_ONCE // n_known)):
-            ids, lengths = _matrix(model, tokens, rows)
+            texts, lengths = _read(model, tokens, rows)
             total = sum(
-                pad_packed_sequence(_token_nll(model, direction, texts, lengths), batch_first=True)[0].sum(1)
-                for direction, texts in _directions(model, ids, lengths)
+                pad_packed_sequence(_token_nll(model, direction, ids, lengths), batch_first=True)[0].sum(1)
+                for direction, ids in texts
             )
             nll[rows] = (total.double().cpu() / (2 * lengths)).numpy()
     return nll
@@ -247,12 +247,9 @@ def _epoch(
     total = 0.0
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
-        ids, lengths = _matrix(model, tokens, rows)
+        texts, lengths = _read(model, tokens, rows)
         loss = torch.stack(
-            [
-                _token_nll(model, direction, texts, lengths).data.mean()
-                for direction, texts in _directions(model, ids, lengths)
-            ]
+            [_token_nll(model, direction, ids, lengths).data.mean() for direction, ids in texts]
         ).mean()
         optimizer.zero_grad()
         loss.backward()
@@ -268,16 +265,13 @@ def _batches(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
     yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
 
 
-def _matrix(model: BiGRU, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return rows as indexes of known tokens, (k, L) on the model's device, and their lengths on the CPU."""
+def _read(
+    model: BiGRU, tokens: Tokens, rows: np.ndarray
+) -> tuple[list[tuple[Direction, torch.Tensor]], torch.Tensor]:
+    """Return rows as indexes of known tokens, (k, L), for each direction, and their lengths on the CPU."""
     ids, mask = tokens.padded(rows, 0)
-    return model.index[torch.from_numpy(ids).to(model.device)], torch.from_numpy(mask.sum(axis=1))
-
-
-def _directions(
-    model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor
-) -> tuple[tuple[Direction, torch.Tensor], tuple[Direction, torch.Tensor]]:
-    return (model.forwards, ids), (model.backwards, _reverse(ids, lengths))
+    ids, lengths = model.index[torch.from_numpy(ids).to(model.device)], torch.from_numpy(mask.sum(axis=1))
+    return [(model.forwards, ids), (model.backwards, _reverse(ids, lengths))], lengths
 
 
 def _reverse(ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:

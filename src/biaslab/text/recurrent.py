@@ -81,7 +81,7 @@ class Recurrent:
         parameters, _ = pack(self.kind, self.layers, self.W_out, self.b_out)
         shift = gate_shift(self.kind, parameters)
         table = np.empty((len(self.vectors), 4 * parameters.out.shape[1]), np.float32)
-        with at_most_threads(_threads(len(self.vectors))):
+        with at_most_threads(max(1, len(self.vectors) // SHARE)):
             kernels.fill_table(parameters, shift, self.vectors, table)
         return parameters, shift, table
 
@@ -97,7 +97,7 @@ class Recurrent:
         saves = np.empty(len(texts.ids), np.int64)
         n_rows = kernels.find_prefixes(texts.ids, texts.offsets, skips, starts, saves)
         by_length = np.argsort(texts.lengths - skips, kind="stable")
-        with at_most_threads(_threads(len(texts.ids))):
+        with at_most_threads(max(1, len(texts.ids) // SHARE)):
             parameters, shift, table = self._kernel_arguments
             n_layers, _, n_units = parameters.states.shape
             prefixes = skips, starts, saves, np.empty((n_rows, 2, n_layers, n_units), np.float32)
@@ -120,7 +120,7 @@ class Recurrent:
         labels = checked_labels(texts, labels)
         out = np.empty((len(texts.ids), self.vectors.shape[1]), np.float32)
         order = np.argsort(texts.lengths, kind="stable")
-        with at_most_threads(_threads(len(texts.ids))):
+        with at_most_threads(max(1, len(texts.ids) // SHARE)):
             kernels.recurrent_gradients(*self._kernel_arguments, texts.ids, texts.offsets, order, labels, out)
         return out
 
@@ -242,10 +242,6 @@ def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
     if not np.isin(labels, (0, 1)).all():
         raise InputError(f"a label is {labels[~np.isin(labels, (0, 1))][0]}; write 0 or 1")
     return np.ascontiguousarray(labels, np.int64)
-
-
-def _threads(n_words: int) -> int:
-    return max(1, n_words // SHARE)
 
 
 def _check(network: Recurrent) -> None:

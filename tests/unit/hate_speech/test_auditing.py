@@ -15,9 +15,8 @@ import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import auditing
-from biaslab.hate_speech.auditing import _identifiers, audit, swap
+from biaslab.hate_speech.auditing import NONE, TEMPLATES, _identifiers, audit, swap
 from biaslab.hate_speech.metrics import auc, auc_interval
-from biaslab.hate_speech.own_bias import NONE, TEMPLATES
 from biaslab.hate_speech.report.audited import _differs, answer
 from biaslab.text.variants import text_batches, without, words_of
 

@@ -10,8 +10,15 @@ from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.simultaneous import MIN_MEMBERS, SIGNIFICANT
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
-from biaslab.hate_speech.auditing import MAX_EXPLAINED, MAX_SWAPPED, Audited
-from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE, macro_accuracy
+from biaslab.hate_speech.auditing import (
+    ANY,
+    MAX_EXPLAINED,
+    MAX_SWAPPED,
+    NEUTRAL_WORDS,
+    NONE,
+    Audited,
+    macro_accuracy,
+)
 from biaslab.text.variants import MAX_WORDS
 
 N_TERMS = 30

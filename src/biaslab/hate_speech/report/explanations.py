@@ -52,7 +52,10 @@ def attributions(units: Sequence[Results]) -> Table:
         absolute=with_sd(data[f"{_PHI}_mean"], data[f"{_PHI}_sd"], ".3f"),
         signed=with_sd(data["mean_phi_mean"], data["mean_phi_sd"], "+.3f"),
         change=with_interval(*ends, "+.3f"),
-        lower=_counts(data["n_lower"], data["n_pairs"]),
+        lower=[
+            MISSING if pd.isna(n) else f"{k:.0f} of {n:.0f}"
+            for k, n in zip(data["n_lower"], data["n_pairs"], strict=True)
+        ],
     )
     shown = {
         "Corpus": "{corpus}",
@@ -126,10 +129,6 @@ def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
     results = results.merge(most, on=keys[:2], how="left")
     ends = ("", "_difference", "_ci_low", "_ci_high")
     return results[[*keys[:2], "n_pairs", *(f"{value}{end}" for value in values for end in ends)]]
-
-
-def _counts(k: pd.Series, n: pd.Series) -> list[str]:
-    return [MISSING if pd.isna(b) else f"{a:.0f} of {b:.0f}" for a, b in zip(k, n, strict=True)]
 
 
 N_WORDS = 20

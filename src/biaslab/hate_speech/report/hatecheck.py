@@ -150,7 +150,13 @@ def draw_hatecheck(unit: Results, stem: Path) -> None:
         if panels:  # take the legend from the panel with most entries: a panel may lack the baseline
             fullest = max(axes[: len(panels)], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
             plot.legend_below(fig, fullest, 2)
-            fig.legends[0].set_title(_uncertainty(data))
+            is_of_texts = data["interval"].eq(OVER_TEXTS)
+            heading = f"Mean and 95% interval over {data['n_seeds'].max()} seeds"
+            if is_of_texts.any():
+                heading += "; of a single seed, 95% interval over the texts"
+            if is_of_texts.all():
+                heading = "One seed, 95% interval over the texts"
+            fig.legends[0].set_title(heading)
         else:
             say_nothing(axes[0])
         plot.save_with_data(fig, stem, data)
@@ -194,15 +200,6 @@ def _set_off(ax: plot.Axes, n_hateful: int, n_rows: int, is_named: bool) -> None
                 1.01, (first + last - 1) / 2, name, transform=ax.get_yaxis_transform(), rotation=270,
                 horizontalalignment="left", verticalalignment="center",
             )  # fmt: skip
-
-
-def _uncertainty(data: pd.DataFrame) -> str:
-    """Return the description of the error bars."""
-    n, intervals = data["n_seeds"].max(), set(data["interval"])
-    if intervals == {OVER_TEXTS}:
-        return "One seed, 95% interval over the texts"
-    single = "; of a single seed, 95% interval over the texts" if OVER_TEXTS in intervals else ""
-    return f"Mean and 95% interval over {n} seeds{single}"
 
 
 def _name(functionality: str) -> str:
