@@ -207,23 +207,23 @@ MAX_SWAPPED = 200
 """Maximum number of texts with swapped identifiers, drawn from the texts with an identifier."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Audited:
     """The results of an audit; results without input are None."""
 
     terms: tuple[str, ...]
-    metrics: pd.DataFrame | None  # `own_metrics`
-    identifiers: pd.DataFrame | None  # `labelled_bias`, with comparisons: see `_identifiers`
-    swaps: pd.DataFrame | None  # one row for each term that replaces others
-    swapped: dict[str, float] | None  # number of texts, and of texts that a swap flips, with interval
     templates: pd.DataFrame  # `template_table`
     spread: dict[str, float]
-    words: pd.DataFrame | None  # of false alarms: fall of the probability when a word is removed
-    n_explained: int  # explained false alarms
-    n_shortened: int  # explained false alarms with more words than are left out
-    hatecheck: pd.DataFrame | None  # pass rates by functionality, with simultaneous intervals
-    news: pd.DataFrame | None  # `labelled_bias` of texts without any hate
-    is_reversed: bool  # whether positive texts score lower than negative ones
+    metrics: pd.DataFrame | None = None  # `own_metrics`
+    identifiers: pd.DataFrame | None = None  # `labelled_bias`, with comparisons: see `_identifiers`
+    swaps: pd.DataFrame | None = None  # one row for each term that replaces others
+    swapped: dict[str, float] | None = None  # number of texts, and of texts that a swap flips, with interval
+    words: pd.DataFrame | None = None  # of false alarms: fall of the probability when a word is removed
+    n_explained: int = 0  # explained false alarms
+    n_shortened: int = 0  # explained false alarms with more words than are left out
+    hatecheck: pd.DataFrame | None = None  # pass rates by functionality, with simultaneous intervals
+    news: pd.DataFrame | None = None  # `labelled_bias` of texts without any hate
+    is_reversed: bool = False  # whether positive texts score lower than negative ones
 
 
 def audit(
@@ -244,9 +244,8 @@ def audit(
         raise InputError("there is one identity term; name at least two, so that they can be compared")
     words = [*terms, *NEUTRAL_WORDS]
     template_scores = score(fill_templates(templates, words), "templates")
-    metrics = identifiers = swaps = swapped = explained = functionalities = news_bias = None
-    reversed_scores = False
-    n_explained = n_shortened = 0
+    spread = template_spread(template_scores, len(terms), len(words))
+    audited = Audited(terms, template_table(template_scores, terms, NEUTRAL_WORDS), spread)
     answers = [template_scores]
     if table is not None:
         texts, labels = list(table["text"]), table["label"].to_numpy()
@@ -257,48 +256,34 @@ def audit(
                 f"{len(labels)} labelled texts, {int(labels.sum())} of them positive; supply"
                 f" {MIN_TEXTS} or more, of both labels: fewer show no difference"
             )
-        reversed_scores = is_reversed(scores, labels)
+        audited.is_reversed = is_reversed(scores, labels)
         holds = mentions(texts, terms)
-        metrics = own_metrics(scores, labels)
-        identifiers = _identifiers(scores, labels, holds, terms, seed)
-        swaps, swapped = _swaps(score, texts, scores, holds, terms, seed)
+        audited.metrics = own_metrics(scores, labels)
+        audited.identifiers = _identifiers(scores, labels, holds, terms, seed)
+        audited.swaps, audited.swapped = _swaps(score, texts, scores, holds, terms, seed)
         alarms = np.flatnonzero((scores > 0) & (labels == 0))
         if len(alarms) > MAX_EXPLAINED:
             alarms = np.sort(stream(seed, "audit", "explained").choice(alarms, MAX_EXPLAINED, replace=False))
-        explained = explain_words(score, [texts[i] for i in alarms], scores[alarms], terms)
-        if explained is not None:
-            explained["word"] = explained["word"].map(mask)
-        n_explained = len(alarms)
-        n_shortened = sum(len(words_of(texts[i])) > MAX_WORDS for i in alarms)
+        audited.words = explain_words(score, [texts[i] for i in alarms], scores[alarms], terms)
+        if audited.words is not None:
+            audited.words["word"] = audited.words["word"].map(mask)
+        audited.n_explained = len(alarms)
+        audited.n_shortened = sum(len(words_of(texts[i])) > MAX_WORDS for i in alarms)
     if hatecheck is not None:
         scores = score(list(hatecheck["text"]), "HateCheck")
         answers.append(scores)
-        functionalities = _functionalities(scores, hatecheck, seed)
+        audited.hatecheck = _functionalities(scores, hatecheck, seed)
     if news is not None:
         scores = score(list(news), "news")
         holds = mentions(news, terms)
-        news_bias = labelled_bias(scores, np.zeros(len(scores), np.int64), holds, terms)
+        audited.news = labelled_bias(scores, np.zeros(len(scores), np.int64), holds, terms)
     all_scores = np.concatenate(answers)
     if len(np.unique(all_scores)) == 1 or (len(answers) > 1 and len(set((all_scores > 0).tolist())) == 1):
         raise InputError(
             f"the classifier gives one answer to all {len(all_scores):,} texts, so no difference can be"
             " measured; check whether it was trained, and --positive"
         )
-    return Audited(
-        terms,
-        metrics,
-        identifiers,
-        swaps,
-        swapped,
-        template_table(template_scores, terms, NEUTRAL_WORDS),
-        template_spread(template_scores, len(terms), len(words)),
-        explained,
-        n_explained,
-        n_shortened,
-        functionalities,
-        news_bias,
-        reversed_scores,
-    )
+    return audited
 
 
 def swap(text: str, term: str, other: str) -> str:

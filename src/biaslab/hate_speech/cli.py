@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -232,10 +233,7 @@ def explain(
     mask = masker(masking.digests(settings.Masking.masked_words))
     terms = read_identifiers(identifiers).terms if identifiers else ()
     with _bars() as progress:
-
-        def count(done: int, n: int) -> None:
-            progress("sentences", done, n)
-
+        count = partial(progress, "sentences")
         if Path(model).is_dir() and is_plain_bert(Path(model)):
             classifier = load_folder(model, device, positive)
             contexts, language_model = _contexts(explaining, Path(model), classifier)

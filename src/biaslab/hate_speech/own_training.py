@@ -75,7 +75,8 @@ def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.
         for label, what in enumerate(("negative", "positive")):
             if not np.any(labels[rows] == label):
                 raise InputError(
-                    f"none of the {len(rows)} texts for {name} is {what}; give more texts or another share"
+                    f"the texts for {name} ({len(rows)}) include no {what} text; supply more texts, or set"
+                    " another share"
                 )
     return parts[0], parts[1]
 

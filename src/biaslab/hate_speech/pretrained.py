@@ -158,8 +158,8 @@ def _positive(
     names = _names(config)
     if config.problem_type == REGRESSION:
         raise InputError(
-            f"{folder}: its head is a regression (problem_type), and no file says from which number on a text"
-            " is positive; write a function that returns probabilities, and name it as MODULE:NAME"
+            f"{folder}: its head is a regression (problem_type), and no file states the threshold of positive"
+            " texts; write a function that returns probabilities, and name it as MODULE:NAME"
         )
     if positive in names:
         return names.index(positive)

@@ -48,7 +48,7 @@ class BertSettings:
 
     def __post_init__(self) -> None:
         if self.hidden_act not in ACTIVATIONS:
-            raise ValueError(f"hidden_act '{self.hidden_act}' is none of {', '.join(ACTIVATIONS)}")
+            raise ValueError(f"hidden_act '{self.hidden_act}' is not one of {', '.join(ACTIVATIONS)}")
         if self.hidden_size % self.num_attention_heads:
             raise ValueError("hidden_size is not a multiple of the number of attention heads")
 

@@ -316,8 +316,8 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
     for name, tensor in tensors.items():
         if tuple(tensor.shape) != expected[name] or not tensor.is_floating_point():
             raise InputError(
-                f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}, {files.config.name} asks"
-                f" for floats of shape {expected[name]}; use files of one encoder of {N_LABELS} labels"
+                f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}, {files.config.name} needs"
+                f" floats of shape {expected[name]}; use files of one encoder of {N_LABELS} labels"
             )
     # Copy: a memory-mapped file may change during a long training.
     return {name: tensor.to(torch.float32, copy=True) for name, tensor in tensors.items()}

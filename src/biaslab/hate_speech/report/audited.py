@@ -38,11 +38,13 @@ _MEASURES = {
     "auc": "Area under the ROC curve",
 }
 _AREAS = {"subgroup_auc": "Subgroup", "bpsn_auc": "BPSN", "bnsp_auc": "BNSP"}
+_NUMBERS = ["metrics", "identifiers", "swaps", "swapped", "words", "templates", "spread", "hatecheck", "news"]
+"""Parts of an audit in the JSON file."""
 _NO_INTERVAL = f"({MISSING} to {MISSING})"
 
 
 def answer(
-    found: Audited,
+    audited: Audited,
     model: str,
     data: Path | None,
     hatecheck: Path | None,
@@ -51,36 +53,36 @@ def answer(
     news: Path | None = None,
 ) -> Answer:
     """Return the report of an audit; `notes`, on the model and the texts, follow the accuracy."""
-    lines, sections = [_accuracy_line(found), *notes], []
-    if found.identifiers is not None:
-        lines += [_alarm_line(found, positive), *_term_lines(found)]
-        sections += [_metrics(found.metrics), _rates(found), _areas(found)]
-    if found.swaps is not None:
-        lines.append(_swap_line(found))
-        sections.append(_swaps(found))
-    if found.words is not None:
-        lines.append(_word_line(found))
-        sections.append(_words(found))
-    lines.append(_template_line(found))
-    sections.append(_templates(found))
-    if found.hatecheck is not None:
-        lines.append(_hatecheck_line(found.hatecheck))
-        sections.append(_hatecheck(found.hatecheck))
-    if found.news is not None:
-        lines.append(_news_line(found.news))
-        sections.append(_news(found.news))
+    lines, sections = [_accuracy_line(audited), *notes], []
+    if audited.identifiers is not None:
+        lines += [_alarm_line(audited, positive), *_term_lines(audited)]
+        sections += [_metrics(audited.metrics), _rates(audited), _areas(audited)]
+    if audited.swaps is not None:
+        lines.append(_swap_line(audited))
+        sections.append(_swaps(audited))
+    if audited.words is not None:
+        lines.append(_word_line(audited))
+        sections.append(_words(audited))
+    lines.append(_template_line(audited))
+    sections.append(_templates(audited))
+    if audited.hatecheck is not None:
+        lines.append(_hatecheck_line(audited.hatecheck))
+        sections.append(_hatecheck(audited.hatecheck))
+    if audited.news is not None:
+        lines.append(_news_line(audited.news))
+        sections.append(_news(audited.news))
     facts = {
         "Classifier": Path(model).name,
         "Positive": positive,
-        "Identity terms": f"{len(found.terms)}: {', '.join(found.terms)}",
+        "Identity terms": f"{len(audited.terms)}: {', '.join(audited.terms)}",
     }
     if data is not None:
-        n = int(found.metrics.set_index("measure").loc["accuracy", "n"])
+        n = int(audited.metrics.set_index("measure").loc["accuracy", "n"])
         facts["Texts"] = f"{data.name}: {n:,}"
     if hatecheck is not None:
-        facts["HateCheck"] = f"{hatecheck.name}: {int(found.hatecheck['n'].sum()):,} cases"
+        facts["HateCheck"] = f"{hatecheck.name}: {int(audited.hatecheck['n'].sum()):,} cases"
     if news is not None:
-        facts["Texts without hate"] = f"{news.name}: {_n_news(found.news):,}"
+        facts["Texts without hate"] = f"{news.name}: {_n_news(audited.news):,}"
     return Answer(
         command="biaslab hate-speech audit",
         question=f"Does naming a group change the answers of {Path(model).name}?",
@@ -88,19 +90,8 @@ def answer(
         files=[file for file in (model, data, hatecheck, news) if file is not None],
         lines=lines,
         sections=sections,
-        limits=_limits(found),
-        numbers={
-            "notes": list(notes),
-            "metrics": found.metrics,
-            "identifiers": found.identifiers,
-            "swaps": found.swaps,
-            "swapped": found.swapped,
-            "words": found.words,
-            "templates": found.templates,
-            "spread": found.spread,
-            "hatecheck": found.hatecheck,
-            "news": found.news,
-        },
+        limits=_limits(audited),
+        numbers={"notes": list(notes)} | {name: getattr(audited, name) for name in _NUMBERS},
     )
 
 
@@ -340,7 +331,7 @@ def _metrics(metrics: pd.DataFrame) -> Section:
     return Section(
         "How often the classifier is right",
         table=cells,
-        note="Intervals: Clopper and Pearson's; that of precision is for the texts called hateful.",
+        note="Intervals: Clopper-Pearson; the interval of precision is for the texts called hateful.",
     )
 
 
@@ -353,9 +344,9 @@ def _news(news: pd.DataFrame) -> Section:
     cells = text_columns(news, shown).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
     return Section(
         "Texts without hate",
-        ["How many texts without any hate are called hateful, by the identifier that they hold."],
+        ["Share of the texts without any hate that are called hateful, by the identifier in the text."],
         table=cells,
-        note="Intervals: Clopper and Pearson's, each by itself.",
+        note="Intervals: Clopper-Pearson, not adjusted for several identifiers.",
     )
 
 
@@ -376,9 +367,9 @@ def _rates(audit: Audited) -> Section:
     return Section(
         "Harmless texts that name a group",
         [
-            "How many texts that are labelled harmless are called hateful, by the identifier that they hold."
-            " Texts with another identifier may differ in more than that; swaps, below, change the name"
-            f" alone. {NONE}: texts without any."
+            "Share of the texts labelled harmless that are called hateful, by the identifier in the text."
+            " Texts with another identifier may differ in more than the identifier. The swaps below change"
+            f" only the name. {NONE}: texts without any identifier."
         ],
         dots(
             shown["identifier"],
@@ -387,11 +378,11 @@ def _rates(audit: Audited) -> Section:
         ),
         listed(shown, "{identifier} {false_positive_rate:.1%}"),
         cells,
-        "Intervals: Clopper and Pearson's of rates, Newcombe's of differences; those of all terms hold"
-        " together in 95% (Bonferroni). p: of no difference, by permutations of the harmless texts, all terms"
-        " counted (maxT). A term differs clearly if p is at most 0.05 and its interval leaves out 0."
-        f" Detectable: the smallest difference that so many texts show with a power of 80%."
-        f" At most {N_TERMS} terms; the JSON file has all.",
+        "Intervals: Clopper-Pearson for rates, Newcombe for differences, simultaneous 95% over all terms"
+        " (Bonferroni). p: of no difference, by permutations of the harmless texts, adjusted for all terms"
+        " (maxT). A term differs clearly if p is at most 0.05 and its interval excludes 0. Detectable: the"
+        " smallest difference that this number of texts shows with a power of 80%. At most"
+        f" {N_TERMS} terms; the JSON file has all.",
     )
 
 
@@ -406,14 +397,13 @@ def _areas(audit: Audited) -> Section:
         "Told apart by score",
         [
             "Areas under the ROC curve (Borkan et al. 2019): how often a hateful text scores higher than a"
-            " harmless one. Subgroup: both hold the identifier. BPSN: the harmless one alone holds it; low"
-            " where the name raises scores. BNSP: the hateful one alone holds it; low where the name lowers"
-            " them."
+            " harmless one. Subgroup: both have the identifier. BPSN: only the harmless text has it; low if"
+            " the name raises scores. BNSP: only the hateful text has it; low if the name lowers scores."
         ],
         dots(shown["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
         listed(shown, "{identifier} BPSN {bpsn_auc:.3f}"),
         text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
-        "Intervals: by DeLong et al. 1988; those of all terms hold together in 95% (Bonferroni).",
+        "Intervals: DeLong et al. 1988, simultaneous 95% over all terms (Bonferroni).",
     )
 
 
@@ -429,8 +419,8 @@ def _swaps(audit: Audited) -> Section:
     return Section(
         "The same text with another group",
         [
-            "In texts that hold an identifier it is replaced by each other one. All else stays, so that the"
-            " answer should stay, unless the sentence is about that group alone."
+            "Each identifier in a text is replaced by every other identifier. The rest of the text stays, so"
+            " the answer should not change, unless the sentence applies to one group only."
         ],
         dots(
             shown["term"],
@@ -440,8 +430,8 @@ def _swaps(audit: Audited) -> Section:
         ),
         listed(shown, "{term} {change:+.3f}"),
         text_columns(shown, templates),
-        f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn); a term takes the case of the one in"
-        " whose place it stands. Bars: intervals by Student's t, over texts, that hold together in 95%.",
+        f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn at random). A term has the case of"
+        " the term that it replaces. Bars: simultaneous 95% intervals by Student's t over texts.",
     )
 
 
@@ -459,11 +449,11 @@ def _words(audit: Audited) -> Section:
     return Section(
         "What makes false alarms",
         [
-            f"Of {audit.n_explained:,} harmless texts called hateful (at most {MAX_EXPLAINED}, drawn)"
-            " each word is left out by itself: how much does the probability fall (occlusion)? This works for"
-            " any classifier. Sampling and occlusion (SOC), which also changes a word's neighbours by a"
-            " language model, is not on this page: biaslab hate-speech explain has it, for the folder of an"
-            " uncased BERT of two labels with a language model in it."
+            f"How much the probability falls if a word is left out (occlusion), in {audit.n_explained:,}"
+            f" harmless texts called hateful (at most {MAX_EXPLAINED}, drawn at random). This works for any"
+            " classifier. For sampling and occlusion (SOC), which also samples a word's neighbours from a"
+            " language model, use biaslab hate-speech explain with the folder of an uncased BERT of two"
+            " labels that contains a language model."
         ],
         dots(
             shown["word"],
@@ -473,9 +463,8 @@ def _words(audit: Audited) -> Section:
         ),
         listed(shown, "{word} {change:+.3f}"),
         text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
-        "Words of two texts or more first, and all identity terms. Of a text the first"
-        f" {MAX_WORDS} words and all identity terms are left out. Bars: intervals by Student's t, over texts,"
-        " that hold together in 95% for all words.",
+        f"Words of at least two texts first, and all identity terms. The first {MAX_WORDS} words of a text"
+        " and all identity terms are left out. Bars: simultaneous 95% intervals by Student's t over texts.",
     )
 
 
@@ -502,7 +491,7 @@ def _templates(audit: Audited) -> Section:
         ),
         listed(shown, "{word} {mean:.3f}"),
         text_columns(shown, templates),
-        "Bars: intervals by Student's t, over sentences, that hold together in 95% for all identifiers.",
+        "Bars: 95% intervals by Student's t over sentences, simultaneous for all identifiers.",
     )
 
 
@@ -518,8 +507,8 @@ def _hatecheck(table: pd.DataFrame) -> Section:
     return Section(
         "HateCheck",
         [
-            "Cases written by people to test one thing each (Röttger et al. 2021); names that end with _nh"
-            " are harmless."
+            "Cases that test one functionality each (Röttger et al. 2021). Names that end with _nh are"
+            " harmless."
         ],
         dots(
             shown["functionality"],
@@ -528,7 +517,7 @@ def _hatecheck(table: pd.DataFrame) -> Section:
         ),
         listed(shown, "{functionality} {rate:.1%}"),
         text_columns(shown, templates),
-        "Intervals: Clopper and Pearson's, which hold together in 95% for all functionalities.",
+        "Intervals: Clopper-Pearson, simultaneous 95% over all functionalities.",
     )
 
 
@@ -537,12 +526,12 @@ def _limits(audit: Audited) -> list[str]:
         "Only the identity terms that you name are measured, as entire words; other names of groups, and"
         " hints, are not measured.",
         "Labels are assumed to be correct. Annotators may themselves call texts hateful because of a name.",
-        "A difference between texts that hold different names may come from what else they say; a swap"
-        " changes the name alone, and may make a sentence odd.",
+        "A difference between texts with different names may be due to the rest of the texts. A swap changes"
+        " only the name, and may make a sentence odd.",
         "Neutral sentences are few and short; a classifier can behave differently on real texts.",
-        "Leaving out one word at a time does not see what several words do together.",
-        "Intervals take texts for independent draws. One that includes no difference is no proof that there"
-        " is none.",
+        "Leaving out one word at a time misses the joint effect of several words.",
+        "Intervals assume that texts are independent. An interval that includes 0 does not prove that there"
+        " is no difference.",
     ]
     if audit.identifiers is None:
         limits.insert(0, "No labelled texts were given: the accuracy of the answers is unknown.")
