@@ -56,7 +56,15 @@ def adapt(
     InputError
         If the classifier has another type, or other attributes or classes than the data.
     """
-    order = _order(classifier, label) if label else None
+    order = None
+    if label and (classes := classes_of(classifier)) is not None:
+        codes = {str(code): code for code in range(len(label.values))} if label.coded else label.codes
+        order = column_order(classes, codes, label.values)
+        if order is None:
+            raise InputError(
+                f"the classifier's classes are {', '.join(classes)}, but the classes of the column"
+                f" '{label.column}' are {', '.join(label.values)}; train it on the labels of the table"
+            )
     if isinstance(classifier, Network):
         if (classifier.n_attributes, classifier.n_classes) != (n_attributes, n_classes):
             raise InputError(
@@ -98,20 +106,6 @@ def _on_columns(
         )
     how = "a pandas table of its training columns, as written in the file"
     return lambda frame: ask(_NAME, f"{len(frame)} rows of a table", how, function, frame[names])
-
-
-def _order(classifier: object, label: Category) -> list[int] | None:
-    """Return the output of a classifier for each class of the data; None if it names no classes."""
-    if (classes := classes_of(classifier)) is None:
-        return None
-    codes = {str(code): code for code in range(len(label.values))} if label.coded else label.codes
-    order = column_order(classes, codes, label.values)
-    if order is None:
-        raise InputError(
-            f"the classifier's classes are {', '.join(classes)}, but the classes of the column"
-            f" '{label.column}' are {', '.join(label.values)}; train it on the labels of the table"
-        )
-    return order
 
 
 class TorchModel(LogitModel):
@@ -173,7 +167,7 @@ class CallableModel:
         """Return the probabilities of the classes, (n, k) float64; see `models.Model`."""
         if not len(X):
             return np.empty((0, self.n_classes))
-        return self._checked(_call(self._function, np.array(X, np.float64)), len(X))
+        return self._check_answer(_call(self._function, np.array(X, np.float64)), len(X))
 
     @property
     def takes_tables(self) -> bool:
@@ -182,9 +176,9 @@ class CallableModel:
 
     def table_probabilities(self, frame: "pd.DataFrame") -> np.ndarray:
         """Return the probabilities of the classes for rows of a table."""
-        return self._checked(self._table_function(frame), len(frame))
+        return self._check_answer(self._table_function(frame), len(frame))
 
-    def _checked(self, answer: Any, n: int) -> np.ndarray:
+    def _check_answer(self, answer: Any, n: int) -> np.ndarray:
         p = _check_output(answer, n, self.n_classes)
         check_probabilities(p, _NAME, "the sample number")
         return p if self._order is None else p[:, self._order]

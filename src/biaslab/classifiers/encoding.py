@@ -388,11 +388,11 @@ class Rows:
             values, codes = self.frame[attribute.column], self.X[:, place]
             drawn = np.empty(len(X), object)
             for code in np.unique(X[:, place]):
-                alike, wanted = np.flatnonzero(codes == code), X[:, place] == code
+                alike, is_wanted = np.flatnonzero(codes == code), X[:, place] == code
                 if len(alike):
-                    drawn[wanted] = values.to_numpy(object)[rng.choice(alike, int(wanted.sum()))]
+                    drawn[is_wanted] = values.to_numpy(object)[rng.choice(alike, int(is_wanted.sum()))]
                 else:
-                    drawn[wanted] = self._written(attribute, int(code))
+                    drawn[is_wanted] = self._written(attribute, int(code))
             columns[attribute.column] = pd.Series(drawn).infer_objects()
         return pd.DataFrame(columns)
 

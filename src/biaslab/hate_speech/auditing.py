@@ -112,9 +112,9 @@ def name_groups(texts: Sequence[str], chosen: Sequence[bool], terms: Sequence[st
     counts = zip(columns[chosen].sum(axis=0), columns.sum(axis=0), [*terms, "nobody"], strict=True)
     rows = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
     whole = chosen.all()
-    shown = [f"{term} {n:,}" if whole else f"{term} {n:,} of {total:,}" for n, total, term in rows[:_SHOWN]]
+    listed = [f"{term} {n:,}" if whole else f"{term} {n:,} of {total:,}" for n, total, term in rows[:_SHOWN]]
     more = [f"{len(rows) - _SHOWN:,} more terms"] if len(rows) > _SHOWN else []
-    return f" ({', '.join([*shown, *more])})"
+    return f" ({', '.join([*listed, *more])})"
 
 
 def labelled_bias(

@@ -33,7 +33,7 @@ class Inputs:
             name: section["ablation_seeds" if name in ablations else "seeds"] for name in self.encoders
         }
         self.numbers = {name: list(range(n)) for name, n in n_seeds.items()}  # of the trainings
-        self.histories = self._trained(self.encoder_corpora, "history.tsv")  # which claims read
+        self.histories = self._model_files(self.encoder_corpora, "history.tsv")  # which claims read
         self._regularization = section["regularization"] | {"add_itself": True}
         contexts = {key: section["analysis"][key] for key in ("radius", "samples")}
         sources = encoder_files(section)
@@ -60,7 +60,7 @@ class Inputs:
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the weights of all trainings of encoders on a corpus."""
-        return self._trained([wildcards.corpus], "model.safetensors")
+        return self._model_files([wildcards.corpus], "model.safetensors")
 
     def folder(self, wildcards: Any) -> dict[str, Any]:
         """Return the arguments with which the steps open the folder of a corpus."""
@@ -134,7 +134,7 @@ class Inputs:
     def _methods_on(self, corpus: str) -> list[str]:
         return list(LINEAR) if corpus in self.section["linear_only"] else self.methods
 
-    def _trained(self, corpora: list[str], name: str) -> list[str]:
+    def _model_files(self, corpora: list[str], name: str) -> list[str]:
         """Return a file of each training of an encoder on some corpora."""
         return [
             f"results/hate_speech/{corpus}/models/{method}/{number}/{name}"

@@ -105,7 +105,7 @@ def train_own(
         )
     table, seed = splits.draw(table, settings.limit, settings.seed), settings.seed
     parts = split(table, settings.validation_share, seed)
-    with _cut(encoder, settings.layers) as folder:
+    with _keep_layers(encoder, settings.layers) as folder:
         tokenizer = Tokenizer.load(folder / "vocab.txt")
         lengths = Lengths(count_in_batches(tokenizer.count, list(table["text"])), TRAINED_LENGTH)
         ids = identifier_ids(identifiers, tokenizer)
@@ -151,7 +151,7 @@ def train_own(
 
 
 @contextmanager
-def _cut(encoder: Path, layers: int | None) -> Iterator[Path]:
+def _keep_layers(encoder: Path, layers: int | None) -> Iterator[Path]:
     """Yield the folder of the encoder, or a temporary folder with its first layers."""
     files = EncoderFiles.of_folder(encoder)
     if layers is None:

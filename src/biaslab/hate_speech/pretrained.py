@@ -108,9 +108,15 @@ class PretrainedClassifier:
             head = f"by a logistic function of its own ({len(names)} labels that do not exclude each other)"
         elif len(names) == 1:
             head = "by the logistic function of one logit"
+        normalizer = getattr(getattr(self.tokenizer, "backend_tokenizer", None), "normalizer", None)
+        if normalizer is not None:
+            is_lower = normalizer.normalize_str("A").strip("\u2581 ") == "a"
+        else:
+            is_lower = getattr(self.tokenizer, "do_lower_case", False) and not self.tokenizer.is_fast
+        casing = "in lower case" if is_lower else "with the case of their letters"
         return (
             f"{describe_positive(names, self.column)}, {head}; reads {self.max_length:,} tokens of a text at"
-            f" most, {_casing(self.tokenizer)}."
+            f" most, {casing}."
         )
 
     def lengths(self, texts: Sequence[str]) -> Lengths:
@@ -173,13 +179,3 @@ def _positive(
 
 def _names(config: "transformers.PretrainedConfig") -> list[str]:
     return [str(config.id2label[number]) for number in sorted(config.id2label)]
-
-
-def _casing(tokenizer: Any) -> str:
-    """Describe whether a tokenizer keeps the case of letters."""
-    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
-    if normalizer is not None:
-        is_lower = normalizer.normalize_str("A").strip("\u2581 ") == "a"
-    else:
-        is_lower = bool(getattr(tokenizer, "do_lower_case", False)) and not tokenizer.is_fast
-    return "in lower case" if is_lower else "with the case of their letters"

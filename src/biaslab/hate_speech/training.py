@@ -64,13 +64,6 @@ class TrainingData:
     validation_labels: np.ndarray
     tokenizer: Tokenizer
 
-    def without(self, ids: Iterable[int]) -> "TrainingData":
-        """Return the sentences without the tokens `ids`."""
-        ids = set(ids)
-        return dataclasses.replace(
-            self, train=self.train.without(ids), validation=self.validation.without(ids)
-        )
-
 
 def train(
     model: torch.nn.Module,
@@ -97,7 +90,9 @@ def train(
         raise InputError(f"method '{method.name}' needs identifiers; name a list of them")
     model.to(device)
     if method.removes_words:
-        data = data.without(regularization.identifier_ids.values())
+        ids = list(regularization.identifier_ids.values())
+        kept = {"train": data.train.without(ids), "validation": data.validation.without(ids)}
+        data = dataclasses.replace(data, **kept)
     identity = _identify(model, data, settings, regularization, seed) if checkpoint else {}
     tokenizer, language_model = data.tokenizer, regularization.language_model
     special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]

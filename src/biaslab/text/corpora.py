@@ -150,7 +150,7 @@ def read_stormfront(
             continue
         text = checked_text(texts[sentence], f"{archive}:{sentence}.txt")
         rows.append({"text": text, "label": label != "noHate", "row": row})
-    return _typed(rows, archive)
+    return _build_table(rows, archive)
 
 
 def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
@@ -238,7 +238,7 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
     if n_replaced.total():
         counts = " and ".join(f"{marker} ({n:,})" for marker, n in n_replaced.items() if n)
         left_out.changes.append(f"{source.name}: blanks replace {counts}.")
-    return _typed(rows, source)
+    return _build_table(rows, source)
 
 
 def read_jigsaw(
@@ -285,7 +285,7 @@ def read_jigsaw(
         else:
             text = checked_text(fields["comment_text"], where)
             rows.append({"text": text, "label": label, "row": row})
-    return _typed(rows, path)
+    return _build_table(rows, path)
 
 
 READERS = {
@@ -302,10 +302,12 @@ def _read(
     path: str | os.PathLike, columns: tuple[str, ...], parse: Callable[[Fields, str], dict[str, Any]]
 ) -> pd.DataFrame:
     records = enumerate(read_records(path, columns))
-    return _typed([{**parse(fields, f"{path}:{line}"), "row": row} for row, (line, fields) in records], path)
+    return _build_table(
+        [{**parse(fields, f"{path}:{line}"), "row": row} for row, (line, fields) in records], path
+    )
 
 
-def _typed(rows: Sequence[Fields], path: str | os.PathLike) -> pd.DataFrame:
+def _build_table(rows: Sequence[Fields], path: str | os.PathLike) -> pd.DataFrame:
     if not rows:
         raise InputError(f"{path}: the file has no texts; use the published file")
     return pd.DataFrame(rows).astype({"label": np.int8, "row": np.int64})
@@ -363,7 +365,7 @@ def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
                 )
             with archive.open(member) as file:
                 for number, line in enumerate(file, 1):
-                    yield number, _decoded(line, f"{path}:{name}:{number}")
+                    yield number, _decode(line, f"{path}:{name}:{number}")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
     except (OSError, *DAMAGED_ZIP) as error:
@@ -382,12 +384,12 @@ def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
             members[name] = data
     if _ANNOTATIONS not in members:
         raise InputError(f"{path}: has no {_ANNOTATIONS}; use the published archive")
-    annotations = _decoded(members.pop(_ANNOTATIONS), f"{path}:{_ANNOTATIONS}").splitlines(keepends=True)
+    annotations = _decode(members.pop(_ANNOTATIONS), f"{path}:{_ANNOTATIONS}").splitlines(keepends=True)
     files = {name.removeprefix(f"{_TEXTS}/"): data for name, data in members.items()}
-    return annotations, {n.removesuffix(".txt"): _decoded(data, f"{path}:{n!r}") for n, data in files.items()}
+    return annotations, {n.removesuffix(".txt"): _decode(data, f"{path}:{n!r}") for n, data in files.items()}
 
 
-def _decoded(data: bytes, where: str) -> str:
+def _decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -51,12 +51,12 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
         value = read_yaml(path)
         check_schema(value, _SCHEMA, str(path))
         places = {i: f"{path}: terms[{i}]" for i in range(len(value.get("terms", [])))}
-        return Identifiers(_checked(value.get("terms", []), places, path), value.get("pieces", SINGLE))
+        return Identifiers(_check_terms(value.get("terms", []), places, path), value.get("pieces", SINGLE))
     if path.suffix == ".txt":
         lines = {i: line.strip() for i, line in enumerate(read_text(path, "word list").splitlines(), 1)}
         kept = {i: line for i, line in lines.items() if line and not line.startswith("#")}
         places = {k: f"{path}:{i}" for k, i in enumerate(kept)}
-        return Identifiers(_checked(list(kept.values()), places, path))
+        return Identifiers(_check_terms(list(kept.values()), places, path))
     raise InputError(f"{path}: unknown format of word list; use a .yaml or .txt file")
 
 
@@ -80,7 +80,7 @@ def identifier_ids(identifiers: Identifiers, tokenizer: "Tokenizer") -> dict[str
     return ids
 
 
-def _checked(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:
+def _check_terms(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:
     if not terms:
         raise InputError(f"{path}: the list has no terms; write at least one identifier")
     for i, term in enumerate(terms):

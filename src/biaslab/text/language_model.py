@@ -230,7 +230,7 @@ def sample(
     bias = pad(direction.softmax.bias[candidates], (0, filling), value=-torch.inf)
     drawn = torch.empty((k * samples, n_tokens), dtype=torch.int64, device=model.device)
     begin = torch.full((k, 1), direction.go, device=model.device)
-    _, state = direction.gru(_embedded(model, torch.cat([begin, ids], 1), lengths.cpu() + 1))
+    _, state = direction.gru(_embed(model, torch.cat([begin, ids], 1), lengths.cpu() + 1))
     state = state.repeat_interleave(samples, 1)
     for i in range(n_tokens):
         if i:
@@ -285,13 +285,13 @@ def _token_nll(
 ) -> PackedSequence:
     """Return -ln p of every token given the tokens that the direction has read before, without padding."""
     begin = torch.full((len(ids), 1), direction.go, device=ids.device)
-    states, _ = direction.gru(_embedded(model, torch.cat([begin, ids[:, :-1]], 1), lengths))
+    states, _ = direction.gru(_embed(model, torch.cat([begin, ids[:, :-1]], 1), lengths))
     targets = pack_padded_sequence(ids, lengths, batch_first=True, enforce_sorted=False)
     nll = cross_entropy(direction.softmax(states.data), targets.data, reduction="none")
     return targets._replace(data=nll)
 
 
-def _embedded(model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor) -> PackedSequence:
+def _embed(model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor) -> PackedSequence:
     packed = pack_padded_sequence(ids, lengths, batch_first=True, enforce_sorted=False)
     return packed._replace(data=model.embedding(packed.data))
 

@@ -136,13 +136,21 @@ def _term_lines(audit: Audited) -> list[str]:
     terms = all_terms[all_terms["n_negative"] > 0]
     worst = terms.loc[terms["difference_low"].idxmax()]  # by lower bound, so that few texts do not win
     clear = terms[_differs(terms)]
+    parts = [
+        f"{word} for {', '.join(part['identifier'])}"
+        for word, part in (
+            ("clearly more", clear[clear["difference"] > 0]),
+            ("clearly fewer", clear[clear["difference"] < 0]),
+        )
+        if len(part)
+    ]
     lines = [
         f"Harmless texts that name {worst['identifier']} are false alarms in"
         f" {worst['false_positive_rate']:.1%} of {worst['n_negative']:,.0f} ({worst['ci_low']:.1%} to"
         f" {worst['ci_high']:.1%}), those that name nobody in {plain['false_positive_rate']:.1%} of"
         f" {plain['n_negative']:,.0f}: a difference of {worst['difference']:+.1%}"
         f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the clearest of all terms;"
-        f" {_clear_terms(clear)}."
+        f" {' and '.join(parts) or 'for none a clear difference'}."
     ]
     powered = terms[terms["least_difference"].notna()]
     unclear = powered[~powered["identifier"].isin(clear["identifier"])]
@@ -177,19 +185,6 @@ def _differs(table: pd.DataFrame) -> pd.Series:
     """Return which rows differ: the p-value (adjusted for all rows) is small and the interval excludes 0."""
     is_apart = (table["difference_low"] > 0) | (table["difference_high"] < 0)
     return (table["p_value"] <= SIGNIFICANT) & is_apart & (table["n_negative"] >= MIN_MEMBERS)
-
-
-def _clear_terms(clear: pd.DataFrame) -> str:
-    """List the terms with a different rate of false alarms, after adjustment for all comparisons."""
-    parts = [
-        f"{word} for {', '.join(part['identifier'])}"
-        for word, part in (
-            ("clearly more", clear[clear["difference"] > 0]),
-            ("clearly fewer", clear[clear["difference"] < 0]),
-        )
-        if len(part)
-    ]
-    return " and ".join(parts) if parts else "for none a clear difference"
 
 
 def _area_line(table: pd.DataFrame) -> str:
@@ -320,13 +315,13 @@ def _shown_terms(audit: Audited) -> pd.DataFrame:
 def _metrics(metrics: pd.DataFrame) -> Section:
     shares = metrics["hits"].notna().to_numpy()
     named = metrics.assign(name=metrics["measure"].map(_MEASURES))
-    shown = {
+    templates = {
         "Measure": "{name}",
         "Value": "{value:.3f}",
         "95% interval": "{ci_low:.3f} to {ci_high:.3f}",
         "Texts": "{hits:,} of {n:,}",
     }
-    cells = text_columns(named, shown)
+    cells = text_columns(named, templates)
     cells.loc[~shares, ["95% interval", "Texts"]] = MISSING
     return Section(
         "How often the classifier is right",
@@ -336,12 +331,12 @@ def _metrics(metrics: pd.DataFrame) -> Section:
 
 
 def _news(news: pd.DataFrame) -> Section:
-    shown = {
+    templates = {
         "Identifier": "{identifier}",
         "Texts": "{n:,}",
         "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
     }
-    cells = text_columns(news, shown).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
+    cells = text_columns(news, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
     return Section(
         "Texts without hate",
         ["Share of the texts without any hate that are called hateful, by the identifier in the text."],
@@ -351,7 +346,7 @@ def _news(news: pd.DataFrame) -> Section:
 
 
 def _rates(audit: Audited) -> Section:
-    shown = _shown_terms(audit)
+    rows = _shown_terms(audit)
     templates = {
         "Identifier": "{identifier}",
         "Texts": "{n:,}",
@@ -361,8 +356,8 @@ def _rates(audit: Audited) -> Section:
         "p": "{p_value:.3f}",
         "Detectable difference": "{least_difference:+.1%}",
     }
-    cells = text_columns(shown, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
-    is_few = shown["least_difference"].isna() & ~shown["identifier"].isin([ANY, NONE])
+    cells = text_columns(rows, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
+    is_few = rows["least_difference"].isna() & ~rows["identifier"].isin([ANY, NONE])
     cells.loc[is_few.to_numpy(), "Detectable difference"] = "too few to detect one"
     return Section(
         "Harmless texts that name a group",
@@ -372,11 +367,11 @@ def _rates(audit: Audited) -> Section:
             f" only the name. {NONE}: texts without any identifier."
         ],
         dots(
-            shown["identifier"],
-            {"texts": shown[["false_positive_rate", "ci_low", "ci_high"]].to_numpy()},
+            rows["identifier"],
+            {"texts": rows[["false_positive_rate", "ci_low", "ci_high"]].to_numpy()},
             "Share of harmless texts called hateful",
         ),
-        listed(shown, "{identifier} {false_positive_rate:.1%}"),
+        listed(rows, "{identifier} {false_positive_rate:.1%}"),
         cells,
         "Intervals: Clopper-Pearson for rates, Newcombe for differences, simultaneous 95% over all terms"
         " (Bonferroni). p: of no difference, by permutations of the harmless texts, adjusted for all terms"
@@ -387,12 +382,12 @@ def _rates(audit: Audited) -> Section:
 
 
 def _areas(audit: Audited) -> Section:
-    shown = _shown_terms(audit)
-    shown = shown[~shown["identifier"].eq(NONE)]
+    rows = _shown_terms(audit)
+    rows = rows[~rows["identifier"].eq(NONE)]
     templates = {"Identifier": "{identifier}"} | {
         title: f"{{{name}:.3f}} ({{{name}_low:.3f}} to {{{name}_high:.3f}})" for name, title in _AREAS.items()
     }
-    series = {title: with_ends(shown, name) for name, title in _AREAS.items()}
+    series = {title: with_ends(rows, name) for name, title in _AREAS.items()}
     return Section(
         "Told apart by score",
         [
@@ -400,15 +395,15 @@ def _areas(audit: Audited) -> Section:
             " harmless one. Subgroup: both have the identifier. BPSN: only the harmless text has it; low if"
             " the name raises scores. BNSP: only the hateful text has it; low if the name lowers scores."
         ],
-        dots(shown["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
-        listed(shown, "{identifier} BPSN {bpsn_auc:.3f}"),
-        text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
+        dots(rows["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
+        listed(rows, "{identifier} BPSN {bpsn_auc:.3f}"),
+        text_columns(rows, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
         "Intervals: DeLong et al. 1988, simultaneous 95% over all terms (Bonferroni).",
     )
 
 
 def _swaps(audit: Audited) -> Section:
-    shown = audit.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS)
+    rows = audit.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS)
     templates = {
         "In place of others": "{term}",
         "Texts": "{n:,}",
@@ -423,23 +418,23 @@ def _swaps(audit: Audited) -> Section:
             " the answer should not change, unless the sentence applies to one group only."
         ],
         dots(
-            shown["term"],
-            {"texts": with_ends(shown, "change")},
+            rows["term"],
+            {"texts": with_ends(rows, "change")},
             "Change of the probability",
             0.0,
         ),
-        listed(shown, "{term} {change:+.3f}"),
-        text_columns(shown, templates),
+        listed(rows, "{term} {change:+.3f}"),
+        text_columns(rows, templates),
         f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn at random). A term has the case of"
         " the term that it replaces. Bars: simultaneous 95% intervals by Student's t over texts.",
     )
 
 
 def _words(audit: Audited) -> Section:
-    shown = _frequent_words(audit.words).head(N_WORDS)
-    terms = audit.words[audit.words["is_identifier"] & ~audit.words["word"].isin(shown["word"])]
-    shown = pd.concat([shown, terms.head(N_TERMS)], ignore_index=True)
-    shown = shown.assign(kind=np.where(shown["is_identifier"], "identity term", ""))
+    rows = _frequent_words(audit.words).head(N_WORDS)
+    terms = audit.words[audit.words["is_identifier"] & ~audit.words["word"].isin(rows["word"])]
+    rows = pd.concat([rows, terms.head(N_TERMS)], ignore_index=True)
+    rows = rows.assign(kind=np.where(rows["is_identifier"], "identity term", ""))
     templates = {
         "Word": "{word}",
         "": "{kind}",
@@ -456,20 +451,20 @@ def _words(audit: Audited) -> Section:
             " labels that contains a language model."
         ],
         dots(
-            shown["word"],
-            {"false alarms": with_ends(shown, "change")},
+            rows["word"],
+            {"false alarms": with_ends(rows, "change")},
             "Fall of the probability without the word",
             0.0,
         ),
-        listed(shown, "{word} {change:+.3f}"),
-        text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
+        listed(rows, "{word} {change:+.3f}"),
+        text_columns(rows, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
         f"Words of at least two texts first, and all identity terms. The first {MAX_WORDS} words of a text"
         " and all identity terms are left out. Bars: simultaneous 95% intervals by Student's t over texts.",
     )
 
 
 def _templates(audit: Audited) -> Section:
-    shown = audit.templates.head(N_TERMS)
+    rows = audit.templates.head(N_TERMS)
     templates = {
         "Word": "{word}",
         "Mean": "{mean:.3f}",
@@ -484,20 +479,20 @@ def _templates(audit: Audited) -> Section:
             f" {', '.join(NEUTRAL_WORDS)} for comparison."
         ],
         dots(
-            shown["word"],
-            {"sentences": with_ends(shown, "difference")},
+            rows["word"],
+            {"sentences": with_ends(rows, "difference")},
             "Probability less that of neutral words",
             0.0,
         ),
-        listed(shown, "{word} {mean:.3f}"),
-        text_columns(shown, templates),
+        listed(rows, "{word} {mean:.3f}"),
+        text_columns(rows, templates),
         "Bars: 95% intervals by Student's t over sentences, simultaneous for all identifiers.",
     )
 
 
 def _hatecheck(table: pd.DataFrame) -> Section:
-    shown = table.sort_values("rate", kind="stable")
-    shown = shown.assign(kind=np.where(shown["is_hateful"], "hateful", "harmless"))
+    rows = table.sort_values("rate", kind="stable")
+    rows = rows.assign(kind=np.where(rows["is_hateful"], "hateful", "harmless"))
     templates = {
         "Functionality": "{functionality}",
         "Cases": "{n:,}",
@@ -511,12 +506,12 @@ def _hatecheck(table: pd.DataFrame) -> Section:
             " harmless."
         ],
         dots(
-            shown["functionality"],
-            {"cases": shown[["rate", "ci_low", "ci_high"]].to_numpy()},
+            rows["functionality"],
+            {"cases": rows[["rate", "ci_low", "ci_high"]].to_numpy()},
             "Share of right answers",
         ),
-        listed(shown, "{functionality} {rate:.1%}"),
-        text_columns(shown, templates),
+        listed(rows, "{functionality} {rate:.1%}"),
+        text_columns(rows, templates),
         "Intervals: Clopper-Pearson, simultaneous 95% over all functionalities.",
     )
 

@@ -57,7 +57,7 @@ def attributions(units: Sequence[Results]) -> Table:
             for k, n in zip(data["n_lower"], data["n_pairs"], strict=True)
         ],
     )
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Explanation": "{explanation}",
         "Method": "{title}",
@@ -74,7 +74,7 @@ def attributions(units: Sequence[Results]) -> Table:
         " the seeds; change against the encoder without regularization with the same seed, with Student's 95%"
         " interval."
     )
-    return Table(data, text_columns(named, shown), "Importance of identifiers", note)
+    return Table(data, text_columns(named, templates), "Importance of identifiers", note)
 
 
 def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
@@ -90,19 +90,19 @@ def ablation(units: Sequence[Results]) -> Table:
     """Return the effect of each quirk of the published code."""
     data = quirks(read_all(units, "metrics"), read_all(units, "attributions"))
     named = data.assign(title=data["method"].map(title), quirk=data["method"].map(quirk_title))
-    shown = {"Corpus": "{corpus}", "Method": "{title}", "Quirk": "{quirk}", "Pairs": "{n_pairs:.0f}"}
+    templates = {"Corpus": "{corpus}", "Method": "{title}", "Quirk": "{quirk}", "Pairs": "{n_pairs:.0f}"}
     for value, (head, percent) in _MEASURES.items():
         scale, form = (100, ".1f") if percent else (1, ".3f")
         ends = (scale * data[f"{value}_{end}"] for end in ("difference", "ci_low", "ci_high"))
         named[f"{value}_mean"] = scale * data[value]
         named[f"{value}_change"] = with_interval(*ends, f"+{form}")
-        shown |= {head + percent: f"{{{value}_mean:{form}}}", f"Change, {head}": f"{{{value}_change}}"}
+        templates |= {head + percent: f"{{{value}_mean:{form}}}", f"Change, {head}": f"{{{value}_change}}"}
     note = (
         "Each row switches on what the published code does and is repaired here by default. Mean over the"
         " seeds; change against the classifier without quirk and with the same seed, with Student's 95%"
         " interval where there are two seeds or more. |φ|: importance of identifiers in test sentences."
     )
-    return Table(data, text_columns(named, shown), "What each quirk of the published code is worth", note)
+    return Table(data, text_columns(named, templates), "What each quirk of the published code is worth", note)
 
 
 def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
@@ -145,7 +145,7 @@ def word_importance(unit: Results) -> Table:
     if not unit.option("unmask"):
         masked = Masker.load(unit.file("masked_words"))
         changes["word"] = changes["word"].map(masked)
-    shown = _side_by_side(changes)
+    cells = _side_by_side(changes)
     note = (
         f"The {N_WORDS} words with the largest mean φ (SOC, Equation 1) on test sentences, under the encoder"
         " without and with regularization, and by how many places regularization moves them: up is positive."
@@ -153,7 +153,7 @@ def word_importance(unit: Results) -> Table:
     )
     if not unit.option("unmask"):
         note += " Slurs are masked."
-    return Table(changes, shown, "Most important words", note)
+    return Table(changes, cells, "Most important words", note)
 
 
 def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
@@ -186,7 +186,7 @@ def identifiers(units: Sequence[Results]) -> Table:
     terms = weights.loc[weights["is_identifier"], ["corpus", "term", "weight", "rank", "n_features"]]
     parts = [part.sort_values("rank", kind="stable") for _, part in terms.groupby("corpus", sort=False)]
     data = stacked(parts or [terms])
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Identifier": "{term}",
         "Weight": "{weight:+.2f}",
@@ -202,7 +202,7 @@ def identifiers(units: Sequence[Results]) -> Table:
         f" largest weight. Among the {N_LARGEST} largest weights are {', '.join(counts) or 'none'}."
     )
     title_ = "Group identifiers in the linear model"
-    return Table(data, text_columns(data, shown), title_, note)
+    return Table(data, text_columns(data, templates), title_, note)
 
 
 def _side_by_side(changes: pd.DataFrame) -> pd.DataFrame:

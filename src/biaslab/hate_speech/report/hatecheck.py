@@ -95,7 +95,7 @@ def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
     """
     plain = of_methods(functionalities, is_plain)
     hateful, other = plain[plain["is_hateful"]], plain[~plain["is_hateful"]]
-    pooled = [_pooled(hateful, EVERY_HATEFUL), _pooled(other, EVERY_OTHER), _pooled(plain, EVERY)]
+    pooled = [_pool(hateful, EVERY_HATEFUL), _pool(other, EVERY_OTHER), _pool(plain, EVERY)]
     keys, rows = ["corpus", "functionality", "is_hateful", "n", "method"], []
     for key, part in stacked([plain, *pooled]).groupby(keys, sort=False):
         if len(part) > 1:
@@ -107,7 +107,7 @@ def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
     return together(pd.DataFrame(rows, columns=columns), ["corpus"])
 
 
-def _pooled(cases: pd.DataFrame, name: str) -> pd.DataFrame:
+def _pool(cases: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the pooled pass rate of several functionalities for each seed."""
     keys = ["corpus", "method", "seed"]
     sums = cases.groupby(keys, sort=False).agg(

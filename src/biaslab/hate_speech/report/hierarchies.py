@@ -91,7 +91,7 @@ def _edges(words: Sequence[str]) -> list[tuple[float, float]]:
     font = FontProperties(family="DejaVu Sans", size=100)
     edges, begin = [], 0.0
     for word in words:
-        width, *_ = text_to_path.get_text_width_height_descent(_plain(word), font, ismath=False)
+        width, *_ = text_to_path.get_text_width_height_descent(word, font, ismath=False)
         edges.append((begin, begin + width / 100 + 2 * _PADDING))
         begin = edges[-1][1] + _GAP
     return edges
@@ -120,7 +120,8 @@ def _draw_tree(ax: Axes, explained: Explained, scale: float) -> None:
             for word in range(*phrase[:2]):
                 _write(ax, sum(edges[word]) / 2, row, explained.words[word], colour, size)
     colour = box(len(levels), sentence[0])
-    _write(ax, edges[-1][1] / 2, len(levels), f"s(x) = {explained.score:+.2f}", colour, size)
+    text = f"s(x) = {explained.score:+.2f}".replace("-", "\N{MINUS SIGN}")
+    _write(ax, edges[-1][1] / 2, len(levels), text, colour, size)
     ax.set_xlim(-1, _ROOM + 1)
     ax.set_ylim(len(levels) + 0.5, -0.5)
     names = ["words", *(f"level {row}" for row in range(1, len(levels))), "sentence"]
@@ -132,14 +133,7 @@ def _draw_tree(ax: Axes, explained: Explained, scale: float) -> None:
 
 
 def _write(ax: Axes, x: float, row: int, text: str, colour: str, size: float) -> None:
-    ax.text(
-        x, row, _plain(text), color=colour, fontsize=size, ha="center", va="center_baseline", parse_math=False
-    )
-
-
-def _plain(text: str) -> str:
-    """Return the text with minus signs instead of hyphens in s(x)."""
-    return text.replace("-", "\N{MINUS SIGN}") if text.startswith("s(x)") else text
+    ax.text(x, row, text, color=colour, fontsize=size, ha="center", va="center_baseline", parse_math=False)
 
 
 def _add_scale(fig: Figure, axes: np.ndarray, scale: float, is_exceeded: bool) -> None:

@@ -44,13 +44,13 @@ _PRINTED = {"precision": "P", "recall": "R", "f1": "F1", "news": "news"}
 def performance(units: Sequence[Results]) -> Table:
     """Return every method's performance on the test set and news, next to the paper's numbers (Table 1)."""
     data = over_seeds(by_seed(read_all(units, "metrics")), ["corpus", "method", "n_train"], list(_HEADS))
-    shown = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
+    templates = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
     for value, head in _HEADS.items():
-        shown[head] = f"{{{value}_text}}"
+        templates[head] = f"{{{value}_text}}"
         if value in _PRINTED:
             ids = "t1-" + data["corpus"] + "-" + data["method"] + f"-{value}"
             data[f"printed_{value}"] = printed_numbers(units, ids)
-            shown[f"Printed {_PRINTED[value]}"] = f"{{printed_{value}}}"
+            templates[f"Printed {_PRINTED[value]}"] = f"{{printed_{value}}}"
     note = (
         "Precision, recall and F1 of the positive class on the corpus's test set; accuracy on news sentences"
         " that hold a group identifier, none of which counts as hate speech, plain and averaged over the"
@@ -58,7 +58,9 @@ def performance(units: Sequence[Results]) -> Table:
         " entropy of the attention regularized, without a list of identifiers. Sentences: trained on."
         " Printed: the paper's, with BERT-base, its own splits and articles of the New York Times."
     )
-    return Table(data, _show(data, list(_HEADS), shown), "Performance on test set and news", note + _SEEDS)
+    return Table(
+        data, _show(data, list(_HEADS), templates), "Performance on test set and news", note + _SEEDS
+    )
 
 
 def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
@@ -79,7 +81,7 @@ def transfer(units: Sequence[Results]) -> Table:
     ids = "t5-" + data["corpus"] + "-" + data["set"] + "-" + data["method"] + "-f1"
     data["printed_f1"] = printed_numbers(units, ids)
     data = together(data, ["corpus", "set"])
-    shown = {
+    templates = {
         "Trained on": "{corpus}",
         "Tested on": "{set}",
         "Method": "{title}",
@@ -92,7 +94,7 @@ def transfer(units: Sequence[Results]) -> Table:
         "F1 of the positive class on the test set of the other corpus. Sentences: trained on. Printed: the"
         " paper's, with BERT-base and its own splits."
     )
-    return Table(data, _show(data, ["f1"], shown), "Performance on other corpora", note + _SEEDS)
+    return Table(data, _show(data, ["f1"], templates), "Performance on other corpora", note + _SEEDS)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -100,7 +102,7 @@ def cost(units: Sequence[Results]) -> Table:
     data = of_methods(read_all(units, "cost"), is_plain)
     bases = data["method"].map(lambda method: method.partition("-")[0]).replace(VANILLA, "bert")
     data = data.assign(printed_time=printed_numbers(units, "t6-" + bases + "-time"))
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Method": "{title}",
         "Steps an epoch": "{n_steps:,.0f}",
@@ -114,7 +116,7 @@ def cost(units: Sequence[Results]) -> Table:
         " the same in every run, as seconds are not. Printed: the seconds of the paper, of an epoch on its"
         " corpus from Gab."
     )
-    return Table(data, _show(data, [], shown), "Cost of a training step", note)
+    return Table(data, _show(data, [], templates), "Cost of a training step", note)
 
 
 def differences(units: Sequence[Results]) -> Table:
@@ -134,7 +136,7 @@ def differences(units: Sequence[Results]) -> Table:
     )
     columns = (points[name] for name in ("mean_difference", "ci_low", "ci_high"))
     points["text"] = with_interval(*columns, "+.2f")
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Set": "{set}",
         "Measure": "{measure}",
@@ -150,14 +152,14 @@ def differences(units: Sequence[Results]) -> Table:
         " two trainings differ whose seeds alone differ. P-values are not adjusted for the"
         " number of tests. Linear models have one training, so that one seed alone is compared with them."
     )
-    return Table(data, _show(points, [], shown), "Differences between methods", note)
+    return Table(data, _show(points, [], templates), "Differences between methods", note)
 
 
 def corpora(units: Sequence[Results]) -> Table:
     """Return the sizes of the corpora before and after the cut."""
     data = read_all(units, "corpus")
     shares = data.assign(share=100 * data["n_positive"] / data["n"].where(data["n"] > 0))
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Split": "{split}",
         "Sentences": "{n:,}",
@@ -172,7 +174,7 @@ def corpora(units: Sequence[Results]) -> Table:
         " save time, the share of positive ones kept. With identifier: sentences that hold one of the group"
         " identifiers, with so many occurrences."
     )
-    return Table(data, text_columns(shares, shown), "Corpora", note)
+    return Table(data, text_columns(shares, templates), "Corpora", note)
 
 
 def _show(data: pd.DataFrame, values: Sequence[str], templates: Mapping[str, str]) -> pd.DataFrame:
