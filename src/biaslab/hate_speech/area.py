@@ -158,22 +158,22 @@ ITEMS = (
     _encoder_table(
         "table2_word_importance",
         "Table 2: word importance",
-        "explanations:word_importance",
+        "tables:word_importance",
         "importance",
         per=UNIT,
     ),
     _table(
         "table3_4_identifiers",
         "Tables 3 and 4: group identifiers",
-        "explanations:identifiers",
+        "tables:identifiers",
         "linear_weights",
     ),
     _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics"),
     _encoder_table("table6_cost", "Table 6: cost", "tables:cost", "cost"),
     _table("hatecheck", "HateCheck by functionality", "hatecheck:hatecheck", "functionalities"),
-    _encoder_table("attributions", "Importance of identifiers", "explanations:attributions", "attributions"),
+    _encoder_table("attributions", "Importance of identifiers", "tables:attributions", "attributions"),
     _encoder_table(
-        "ablation", "What each published quirk is worth", "explanations:ablation", "metrics", "attributions"
+        "ablation", "What each published quirk is worth", "tables:ablation", "metrics", "attributions"
     ),
     _figure("figure2_removal", "Figure 2: removal of identifiers", "figures:draw_removal", "removal"),
     _encoder_figure(
