@@ -343,18 +343,16 @@ def load_schema(path: str | os.PathLike) -> Schema:
     _require(value, ("attributes", "label", "protected"), str(path))
     _require(value["label"], ("column", "classes"), f"{path}: label")
     label = value["label"]
+    options = {key: value[key] for key in ("header", "comment", "outside", "last_line_open") if key in value}
     schema = Schema(
         name=str(path),
         attributes=tuple(_attribute(entry, f"{path}: attributes") for entry in value["attributes"]),
         label=_category(label["column"], label["column"], label["classes"], label, f"{path}: label.classes"),
         protected=tuple(value["protected"]),
         separator="\t" if value.get("separator") == "tab" else value.get("separator", ","),
-        header=value.get("header", True),
         columns=tuple(value.get("columns", ())),
-        comment=value.get("comment", ""),
         missing=frozenset(map(str, value.get("missing", ()))),
-        outside=value.get("outside", REFUSE),
-        last_line_open=value.get("last_line_open", False),
+        **options,
     )
     for problem in _contradictions(schema):
         raise InputError(f"{path}: {problem}")

@@ -88,9 +88,9 @@ class Folder:
         table = read_tsv(self.path / "probes.tsv", PROBE_TEXT, text=PROBE_TEXT)
         return table.fillna(dict.fromkeys(PROBE_TEXT, ""))
 
-    def column(self, name: str, of: str) -> np.ndarray:
+    def column(self, name: str, probe: str) -> np.ndarray:
         """Return a column of the texts of a probe, (n,) object."""
-        return self.probes.loc[self.probes["set"] == of, name].to_numpy()
+        return self.probes.loc[self.probes["set"] == probe, name].to_numpy()
 
 
 def prediction_table(seed: int, name: str, scores: np.ndarray) -> pd.DataFrame:

@@ -181,16 +181,16 @@ def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: S
     cases = pd.DataFrame(
         {"functionality": list(functionalities), "label": labels, "is_right": (scores > 0) == labels}
     )
-    rows = []
-    for name, group in cases.groupby("functionality", sort=False):
-        if group["label"].nunique() > 1:
-            raise InputError(
-                f"functionality '{name}' has texts of both labels; use one functionality per label"
-            )
-        n, passed = len(group), int(group["is_right"].sum())
-        name_and_label = {"functionality": name, "is_hateful": bool(group["label"].iloc[0])}
-        rows.append({**name_and_label, "n": n, "passed": passed, **_rate("rate", passed, n)})
-    return pd.DataFrame(rows)
+    groups = cases.groupby("functionality", sort=False)
+    is_mixed = groups["label"].nunique() > 1
+    if is_mixed.any():
+        raise InputError(
+            f"functionality '{is_mixed.idxmax()}' has texts of both labels; use one functionality per label"
+        )
+    columns = {"is_hateful": ("label", "first"), "n": ("label", "size"), "passed": ("is_right", "sum")}
+    table = groups.agg(**columns).reset_index()
+    rates = [_rate("rate", passed, n) for passed, n in zip(table["passed"], table["n"], strict=True)]
+    return table.join(pd.DataFrame(rates))
 
 
 def _rate(name: str, hits: int, n: int) -> dict[str, float]:

@@ -232,30 +232,29 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
         raise InputError(
             f"{path}: relative positions or a decoder; choose the folder of a plain BERT encoder"
         )
+    settings = {}
     for key in SIZES:
-        if type(config.get(key)) is not int or config[key] < 1:
+        settings[key] = config.get(key)
+        if type(settings[key]) is not int or settings[key] < 1:
             raise InputError(
-                f"{path}: {key} is {config.get(key)!r}; write the positive integer that fits the weights"
+                f"{path}: {key} is {settings[key]!r}; write the positive integer that fits the weights"
             )
     n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
-    if n_tokens != config["vocab_size"]:
+    if n_tokens != settings["vocab_size"]:
         raise InputError(
-            f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is {config['vocab_size']};"
-            " use files of one encoder"
+            f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is"
+            f" {settings['vocab_size']}; use files of one encoder"
         )
-    others = {}
-    for key, kind in OTHERS.items():
-        value = config.get(key)
-        if value is None:
-            continue
-        if not (type(value) is kind or (kind is float and type(value) is int)):
-            raise InputError(f"{path}: {key} is {value!r}; write {'text' if kind is str else 'a number'}")
-        others[key] = kind(value)
-    if not 0 <= others.get("pad_token_id", 0) < n_tokens:
+    for key, cls in OTHERS.items():
+        if (value := config.get(key)) is not None:
+            if not (type(value) is cls or (cls is float and type(value) is int)):
+                raise InputError(f"{path}: {key} is {value!r}; write {'text' if cls is str else 'a number'}")
+            settings[key] = cls(value)
+    if not 0 <= settings.get("pad_token_id", 0) < n_tokens:
         raise InputError(
-            f"{path}: pad_token_id is {others['pad_token_id']}; write a line of vocab.txt, from 0"
+            f"{path}: pad_token_id is {settings['pad_token_id']}; write a line of vocab.txt, from 0"
         )
-    return {key: config[key] for key in SIZES} | others
+    return settings
 
 
 def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
