@@ -161,7 +161,7 @@ class CallableModel:
         self.n_attributes, self.n_classes = n_attributes, n_classes
         self.n_gradient_queries = 2 * n_attributes
         self._function, self._order = function, order
-        self._table_function = table_function
+        self._table_function, self.takes_tables = table_function, table_function is not None
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, (n, k) float64; see `models.Model`."""
@@ -169,13 +169,8 @@ class CallableModel:
             return np.empty((0, self.n_classes))
         return self._check_answer(_call(self._function, np.array(X, np.float64)), len(X))
 
-    @property
-    def takes_tables(self) -> bool:
-        """Whether `table_probabilities` is available."""
-        return self._table_function is not None
-
     def table_probabilities(self, frame: "pd.DataFrame") -> np.ndarray:
-        """Return the probabilities of the classes for rows of a table."""
+        """Return the probabilities of the classes for rows of a table, if `takes_tables`."""
         return self._check_answer(self._table_function(frame), len(frame))
 
     def _check_answer(self, answer: Any, n: int) -> np.ndarray:

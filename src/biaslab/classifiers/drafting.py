@@ -130,8 +130,9 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
         for values in find_doubtful(entry.get("values", ())).similar:  # by case, blanks or a final stop
             shown = ", ".join(f"'{value}'" for value in values)
             notes.append(
-                f"{entry['name']}: are {shown} one value? Then write {_flow({values[0]: list(values)})} in"
-                f" their place. Until then an audit stops here, or takes {EXACT_OPTION}."
+                f"{entry['name']}: do {shown} mean the same? If so, replace them by"
+                f" {_flow({values[0]: list(values)})}. Until then, an audit stops here unless you pass"
+                f" {EXACT_OPTION}."
             )
     return Draft(text, kept, chosen, classes, left_out, notes)
 
@@ -156,7 +157,7 @@ def _left_out_rows(
         counts = table.assign(lacks=lacks)[~is_missing[name]].groupby(name)["lacks"].agg(["sum", "size"])
         if len(counts) <= _MAX_GROUPS:
             groups = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
-            notes.append(f"Left out by {name}: {', '.join(groups)}.")
+            notes.append(f"Skipped rows by {name}: {', '.join(groups)}.")
     return notes
 
 
