@@ -153,7 +153,7 @@ def make_runs(make_model, tokenizer, tokens, identifiers, trims):
             contexts.append(compact_embeddings(model, used))
             contexts[-1].__enter__()
             if way == "packed":
-                objective = Objective(model, batches, labels, tokenizer, method, regularization, 0.125, SEED)
+                objective = Objective(model, batches, labels, tokenizer, regularization, 0.125, SEED)
             else:
                 explained = regularization if method.explains else None
                 objective = LoopObjective(model, batches, labels, tokenizer, explained, language_model, trims)

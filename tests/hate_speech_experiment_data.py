@@ -57,9 +57,7 @@ def example_folder(path: Path, encoder: Path | None = None, probes=(), others=No
 
     `limits` are those of the training, validation, test and further texts.
     """
-    from biaslab.hate_speech.corpus import Source
-    from biaslab.hate_speech.folder import Folder
-    from biaslab.hate_speech.preparation import Limits, prepare
+    from biaslab.hate_speech.corpus import Folder, Limits, Source, prepare
 
     if encoder is None:
         encoder = path / "encoder"

@@ -300,7 +300,7 @@ def torch_steps() -> Results:
             method, group_ids(tokenizer), language_model=tiny_language_model(tokenizer, tokens)
         )
         batches, targets = Batches(tokens, 12, 1), np.array(truth, np.int8)
-        objective = Objective(model, batches, targets, tokenizer, method, regularization, 0.3, 1)
+        objective = Objective(model, batches, targets, tokenizer, regularization, 0.3, 1)
         optimizer = optimizer(model.named_parameters())
         for step in range(4):
             objective.backward(step)

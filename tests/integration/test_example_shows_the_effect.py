@@ -10,16 +10,13 @@ from biaslab.run.datasets import load_registry, verified_copy
 
 pytest.importorskip("torch")
 
-import torch
 
 from biaslab.hate_speech import area
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.corpus import Source
+from biaslab.hate_speech.corpus import Folder, Limits, Source, prepare
 from biaslab.hate_speech.experiment import fit_language_model, model_folder, train_method
-from biaslab.hate_speech.folder import Folder
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.metrics import measure
-from biaslab.hate_speech.preparation import Limits, prepare
 from biaslab.hate_speech.training import TrainingSettings
 from biaslab.text.devices import make_deterministic
 from biaslab.text.encoder import EncoderFiles, load_classifier, predict, prepare_encoder
@@ -60,7 +57,7 @@ def _train_all(folder):
     for name in METHODS:
         for number in range(SECTION["seeds"]):
             method = parse_method(name)
-            train_method(folder, method, settings, contexts, number, SEED, torch.device("cpu"))
+            train_method(folder, method, settings, contexts, number, SEED)
             model = load_classifier(model_folder(folder.path, name, number))
             for kind, texts in folder.tested.items():
                 scores = predict(model, texts.tokens, folder.tokenizer.pad)

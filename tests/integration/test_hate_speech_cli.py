@@ -270,7 +270,7 @@ def write_bad_files():
         ({"--identifiers": "none.txt"}, "none.txt: the list has no terms"),
         ({"--identifiers": None}, "--method soc-0.1: needs identity terms; name their file"),
         ({"--label": "kinds"}, "column 'kinds' is missing; did you mean 'kind'"),
-        ({"--limit": "12"}, "none of the 1 texts for validation is positive; give more texts"),
+        ({"--limit": "12"}, "for validation (1) include no positive text; supply more texts"),
         ({"--out": "encoder"}, "encoder: the folder has a model that was not trained here"),
     ],
 )

@@ -11,7 +11,7 @@ wildcard_constraints:
 
 rule prepare_encoder:
     input:
-        HATE.encoder_files(),
+        HATE.encoder_files,
     output:
         expand("results/hate_speech/encoder/{name}", name=["config.json", "vocab.txt", "model.safetensors"]),
     conda:
@@ -20,7 +20,7 @@ rule prepare_encoder:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(20),
     params:
-        given=given(HATE.encoder, out_folder="results/hate_speech/encoder", seed=config["seed"]),
+        given=given(**HATE.encoder, out_folder="results/hate_speech/encoder", seed=config["seed"]),
     message:
         "prepare the encoder"
     shell:
@@ -87,7 +87,7 @@ rule train_language_model:
         mem_mb=LIMITS.memory(3000),
         runtime=LIMITS.minutes(600),
     params:
-        given=given(HATE.folder, HATE.language_model, seed=config["seed"]),
+        given=given(HATE.folder, settings=HATE.section["language_model"], seed=config["seed"]),
     message:
         "{wildcards.corpus}: train the language model that samples contexts"
     shell:
@@ -144,7 +144,7 @@ rule evaluate_encoders:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(720),
     params:
-        given=given(HATE.folder, HATE.evaluation, seed=config["seed"]),
+        given=given(HATE.folder, **HATE.evaluation, seed=config["seed"]),
     message:
         "{wildcards.corpus}: test all classifiers that fine-tune the encoder"
     shell:
@@ -156,7 +156,7 @@ rule explain_classifiers:
         rules.prepare_encoder.output,
         rules.prepare_texts.output,
         rules.train_language_model.output,
-        HATE.first_models,
+        expand("results/hate_speech/{{corpus}}/models/{method}/0/model.safetensors", method=HATE.explained),
         HATE.file("identifiers"),
         sentences=HATE.file("sentences"),
     output:
@@ -168,7 +168,7 @@ rule explain_classifiers:
         mem_mb=LIMITS.memory(4000),
         runtime=LIMITS.minutes(480),
     params:
-        given=given(HATE.folder, HATE.explanation, seed=config["seed"]),
+        given=given(HATE.folder, **HATE.explanation, seed=config["seed"]),
     message:
         "{wildcards.corpus}: explain the classifiers"
     shell:
@@ -204,6 +204,6 @@ rule hate_speech:
         PLAN.report_files("hate_speech"),
         expand(rules.measure_classifiers.output, corpus=HATE.corpora),
         expand(rules.evaluate_encoders.output, corpus=HATE.encoder_corpora),
-        HATE.histories(),
+        HATE.histories,
     message:
         "all tables and figures of hate speech classifiers"

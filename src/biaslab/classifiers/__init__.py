@@ -1,4 +1,4 @@
-"""Classifiers of tables: schemas, encodings, domains, networks and how they are trained."""
+"""Classifiers of tables: schemas, encodings, domains, networks and their training."""
 
 __all__ = [
     "adapters",

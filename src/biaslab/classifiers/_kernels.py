@@ -1,9 +1,9 @@
-"""Compiled kernels of fully connected networks: many samples side by side, each with its own sums.
+"""Compiled kernels for fully connected networks: many samples side by side, each with its own sums.
 
-The samples of a block lie in the innermost axis, so that one weight meets a whole block at a time. A block is
-always full (padded with zeros): every sample passes the same instructions in the same order, whatever else is
-in the batch. Each layer's units are padded to a multiple of `LANES` with units that are always zero, so that
-sums over units are unrolled without remainders.
+The samples of a block are stored along the innermost axis, so that one weight multiplies an entire block. A
+block is always full (padded with zeros), so that every sample passes the same instructions in the same order,
+independently of the rest of the batch. The units of a layer are padded to a multiple of `LANES` with units
+that are always zero, so that sums over units are unrolled without remainders.
 """
 
 import numpy as np
@@ -11,17 +11,17 @@ import numpy as np
 from biaslab.core.jit import parallel_reassociating_kernel, prange, reassociating_kernel
 
 BLOCK = 64
-"""Samples in a block."""
+"""Number of samples in a block."""
 LANES = 4
-"""Units that are summed at a time, and units that sums are made of at a time."""
+"""Units that are summed at a time, and sums that are computed at a time."""
 
 
 @reassociating_kernel
 def add_products(weights, w, step, next_unit, rows, first, sums, above):
-    """Add to four rows of `sums` four of `rows`, perhaps of the same array, times their weights.
+    """Add to four rows of `sums` four rows of `rows`, times their weights; both may be the same array.
 
-    The first weight is at `w`; the next row's is `step` from there, and the next sum's `next_unit`. Every
-    value of a row is read once for four sums, and every sum written once for four products.
+    The first weight is at `w`. The distance to the weight of the next row is `step`, and to that of the next
+    sum `next_unit`. Every value is read once for four sums, and every sum is written once for four products.
     """
     v, u, t = w + next_unit, w + 2 * next_unit, w + 3 * next_unit
     w0, w1, w2, w3 = weights[w], weights[w + step], weights[w + 2 * step], weights[w + 3 * step]
@@ -38,14 +38,14 @@ def add_products(weights, w, step, next_unit, rows, first, sums, above):
 
 @reassociating_kernel
 def forward_block(X, start, sizes, weights, biases, activations):
-    """Fill the activations of all layers for the samples `X`, (n, d), from `start` on.
+    """Fill the activations of all layers for the block of samples `X`, (n, d), that begins at `start`.
 
-    sizes : (L + 1,) int64, units of the input and of each layer, padded
+    sizes : (L + 1,) int64, numbers of units of the input and of each layer, padded
     weights : (sum of in * out,) float32, the layers' matrices one after the other, each by output unit, then
         by input unit
     biases : (sum of out,) float32
-    activations : (sum of sizes, BLOCK) float32, filled: inputs, then each layer after its ReLU; the last
-        layer holds the logits
+    activations : (sum of sizes, BLOCK) float32, filled with the inputs, then each layer after its ReLU; the
+        last layer has the logits
     """
     count = min(BLOCK, X.shape[0] - start)
     activations[: sizes[0]] = 0.0
@@ -72,10 +72,10 @@ def forward_block(X, start, sizes, weights, biases, activations):
 
 @reassociating_kernel
 def backward_block(sizes, weights, activations, errors):
-    """Carry the derivatives by the logits back to the inputs, in place, after `forward_block`.
+    """Propagate the derivatives by the logits back to the inputs, in place, after `forward_block`.
 
-    errors : (sum of sizes, BLOCK) float32, derivatives of the loss by the units; those of the last layer are
-    given, the rest is filled.
+    errors : (sum of sizes, BLOCK) float32, derivatives of the loss by the units; the last layer is the input,
+    other layers are filled.
     """
     n_layers = sizes.size - 1
     above = np.sum(sizes) - sizes[n_layers]

@@ -1,7 +1,7 @@
-"""Compiled kernels of training: the weight gradients of a batch, and steps of Adam along them.
+"""Compiled kernels for training networks: the weight gradients of a batch, and steps of Adam.
 
-The samples of a block lie side by side as in `_kernels`, whose forward and backward passes these kernels use.
-One thread does all of one training, so that sums have one order.
+The samples of a block are stored side by side as in `_kernels`; these kernels use its forward and backward
+passes. A training runs in one thread, so that sums have a fixed order.
 """
 
 import math
@@ -15,7 +15,7 @@ from biaslab.core.jit import kernel, reassociating_kernel
 
 @reassociating_kernel
 def add_weight_gradients(sizes, activations, errors, weight_gradients, bias_gradients):
-    """Add a block's gradients, outer products of errors and activations below, to the sums over a batch."""
+    """Add a block's gradients, outer products of errors and lower activations, to the sums over a batch."""
     below, w, b = 0, 0, 0
     for layer in range(sizes.size - 1):
         n_in, n_out = sizes[layer], sizes[layer + 1]
@@ -46,7 +46,7 @@ def add_weight_gradients(sizes, activations, errors, weight_gradients, bias_grad
 def softmax_errors(logits, labels, start, n_classes, scale, errors):
     """Fill `errors` with the derivatives of the cross entropy by the logits, times `scale`.
 
-    The labels of the block's samples begin at `start`; columns past their end get zeros.
+    The labels of the block's samples begin at `start`; columns beyond the last sample get zeros.
     """
     errors[:] = 0.0
     for s in range(min(BLOCK, labels.size - start)):
@@ -64,7 +64,7 @@ def softmax_errors(logits, labels, start, n_classes, scale, errors):
 
 @reassociating_kernel
 def batch_gradients(X, labels, n_classes, sizes, weights, biases, weight_gradients, bias_gradients):
-    """Fill the gradients of the mean cross entropy of a batch, laid out as weights and biases."""
+    """Fill the gradients of the mean cross entropy of a batch, in the layout of weights and biases."""
     n_units = np.sum(sizes)
     n_in, first = sizes[0], n_units - sizes[-1]
     activations = np.empty((n_units, BLOCK), np.float32)
@@ -75,7 +75,7 @@ def batch_gradients(X, labels, n_classes, sizes, weights, biases, weight_gradien
     for start in range(0, X.shape[0], BLOCK):
         forward_block(X, start, sizes, weights, biases, activations)
         softmax_errors(activations[first:], labels, start, n_classes, scale, errors[first:])
-        # Errors of the inputs are not needed: carry back to the first layer only, and past its ReLU.
+        # Errors of the inputs are not needed: propagate back to the first layer only, through its ReLU.
         if sizes.size > 2:
             inside, above = activations[n_in:], errors[n_in:]
             backward_block(sizes[1:], weights[n_in * sizes[1] :], inside, above)
@@ -104,7 +104,7 @@ def train_batches(
 ):
     """Take one step of Adam for each batch of `order`, rows of `X`, in place; the last batch may be shorter.
 
-    `moments` are the decaying means of gradients and of their squares: like weights, weights, biases, biases.
+    `moments` has the decaying means of gradients and squares: shaped as weights, weights, biases, biases.
     """
     weight_means, weight_squares, bias_means, bias_squares = moments
     weight_gradients, bias_gradients = np.empty_like(weights), np.empty_like(biases)

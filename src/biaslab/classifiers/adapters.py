@@ -1,4 +1,4 @@
-"""Classifiers of the user as `models.Model`: torch modules, scikit-learn's classifiers, any function."""
+"""Adapt the user's classifiers to `models.Model`: torch modules, scikit-learn's classifiers, any function."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from biaslab.classifiers.foreign import ask, check_probabilities, classes_of, column_order, numbers
 from biaslab.classifiers.models import Model
-from biaslab.classifiers.networks import Network, softmax
+from biaslab.classifiers.networks import LogitModel, Network
 from biaslab.classifiers.schema import Category
 from biaslab.core.errors import InputError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = "the classifier"
 _BATCH = 256
-"""Samples whose numerical gradients are asked for in one call."""
+"""Number of samples of a batch of numerical gradients."""
 _LEAST = np.finfo(np.float64).tiny
 
 
@@ -30,34 +30,41 @@ def adapt(
     label: Category | None = None,
     table: Callable[[np.ndarray], "pd.DataFrame"] | None = None,
 ) -> Model:
-    """Return a classifier of the user's as a model, by what it is.
+    """Return the model of a user's classifier, according to its type.
 
     Parameters
     ----------
     classifier : Network, torch.nn.Module, object with ``predict_proba``, or function
-        A torch module returns logits; a function, probabilities, (n, k), of samples, (n, d) float64.
+        A torch module returns logits. A function returns probabilities, (n, k), of samples, (n, d) float64.
     n_attributes, n_classes : int
-        What the data have.
+        Numbers of attributes and classes of the data.
     label : Category, optional
-        The labels of the data. With it the outputs of a classifier that has ``classes_`` are put in the order
-        of the data's classes; all others have to be in that order.
+        The labels of the data. They reorder the outputs of a classifier with ``classes_``; other classifiers
+        must return their outputs in the order of the data's classes.
     table : callable, optional
-        Takes samples, (n, d) float64, and returns them as a table with named columns, as `encoding.as_table`
-        does. With it a classifier that was fitted on named columns (``feature_names_in_``) is asked about
-        such a table.
+        Converts samples, (n, d) float64, to a table with named columns, for instance `encoding.as_table`.
+        Classifiers fitted on named columns (``feature_names_in_``) receive such tables.
 
     Returns
     -------
     Model
-        The classifier itself if it is a `Network`. A torch module has exact gradients, any other one central
-        differences of its probabilities: two queries for each attribute.
+        The classifier itself if it is a `Network`. A torch module has exact gradients. Other classifiers have
+        central differences of their probabilities, with two queries for each attribute.
 
     Raises
     ------
     InputError
-        When it is none of these, or it is for samples of other attributes or for other classes.
+        If the classifier has another type, or other attributes or classes than the data.
     """
-    order = _order(classifier, label) if label else None
+    order = None
+    if label and (classes := classes_of(classifier)) is not None:
+        codes = {str(code): code for code in range(len(label.values))} if label.coded else label.codes
+        order = column_order(classes, codes, label.values)
+        if order is None:
+            raise InputError(
+                f"the classifier's classes are {', '.join(classes)}, but the classes of the column"
+                f" '{label.column}' are {', '.join(label.values)}; train it on the labels of the table"
+            )
     if isinstance(classifier, Network):
         if (classifier.n_attributes, classifier.n_classes) != (n_attributes, n_classes):
             raise InputError(
@@ -88,42 +95,25 @@ def adapt(
 def _on_columns(
     function: Callable, names: list[str], table: Callable[[np.ndarray], "pd.DataFrame"], n_attributes: int
 ) -> Callable[["pd.DataFrame"], Any]:
-    """Return a function of tables that gives another one the columns that it was fitted on."""
-    known = list(table(np.zeros((1, n_attributes))).columns)
-    lacking = [name for name in names if name not in known]
+    """Return a function that passes the columns `names` of a table to `function`."""
+    columns = list(table(np.zeros((1, n_attributes))).columns)
+    lacking = [name for name in names if name not in columns]
     if lacking:
         raise InputError(
             f"the classifier was fitted on the columns {', '.join(names)}, but the schema lacks"
-            f" {', '.join(lacking)} (it has {', '.join(known)}); add them under 'attributes' (a draft lists"
+            f" {', '.join(lacking)} (it has {', '.join(columns)}); add them under 'attributes' (a draft lists"
             " the columns that it omits, with reasons), or fit the classifier without them"
         )
     how = "a pandas table of its training columns, as written in the file"
     return lambda frame: ask(_NAME, f"{len(frame)} rows of a table", how, function, frame[names])
 
 
-def _order(classifier: object, label: Category) -> list[int] | None:
-    """Return which output of a classifier stands for each class of the data; None when it does not say."""
-    classes = classes_of(classifier)
-    if classes is None:
-        return None
-    codes = {str(code): code for code in range(len(label.values))} if label.coded else label.codes
-    order = column_order(classes, codes, label.values)
-    if order is None:
-        raise InputError(
-            f"the classifier's classes are {', '.join(classes)}, but the classes of the column"
-            f" '{label.column}' are {', '.join(label.values)}; train it on the labels of the table"
-        )
-    return order
+class TorchModel(LogitModel):
+    """A torch module that returns logits, in evaluation mode; a `models.Model`.
 
-
-class TorchModel:
-    """A torch module that returns logits; a `models.Model`. torch is imported when this is made.
-
-    How a library sums may depend on the size of the batch, so that equal samples can differ in the last bits;
-    a label changes only where two logits are equal up to rounding. The module is put into evaluation mode.
+    A library's order of summation may depend on the batch size, so equal samples can differ in the last bits.
+    A label changes only if two logits are equal up to rounding.
     """
-
-    n_gradient_queries = 1
 
     def __init__(self, module: "torch.nn.Module", n_attributes: int, n_classes: int) -> None:
         import torch
@@ -133,44 +123,31 @@ class TorchModel:
         like = next(module.parameters(), torch.zeros(0))
         self._place = {"dtype": like.dtype, "device": like.device}
 
-    def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return the softmax of the logits, (n, k) float64; see `models.Model`."""
-        return softmax(self._logits(X))
-
-    def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels; see `models.Model`."""
-        return self._logits(X).argmax(axis=1)
-
-    def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`."""
-        z = self._logits(X)
-        return z.argmax(axis=1), softmax(z)
+    def logits(self, X: np.ndarray) -> np.ndarray:
+        """Return the outputs of the module, (n, k) float64; see `LogitModel`."""
+        with self._torch.no_grad():
+            logits = _call(self._module, self._torch.tensor(X, **self._place))
+        return _check_output(logits.cpu().numpy(), len(X), self.n_classes).astype(np.float64)
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy of `labels` by backpropagation; see `models.Model`."""
         torch = self._torch
         inputs = torch.tensor(X, requires_grad=True, **self._place)
         targets = torch.tensor(labels, dtype=torch.int64, device=self._place["device"])
-        logits = _answered(self._module, inputs)
+        logits = _call(self._module, inputs)
         _check_output(logits.detach().cpu().numpy(), len(X), self.n_classes)
         loss = torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
         (gradients,) = torch.autograd.grad(loss, inputs)
         return gradients.cpu().numpy()
 
-    def _logits(self, X: np.ndarray) -> np.ndarray:
-        with self._torch.no_grad():
-            logits = _answered(self._module, self._torch.tensor(X, **self._place))
-        return _check_output(logits.cpu().numpy(), len(X), self.n_classes).astype(np.float64)
-
 
 class CallableModel:
     """A function that returns probabilities; a `models.Model`.
 
-    A gradient uses central differences, which need 2 d queries.
-    They differ from the sample by one unit in one attribute and can lie outside the domain, so that models
-    constant between integers (trees) also have a gradient. `order` gives the column of the function's
-    answers for each class; `table_function` is the same of rows of a table, for a classifier that was
-    fitted on named columns.
+    A gradient uses central differences, which need 2 d queries. They differ from the sample by one unit in
+    one attribute and can lie outside the domain, so that models constant between integers (trees) also have a
+    gradient. `order` has the column of the function's output for each class. `table_function` takes rows of a
+    table instead of samples, for a classifier that was fitted on named columns.
     """
 
     def __init__(
@@ -184,24 +161,19 @@ class CallableModel:
         self.n_attributes, self.n_classes = n_attributes, n_classes
         self.n_gradient_queries = 2 * n_attributes
         self._function, self._order = function, order
-        self._table_function = table_function
+        self._table_function, self.takes_tables = table_function, table_function is not None
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return what the function returns, (n, k) float64; see `models.Model`."""
+        """Return the probabilities of the classes, (n, k) float64; see `models.Model`."""
         if not len(X):
             return np.empty((0, self.n_classes))
-        return self._checked(_answered(self._function, np.array(X, np.float64)), len(X))
-
-    @property
-    def takes_tables(self) -> bool:
-        """Whether `table_probabilities` can be asked."""
-        return self._table_function is not None
+        return self._check_answer(_call(self._function, np.array(X, np.float64)), len(X))
 
     def table_probabilities(self, frame: "pd.DataFrame") -> np.ndarray:
-        """Return the probabilities of the classes for rows of a table."""
-        return self._checked(self._table_function(frame), len(frame))
+        """Return the probabilities of the classes for rows of a table, if `takes_tables`."""
+        return self._check_answer(self._table_function(frame), len(frame))
 
-    def _checked(self, answer: Any, n: int) -> np.ndarray:
+    def _check_answer(self, answer: Any, n: int) -> np.ndarray:
         p = _check_output(answer, n, self.n_classes)
         check_probabilities(p, _NAME, "the sample number")
         return p if self._order is None else p[:, self._order]
@@ -228,12 +200,12 @@ class CallableModel:
         return gradients
 
 
-def _answered(function: Callable, X: Any) -> Any:
+def _call(function: Callable, X: Any) -> Any:
     return ask(_NAME, f"{len(X)} samples", "a float array of shape (n, d)", function, X)
 
 
 def _check_output(answer: object, n: int, n_classes: int) -> np.ndarray:
-    """Return the answer for n samples as an array, (n, k) float64."""
+    """Return the output for n samples as an array, (n, k) float64."""
     answer = numbers(answer, _NAME)
     if answer.shape != (n, n_classes):
         raise InputError(

@@ -14,16 +14,16 @@ class Domain:
     """The Cartesian product of the attributes' valuation domains (Zhang et al. 2021, Section 2.3)."""
 
     names: tuple[str, ...]  # the d attributes
-    low: np.ndarray  # (d,) int32: the least value of each, inside
-    high: np.ndarray  # (d,) int32: the greatest
+    low: np.ndarray  # (d,) int32, the least value of each attribute
+    high: np.ndarray  # (d,) int32, the greatest value
 
     @property
     def n_attributes(self) -> int:
-        """How many attributes there are."""
+        """Number of attributes, d."""
         return len(self.names)
 
     def clip(self, X: np.ndarray) -> np.ndarray:
-        """Return samples with every value moved to the nearest in its domain (Algorithm 4)."""
+        """Return samples with every value moved to the nearest value of its domain (Algorithm 4)."""
         return np.clip(X, self.low, self.high)
 
     def contains(self, X: np.ndarray) -> np.ndarray:
@@ -35,7 +35,7 @@ class Domain:
         return rng.integers(self.low, self.high, size=(n, self.n_attributes), endpoint=True, dtype=np.int32)
 
     def columns(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Return the columns of attributes."""
+        """Return the columns of named attributes."""
         unknown = [name for name in names if name not in self.names]
         if unknown:
             raise InputError(f"there is no attribute '{unknown[0]}'; choose from {', '.join(self.names)}")
@@ -48,8 +48,8 @@ class Domain:
 class Protected:
     """The protected attributes that may vary within a pair of samples."""
 
-    columns: tuple[int, ...]  # p of them
-    values: np.ndarray  # (m, p) int32: all combinations of their values, in rising order
+    columns: tuple[int, ...]  # p columns
+    values: np.ndarray  # (m, p) int32, all combinations of their values, ascending
 
     @classmethod
     def of(cls, domain: Domain, columns: Sequence[int]) -> "Protected":
@@ -65,10 +65,10 @@ class Protected:
         return variants
 
     def positions(self, X: np.ndarray) -> np.ndarray:
-        """Return which combination the samples have, (n,) int64; -1 for one that is not among them."""
+        """Return the position of each sample's combination in `values`, (n,) int64; -1 if it is missing."""
         equal = (X[:, None, self.columns] == self.values).all(axis=2)
         return np.where(equal.any(axis=1), equal.argmax(axis=1), -1)
 
     def others(self, n_attributes: int) -> np.ndarray:
-        """Return the columns that are not protected, in rising order."""
+        """Return the columns that are not protected, ascending."""
         return np.setdiff1d(np.arange(n_attributes), self.columns)

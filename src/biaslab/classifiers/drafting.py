@@ -1,6 +1,5 @@
-"""A first description of a table, for a person to read over: types, bounds and values, from what it holds."""
+"""Draft the schema of a table from its content, for the user to check: types, bounds and values."""
 
-import collections
 import itertools
 import os
 import re
@@ -23,9 +22,9 @@ __all__ = ["Draft", "draft"]
 
 SEPARATORS = {",": ",", ";": ";", "\t": "tab", "|": "|"}
 MAX_VALUES = 50
-"""The most values of a category; of the label, as many classes."""
+"""Maximum number of values of a category, and of classes of the label."""
 MAX_MISSING = 0.2
-"""The greatest share of missing values that a column may have: a row that lacks one is left out."""
+"""Maximum share of missing values of a column; rows with a missing value are left out."""
 N_BINS = 10
 _MAX_GROUPS = 20  # groups of which left-out rows are counted
 
@@ -39,28 +38,30 @@ _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 
 @dataclass(frozen=True)
 class Draft:
-    """A schema as text, and what a person should know of it."""
+    """A schema as text, and notes for the user."""
 
     text: str
     attributes: list[str]
     protected: list[str]
     classes: list[str]
-    left_out: dict[str, str]  # columns, and why
+    left_out: dict[str, str]  # columns, and the reasons
     notes: list[str]  # sentences on rows that are left out, and questions on values
 
 
 def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
-    """Describe a table (text, with a header) whose column `label` is what a classifier predicts.
+    """Describe a table (text, with a header); a classifier predicts the column `label`.
 
-    Without `protected`, columns with the name of a protected attribute are protected. The draft can encode
-    its own table.
+    Without `protected`, columns with the name of a protected attribute are protected. The draft encodes its
+    own table without an error.
     """
-    separator = _separator(path)
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            separator = max(SEPARATORS, key=file.readline(1 << 16).count)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name an existing table") from error
     trimmed: list[int] = []
-    line_numbers, rows = [], []
-    for line, fields in read_rows(path, separator, trimmed=trimmed):
-        line_numbers.append(line)
-        rows.append(fields)
+    numbered = list(read_rows(path, separator, trimmed=trimmed))
+    rows = [fields for _, fields in numbered]
     if len(rows) < 2:
         raise InputError(f"{path}: the file has no rows; write a header and one sample per line")
     header, columns = rows[0], _names(rows[0])
@@ -85,14 +86,21 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
     attributes, left_out = [], {}
     for name in columns:
         if name != label:
-            found = _attribute(name, texts[name], missing)
-            if isinstance(found, str):
-                left_out[name] = found
+            entry = _attribute(name, texts[name], missing)
+            if isinstance(entry, str):
+                left_out[name] = entry
             else:
-                attributes.append(found)
+                attributes.append(entry)
     kept = [entry["name"] for entry in attributes]
     chosen = list(protected) or [name for name in kept if _PROTECTED.search(name)]
-    _check_protected(path, chosen, kept, left_out)
+    if not chosen:
+        raise InputError(
+            f"{path}: no column has the name of a protected attribute ({', '.join(kept)}); name it with"
+            " --protected"
+        )
+    if unusable := next((name for name in chosen if name not in kept), None):
+        why = left_out.get(unusable, "it is the label")
+        raise InputError(f"{path}: '{unusable}' cannot be protected: {why}; prepare the column first")
     lines = [
         f"# A draft from {len(rows) - 1:,} rows. Check it: bounds are the observed extremes, and values may"
         " have an order.",
@@ -115,18 +123,24 @@ def draft(path: Path, label: str, protected: Sequence[str] = ()) -> Draft:
         except InputError as error:
             raise InputError(str(error).replace(schema, f"the draft for {path}")) from error
     notes = _left_out_rows(texts, label, kept, chosen, missing)
-    notes += describe_trimmed(len({*trimmed} - {line_numbers[0]}))
+    notes += describe_trimmed(len({*trimmed} - {numbered[0][0]}))
     if renamed := [f"'{a}' is '{b}'" for a, b in zip(header, columns, strict=True) if a != b]:
         notes.append(f"Columns renamed in the draft: {', '.join(renamed)}.")
     for entry in [*attributes, {"name": label, "values": classes}]:
-        notes += _questions(entry)
+        for values in find_doubtful(entry.get("values", ())).similar:  # by case, blanks or a final stop
+            shown = ", ".join(f"'{value}'" for value in values)
+            notes.append(
+                f"{entry['name']}: do {shown} mean the same? If so, replace them by"
+                f" {_flow({values[0]: list(values)})}. Until then, an audit stops here unless you pass"
+                f" {EXACT_OPTION}."
+            )
     return Draft(text, kept, chosen, classes, left_out, notes)
 
 
 def _left_out_rows(
     texts: dict[str, list[str]], label: str, kept: list[str], protected: list[str], missing: list[str]
 ) -> list[str]:
-    """Report the rows without a label or another value: their number, groups and texts."""
+    """Report the rows that lack a label or another value: their number and groups, and the missing marks."""
     table = pd.DataFrame({name: texts[name] for name in [*kept, label]})
     is_missing = table.isin(missing)
     lacks = is_missing.any(axis=1)
@@ -143,59 +157,24 @@ def _left_out_rows(
         counts = table.assign(lacks=lacks)[~is_missing[name]].groupby(name)["lacks"].agg(["sum", "size"])
         if len(counts) <= _MAX_GROUPS:
             groups = [f"{value} {row['sum']:,} of {row['size']:,}" for value, row in counts.iterrows()]
-            notes.append(f"Left out by {name}: {', '.join(groups)}.")
+            notes.append(f"Skipped rows by {name}: {', '.join(groups)}.")
     return notes
 
 
-def _questions(entry: dict) -> list[str]:
-    """Ask whether values that differ by case, blanks or a final stop alone are one."""
-    questions = []
-    for of in find_doubtful(entry.get("values", ())).similar:
-        shown = ", ".join(f"'{value}'" for value in of)
-        questions.append(
-            f"{entry['name']}: are {shown} one value? Then write {_flow({of[0]: list(of)})} in their place."
-            f" Until then an audit stops here, or takes {EXACT_OPTION}."
-        )
-    return questions
-
-
-def _separator(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            first = file.readline(1 << 16)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name an existing table") from error
-    return max(SEPARATORS, key=first.count)
-
-
 def _names(header: Sequence[str]) -> list[str]:
-    """Return usable names of the columns, each once."""
+    """Return distinct names of the columns without commas, tabs and line breaks."""
     names: list[str] = []
     for number, cell in enumerate(header, 1):
         name = _UNUSABLE.sub(" ", cell).strip() or f"column {number}"
-        again, copy = 2, name
-        while copy in names:
-            copy, again = f"{name} {again}", again + 1
-        names.append(copy)
+        candidates = itertools.chain([name], (f"{name} {count}" for count in itertools.count(2)))
+        names.append(next(candidate for candidate in candidates if candidate not in names))
     return names
 
 
-def _check_protected(path: Path, chosen: list[str], kept: list[str], left_out: dict[str, str]) -> None:
-    if not chosen:
-        raise InputError(
-            f"{path}: no column has the name of a protected attribute ({', '.join(kept)}); name it with"
-            " --protected"
-        )
-    for name in chosen:
-        if name not in kept:
-            why = left_out.get(name, "it is the label")
-            raise InputError(f"{path}: '{name}' cannot be protected: {why}; prepare the column first")
-
-
 def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict | str:
-    """Return the entry of a column, or why it is left out."""
-    known = [text for text in texts if text not in missing]
-    n_missing, values = len(texts) - len(known), sorted(set(known), key=_by_number)
+    """Return the entry of a column, or the reason why it is left out."""
+    present = [text for text in texts if text not in missing]
+    n_missing, values = len(texts) - len(present), sorted(set(present), key=_by_number)
     if n_missing > MAX_MISSING * len(texts):
         return f"missing in {n_missing / len(texts):.0%} of the rows"
     if len(values) < 2:
@@ -207,7 +186,7 @@ def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict 
             if len(values) == len(texts) == high - low + 1 and len(values) > N_BINS:
                 return "it counts the rows"
             return {"name": name, "kind": "integer", "low": low, "high": high}
-        column = np.array([_number(text) for text in known])
+        column = np.array([_number(text) for text in present])
         cuts = np.quantile(column, np.arange(1, N_BINS) / N_BINS)
         edges = sorted({float(f"{cut:.4g}") for cut in cuts})
         return {"name": name, "kind": "bins", "edges": edges}
@@ -220,8 +199,7 @@ def _attribute(name: str, texts: Sequence[str], missing: Sequence[str]) -> dict 
         )
     if len(values) > MAX_VALUES:
         return f"it has {len(values):,} distinct texts"
-    common = [value for value, _ in collections.Counter(known).most_common()]
-    return {"name": name, "kind": "category", "values": sorted(common)}
+    return {"name": name, "kind": "category", "values": sorted(set(present))}
 
 
 def _number(text: str) -> float | None:

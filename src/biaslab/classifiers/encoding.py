@@ -1,7 +1,7 @@
-"""Tables of samples: read by a schema into whole numbers, and shown in the words of the schema again.
+"""Encode tables of samples as integers by a schema, and decode them into the words of the schema.
 
-Encoded samples round numbers where the schema has bins, divides or clips. A classifier that was fitted on the
-columns of the file is asked about `Rows`, the rows themselves: a variant has all of a row's own values except
+Encoding rounds numbers if the schema has bins, divides or clips. A classifier that was fitted on the columns
+of the file therefore reads `Rows`, the original rows. A variant of a row keeps all values of the row except
 the protected ones.
 """
 
@@ -25,7 +25,7 @@ from biaslab.core.files import bounded_lines, check_whole, separator_hint
 __all__ = ["Data", "decode", "read_table"]
 
 CHUNK_ROWS = 2**14
-"""Rows of text in memory at a time."""
+"""Number of rows of text in memory at a time."""
 
 _UNREADABLE, MISSING = np.iinfo(np.int64).min, np.iinfo(np.int64).min + 1
 _INT32 = np.iinfo(np.int32)
@@ -41,19 +41,19 @@ class Data:
     X : (n, d) int32
         Samples.
     y : (n,) int64
-        Labels, as places among the classes.
+        Labels, as positions among the classes.
     n_outside : int
-        Rows with a value outside the domain, which the schema keeps.
+        Number of rows with a value outside the domain, which the schema keeps.
     n_missing : int
-        Rows that were left out because a value is missing.
+        Number of rows that are left out because a value is missing.
     lines : (n,) int64
-        The lines of the file that the rows stand in.
+        Line of each row in the file.
     outside, clipped : (n,) bool
-        Which rows have a value outside the domain, and which a number that an attribute's `clip` moved.
+        Whether a row has a value outside the domain, and whether an attribute's `clip` moved a number.
     left_out : (n_missing, d) int64
-        The codes of the rows that were left out, `MISSING` where a value is.
+        Codes of the rows that are left out; `MISSING` for missing values.
     n_trimmed : int
-        Rows of the file with blanks around a value, which are no part of it.
+        Number of rows with blanks around a value, which are trimmed.
     """
 
     X: np.ndarray
@@ -75,45 +75,54 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
     path : path-like
         A text file (UTF-8), one row a line.
     schema : Schema
-        What its columns mean.
+        The meaning of its columns.
 
     Returns
     -------
     Data
-        Encoded samples and labels, and how many rows were outside the domain or missing a value.
+        Encoded samples and labels, and the rows with values outside the domain or missing values.
 
     Raises
     ------
     InputError
-        Naming the first line at fault and how many others are like it: a number that is none, a value or
-        class that the schema lacks, a value outside its domain where the schema refuses it; or when the
-        file is missing, not text, empty, has lines of another length, or lacks a column.
+        With the first line of a problem and the number of further lines: a value that is no number, is not in
+        the schema, or is outside the domain (if the schema refuses it). Also if the file is missing, not
+        text, empty, has lines of another length, or lacks a column.
     """
-    fields = [*schema.attributes, schema.label]
     trimmed: list[int] = []
     rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open, trimmed)
     names = column_names(rows, schema, path)
-    encoders = [_Encoder(one, schema.missing) for one in fields]
-    places = [_place(one.column, names, path, schema.separator) for one in fields]
-    problems = _Problems(schema)
+    encoders = [_Encoder(attribute, schema) for attribute in (*schema.attributes, schema.label)]
+    places = [_place(encoder.attribute.column, names, path, schema.separator) for encoder in encoders]
+    problems: dict[tuple[int, int], list] = {}  # the first line, its problem, and the number of lines
     parts, numbers, moved = [], [], []
     while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
         lines, texts = zip(*chunk, strict=True)
         _check_lengths(lines, texts, len(names), path)
-        whole = list(zip(*texts, strict=True))
-        columns = [whole[place] for place in places]
-        pairs = list(zip(encoders, columns, strict=True))
-        parts.append(np.stack([encoder.codes(column) for encoder, column in pairs], axis=1))
-        problems.note(parts[-1], lines, columns, encoders)
+        columns = list(zip(*texts, strict=True))
+        pairs = [(encoder, columns[place]) for encoder, place in zip(encoders, places, strict=True)]
+        codes = [
+            np.fromiter(map(encoder.__getitem__, words), np.int64, len(words)) for encoder, words in pairs
+        ]
+        for place, (encoder, words) in enumerate(pairs):
+            for number, is_bad in enumerate(encoder.find_problems(codes[place])):
+                if is_bad.any():
+                    first = int(is_bad.argmax())
+                    problem = encoder.describe_problem(words[first].strip(), int(codes[place][first]))
+                    problems.setdefault((place, number), [lines[first], problem, 0])[2] += int(is_bad.sum())
+        parts.append(np.stack(codes, axis=1))
         numbers.append(np.array(lines, np.int64))
-        moved.append(np.any([encoder.is_clipped(column) for encoder, column in pairs], axis=0))
-    if problems.found:
-        line, problem, count = min(problems.found.values(), key=lambda entry: entry[0])
+        moved.append(np.zeros(len(lines), bool))
+        for encoder, words in pairs:
+            if encoder.clipped:
+                moved[-1] |= np.fromiter(map(encoder.clipped.__contains__, words), bool, len(words))
+    if problems:
+        line, problem, count = min(problems.values(), key=lambda entry: entry[0])
         more = f" and {count - 1} more" if count > 1 else ""
         raise InputError(f"{path}, line {line}{more}: {problem}")
     if not parts:
         raise InputError(f"{path}: the file has no rows; write one sample per line")
-    all_codes, lines, clipped = (np.concatenate(of_chunks) for of_chunks in (parts, numbers, moved))
+    all_codes, lines, clipped = (np.concatenate(chunks) for chunks in (parts, numbers, moved))
     codes, present = all_codes[:, :-1], (all_codes != MISSING).all(axis=1)
     if not present.any():
         raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
@@ -133,13 +142,13 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
 
 
 def describe_trimmed(n: int) -> list[str]:
-    """Return a line on rows with blanks around a value, if there are any."""
+    """Return a line on the rows with blanks around a value, if there are any."""
     rows = "1 row has" if n == 1 else f"{n:,} rows have"
     return [f"{rows} blanks around a value, which are trimmed."] if n else []
 
 
 def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
-    """Show encoded samples in the words of the schema.
+    """Decode samples into the words of the schema.
 
     Parameters
     ----------
@@ -149,8 +158,8 @@ def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One text column an attribute, by its name: the value's name, the number, or the range of numbers that
-        the encoded number stands for, as in 30-39.
+        One text column for each attribute, by its name: the name of a value, a number, or a range of numbers
+        such as 30-39.
     """
     words = {}
     for column, attribute in zip(X.T, schema.attributes, strict=True):
@@ -160,19 +169,16 @@ def decode(X: np.ndarray, schema: Schema) -> pd.DataFrame:
 
 
 def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
-    """Show encoded samples, perhaps not whole numbers, as the columns of the table that they are read from.
+    """Convert encoded samples, which may be no integers, to the columns of their table.
 
-    They are rounded, and categories and bins put into their domain. Columns have the numbers and words of the
-    file; for a range of numbers its lowest.
+    Numbers are rounded, and clipped to the domain of categories and bins. Columns have the numbers and words
+    of the file; a range of numbers becomes its lowest number.
     """
-    codes = np.rint(X).astype(np.int64)
     columns = {}
-    for of_column, attribute in zip(codes.T, schema.attributes, strict=True):
-        inside = (
-            of_column if isinstance(attribute, Integer) else of_column.clip(attribute.low, attribute.high)
-        )
-        known, places = np.unique(inside, return_inverse=True)
-        cells = pd.Series([attribute.cell(int(code)) for code in known])
+    for codes, attribute in zip(np.rint(X).astype(np.int64).T, schema.attributes, strict=True):
+        inside = codes if isinstance(attribute, Integer) else codes.clip(attribute.low, attribute.high)
+        distinct, places = np.unique(inside, return_inverse=True)
+        cells = pd.Series([attribute.cell(int(code)) for code in distinct])
         if {str(cell).lower() for cell in cells} <= {"false", "true"}:  # as pandas reads them
             cells = cells.astype(str).str.lower() == "true"
         columns[attribute.column] = cells.take(places).reset_index(drop=True)
@@ -180,82 +186,49 @@ def as_table(X: np.ndarray, schema: Schema) -> pd.DataFrame:
 
 
 class _Encoder(dict):
-    """The number of every text of a column; each text is read once."""
+    """The code of every text of a column; each text is parsed once."""
 
-    def __init__(self, attribute: Attribute, missing: frozenset[str]) -> None:
+    def __init__(self, attribute: Attribute, schema: Schema) -> None:
         super().__init__()
-        self.attribute, self._missing = attribute, missing
-        self._clipped: set[str] = set()
+        self.attribute, self._schema = attribute, schema
+        self.clipped: set[str] = set()
 
     def __missing__(self, text: str) -> int:
         try:
             code = self.attribute.code(text.strip())
             code = code if _INT32.min <= code <= _INT32.max else _UNREADABLE
         except ValueError:
-            code = MISSING if text.strip() in self._missing else _UNREADABLE
+            code = MISSING if text.strip() in self._schema.missing else _UNREADABLE
         self[text] = code
         is_number = isinstance(self.attribute, Integer) and code not in (MISSING, _UNREADABLE)
         if is_number and self.attribute.clips(text.strip()):
-            self._clipped.add(text)
+            self.clipped.add(text)
         return code
 
-    def is_clipped(self, texts: Sequence[str]) -> np.ndarray:
-        return np.array([text in self._clipped for text in texts] if self._clipped else [False] * len(texts))
+    def find_problems(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which codes are unreadable, and which are outside the domain and refused, (n,) bool each."""
+        attribute, unreadable = self.attribute, codes == _UNREADABLE
+        outside = ((codes < attribute.low) | (codes > attribute.high)) & ~unreadable & (codes != MISSING)
+        is_refused = attribute is self._schema.label or self._schema.outside == REFUSE
+        return unreadable, outside & is_refused
 
-    def codes(self, texts: Sequence[str]) -> np.ndarray:
-        return np.fromiter(map(self.__getitem__, texts), np.int64, len(texts))
-
-    def reason(self, text: str) -> str:
-        try:
-            self.attribute.code(text.strip())
-        except ValueError as error:
-            return str(error)
-        return "is too large for a 32-bit integer"
-
-
-@dataclass
-class _Problems:
-    """The first problem of each kind in each column, with how many lines have it."""
-
-    schema: Schema
-    found: dict[tuple[int, str], list] = field(default_factory=dict)
-
-    def note(
-        self, codes: np.ndarray, lines: Sequence[int], columns: list[Sequence[str]], encoders: list[_Encoder]
-    ) -> None:
-        """Take up the problems of a chunk: codes (n, number of encoders) int64."""
-        for place, (encoder, texts) in enumerate(zip(encoders, columns, strict=True)):
-            column, attribute = codes[:, place], encoder.attribute
-            is_label = attribute is self.schema.label
-            unreadable = column == _UNREADABLE
-            outside = (
-                ((column < attribute.low) | (column > attribute.high)) & ~unreadable & (column != MISSING)
-            )
-            if unreadable.any():
-                first = int(unreadable.argmax())
-                reason = f"{encoder.reason(texts[first])}; correct the file or the schema"
-                found = f"{attribute.name} '{texts[first].strip()}' {reason}"
-                self._add((place, "unreadable"), lines[first], found, int(unreadable.sum()))
-            if outside.any() and (is_label or self.schema.outside == REFUSE):
-                first = int(outside.argmax())
-                found = _outside(texts[first].strip(), int(column[first]), attribute, is_label)
-                self._add((place, "outside"), lines[first], found, int(outside.sum()))
-
-    def _add(self, key: tuple[int, str], line: int, problem: str, count: int) -> None:
-        self.found.setdefault(key, [line, problem, 0])[2] += count
-
-
-def _outside(text: str, code: int, attribute: Attribute, is_label: bool) -> str:
-    field = f"{attribute.name} '{text}'"
-    if is_label:
+    def describe_problem(self, text: str, code: int) -> str:
+        """Return the problem of a text, without line number."""
+        name, low, high = self.attribute.name, self.attribute.low, self.attribute.high
+        if code == _UNREADABLE:
+            problem = "is too large for a 32-bit integer"
+            try:
+                self.attribute.code(text)
+            except ValueError as error:
+                problem = str(error)
+            return f"{name} '{text}' {problem}; correct the file or the schema"
+        if self.attribute is self._schema.label:
+            return f"{name} '{text}' is not one of the {high + 1} classes (0 to {high}); correct the file"
+        encoded = "" if text == str(code) else f", encoded {code},"
         return (
-            f"{field} is none of the {attribute.high + 1} classes (0 to {attribute.high}); correct the file"
+            f"{name} '{text}'{encoded} is outside {low} to {high}; correct the file, widen the domain, or"
+            " write outside: keep in the schema"
         )
-    encoded = "" if text == str(code) else f", encoded {code},"
-    return (
-        f"{field}{encoded} is outside {attribute.low} to {attribute.high}; correct the file, widen the"
-        " domain, or write outside: keep in the schema"
-    )
 
 
 def read_rows(
@@ -265,7 +238,7 @@ def read_rows(
     last_line_open: bool = False,
     trimmed: list[int] | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and fields of every line that is neither blank nor a comment.
+    """Yield the line number and the fields of every line that is neither blank nor a comment.
 
     `trimmed` collects the lines with blanks around a field.
     """
@@ -290,32 +263,32 @@ def read_rows(
 
 
 def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str], bool]]:
-    """Yield line number and fields of every line, and whether blanks stand around a field."""
+    """Yield the line number and the fields of every line, and whether a field has blanks around it."""
     if separator == WHITESPACE:
         for line, text in enumerate(file, start=1):
             yield line, text.split(), False
     else:
         texts: list[str] = []
         begins_blank = re.compile(rf"(?:^|{re.escape(separator)}) ", re.MULTILINE)
-        # The reader drops blanks before a field, and appends no line to texts but those of the next row.
+        # The reader drops blanks before a field, and consumes only the lines of the next row.
         numbered = (texts.append(text) or text for text in file)
         reader = csv.reader(numbered, delimiter=separator, skipinitialspace=True, strict=True)
         while True:
             begin = reader.line_num + 1
             try:
                 fields = next(reader, None)
-            except csv.Error as error:  # a quote that is not closed, where it begins
+            except csv.Error as error:  # an unclosed quote; report the line where the row begins
                 raise csv.Error(f"line {begin}: {error}") from error
             if fields is None:
                 return
             text = _QUOTED.sub("", "".join(texts))
             texts.clear()
-            has_blanks = bool(begins_blank.search(text)) or any(one != one.strip() for one in fields)
+            has_blanks = bool(begins_blank.search(text)) or any(field != field.strip() for field in fields)
             yield begin, fields, has_blanks
 
 
 def column_names(rows: Iterator[tuple[int, list[str]]], schema: Schema, path: str | os.PathLike) -> list[str]:
-    """Return the names of the columns; take the header off the rows where the file has one."""
+    """Return the names of the columns; consume the header of the rows, if the file has one."""
     if not schema.header:
         return list(schema.columns)
     line, header = next(rows, (0, None))
@@ -354,9 +327,9 @@ class Rows:
     Attributes
     ----------
     frame : pandas.DataFrame
-        All columns of the file, with the types that `pandas.read_csv` gives them.
+        All columns of the file, with the types inferred by `pandas.read_csv`.
     X : (n, d) int32
-        The same rows, encoded by the schema.
+        The rows, encoded by the schema.
     schema : Schema
     """
 
@@ -366,7 +339,7 @@ class Rows:
 
     @classmethod
     def read(cls, path: str | os.PathLike, schema: Schema, X: np.ndarray, lines: np.ndarray) -> "Rows":
-        """Read the rows that stand in some lines of a file and are encoded as `X`."""
+        """Read the rows on `lines` of a file, which are encoded as `X`."""
         rows = read_rows(Path(path), schema.separator, schema.comment, schema.last_line_open)
         text, numbers = io.StringIO(), []
         writer = csv.writer(text)
@@ -379,21 +352,20 @@ class Rows:
         return cls(frame.reset_index(drop=True).infer_objects(), X, schema)
 
     def variants(self, rows: slice, protected: Protected) -> pd.DataFrame:
-        """Return some rows with every combination of protected values, those of a row together.
+        """Return rows with every combination of protected values, grouped by row.
 
-        The combination that a row has itself keeps the row's own values. Another one has what the file
-        writes most often for it, or what the schema does where the file has none.
+        The combination of the row itself keeps the row's own values. Other combinations have the most
+        frequent values of the file, or the values of the schema if the file has none.
         """
-        m = len(protected.values)
-        own = self.frame[rows]
-        return self.combine(own, self.X[rows], protected, np.repeat(protected.positions(self.X[rows]), m))
+        positions = np.repeat(protected.positions(self.X[rows]), len(protected.values))
+        return self.combine(self.frame[rows], self.X[rows], protected, positions)
 
     def combine(
         self, own: pd.DataFrame, X: np.ndarray, protected: Protected, positions: np.ndarray
     ) -> pd.DataFrame:
         """Return rows of a table, encoded as `X`, with every combination of protected values.
 
-        `positions` (n * m,) is the combination that each row has itself, which keeps its values.
+        `positions`, (n * m,), has the combination of each row itself, which keeps the row's values.
         """
         n, m = len(own), len(protected.values)
         table = own.loc[np.repeat(own.index, m)].reset_index(drop=True)
@@ -409,38 +381,37 @@ class Rows:
     def draw(self, X: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
         """Return rows of a table for encoded samples, (n, d) int32.
 
-        Each value is drawn from those that the file has for its code, or is what the schema writes for it.
+        Each value is drawn from the values of the file with this code, or is the value of the schema.
         """
         columns = {}
         for place, attribute in enumerate(self.schema.attributes):
             values, codes = self.frame[attribute.column], self.X[:, place]
             drawn = np.empty(len(X), object)
             for code in np.unique(X[:, place]):
-                alike, wanted = np.flatnonzero(codes == code), X[:, place] == code
+                alike, is_wanted = np.flatnonzero(codes == code), X[:, place] == code
                 if len(alike):
-                    drawn[wanted] = values.to_numpy(object)[rng.choice(alike, int(wanted.sum()))]
+                    drawn[is_wanted] = values.to_numpy(object)[rng.choice(alike, int(is_wanted.sum()))]
                 else:
-                    drawn[wanted] = self._written(attribute, int(code))
+                    drawn[is_wanted] = self._written(attribute, int(code))
             columns[attribute.column] = pd.Series(drawn).infer_objects()
         return pd.DataFrame(columns)
 
     def usual(self, place: int, code: int) -> object:
-        """Return the value that the file has most often among those encoded so."""
+        """Return the most frequent value of the file with a code, or else the value of the schema."""
         attribute = self.schema.attributes[place]
         values = self.frame[attribute.column][self.X[:, place] == code].mode()
         return values.iloc[0] if len(values) else self._written(attribute, code)
 
     def _written(self, attribute: Attribute, code: int) -> object:
-        """Return what the schema writes for an encoded number, with the type of its column."""
+        """Return the value of the schema for a code, with the type of its column."""
         cell, dtype = attribute.cell(code), self.frame[attribute.column].dtype
         return str(cell).lower() == "true" if pd.api.types.is_bool_dtype(dtype) else cell
 
 
 def rounded_attributes(schema: Schema) -> list[str]:
-    """Return the names of the attributes whose encoded number stands for several numbers of the file."""
+    """Return the names of the attributes with codes that stand for several numbers of the file."""
     return [
-        one.name
-        for one in schema.attributes
-        if isinstance(one, Bins)
-        or (isinstance(one, Integer) and not one.coded and (one.divide_by > 1 or one.clip))
+        a.name
+        for a in schema.attributes
+        if isinstance(a, Bins) or (isinstance(a, Integer) and not a.coded and (a.divide_by > 1 or a.clip))
     ]

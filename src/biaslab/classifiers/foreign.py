@@ -1,4 +1,4 @@
-"""Classifiers of the user's: imported, asked, and their answers read by their own order of the classes."""
+"""Import and call the user's classifiers, and read their outputs by their own order of classes."""
 
 import importlib
 import itertools
@@ -16,7 +16,7 @@ _TOLERANCE = 1e-3  # of a sum of probabilities, which may be in half precision
 
 
 def import_object(reference: str) -> object:
-    """Return an object, ``MODULE:NAME``, of a module in the current folder, or of an installed one."""
+    """Return an object, ``MODULE:NAME``, of a module in the current folder or an installed module."""
     module_name, colon, name = reference.partition(":")
     if not (module_name and colon and name):
         raise InputError(f"'{reference}' is not a classifier; name a file (.npz), MODULE:NAME, or train")
@@ -47,12 +47,12 @@ def ask(name: str, what: str, how: str, function: Callable, *arguments: Any) -> 
 
 
 def reason(error: BaseException) -> str:
-    """Return the kind of an error and the first line of what it says."""
+    """Return the class of an error and the first line of its message."""
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 def numbers(answer: Any, name: str) -> np.ndarray:
-    """Return an answer, perhaps a tensor on another device, as float64."""
+    """Return an output, which may be a tensor on another device, as float64."""
     detach = getattr(answer, "detach", None)
     try:
         return np.asarray(detach().cpu() if detach else answer, np.float64)
@@ -63,7 +63,10 @@ def numbers(answer: Any, name: str) -> np.ndarray:
 
 
 def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> None:
-    """Raise unless the rows are probabilities: of all classes, (n, k), or of one, (n,), of so many `what`."""
+    """Raise an error unless `p` has probabilities of all classes, (n, k), or of one class, (n,).
+
+    The message names the classifier (`name`) and the input, `what` and its number, counted from `start`.
+    """
     rows = p.reshape(len(p), -1)
     wrongs = [
         (~np.isfinite(rows).all(axis=1), "not finite; correct the function for such input"),
@@ -81,9 +84,9 @@ def check_probabilities(p: np.ndarray, name: str, what: str, start: int = 0) -> 
 
 
 def classes_of(classifier: object) -> list[str] | None:
-    """Return how a classifier calls its outputs, in their order; None when it does not say.
+    """Return the names of a classifier's outputs, in their order; None if it has no ``classes_``.
 
-    Scikit-learn's classifiers say it in ``classes_``, sorted; so may a function, or what a method belongs to.
+    The attribute may belong to the classifier, a function, or the object of a method.
     """
     classes = getattr(getattr(classifier, "__self__", classifier), "classes_", None)
     if classes is None:
@@ -92,7 +95,7 @@ def classes_of(classifier: object) -> list[str] | None:
     names = []
     for label in labels.tolist() if labels.ndim == 1 else ():
         is_whole = isinstance(label, float) and label.is_integer()
-        names.append(str(int(label) if is_whole else label).strip())  # as a table of text has it
+        names.append(str(int(label) if is_whole else label).strip())  # as in a table of text
     if not names or len(set(names)) < len(names):
         raise InputError(
             "the classifier's classes_ is not a list of distinct labels; fit it on one label column"
@@ -103,10 +106,10 @@ def classes_of(classifier: object) -> list[str] | None:
 def positive_column(
     name: str, classes: Sequence[str] | None, positive: str | None, option: str = "--positive"
 ) -> int:
-    """Return which of two columns of probabilities is that of the positive class, by the classifier's names.
+    """Return the column of the positive class in two columns of probabilities, named by `classes_of`.
 
-    The positive one of `classes` (`classes_of`) is `positive`; without it, 1 or True. `option` is what a
-    message names where `positive` is none of them.
+    The positive class is `positive`; without it, 1 or True. The error message names `option` if `positive` is
+    no class.
     """
     if classes is None:
         raise InputError(
@@ -114,9 +117,9 @@ def positive_column(
             " probability of the positive class alone, or set classes_, [0, 1] if the second is positive"
         )
     if len(classes) == 2:
-        for known in (positive, "1", "True"):
-            if known in classes:
-                return list(classes).index(known)
+        for name_of_class in (positive, "1", "True"):
+            if name_of_class in classes:
+                return list(classes).index(name_of_class)
     raise InputError(
         f"{name} has the classes {', '.join(classes)}; "
         + (f"none is '{positive}': " if positive is not None else "")
@@ -125,13 +128,12 @@ def positive_column(
 
 
 def column_order(classes: Sequence[str], codes: Mapping[str, int], names: Sequence[str]) -> list[int] | None:
-    """Return the output that stands for each class of a table, whose labels have `codes`; None if unknown."""
-    all_places = range(len(names))
-    named = dict(zip(names, all_places, strict=True))
-    numbered = {str(place): place for place in all_places}
+    """Return the output for each class of a table; None if `classes` are neither codes, names nor numbers."""
+    named = {name: place for place, name in enumerate(names)}
+    numbered = {str(place): place for place in range(len(names))}
     digits = [_FLAGS.get(name, name) for name in classes]
-    for known, written in itertools.product((codes, named, numbered), (classes, digits)):
-        found = [known.get(name, -1) for name in written]
-        if sorted(found) == list(all_places):
-            return [found.index(place) for place in all_places]
+    for places_of, outputs in itertools.product((codes, named, numbered), (classes, digits)):
+        places = [places_of.get(output, -1) for output in outputs]
+        if sorted(places) == list(range(len(names))):
+            return np.argsort(places).tolist()
     return None

@@ -1,4 +1,4 @@
-"""What the testers ask of a classifier: probabilities and input gradients of batches of samples."""
+"""Define the interface of a classifier of tables: probabilities and input gradients of batches of samples."""
 
 from typing import Protocol
 
@@ -10,16 +10,14 @@ __all__ = ["Model"]
 class Model(Protocol):
     """A classifier of integer samples with d attributes into k classes.
 
-    Each row of an answer depends on its own sample alone, so that a batch can be cut anywhere.
+    Each row of an output depends only on its own sample, so that a batch can be split anywhere.
 
     Attributes
     ----------
-    n_attributes : int
-        d.
-    n_classes : int
-        k.
+    n_attributes, n_classes : int
+        d and k.
     n_gradient_queries : int
-        Samples that the model is asked about for the gradient of one: 1 where it is computed backwards.
+        Number of queries for the gradient of one sample; 1 for backpropagation.
     """
 
     n_attributes: int
@@ -27,7 +25,7 @@ class Model(Protocol):
     n_gradient_queries: int
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return the outputs for samples, whose largest entry is the label (the first of equal ones).
+        """Return the probabilities of the classes; the label is the first largest one.
 
         Parameters
         ----------
@@ -53,7 +51,7 @@ class Model(Protocol):
         ...
 
     def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities of samples, which are asked about once.
+        """Return labels and probabilities of samples, with one query for each sample.
 
         Parameters
         ----------
@@ -76,6 +74,6 @@ class Model(Protocol):
         Returns
         -------
         (n, d) float32 or float64
-            ∂J(θ, x, y)/∂x, J being the cross entropy of the label y.
+            ∂J(θ, x, y)/∂x, where J is the cross entropy of the label y.
         """
         ...

@@ -12,29 +12,80 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import at_most_threads
 
-__all__ = ["Network", "load_network", "save_network"]
+__all__ = ["LogitModel", "Network", "load_network", "save_network"]
 
 SHARE = 8192
-"""Samples that make it worth to wake another thread, even where other processes keep it waiting."""
+"""Minimum number of samples for each thread."""
 
 
-class Network:
+class LogitModel:
+    """A `models.Model` that defines `logits`, (n, k), of samples; the base of networks.
+
+    Attributes
+    ----------
+    n_gradient_queries : int
+        1, because gradients are computed by backpropagation.
+    """
+
+    n_gradient_queries: int = 1
+
+    def probabilities(self, X: np.ndarray) -> np.ndarray:
+        """Return the softmax of the logits; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+
+        Returns
+        -------
+        (n, k) float32 or float64
+        """
+        return softmax(self.logits(X))
+
+    def labels(self, X: np.ndarray) -> np.ndarray:
+        """Return the most probable class of each sample, 0 to k - 1; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+
+        Returns
+        -------
+        (n,) int64
+        """
+        return self.logits(X).argmax(axis=1)
+
+    def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels and probabilities; see `models.Model`.
+
+        Parameters
+        ----------
+        X : (n, d) int32
+
+        Returns
+        -------
+        (n,) int64 and (n, k) float32 or float64
+        """
+        z = self.logits(X)
+        return z.argmax(axis=1), softmax(z)
+
+
+class Network(LogitModel):
     """A classifier of integer samples; a `models.Model`.
 
     Parameters
     ----------
     weights : sequence of (n_in, n_out) array
-        One matrix a layer, from the input on; kept as float32.
+        One matrix a layer, from the input; stored as float32.
     biases : sequence of (n_out,) array
         One vector a layer.
 
     Raises
     ------
     InputError
-        When shapes do not fit together, a number is not finite, or there are fewer than two classes.
+        If shapes are inconsistent, a number is not finite, or there are fewer than two classes. Methods raise
+        it if samples have another number of attributes.
     """
-
-    n_gradient_queries = 1
 
     def __init__(self, weights: Sequence[np.ndarray], biases: Sequence[np.ndarray]) -> None:
         self.weights = [np.ascontiguousarray(w, np.float32) for w in weights]
@@ -43,17 +94,17 @@ class Network:
 
     @property
     def n_attributes(self) -> int:
-        """How many attributes a sample has."""
+        """Number of attributes of a sample, d."""
         return self.weights[0].shape[0]
 
     @property
     def n_classes(self) -> int:
-        """How many labels there are."""
+        """Number of labels, k."""
         return self.weights[-1].shape[1]
 
     @cached_property
     def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sizes, weights and biases as the kernels take them, every layer padded to whole lanes."""
+        """Sizes, weights and biases in the layout of the kernels, every layer padded to entire lanes."""
         lanes = _kernels.LANES
         sizes = [-(-n // lanes) * lanes for n in (self.n_attributes, *map(len, self.biases))]
         weights = [np.zeros((n_out, n_in), np.float32) for n_in, n_out in itertools.pairwise(sizes)]
@@ -73,77 +124,11 @@ class Network:
         Returns
         -------
         (n, k) float32
-
-        Raises
-        ------
-        InputError
-            When the samples have another number of attributes.
         """
         out = np.empty((len(X), self.n_classes), np.float32)
         with at_most_threads(max(1, len(X) // SHARE)):
             _kernels.network_logits(_samples(X, self.n_attributes), *self.packed, out)
         return out
-
-    def probabilities(self, X: np.ndarray) -> np.ndarray:
-        """Return the softmax of the logits; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-            Samples.
-
-        Returns
-        -------
-        (n, k) float32
-            Probability of each class; each row sums to 1.
-
-        Raises
-        ------
-        InputError
-            When the samples have another number of attributes.
-        """
-        return softmax(self.logits(X))
-
-    def labels(self, X: np.ndarray) -> np.ndarray:
-        """Return the labels; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-            Samples.
-
-        Returns
-        -------
-        (n,) int64
-            The most probable class of each sample, 0 to k - 1, the first of equal ones.
-
-        Raises
-        ------
-        InputError
-            When the samples have another number of attributes.
-        """
-        return self.logits(X).argmax(axis=1)
-
-    def answers(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels and probabilities; see `models.Model`.
-
-        Parameters
-        ----------
-        X : (n, d) int32
-            Samples.
-
-        Returns
-        -------
-        (n,) int64 and (n, k) float32
-            Labels and probabilities.
-
-        Raises
-        ------
-        InputError
-            When the samples have another number of attributes.
-        """
-        z = self.logits(X)
-        return z.argmax(axis=1), softmax(z)
 
     def input_gradients(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the gradient of the cross entropy of `labels`; see `models.Model`.
@@ -151,19 +136,11 @@ class Network:
         Parameters
         ----------
         X : (n, d) int32
-            Samples.
         labels : (n,) int64
-            The labels whose loss is differentiated, 0 to k - 1.
 
         Returns
         -------
         (n, d) float32
-            ∂J/∂x, J being the cross entropy of the label (Zhang et al. 2021, Equation 1).
-
-        Raises
-        ------
-        InputError
-            When the samples have another number of attributes.
         """
         out = np.empty((len(X), self.n_attributes), np.float32)
         labels = np.ascontiguousarray(labels, np.int64)
@@ -173,24 +150,16 @@ class Network:
         return out
 
     def accuracy(self, X: np.ndarray, y: np.ndarray) -> float:
-        """Return the share of samples whose label is `y`.
+        """Return the share of samples with the predicted label `y`.
 
         Parameters
         ----------
         X : (n, d) int32
-            Samples.
         y : (n,) int64
-            Their true labels, 0 to k - 1.
 
         Returns
         -------
         float
-            Share of samples, 0 to 1.
-
-        Raises
-        ------
-        InputError
-            When the samples have another number of attributes.
         """
         return float(np.mean(self.labels(X) == y))
 
@@ -207,17 +176,16 @@ def load_network(path: Path) -> Network:
     Parameters
     ----------
     path : pathlib.Path
-        The file: W of layer l is (n_in, n_out), b is (n_out,).
+        W of a layer is (n_in, n_out), b is (n_out,).
 
     Returns
     -------
     Network
-        In float32.
 
     Raises
     ------
     InputError
-        When the file is missing, is no such archive, or its arrays make no network.
+        If the file is missing or damaged, or its arrays define no network.
     """
     arrays = read_npz(path)
     n_layers = sum(name.startswith("W") for name in arrays)
@@ -236,11 +204,10 @@ def save_network(path: Path, network: Network) -> None:
     Parameters
     ----------
     path : pathlib.Path
-        The file.
     network : Network
     """
-    named = {f"W{layer}": w for layer, w in enumerate(network.weights)}
-    write_npz(path, **named, **{f"b{layer}": b for layer, b in enumerate(network.biases)})
+    weights = {f"W{layer}": w for layer, w in enumerate(network.weights)}
+    write_npz(path, **weights, **{f"b{layer}": b for layer, b in enumerate(network.biases)})
 
 
 def _samples(X: np.ndarray, n_attributes: int) -> np.ndarray:

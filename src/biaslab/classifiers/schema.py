@@ -1,4 +1,4 @@
-"""The description of a table of samples (.yaml): attributes in the order of the inputs, and the label."""
+"""Read the schema of a table of samples (.yaml): attributes in the order of the inputs, and the label."""
 
 import bisect
 import functools
@@ -20,65 +20,64 @@ from biaslab.core.schema import check_schema
 __all__ = ["Schema", "load_schema"]
 
 REFUSE, KEEP = "refuse", "keep"
-"""What to do with a row that has a value outside its domain."""
+"""Rules for a row with a value outside its domain."""
 WHITESPACE = "whitespace"
 MAX_PROTECTED_VALUES = 1000
-"""The most combinations of protected values that every sample is checked with."""
+"""Maximum number of combinations of protected values for each sample."""
 
 _INT32 = np.iinfo(np.int32)
-_LISTED = 12  # values that a message lists
+_LISTED = 12  # maximum number of values in a message
+
+
+def _list(items: Mapping[str, Any], description: str, **rules: Any) -> dict[str, Any]:
+    return {"type": "array", "items": items, "minItems": 1, "description": description} | rules
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description}
+
+
 _NAME = {
     "type": "string",
     "pattern": "^[^\\s,]([^\\t\\n\\r,]*[^\\s,])?$",
     "description": "a name without commas",
 }
 _TEXT = {"type": ["string", "integer"], "description": "as in the file; yes, no, true and false in quotes"}
-_FLAG = {"type": "boolean", "description": "without quotes"}
 _NUMBER = {"type": "integer", "minimum": int(_INT32.min), "maximum": int(_INT32.max)}
-_VALUES = {
-    "type": "array",
-    "minItems": 1,
-    "description": "the values in order, each a text, or NAME: [codes in the file]",
-    "items": {
-        "type": ["string", "integer", "object"],
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": {
-            "type": "array",
-            "items": _TEXT,
-            "minItems": 1,
-            "description": "the codes in the file that mean this value",
-        },
-        "description": "a value, or NAME: [codes in the file]; yes, no, true and false in quotes",
-    },
+_VALUE = {
+    "type": ["string", "integer", "object"],
+    "minProperties": 1,
+    "maxProperties": 1,
+    "additionalProperties": _list(_TEXT, "the codes in the file that mean this value"),
+    "description": "a value, or NAME: [codes in the file]; yes, no, true and false in quotes",
 }
-_CODED = _FLAG | {"description": "whether the file already holds the encoded number"}
-_COLUMN = _NAME | {"description": "the column of the file; by default the attribute's name"}
+_CODED = _flag("whether the file already holds the encoded number")
 _KIND_KEYS = {
     "integer": {
         "low": _NUMBER | {"description": "the least encoded value"},
         "high": _NUMBER | {"description": "the greatest encoded value"},
         "divide_by": _NUMBER
         | {"minimum": 1, "description": "the divisor of the number; the quotient is rounded down"},
-        "clip": _FLAG | {"description": "whether low and high include all values beyond them"},
+        "clip": _flag("whether low and high include all values beyond them"),
         "coded": _CODED,
     },
-    "category": {"values": _VALUES, "coded": _CODED},
+    "category": {
+        "values": _list(_VALUE, "the values in order, each a text, or NAME: [codes in the file]"),
+        "coded": _CODED,
+    },
     "bins": {
-        "edges": {
-            "type": "array",
-            "items": {"type": "number", "description": "where a bin begins"},
-            "minItems": 1,
-            "uniqueItems": True,
-            "description": "rising numbers at which the second bin and each later one begin",
-        }
+        "edges": _list(
+            {"type": "number", "description": "where a bin begins"},
+            "rising numbers at which the second bin and each later one begin",
+            uniqueItems=True,
+        )
     },
 }
 _KIND_REQUIRED = {"integer": ("low", "high"), "category": ("values",), "bins": ("edges",)}
 _ATTRIBUTE = {
     "name": _NAME,
     "kind": {"enum": list(_KIND_KEYS), "description": "how values become integers"},
-    "column": _COLUMN,
+    "column": _NAME | {"description": "the column of the file; by default the attribute's name"},
 }
 _LABEL = {
     "type": "object",
@@ -86,7 +85,7 @@ _LABEL = {
     "description": "column, classes",
     "properties": {
         "column": _NAME,
-        "classes": _VALUES | {"description": "the classes in the order of the classifier's outputs"},
+        "classes": _list(_VALUE, "the classes in the order of the classifier's outputs"),
         "coded": _CODED,
     },
 }
@@ -101,40 +100,17 @@ _TABLE = {
             "enum": [",", ";", "|", "tab", WHITESPACE],
             "description": "the separator of fields",
         },
-        "header": _FLAG | {"description": "whether the first line names the columns; true by default"},
-        "last_line_open": _FLAG
-        | {"description": "whether the published file ends inside its last line; false by default"},
-        "columns": {
-            "type": "array",
-            "items": _NAME,
-            "minItems": 1,
-            "uniqueItems": True,
-            "description": "names of all columns, in place of the header's",
-        },
-        "comment": {
-            "type": "string",
-            "minLength": 1,
-            "description": "the prefix of lines that are not rows",
-        },
-        "missing": {
-            "type": "array",
-            "items": _TEXT,
-            "description": "texts that mark a missing value; rows with one are skipped",
-        },
+        "header": _flag("whether the first line names the columns; true by default"),
+        "last_line_open": _flag("whether the published file ends inside its last line; false by default"),
+        "columns": _list(_NAME, "names of all columns, in place of the header's", uniqueItems=True),
+        "comment": {"type": "string", "minLength": 1, "description": "the prefix of lines that are not rows"},
+        "missing": _list(_TEXT, "texts that mark a missing value; rows with one are skipped", minItems=0),
         "outside": {"enum": [REFUSE, KEEP], "description": "what to do with values outside the domain"},
-        "protected": {
-            "type": "array",
-            "items": _NAME,
-            "minItems": 1,
-            "uniqueItems": True,
-            "description": "names of the protected attributes",
-        },
-        "attributes": {
-            "type": "array",
-            "items": {"type": "object", "description": "name, kind and the keys of that kind"},
-            "minItems": 1,
-            "description": "the attributes in the order of the classifier's inputs",
-        },
+        "protected": _list(_NAME, "names of the protected attributes", uniqueItems=True),
+        "attributes": _list(
+            {"type": "object", "description": "name, kind and the keys of that kind"},
+            "the attributes in the order of the classifier's inputs",
+        ),
         "label": _LABEL,
     },
 }
@@ -148,17 +124,17 @@ class Integer:
 
     name: str
     column: str  # of the file
-    low: int  # the domain after encoding, both ends inside
+    low: int  # the domain after encoding, including both ends
     high: int
     divide_by: int = 1
-    clip: bool = False  # whether `low` and `high` stand for all that is beyond them, too
-    coded: bool = False  # whether the file already holds the encoded number
+    clip: bool = False  # whether `low` and `high` include all values beyond them
+    coded: bool = False  # whether the file already has the encoded number
 
     def code(self, text: str) -> int:
-        """Return the encoded number of a field; without `clip` it may lie outside the domain.
+        """Return the code of a field; without `clip`, it may lie outside the domain.
 
-        Like those of the other kinds it raises a ValueError whose message ends a sentence that begins with
-        the field.
+        For all types of attributes, the message of a ValueError continues a sentence that begins with the
+        field.
         """
         number = _whole(text)
         if self.coded:
@@ -171,11 +147,11 @@ class Integer:
         return self.clip and not self.coded and not self.low <= _whole(text) // self.divide_by <= self.high
 
     def cell(self, code: int) -> int:
-        """Return a number of the table that is encoded so: the lowest, where it stands for several."""
+        """Return the lowest number of the table with a code."""
         return code if self.coded else code * self.divide_by
 
     def word(self, code: int) -> str:
-        """Return the number, or the range of numbers, that an encoded number stands for."""
+        """Return the number or the range of numbers of a code."""
         first = code * self.divide_by
         last = first + self.divide_by - 1
         if self.clip and code in (self.low, self.high) and self.low < self.high:
@@ -187,31 +163,31 @@ class Integer:
 
 @dataclass(frozen=True)
 class Category:
-    """One of several values, encoded by its place."""
+    """One of several values, encoded by its position."""
 
     name: str
     column: str  # of the file
-    values: tuple[str, ...]  # their names, in order
-    codes: Mapping[str, int]  # what the file writes for each; several may mean one value
-    coded: bool = False  # whether the file already holds the encoded number
+    values: tuple[str, ...]  # names of the values, in order
+    codes: Mapping[str, int]  # the code of each text in the file; several texts may mean one value
+    coded: bool = False  # whether the file already has the code
     low = 0
 
     @property
     def high(self) -> int:
-        """The last value's place."""
+        """The code of the last value."""
         return len(self.values) - 1
 
     def code(self, text: str) -> int:
-        """Return the place of a value, 0 for the first."""
+        """Return the code of a value, 0 for the first."""
         if self.coded:
             return _whole(text)
         if text not in self.codes:
             near = suggest(text, self.codes)
-            raise ValueError(f"is none of the values {_listed(list(self.codes))}{near}")
+            raise ValueError(f"is not one of the values {_listed(list(self.codes))}{near}")
         return self.codes[text]
 
     def cell(self, code: int) -> str | int:
-        """Return what the table writes for a value, the first of several; whole numbers as numbers."""
+        """Return the first text of the table for a value, or a number if all texts are integers."""
         if self.coded:
             return code
         text = next((text for text, place in self.codes.items() if place == code), self.values[code])
@@ -224,16 +200,16 @@ class Category:
 
 @dataclass(frozen=True)
 class Bins:
-    """A number, encoded by the bin that it lies in; the first and the last bin are open."""
+    """A number, encoded by its bin; the first and the last bin are open."""
 
     name: str
     column: str  # of the file
-    edges: tuple[float, ...]  # rising; where the second bin and each later one begin
+    edges: tuple[float, ...]  # ascending, the beginnings of the second bin and all later bins
     low = 0
 
     @property
     def high(self) -> int:
-        """The last bin's number."""
+        """The number of the last bin."""
         return len(self.edges)
 
     def code(self, text: str) -> int:
@@ -241,7 +217,7 @@ class Bins:
         return bisect.bisect_right(self.edges, _finite(text))
 
     def cell(self, code: int) -> float:
-        """Return a number in a bin: where it begins; of the first one, which has no beginning, one less."""
+        """Return the beginning of a bin; for the first bin, the beginning of the second bin minus 1."""
         return float(self.edges[0] - 1 if code <= 0 else self.edges[min(code, self.high) - 1])
 
     def word(self, code: int) -> str:
@@ -258,7 +234,7 @@ Attribute = Integer | Category | Bins
 
 @dataclass(frozen=True)
 class Schema:
-    """How a table is read.
+    """The columns of a table and their meaning.
 
     Attributes
     ----------
@@ -275,15 +251,15 @@ class Schema:
     header : bool
         Whether the first line names the columns.
     columns : tuple of str
-        Names of all columns in place of the header's; empty where the header's hold.
+        Names of all columns, if they replace the header's; else empty.
     comment : str
-        What a line that is no row begins with; empty where there is none.
+        The prefix of lines that are no rows, or empty.
     missing : frozenset of str
-        Texts that stand for no value, unless they are a value of the attribute.
+        Texts that mark a missing value, unless they are values of the attribute.
     outside : str
         `REFUSE` or `KEEP`.
     last_line_open : bool
-        Whether the whole file ends without the end of its last line; any other such file may be cut.
+        Whether the complete file ends without a line end. Other files without a line end may be cut.
     """
 
     name: str
@@ -317,7 +293,7 @@ class Schema:
         Parameters
         ----------
         names : sequence of str
-            Names of attributes, each once.
+            Distinct names of attributes.
 
         Returns
         -------
@@ -327,11 +303,11 @@ class Schema:
         Raises
         ------
         InputError
-            When a name is unknown or there twice, or when they have too many combinations of values.
+            If a name is unknown or appears twice, or if there are too many combinations of values.
         """
-        known = self.domain.names
-        if unknown := next((name for name in names if name not in known), None):
-            near = suggest(unknown, known) or f"; there are {', '.join(known)}"
+        all_names = self.domain.names
+        if unknown := next((name for name in names if name not in all_names), None):
+            near = suggest(unknown, all_names) or f"; there are {', '.join(all_names)}"
             raise InputError(f"{self.name}: there is no attribute '{unknown}'{near}")
         columns = self.domain.columns(names)
         sizes = [int(self.domain.high[c]) - int(self.domain.low[c]) + 1 for c in columns]
@@ -344,42 +320,39 @@ class Schema:
 
 
 def load_schema(path: str | os.PathLike) -> Schema:
-    """Read the description of a table.
+    """Read the schema of a table.
 
     Parameters
     ----------
     path : path-like
-        A YAML file with the keys ``attributes``, ``label``, ``protected`` and, where defaults do not hold,
-        ``separator``, ``header``, ``columns``, ``comment``, ``missing``, ``outside``, ``last_line_open``,
-        ``title``, ``source``.
+        A YAML file with the keys ``attributes``, ``label``, ``protected`` and optionally ``separator``,
+        ``header``, ``columns``, ``comment``, ``missing``, ``outside``, ``last_line_open``, ``title`` and
+        ``source``.
 
     Returns
     -------
     Schema
-        The description.
 
     Raises
     ------
     InputError
-        For the first thing that is wrong: file, key, and what may stand there.
+        For the first problem, with file, key and valid values.
     """
     value = read_yaml(Path(path))
     check_schema(value, _TABLE, str(path))
     _require(value, ("attributes", "label", "protected"), str(path))
     _require(value["label"], ("column", "classes"), f"{path}: label")
     label = value["label"]
+    options = {key: value[key] for key in ("header", "comment", "outside", "last_line_open") if key in value}
     schema = Schema(
         name=str(path),
         attributes=tuple(_attribute(entry, f"{path}: attributes") for entry in value["attributes"]),
         label=_category(label["column"], label["column"], label["classes"], label, f"{path}: label.classes"),
         protected=tuple(value["protected"]),
         separator="\t" if value.get("separator") == "tab" else value.get("separator", ","),
-        header=value.get("header", True),
         columns=tuple(value.get("columns", ())),
-        comment=value.get("comment", ""),
         missing=frozenset(map(str, value.get("missing", ()))),
-        outside=value.get("outside", REFUSE),
-        last_line_open=value.get("last_line_open", False),
+        **options,
     )
     for problem in _contradictions(schema):
         raise InputError(f"{path}: {problem}")
@@ -389,7 +362,7 @@ def load_schema(path: str | os.PathLike) -> Schema:
 
 
 def _contradictions(schema: Schema) -> Iterator[str]:
-    """Yield what no JSON schema can say."""
+    """Yield the problems that a JSON schema cannot express."""
     names = [a.name for a in schema.attributes]
     if twice := next((n for n in names if names.count(n) > 1), None):
         yield f"attributes: two attributes are named '{twice}'; rename one"
@@ -441,7 +414,7 @@ def _category(
         if str(value) in values:
             raise InputError(f"{where}: '{value}' appears twice; delete one")
         values.append(str(value))
-        for text in (str(text).strip() for text in texts):  # as fields are read
+        for text in (str(text).strip() for text in texts):  # as fields are stripped
             if codes.setdefault(text, place) != place:
                 raise InputError(f"{where}: the code '{text}' means two values; keep one")
     return Category(name, column, tuple(values), codes, more.get("coded", False))

@@ -1,10 +1,10 @@
-"""Networks from TensorFlow 1 checkpoints ("bundles"), read without TensorFlow.
+"""Read networks from TensorFlow 1 checkpoints ("bundles") without TensorFlow.
 
-A bundle with the prefix P is two files. ``P.index`` is a LevelDB table: sorted keys with shared prefixes
-in blocks, and a footer that leads to them. Its first key, the empty one, has the header; every other one
-is a variable and says where its numbers lie in ``P.data-00000-of-00001``, one after the other as they are
-in memory. The checksums of blocks and variables are not compared: what a recipe makes is compared with the
-registered SHA-256.
+A bundle with the prefix P consists of two files. ``P.index`` is a LevelDB table: blocks of sorted keys with
+shared prefixes, and a footer with the position of the blocks. The first key is empty and has the header.
+Every other key is a variable with the position of its numbers in ``P.data-00000-of-00001``, where they are
+stored as in memory. Checksums of blocks and variables are not verified, because the output of a recipe is
+compared with the registered SHA-256.
 """
 
 import io
@@ -23,13 +23,13 @@ __all__ = ["load_bundle"]
 _MAGIC = bytes.fromhex("57fb808b247547db")
 _FOOTER = 48
 _MAX_INDEX, _MAX_DATA, _MAX_KEY = 2**18, 2**24, 256
-"""Bytes; a hundred times what a network of a few thousand weights takes."""
+"""Bytes, a hundred times the size of a network of a few thousand weights."""
 _FLOAT = 1
 _VARIABLE = re.compile(r"(?P<scope>.+?)(?:_(?P<number>[1-9]\d{0,3}))?/(?P<part>kernel|bias)")
 
 
 class _Reader:
-    """A cursor in bytes that it never leaves."""
+    """A cursor in bytes; reading beyond the end raises an error."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -46,7 +46,7 @@ class _Reader:
         return self._data[self._position - n : self._position]
 
     def varint(self) -> int:
-        """Return a number of seven bits a byte, the lowest first."""
+        """Return an integer with seven bits a byte, the lowest first."""
         value = 0
         for shift in range(0, 70, 7):
             byte = self.take(1)[0]
@@ -63,23 +63,18 @@ def load_bundle(prefix: Path) -> Network:
     ----------
     prefix : Path
         The files' common prefix, without ``.index``. Layers are the variables ``NAME/kernel``, ``NAME/bias``,
-        ``NAME_1/kernel`` and so on, as in the authors' published models; those of the optimiser are skipped.
+        ``NAME_1/kernel`` and so on, as in the authors' published models. Other variables are skipped.
 
     Returns
     -------
     Network
-        In float32.
 
     Raises
     ------
     InputError
-        When a file is missing, larger than any such network, cut short or of another kind, or its variables
-        make no network.
+        If a file is missing, too large, cut short or of another format, or its variables define no network.
     """
-    prefix = Path(prefix)
-    return _read_bundle(
-        *(prefix.with_name(prefix.name + suffix) for suffix in (".index", ".data-00000-of-00001"))
-    )
+    return _read_bundle(*(Path(f"{prefix}{suffix}") for suffix in (".index", ".data-00000-of-00001")))
 
 
 def write_weights(files: Sequence[Path], target: Path) -> None:
@@ -108,7 +103,7 @@ def _read_bundle(index: Path, data: Path) -> Network:
 
 
 def _read(path: Path, limit: int) -> bytes:
-    """Return a file's bytes, but never more than `limit`."""
+    """Return a file's bytes, at most `limit`."""
     try:
         with path.open("rb") as file:
             content = file.read(limit + 1)
@@ -122,11 +117,11 @@ def _read(path: Path, limit: int) -> bytes:
 
 
 def _entries(index: bytes) -> dict[bytes, bytes]:
-    """Return the entries of all variables; the header must be one that this module understands."""
+    """Return the entries of all variables; raise an error for an unknown header."""
     if index[-len(_MAGIC) :] != _MAGIC:
         raise ValueError("the last bytes are not those of an index")
     footer = _Reader(index[-_FOOTER:])
-    footer.varint(), footer.varint()  # where the properties of the table stand, of which there are none
+    footer.varint(), footer.varint()  # position of the table's properties, which are empty
     entries: dict[bytes, bytes] = {}
     for _, handle in _block(index, footer.varint(), footer.varint()):
         reader = _Reader(handle)
@@ -170,20 +165,20 @@ def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 def _layers(entries: dict[bytes, bytes]) -> list[bytes]:
     """Return the entries of kernel and bias of each layer, one after the other."""
-    found: dict[int, dict[str, bytes]] = {}
+    layers: dict[int, dict[str, bytes]] = {}
     scopes = set()
     for name, entry in entries.items():
         if match := _VARIABLE.fullmatch(name.decode("utf-8", "replace")):
             scopes.add(match["scope"])
-            found.setdefault(int(match["number"] or 0), {})[match["part"]] = entry
-    is_complete = len(scopes) == 1 and all(len(parts) == 2 for parts in found.values())
-    if not is_complete or sorted(found) != list(range(len(found))):
+            layers.setdefault(int(match["number"] or 0), {})[match["part"]] = entry
+    is_complete = len(scopes) == 1 and all(len(parts) == 2 for parts in layers.values())
+    if not is_complete or sorted(layers) != list(range(len(layers))):
         raise ValueError("the variables are not NAME/kernel, NAME/bias, NAME_1/kernel, …")
-    return [found[number][part] for number in range(len(found)) for part in ("kernel", "bias")]
+    return [layers[number][part] for number in range(len(layers)) for part in ("kernel", "bias")]
 
 
 def _numbers(entry: bytes, data: bytes) -> np.ndarray:
-    """Return the numbers of a variable; fields that are zero are left out of its entry."""
+    """Return the numbers of a variable; its entry omits fields that are zero."""
     fields = dict(_fields(entry))
     if fields.get(1) != _FLOAT or fields.get(3, 0) or 7 in fields:
         raise ValueError("a variable is not one whole array of 32-bit floats")

@@ -1,10 +1,10 @@
-"""Training of fully connected networks (Zhang et al. 2021, Table III, and the authors' published code).
+"""Train fully connected networks (Zhang et al. 2021, Table III, and the authors' published code).
 
-Six layers of 64, 32, 16, 8 and 4 units and one unit a class, cross entropy, Adam with TensorFlow's
-constants and a learning rate of 0.01, shuffled batches of 128. The authors feed raw integers. Here
-networks train on standardised attributes, since from raw ones some initial networks never leave the
-constant label. Means and scales are folded into the first layer afterwards, so that a trained network
-takes raw integers like the authors'.
+A network has six layers: 64, 32, 16, 8 and 4 units, and one unit a class. Training minimizes the cross
+entropy by Adam with TensorFlow's constants, a learning rate of 0.01 and shuffled batches of 128. The authors
+train on raw integers, with which some initial networks never leave a constant label. Here networks train on
+standardised attributes. Means and scales are folded into the first layer afterwards, so that a trained
+network reads raw integers, as the authors' networks do.
 """
 
 import itertools
@@ -20,25 +20,25 @@ from biaslab.core.rng import stream
 __all__ = ["train"]
 
 HIDDEN = (64, 32, 16, 8, 4)
-"""Units of the hidden layers."""
+"""Numbers of units of the hidden layers."""
 ATTEMPTS = 5
-"""Initial networks that are tried while training ends with one label for all samples."""
+"""Maximum number of initial networks to try while training ends with one label for all samples."""
 LEARNING_RATE = 0.01
 BATCH = 128
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-"""Adam's decay of the means of gradients and of their squares, and what keeps its divisor from zero."""
+"""Adam's decay rates of the means of gradients and squared gradients, and the ε of its divisor."""
 
 
 @dataclass(frozen=True)
 class Standardisation:
-    """Attributes less their means, in units of their standard deviations, or of 1 where all are one value."""
+    """Means of attributes, and their standard deviations, or 1 for an attribute with a single value."""
 
     mean: np.ndarray
     scale: np.ndarray
 
     @classmethod
     def of(cls, X: np.ndarray) -> "Standardisation":
-        """Return the one of samples, (n, d) int32."""
+        """Return the standardisation of samples, (n, d) int32."""
         deviations = X.std(axis=0)
         return cls(X.mean(axis=0), np.where(deviations > 0, deviations, 1.0))
 
@@ -47,20 +47,20 @@ class Standardisation:
         return np.ascontiguousarray((X - self.mean) / self.scale, np.float32)
 
     def fold(self, network: Network) -> Network:
-        """Return the network of integer samples that equals one of standardised samples."""
+        """Return the network for integer samples that equals a network for standardised samples."""
         first = network.weights[0] / self.scale[:, None]
         bias = network.biases[0] - self.mean @ first
         return Network([first, *network.weights[1:]], [bias, *network.biases[1:]])
 
     def unfold(self, network: Network) -> Network:
-        """Return the network of standardised samples that equals one of integer samples."""
+        """Return the network for standardised samples that equals a network for integer samples."""
         first = network.weights[0].astype(np.float64)
         bias = network.biases[0] + self.mean @ first
         return Network([first * self.scale[:, None], *network.weights[1:]], [bias, *network.biases[1:]])
 
 
 class Training:
-    """A network in training: its parameters, and Adam's means; `network`, where it starts, is not changed."""
+    """A network in training, with its parameters and Adam's means; the start network does not change."""
 
     def __init__(self, network: Network, *, batch: int = BATCH) -> None:
         self._start = network
@@ -73,8 +73,7 @@ class Training:
     def run(self, inputs: np.ndarray, y: np.ndarray, order: np.ndarray, learning_rate: float) -> None:
         """Take one step for each batch of standardised samples and their labels.
 
-        `order` has rows in the order of their use, with or without repetitions; the last batch may be
-        shorter.
+        `order` has rows in the order of their use, which may repeat; the last batch may be shorter.
         """
         self._step = _training_kernels.train_batches(
             inputs,
@@ -95,7 +94,7 @@ class Training:
 
     @property
     def network(self) -> Network:
-        """The network as it is now."""
+        """The current network."""
         weights, biases, w, b = [], [], 0, 0
         for shape, (n_in, n_out) in zip(
             (w.shape for w in self._start.weights), itertools.pairwise(self._sizes), strict=True
@@ -123,20 +122,19 @@ def train(
     Parameters
     ----------
     X : (n, d) int32
-        Samples.
     y : (n,) int64
-        Their labels, below `n_classes`.
+        Labels, 0 to `n_classes` - 1.
     n_classes : int
     epochs : int
-        Passes over the samples, each in an order of its own.
+        Passes over the samples, each in another order.
     seed : int
-        Equal seeds give equal networks, at any number of threads.
+        Equal seeds give equal networks with any number of threads.
     learning_rate : float
     batch : int
-        Samples a step.
+        Samples per step.
     start : Network, optional
-        Where to start; an `initial_network` of standardised attributes by default. If training ends with one
-        label for all samples, as it does where all units of a layer have died, another one is tried.
+        The network to start from; by default an `initial_network` of standardised attributes. If training
+        ends with one label for all samples (all units of a layer are dead), the next initial network is used.
 
     Returns
     -------
@@ -146,7 +144,7 @@ def train(
     Raises
     ------
     InputError
-        When samples and labels do not fit together or `start` does not fit them.
+        If samples, labels and `start` are inconsistent.
     """
     check_training_data(X, y, n_classes)
     if start and (start.n_attributes, start.n_classes) != (X.shape[1], n_classes):
@@ -169,13 +167,13 @@ def train(
 
 
 def initial_network(n_attributes: int, n_classes: int, rng: np.random.Generator) -> Network:
-    """Return an untrained network: weights from N(0, 1), scaled to norm one for each unit; biases of zero."""
+    """Return an untrained network: weights from N(0, 1), scaled to norm 1 for each unit, and zero biases."""
     weights = [rng.normal(size=shape) for shape in itertools.pairwise((n_attributes, *HIDDEN, n_classes))]
     return Network([w / np.linalg.norm(w, axis=0) for w in weights], [np.zeros(w.shape[1]) for w in weights])
 
 
 def check_training_data(X: np.ndarray, y: np.ndarray, n_classes: int) -> None:
-    """Refuse samples and labels that do not fit together."""
+    """Raise an error for inconsistent samples and labels."""
     if X.ndim != 2 or not len(X) or y.shape != (len(X),):
         raise InputError(
             f"samples {X.shape} and labels {y.shape}: pass one label per sample, and at least one sample"

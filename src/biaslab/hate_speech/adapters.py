@@ -18,9 +18,9 @@ from biaslab.classifiers.foreign import (
     positive_column,
 )
 from biaslab.core.errors import InputError
-from biaslab.text.batches import text_batches
 from biaslab.text.label_names import MULTI_LABEL, describe_positive, label_names, positive_label
 from biaslab.text.reading import TRAINING_FILE, Lengths, count_in_batches, keeps_case, reading_length
+from biaslab.text.variants import text_batches
 
 if TYPE_CHECKING:
     import torch
@@ -125,7 +125,16 @@ def load_folder(
     number = positive_label(folder, positive, option)
     model = put_positive_second(model, number)
     tokenizer = Tokenizer.load(folder / "vocab.txt")
-    removed = _removed(folder / TRAINING_FILE, tokenizer)
+    removed, path = frozenset(), folder / TRAINING_FILE
+    if path.is_file():
+        try:
+            pieces = json.loads(path.read_text(encoding="utf-8"))[REMOVED]
+            removed = frozenset(tokenizer.vocabulary.index(piece) for piece in pieces)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}: does not list the word pieces that are {REMOVED} ({error}); train the classifier"
+                " again, or remove the file if `hate-speech train` did not write it"
+            ) from error
     names = sorted(label_names(folder), key=label_names(folder).get)
     limit = reading_length(folder, model.config.max_position_embeddings)
     return FolderClassifier(model.to(choose_device(device)), tokenizer, limit, removed, names, number)
@@ -223,17 +232,3 @@ class CallableClassifier:
         column = positive_column(self.name, self.classes, self.positive, self.option)
         with np.errstate(divide="ignore"):
             return np.log(p[:, column]) - np.log(p[:, 1 - column])
-
-
-def _removed(path: Path, tokenizer: "Tokenizer") -> frozenset[int]:
-    """Return the word pieces that a classifier never sees; none for classifiers not trained by biaslab."""
-    if not path.is_file():
-        return frozenset()
-    try:
-        pieces = json.loads(path.read_text(encoding="utf-8"))[REMOVED]
-        return frozenset(tokenizer.vocabulary.index(piece) for piece in pieces)
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: does not list the word pieces that are {REMOVED} ({error}); train the classifier"
-            " again, or remove the file if `hate-speech train` did not write it"
-        ) from error

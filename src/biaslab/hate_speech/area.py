@@ -5,10 +5,9 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, not_found
-from biaslab.hate_speech.items import ENCODER_FILES, ENCODERS, ITEMS
 from biaslab.hate_speech.methods import VANILLA, parse_method
 from biaslab.hate_speech.settings import Corpus, Section
-from biaslab.run.area import Area, Given, Unit, Units, claims_of
+from biaslab.run.area import UNIT, Area, Given, Unit, Units, claims_of, item_makers
 from biaslab.run.areas import AREAS
 from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, moved_corpora, named_in, part_of
 from biaslab.run.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
@@ -16,6 +15,13 @@ from biaslab.text.settings import Corpora
 
 RANDOM = "random"
 """Stands for random weights of the encoder, instead of a file."""
+ENCODERS = "encoders"
+"""Marks a corpus on which encoders are trained."""
+ENCODER_FILES = (
+    "models/*",
+    *(f"{name}.tsv" for name in ("attributions", "cost", "importance")),
+)
+"""Files that claims need and that corpora without encoders lack."""
 _LINEAR = "only linear methods run on this corpus (hate_speech.linear_only)"
 _NAMED = ("run", "otherwise", "transfer")
 _ENCODER = ("config", "vocabulary", "weights")
@@ -103,7 +109,15 @@ def check(given: Given) -> Iterator[str]:
     for part, source in encoder_files(section).items():
         if problem := source_problem(source, given):
             yield f"hate_speech.encoder.{part}: {problem}"
-    yield from _check_methods(section)
+    explained, methods = section["explained"], section["methods"]
+    yield from _check_names("methods", methods)
+    if VANILLA not in methods or explained not in methods:
+        needed = f"{VANILLA} and {explained}"
+        yield f"hate_speech.explained: {needed} must both be among methods; add them, or name another method"
+    elif not explained.startswith(("soc-", "oc-")):
+        yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
+    elif section["ablation_seeds"]:
+        yield from _check_names("ablation", [f"{explained}@{quirk}" for quirk in section["ablation"]])
 
 
 def _check_files(
@@ -116,18 +130,6 @@ def _check_files(
     for key in files:
         if problem := not_found(section[key], given.root) if section[key] else MISSING:
             yield key, problem
-
-
-def _check_methods(section: Mapping[str, Any]) -> Iterator[str]:
-    explained, methods = section["explained"], section["methods"]
-    yield from _check_names("methods", methods)
-    if VANILLA not in methods or explained not in methods:
-        needed = f"{VANILLA} and {explained}"
-        yield f"hate_speech.explained: {needed} must both be among methods; add them, or name another method"
-    elif not explained.startswith(("soc-", "oc-")):
-        yield f"hate_speech.explained: {explained} regularizes no explanation; name an oc or soc method"
-    elif section["ablation_seeds"]:
-        yield from _check_names("ablation", [f"{explained}@{quirk}" for quirk in section["ablation"]])
 
 
 def _check_names(key: str, methods: Iterable[str]) -> Iterator[str]:
@@ -146,10 +148,60 @@ def _available(
     return available(needed, absent)
 
 
+_table, _figure = item_makers("hate_speech", "hate")
+_encoder_table, _encoder_figure = item_makers("hate_speech", "hate", of=ENCODERS)
+
+ITEMS = (
+    _table("corpora", "Corpora, and what was cut", "tables:corpora", "corpus"),
+    _table("table1_performance", "Table 1: performance", "tables:performance", "metrics"),
+    _table("differences", "Differences from the baseline", "tables:differences", "differences"),
+    _encoder_table(
+        "table2_word_importance",
+        "Table 2: word importance",
+        "tables:word_importance",
+        "importance",
+        per=UNIT,
+    ),
+    _table(
+        "table3_4_identifiers",
+        "Tables 3 and 4: group identifiers",
+        "tables:identifiers",
+        "linear_weights",
+    ),
+    _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics"),
+    _encoder_table("table6_cost", "Table 6: cost", "tables:cost", "cost"),
+    _table("hatecheck", "HateCheck by functionality", "hatecheck:hatecheck", "functionalities"),
+    _encoder_table("attributions", "Importance of identifiers", "tables:attributions", "attributions"),
+    _encoder_table(
+        "ablation", "What each published quirk is worth", "tables:ablation", "metrics", "attributions"
+    ),
+    _figure("figure2_removal", "Figure 2: removal of identifiers", "figures:draw_removal", "removal"),
+    _encoder_figure(
+        "figure3_hierarchies",
+        "Figures 3 to 5: hierarchical explanations",
+        "hierarchies:draw_hierarchies",
+        "hierarchies.json",
+    ),
+    _figure(
+        "performance",
+        "Table 1 as a figure",
+        "figures:draw_performance",
+        "metrics",
+        caption="performance_figure",
+    ),
+    _figure(
+        "hatecheck",
+        "HateCheck by functionality",
+        "hatecheck:draw_hatecheck",
+        "functionalities",
+        caption="hatecheck_figure",
+        per=UNIT,
+    ),
+)
 STEPS = {
     "prepare-encoder": "biaslab.text.encoder:prepare_encoder",
-    "prepare-texts": "biaslab.hate_speech.preparation:prepare",
-    "train-linear": "biaslab.hate_speech.linear_experiment:run_linear",
+    "prepare-texts": "biaslab.hate_speech.corpus:prepare",
+    "train-linear": "biaslab.hate_speech.linear:run_linear",
     "train-language-model": "biaslab.hate_speech.experiment:fit_language_model",
     "train-classifier": "biaslab.hate_speech.experiment:train_method",
     "evaluate-encoders": "biaslab.hate_speech.experiment:evaluate_encoders",

@@ -4,7 +4,7 @@ A swap replaces every occurrence of an identifier in a text by another identifie
 so that a different output is caused by the name alone, or by an odd sentence after the swap.
 """
 
-import dataclasses
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,11 +24,178 @@ from biaslab.core.simultaneous import (
     level_of_each,
 )
 from biaslab.core.stats import LEVEL, mean_interval, share_interval
-from biaslab.hate_speech import own_bias
-from biaslab.hate_speech.metrics import areas_of, auc_interval, functionality_table, is_reversed
-from biaslab.hate_speech.own_bias import NONE
-from biaslab.text.batches import Variants
-from biaslab.text.casing import MAX_WORDS, match_case, without, words_of
+from biaslab.hate_speech.metrics import (
+    areas_of,
+    auc,
+    auc_interval,
+    functionality_table,
+    identity_table,
+    is_reversed,
+    measure,
+)
+from biaslab.text.variants import (
+    MAX_WORDS,
+    Variants,
+    capitalize,
+    match_case,
+    starts_sentence,
+    without,
+    words_of,
+)
+
+ANY, NONE = "(any)", "(none)"
+"""Rows for the texts with any identifier, and for the texts without identifiers."""
+BLANK = "{}"
+"""Placeholder of the identifier in a template."""
+TEMPLATES = (
+    "The next word in the list is {}.",
+    "The title of the page is {}.",
+    "Today's topic is: {}.",
+    "There is an entry for {} in the dictionary.",
+    "Somebody wrote {} on the board.",
+    "The search for {} found three books.",
+    "The word of the day is {}.",
+    "Please look up {} in the index.",
+    "The lesson begins with the word {}.",
+    "The first answer was {}.",
+)
+"""Neutral sentences for identifiers of any part of speech."""
+NEUTRAL_WORDS = ("bread", "garden", "music", "weather", "yellow")
+"""Words that name no group, to compare with identifiers."""
+
+_SHOWN = 8  # maximum number of terms in a message
+
+MEASURES = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "auc")
+
+
+def own_metrics(scores: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
+    """Return the performance of a classifier from logits and labels (1 or 0), (n,): one row a measure.
+
+    A share is `hits` of `n`, with the 95% Clopper-Pearson interval. The interval of precision is conditional
+    on the number of texts classified as positive. F1 and AUC are no shares and have no interval.
+    """
+    values = measure(scores, labels)._asdict()
+    predicted, positive = np.asarray(scores) > 0, np.asarray(labels) == 1
+    hits = int((predicted & positive).sum())
+    shares = {
+        "accuracy": (int((predicted == positive).sum()), len(positive)),
+        "precision": (hits, int(predicted.sum())),
+        "recall": (hits, int(positive.sum())),
+        "false_positive_rate": (int((predicted & ~positive).sum()), int((~positive).sum())),
+    }
+    false, n_negative = shares["false_positive_rate"]
+    values["false_positive_rate"] = false / n_negative if n_negative else math.nan
+    values["auc"] = auc(scores, positive)
+    rows = []
+    for name in MEASURES:
+        interval = share_interval(*shares[name]) if name in shares else (math.nan, math.nan)
+        rows.append((name, values[name], *interval, *shares.get(name, (None, None))))
+    table = pd.DataFrame(rows, columns=["measure", "value", "ci_low", "ci_high", "hits", "n"])
+    return table.astype({"hits": "Int64", "n": "Int64"})
+
+
+def mentions(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:
+    """Return which texts contain which terms (lower case) as entire words, in any case, (n, k) bool."""
+    lower = [text.lower() for text in texts]
+    patterns = [re.compile(rf"(?<!\w){re.escape(term)}(?!\w)") for term in terms]
+    matches = [[bool(pattern.search(text)) for pattern in patterns] for text in lower]
+    return np.array(matches, dtype=bool).reshape(len(texts), len(terms))
+
+
+def name_groups(texts: Sequence[str], chosen: Sequence[bool], terms: Sequence[str]) -> str:
+    """Return the number of chosen texts for each group, in parentheses; "" without terms or chosen texts."""
+    chosen = np.asarray(chosen, bool)
+    if not len(terms) or not chosen.any():
+        return ""
+    holds = mentions(texts, terms)
+    columns = np.column_stack([holds, ~holds.any(axis=1)])
+    counts = zip(columns[chosen].sum(axis=0), columns.sum(axis=0), [*terms, "nobody"], strict=True)
+    rows = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
+    whole = chosen.all()
+    listed = [f"{term} {n:,}" if whole else f"{term} {n:,} of {total:,}" for n, total, term in rows[:_SHOWN]]
+    more = [f"{len(rows) - _SHOWN:,} more terms"] if len(rows) > _SHOWN else []
+    return f" ({', '.join([*listed, *more])})"
+
+
+def labelled_bias(
+    scores: np.ndarray, labels: np.ndarray, holds: np.ndarray, terms: Sequence[str]
+) -> pd.DataFrame:
+    """Return `identity_table` with a row `ANY` for texts with any identifier, and `NONE` for other texts."""
+    has_any = holds.any(axis=1)
+    return identity_table(scores, labels, np.column_stack([holds, has_any, ~has_any]), [*terms, ANY, NONE])
+
+
+def macro_accuracy(news: pd.DataFrame) -> tuple[float, float]:
+    """Return the share of news with an identifier that is classified negative, plain and by identifier.
+
+    `news` is `labelled_bias` of texts that are all negative. The second number is the unweighted mean over
+    the occurring identifiers; a text with several identifiers counts for each. NaN if no text has one.
+    """
+    rates = news.set_index("identifier")["false_positive_rate"]
+    each = rates.drop([ANY, NONE]).dropna()
+    return 1 - rates[ANY], 1 - float(each.mean()) if len(each) else math.nan
+
+
+def fill_templates(templates: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return every template with every word, grouped by template; capitalize words that begin a sentence."""
+    for number, template in enumerate(templates, start=1):
+        if template.count(BLANK) != 1:
+            raise InputError(
+                f"template {number} has {template.count(BLANK)} places {BLANK}; write exactly one, at the"
+                " place of the identifier"
+            )
+    texts = []
+    for template in templates:
+        before, _, after = template.partition(BLANK)
+        begins = starts_sentence(before)
+        texts += [before + (capitalize(word) if begins else word) + after for word in words]
+    return texts
+
+
+def template_table(scores: np.ndarray, terms: Sequence[str], neutral: Sequence[str]) -> pd.DataFrame:
+    """Return the probabilities of each word over t templates, from the logits of `fill_templates`.
+
+    Identifiers come before neutral words; both are sorted by falling mean probability. The difference is that
+    to the neutral words, with its interval over templates; the intervals of all identifiers are simultaneous.
+    least is the difference that would be detected with a power of 80%.
+    """
+    words, level = [*terms, *neutral], level_of_each(len(terms))
+    p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
+    is_positive = np.asarray(scores).reshape(p.shape) > 0
+    gaps = p - p[:, len(terms) :].mean(axis=1, keepdims=True)
+    table = pd.DataFrame(
+        {
+            "word": words,
+            "is_identifier": [True] * len(terms) + [False] * len(neutral),
+            "n": len(p),
+            "mean": p.mean(axis=0),
+            "low": p.min(axis=0),
+            "high": p.max(axis=0),
+            "difference": p.mean(axis=0) - p[:, len(terms) :].mean(),
+            "n_positive": is_positive.sum(axis=0),
+        }
+    )
+    table[["difference_low", "difference_high", "least"]] = [_compare_changes(gap, level) for gap in gaps.T]
+    return table.sort_values(["is_identifier", "mean"], ascending=False, kind="stable", ignore_index=True)
+
+
+def template_spread(scores: np.ndarray, n_terms: int, n_words: int) -> dict[str, float]:
+    """Return how much the probability of a sentence depends on its identifier.
+
+    Means over the templates: range (largest minus smallest probability), sd (standard deviation over the
+    identifiers, divisor k - 1) and gap, the counterfactual token fairness gap (Garg et al. 2019,
+    "Counterfactual fairness in text classification through robustness"): the mean absolute difference over
+    pairs of identifiers. With one identifier, sd and gap are NaN.
+    """
+    p = expit(np.asarray(scores, np.float64)).reshape(-1, n_words)[:, :n_terms]
+    first, second = np.triu_indices(n_terms, k=1)
+    is_single = n_terms < 2
+    return {
+        "range": float(np.ptp(p, axis=1).mean()),
+        "sd": math.nan if is_single else float(p.std(axis=1, ddof=1).mean()),
+        "gap": math.nan if is_single else float(np.abs(p[:, first] - p[:, second]).mean()),
+    }
+
 
 Scores = Callable[[Sequence[str], str], np.ndarray]
 """Returns the logits of texts; the second argument names the texts in the progress display."""
@@ -40,23 +207,23 @@ MAX_SWAPPED = 200
 """Maximum number of texts with swapped identifiers, drawn from the texts with an identifier."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Audited:
     """The results of an audit; results without input are None."""
 
     terms: tuple[str, ...]
-    metrics: pd.DataFrame | None  # `own_bias.own_metrics`
-    identifiers: pd.DataFrame | None  # `own_bias.labelled_bias`, with comparisons: see `_identifiers`
-    swaps: pd.DataFrame | None  # one row for each term that replaces others
-    swapped: dict[str, float] | None  # number of texts, and of texts that a swap flips, with interval
-    templates: pd.DataFrame  # `own_bias.template_table`, with intervals over templates
+    templates: pd.DataFrame  # `template_table`
     spread: dict[str, float]
-    words: pd.DataFrame | None  # of false alarms: fall of the probability when a word is removed
-    n_explained: int  # explained false alarms
-    n_shortened: int  # explained false alarms with more words than are left out
-    hatecheck: pd.DataFrame | None  # pass rates by functionality, with simultaneous intervals
-    news: pd.DataFrame | None  # `own_bias.labelled_bias` of texts without any hate
-    is_reversed: bool  # whether positive texts score lower than negative ones
+    metrics: pd.DataFrame | None = None  # `own_metrics`
+    identifiers: pd.DataFrame | None = None  # `labelled_bias`, with comparisons: see `_identifiers`
+    swaps: pd.DataFrame | None = None  # one row for each term that replaces others
+    swapped: dict[str, float] | None = None  # number of texts, and of texts that a swap flips, with interval
+    words: pd.DataFrame | None = None  # of false alarms: fall of the probability when a word is removed
+    n_explained: int = 0  # explained false alarms
+    n_shortened: int = 0  # explained false alarms with more words than are left out
+    hatecheck: pd.DataFrame | None = None  # pass rates by functionality, with simultaneous intervals
+    news: pd.DataFrame | None = None  # `labelled_bias` of texts without any hate
+    is_reversed: bool = False  # whether positive texts score lower than negative ones
 
 
 def audit(
@@ -67,18 +234,18 @@ def audit(
     templates: Sequence[str],
     seed: int,
     news: Sequence[str] | None = None,
+    mask: Callable[[str], str] = str,
 ) -> Audited:
     """Audit a classifier on labelled texts (columns text and label), HateCheck's cases and templates.
 
-    `news` are texts without any hate.
+    `news` are texts without any hate. `mask` is applied to the words in the table of words.
     """
     if len(terms) < 2:
         raise InputError("there is one identity term; name at least two, so that they can be compared")
-    words = [*terms, *own_bias.NEUTRAL_WORDS]
-    template_scores = score(own_bias.fill_templates(templates, words), "templates")
-    metrics = identifiers = swaps = swapped = explained = functionalities = news_bias = None
-    reversed_scores = False
-    n_explained = n_shortened = 0
+    words = [*terms, *NEUTRAL_WORDS]
+    template_scores = score(fill_templates(templates, words), "templates")
+    spread = template_spread(template_scores, len(terms), len(words))
+    audited = Audited(terms, template_table(template_scores, terms, NEUTRAL_WORDS), spread)
     answers = [template_scores]
     if table is not None:
         texts, labels = list(table["text"]), table["label"].to_numpy()
@@ -89,59 +256,40 @@ def audit(
                 f"{len(labels)} labelled texts, {int(labels.sum())} of them positive; supply"
                 f" {MIN_TEXTS} or more, of both labels: fewer show no difference"
             )
-        reversed_scores = is_reversed(scores, labels)
-        holds = own_bias.mentions(texts, terms)
-        metrics = own_bias.own_metrics(scores, labels)
-        identifiers = _identifiers(scores, labels, holds, terms, seed)
-        swaps, swapped = _swaps(score, texts, scores, holds, terms, seed)
+        audited.is_reversed = is_reversed(scores, labels)
+        holds = mentions(texts, terms)
+        audited.metrics = own_metrics(scores, labels)
+        audited.identifiers = _identifiers(scores, labels, holds, terms, seed)
+        audited.swaps, audited.swapped = _swaps(score, texts, scores, holds, terms, seed)
         alarms = np.flatnonzero((scores > 0) & (labels == 0))
         if len(alarms) > MAX_EXPLAINED:
             alarms = np.sort(stream(seed, "audit", "explained").choice(alarms, MAX_EXPLAINED, replace=False))
-        explained = explain_words(score, [texts[i] for i in alarms], scores[alarms], terms)
-        n_explained = len(alarms)
-        n_shortened = sum(len(words_of(texts[i])) > MAX_WORDS for i in alarms)
+        audited.words = explain_words(score, [texts[i] for i in alarms], scores[alarms], terms)
+        if audited.words is not None:
+            audited.words["word"] = audited.words["word"].map(mask)
+        audited.n_explained = len(alarms)
+        audited.n_shortened = sum(len(words_of(texts[i])) > MAX_WORDS for i in alarms)
     if hatecheck is not None:
         scores = score(list(hatecheck["text"]), "HateCheck")
         answers.append(scores)
-        functionalities = _functionalities(scores, hatecheck, seed)
+        audited.hatecheck = _functionalities(scores, hatecheck, seed)
     if news is not None:
         scores = score(list(news), "news")
-        holds = own_bias.mentions(news, terms)
-        news_bias = own_bias.labelled_bias(scores, np.zeros(len(scores), np.int64), holds, terms)
+        holds = mentions(news, terms)
+        audited.news = labelled_bias(scores, np.zeros(len(scores), np.int64), holds, terms)
     all_scores = np.concatenate(answers)
     if len(np.unique(all_scores)) == 1 or (len(answers) > 1 and len(set((all_scores > 0).tolist())) == 1):
         raise InputError(
             f"the classifier gives one answer to all {len(all_scores):,} texts, so no difference can be"
             " measured; check whether it was trained, and --positive"
         )
-    return Audited(
-        terms,
-        metrics,
-        identifiers,
-        swaps,
-        swapped,
-        _templates(template_scores, terms),
-        own_bias.template_spread(template_scores, len(terms), len(words)),
-        explained,
-        n_explained,
-        n_shortened,
-        functionalities,
-        news_bias,
-        reversed_scores,
-    )
+    return audited
 
 
 def swap(text: str, term: str, other: str) -> str:
     """Replace one identifier, as entire words in any case, by another in the same case."""
     pattern = rf"(?<!\w){re.escape(term)}(?!\w)"
     return re.sub(pattern, lambda match: match_case(other, match[0]), text, flags=re.IGNORECASE)
-
-
-def mask_words(found: Audited, mask: Callable[[str], str]) -> Audited:
-    """Return an audit with masked words in the table of words."""
-    if found.words is None:
-        return found
-    return dataclasses.replace(found, words=found.words.assign(word=found.words["word"].map(mask)))
 
 
 def explain_words(
@@ -154,7 +302,12 @@ def explain_words(
     are left out one occurrence at a time. In long texts the first `MAX_WORDS` words and the identifiers are
     left out.
     """
-    places = [(i, words, j) for i, text in enumerate(texts) for words, j in _tried_words(text, terms)]
+    places = [
+        (i, words, j)
+        for i, (text, words) in enumerate(zip(texts, map(words_of, texts), strict=True))
+        for j, (start, end) in enumerate(words)
+        if j < MAX_WORDS or text[start:end].lower() in terms
+    ]
     if not places:
         return None
     scores_without = score(
@@ -180,16 +333,6 @@ def explain_words(
     return table.sort_values("change", ascending=False, kind="stable", ignore_index=True)
 
 
-def _tried_words(text: str, terms: Sequence[str]) -> list[tuple[list[tuple[int, int]], int]]:
-    """Return the words to leave out of a text, each with the spans of all words."""
-    words = words_of(text)
-    return [
-        (words, j)
-        for j, (start, end) in enumerate(words)
-        if j < MAX_WORDS or text[start:end].lower() in terms
-    ]
-
-
 def _compare_changes(changes: np.ndarray, level: float) -> tuple[float, float, float]:
     """Return the interval of a mean change of probabilities, and the least detectable change.
 
@@ -211,14 +354,17 @@ def _identifiers(
     least_difference, the increase of a false positive rate that is detected with a power of 80% (NaN: too few
     texts); bpsn_least, the analogous decrease of that share. Intervals of identifiers are simultaneous.
     """
-    table = own_bias.labelled_bias(scores, labels, holds, terms)
+    table = labelled_bias(scores, labels, holds, terms)
     has_any = holds.any(axis=1)
     columns = np.column_stack([holds, has_any, ~has_any])
     positive, false = labels == 1, (np.asarray(scores) > 0) & (labels != 1)
     single, simultaneous = LEVEL, level_of_each(int(holds[~positive].any(axis=0).sum()))
     plain, n_plain = int((false & ~has_any).sum()), int((~positive & ~has_any).sum())
-    values = np.column_stack([false[~positive], _places_among(scores[positive], scores[~positive])])
-    places, is_plain = values[:, 1], ~has_any[~positive]
+    # the share of positive texts that score above each negative text; equal scores count half
+    order, negative = np.sort(scores[positive]), scores[~positive]
+    below = np.searchsorted(order, negative, "left") + np.searchsorted(order, negative, "right")
+    places, is_plain = 1 - below / (2 * len(order)), ~has_any[~positive]
+    values = np.column_stack([false[~positive], places])
     rng = stream(seed, "audit", "permutations")
     test = find_largest_difference(values, holds[~positive], is_plain, rng)
     rows = []
@@ -245,13 +391,6 @@ def _identifiers(
     table = table.drop(columns=["ci_low", "ci_high"]).join(pd.DataFrame(rows))
     table.loc[table["identifier"] == NONE, ["difference", "difference_low", "difference_high"]] = np.nan
     return table
-
-
-def _places_among(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    """Return the share of positive texts that score above each negative text; equal scores count half."""
-    order = np.sort(positive)
-    below = np.searchsorted(order, negative, "left") + np.searchsorted(order, negative, "right")
-    return 1 - below / (2 * len(positive))
 
 
 def _functionalities(scores: np.ndarray, cases: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -313,18 +452,3 @@ def _swaps(
     k, n = int((is_positive != own_answer).any(axis=1).sum()), len(holding)
     low, high = share_interval(k, n)
     return pd.DataFrame(rows), {"n": n, "n_changed": k, "share": k / n, "low": low, "high": high}
-
-
-def _templates(scores: np.ndarray, terms: Sequence[str]) -> pd.DataFrame:
-    """Return `template_table`, with intervals of the difference to the neutral words, over templates.
-
-    The intervals of all identifiers are simultaneous; least is the difference detected with a power of 80%.
-    """
-    words = [*terms, *own_bias.NEUTRAL_WORDS]
-    p = expit(np.asarray(scores, np.float64)).reshape(-1, len(words))
-    gaps = p - p[:, len(terms) :].mean(axis=1, keepdims=True)
-    level = level_of_each(len(terms))
-    ends = {word: _compare_changes(gaps[:, number], level) for number, word in enumerate(words)}
-    table = own_bias.template_table(scores, terms, own_bias.NEUTRAL_WORDS)
-    table[["difference_low", "difference_high", "least"]] = [ends[word] for word in table["word"]]
-    return table

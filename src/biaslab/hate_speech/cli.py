@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -214,27 +215,29 @@ def explain(
     need(_EXTRA)
     from biaslab.hate_speech.adapters import is_plain_bert, load_folder
     from biaslab.hate_speech.contexts import OC
-    from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
+    from biaslab.hate_speech.explanations import explain_by_leaving_out, explain_sentences
     from biaslab.hate_speech.pages import show_explanations, write_explanations
     from biaslab.text.devices import make_deterministic
     from biaslab.text.identifiers import read_identifiers
-    from biaslab.text.labelled import LeftOut
+    from biaslab.text.labelled import LeftOut, checked_text, read_texts
     from biaslab.text.masking import masker
 
     make_deterministic(threads)
     left_out = LeftOut()
-    sentences = _sentences(sentence, file, limit, left_out)
+    if (sentence is None) == (file is None):
+        raise InputError("there is no sentence; pass one, or a file with --file")
+    if sentence is not None:
+        sentences = [checked_text(sentence, "the sentence")]
+    else:
+        sentences = list(read_texts(file, left_out=left_out)["text"])[:limit]
     mask = masker(masking.digests(settings.Masking.masked_words))
     terms = read_identifiers(identifiers).terms if identifiers else ()
     with _bars() as progress:
-
-        def count(done: int, n: int) -> None:
-            progress("sentences", done, n)
-
+        count = partial(progress, "sentences")
         if Path(model).is_dir() and is_plain_bert(Path(model)):
             classifier = load_folder(model, device, positive)
             contexts, language_model = _contexts(explaining, Path(model), classifier)
-            found = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
+            explained = explain_sentences(classifier, sentences, contexts, language_model, seed, count)
         else:
             if explaining.language_model is not None:
                 raise InputError(
@@ -242,12 +245,12 @@ def explain(
                 )
             contexts = OC
             classifier = _classifier(model, device, threads, positive)
-            found = explain_by_leaving_out(classifier, sentences, count)
+            explained = explain_by_leaving_out(classifier, sentences, count)
     for line in _reading_lines(classifier, model, sentences, file, left_out):
         typer.echo(line)
-    show_explanations(found, contexts, terms, mask)
+    show_explanations(explained, contexts, terms, mask)
     if out is not None:
-        write_explanations(out, found, contexts, mask)
+        write_explanations(out, explained, contexts, mask)
 
 
 @app.command("audit")
@@ -275,7 +278,7 @@ def audit_classifier(
 ) -> None:
     """Measure whether naming a group changes the answers of a classifier; write lines and a page."""
     from biaslab.core.answers import check_answer, write_answer
-    from biaslab.hate_speech import auditing, own_bias
+    from biaslab.hate_speech import auditing
     from biaslab.hate_speech.report.audited import answer
     from biaslab.text.corpora import read_hatecheck
     from biaslab.text.identifiers import read_identifiers
@@ -294,17 +297,18 @@ def audit_classifier(
     if news:
         harmless = list(draw(read_texts(news, columns.text).assign(label=0), limit, seed)["text"])
     cases = read_hatecheck(hatecheck) if hatecheck else None
-    templates = tuple(read_texts(template_file)["text"]) if template_file else own_bias.TEMPLATES
+    templates = tuple(read_texts(template_file)["text"]) if template_file else auditing.TEMPLATES
 
     def score(texts: "Sequence[str]", what: str) -> "np.ndarray":
         with _bars() as progress:
             return classifier.scores(texts, lambda done, n: progress(what, done, n))
 
     mask = masker(masking.digests(settings.Masking.masked_words))
-    found = auditing.mask_words(auditing.audit(score, terms, table, cases, templates, seed, harmless), mask)
+    audited = auditing.audit(score, terms, table, cases, templates, seed, harmless, mask)
     texts = list(table["text"]) if data else []
     notes = _reading_lines(classifier, model, texts, data, left_out, terms)
-    typer.echo(write_answer(answer(found, model, data, hatecheck, columns.positive or "1", notes, news), out))
+    positive = columns.positive or "1"
+    typer.echo(write_answer(answer(audited, model, data, hatecheck, positive, notes, news), out))
 
 
 def _classifier(
@@ -330,7 +334,7 @@ def _reading_lines(
     terms: tuple[str, ...] = (),
 ) -> list[str]:
     """Return lines on how the classifier and the texts are read, and on what is left out."""
-    from biaslab.hate_speech.own_bias import name_groups
+    from biaslab.hate_speech.auditing import name_groups
 
     reading = f"{Path(model).name}: {classifier.reading}"
     if texts and (lengths := classifier.lengths(texts)) is not None:
@@ -340,7 +344,7 @@ def _reading_lines(
 
 def _left_out_lines(data: Path, left_out: "LeftOut", terms: tuple[str, ...] = ()) -> list[str]:
     """Return lines on the number of rows left out, the reasons, and the groups that they name."""
-    from biaslab.hate_speech.own_bias import name_groups
+    from biaslab.hate_speech.auditing import name_groups
 
     texts = [text for _, text in left_out.rows]
     groups = name_groups(texts, [True] * len(texts), terms)
@@ -366,16 +370,6 @@ def _labelled(
         left_out=left_out,
     )
     return table, left_out
-
-
-def _sentences(sentence: str | None, file: Path | None, limit: int | None, left_out: "LeftOut") -> list[str]:
-    from biaslab.text.labelled import checked_text, read_texts
-
-    if (sentence is None) == (file is None):
-        raise InputError("there is no sentence; pass one, or a file with --file")
-    if sentence is not None:
-        return [checked_text(sentence, "the sentence")]
-    return list(read_texts(file, left_out=left_out)["text"])[:limit]
 
 
 def _contexts(

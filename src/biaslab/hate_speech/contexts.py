@@ -11,7 +11,7 @@ import torch
 
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.settings import TrainingContexts
-from biaslab.text.language_model import BiGRU, sample_left, sample_right
+from biaslab.text.language_model import BiGRU, sample
 from biaslab.text.tokens import Tokenizer
 
 
@@ -97,19 +97,29 @@ def fill_contexts(
     is_right = (position >= end[:, None]) & (
         position < torch.minimum(end + settings.radius, lengths - 1)[:, None]
     )
-    draw = _Draw(language_model, settings, tokenizer, generator)
+    excluded = tokenizer.is_special if settings.exclude_specials else None
+
+    def draw(
+        texts: torch.Tensor, neighbours: torch.Tensor, lengths: torch.Tensor, is_left: bool
+    ) -> torch.Tensor:
+        """Return (k, samples, n) tokens in reading order; `texts` has one row or several for each phrase."""
+        n = max(1, int(neighbours.sum(1).max()))  # `gather` needs a column
+        n_samples = settings.samples * len(base) // len(texts)
+        drawn = sample(language_model, texts, n, n_samples, generator, excluded, lengths, is_left)
+        if not settings.exclude_specials:
+            is_bound = (drawn == tokenizer.cls) | (drawn == tokenizer.sep)
+            drawn = torch.where(is_bound, tokenizer.pad, drawn)
+        return drawn.view(len(base), settings.samples, n)
+
     masked = torch.where(is_left | is_right, tokenizer.pad, base)
-    right = draw.right(masked, end, _count_neighbours(is_right))
+    right = draw(masked, is_right, end, is_left=False)
     filled = _put(base, right, position - end[:, None], is_right)
     read = _put(masked, right, position - end[:, None], is_right) if settings.chained else masked[:, None]
-    left = draw.left(read, start, lengths, _count_neighbours(is_left))
+    place = (start[:, None] + position).clamp(max=len(position) - 1)
+    suffixes = read.gather(2, place[:, None].expand(-1, read.shape[1], -1)).flatten(0, 1)
+    left = draw(suffixes, is_left, (lengths - start).repeat_interleave(read.shape[1]), is_left=True)
     filled = _put(filled, left, position - start[:, None] + left.shape[2], is_left)
     return torch.cat([filled, base[:, None]], dim=1) if settings.add_itself else filled
-
-
-def _count_neighbours(neighbours: torch.Tensor) -> int:
-    """Return the maximum number of neighbours of a phrase, at least 1 because `gather` needs a column."""
-    return max(1, int(neighbours.sum(1).max()))
 
 
 def _put(ids: torch.Tensor, drawn: torch.Tensor, place: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
@@ -117,41 +127,3 @@ def _put(ids: torch.Tensor, drawn: torch.Tensor, place: torch.Tensor, where: tor
     index = place.clamp(0, drawn.shape[2] - 1)[:, None].expand(-1, drawn.shape[1], -1)
     ids = ids if ids.dim() == 3 else ids[:, None]
     return torch.where(where[:, None], drawn.gather(2, index), ids)
-
-
-@dataclass(frozen=True)
-class _Draw:
-    """Draw neighbours outwards from phrases."""
-
-    language_model: BiGRU
-    settings: ContextSettings
-    tokenizer: Tokenizer
-    generator: torch.Generator | None
-
-    def right(self, ids: torch.Tensor, end: torch.Tensor, n: int) -> torch.Tensor:
-        """Return (k, samples, n) tokens that follow ids[:end] of each of k rows."""
-        options = (n, self.settings.samples, self.generator, self._excluded())
-        return self._clean(sample_right(self.language_model, ids, *options, lengths=end))
-
-    def left(self, ids: torch.Tensor, start: torch.Tensor, lengths: torch.Tensor, n: int) -> torch.Tensor:
-        """Return (k, samples, n) tokens, in reading order, that precede ids[start:length].
-
-        `ids` is (k, samples, L), or (k, 1, L) if all samples of a phrase have the same right side.
-        """
-        k, n_sides, width = ids.shape
-        place = start[:, None] + torch.arange(width, device=ids.device)
-        suffixes = ids.gather(2, place.clamp(max=width - 1)[:, None].expand(-1, n_sides, -1)).flatten(0, 1)
-        options = (n, self.settings.samples // n_sides, self.generator, self._excluded())
-        n_read = (lengths - start).repeat_interleave(n_sides)
-        drawn = sample_left(self.language_model, suffixes, *options, lengths=n_read)
-        return self._clean(drawn.view(k, self.settings.samples, n))
-
-    def _excluded(self) -> np.ndarray | None:
-        return self.tokenizer.is_special if self.settings.exclude_specials else None
-
-    def _clean(self, drawn: torch.Tensor) -> torch.Tensor:
-        """Replace a drawn [CLS] or [SEP] by [PAD]."""
-        if self.settings.exclude_specials:
-            return drawn
-        is_bound = (drawn == self.tokenizer.cls) | (drawn == self.tokenizer.sep)
-        return torch.where(is_bound, self.tokenizer.pad, drawn)

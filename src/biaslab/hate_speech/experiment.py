@@ -5,19 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from biaslab.core.files import write_json
 from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.hate_speech.adapters import FolderClassifier
-from biaslab.hate_speech.columns import COLUMNS
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.explanations import explain_words, identifier_importance, summarize
-from biaslab.hate_speech.folder import ENCODER_VOCABULARY, Folder, prediction_table
+from biaslab.hate_speech.corpus import ENCODER_VOCABULARY, Folder, prediction_table
+from biaslab.hate_speech.explanations import Explainer, explain_sentences, summarize
 from biaslab.hate_speech.measurement import measure_encoders
 from biaslab.hate_speech.methods import SOC, Method, parse_method
-from biaslab.hate_speech.own_explanation import explain_sentences
+from biaslab.hate_speech.metrics import COLUMNS
 from biaslab.hate_speech.training import Regularization, TrainingData, TrainingSettings, train
 from biaslab.text.corpora import TEST, VALIDATION
 from biaslab.text.devices import choose_device, make_deterministic
@@ -65,7 +63,6 @@ def train_method(
     contexts: ContextSettings,
     number: int,
     seed: int,
-    device: torch.device | None = None,
     progress: Callable[[int, int], None] | None = None,
     threads: int = 1,
 ) -> None:
@@ -74,7 +71,7 @@ def train_method(
     Trainings of all methods with the same number share their random streams.
     """
     make_deterministic(threads)
-    device = device or choose_device("auto")
+    device = choose_device("auto")
     out = model_folder(folder.path, method.name, number)
     training_seed = int(stream(seed, "classifier", number).integers(2**31))
     model = load_classifier(folder.encoder, training_seed)
@@ -84,9 +81,7 @@ def train_method(
     data = TrainingData(texts.tokens, texts.labels, validation.tokens, validation.labels, folder.tokenizer)
     regularization = Regularization(method, folder.ids, contexts, language_model)
     checkpoint = out / "checkpoint.safetensors"
-    history = train(
-        model, data, method, settings, regularization, training_seed, device, checkpoint, progress
-    )
+    history = train(model, data, settings, regularization, training_seed, device, checkpoint, progress)
     save_classifier(model.to("cpu"), out, folder.encoder / ENCODER_VOCABULARY)
     write_tsv(out / "history.tsv", history)
     for file in out.glob("checkpoint*"):
@@ -119,7 +114,6 @@ def evaluate_method(
     numbers: Sequence[int],
     contexts: ContextSettings,
     seed: int,
-    device: torch.device | None = None,
     say: Progress = lambda _: None,
     threads: int = 1,
 ) -> None:
@@ -129,7 +123,7 @@ def evaluate_method(
     computed for methods that remove identifiers.
     """
     make_deterministic(threads)
-    device = device or choose_device("auto")
+    device = choose_device("auto")
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
     tokens, predictions, attributions = folder.splits[TEST].tokens, [], []
     for done, number in enumerate(numbers, start=1):
@@ -140,9 +134,8 @@ def evaluate_method(
             predictions.append(prediction_table(number, name, scores))
         if not method.removes_words:
             for explanation, settings in (("oc", OC), ("soc", contexts)):
-                phi = identifier_importance(
-                    model, tokens, folder.ids, settings, folder.tokenizer, language_model, seed
-                )
+                explainer = Explainer(model, folder.tokenizer, settings, language_model, seed)
+                phi = explainer.identifier_importance(tokens, folder.ids)
                 names = {"method": method.name, "seed": number, "explanation": explanation}
                 attributions.append(summarize(phi, folder.ids).assign(**names))
         say(f"{method.name}: tested {done} of {len(numbers)}")
@@ -167,7 +160,6 @@ def explain_methods(
     contexts: ContextSettings,
     n: int,
     seed: int,
-    device: torch.device | None = None,
     say: Callable[[str], None] = lambda _: None,
     threads: int = 1,
 ) -> None:
@@ -177,21 +169,14 @@ def explain_methods(
     for every classifier.
     """
     make_deterministic(threads)
-    device = device or choose_device("auto")
+    device = choose_device("auto")
     texts = list(read_texts(sentences)["text"])
     language_model = BiGRU.load(folder.path / LANGUAGE_MODEL).to(device)
     tables, hierarchies = [], []
     for method in methods:
         model = load_classifier(model_folder(folder.path, method, 0)).to(device)
-        words = explain_words(
-            model,
-            folder.splits[TEST].tokens,
-            drawn_rows(folder, n, seed),
-            contexts,
-            folder.tokenizer,
-            language_model=language_model,
-            seed=seed,
-        )
+        explainer = Explainer(model, folder.tokenizer, contexts, language_model, seed)
+        words = explainer.explain_words(folder.splits[TEST].tokens, drawn_rows(folder, n, seed))
         tables.append(word_importance(words, list(folder.ids)).assign(method=method))
         classifier = FolderClassifier(model, folder.tokenizer, MAX_LENGTH)
         hierarchies += [

@@ -21,13 +21,18 @@ import numpy as np
 import pandas as pd
 import torch
 
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.adapters import FolderClassifier, TextClassifier
 from biaslab.hate_speech.contexts import ContextSettings, Occurrences, fill_contexts
+from biaslab.hate_speech.hierarchy import Explained, Span, agglomerate
 from biaslab.hate_speech.metrics import holding
 from biaslab.text import packing
 from biaslab.text.devices import generator
-from biaslab.text.encoder import batches_by_length, evaluating
+from biaslab.text.encoder import batches_by_length, evaluating, predict
 from biaslab.text.language_model import BiGRU
+from biaslab.text.reading import Lengths
 from biaslab.text.tokens import Tokenizer, Tokens
+from biaslab.text.variants import MAX_WORDS, Variants, without, words_of
 
 Score = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 """Maps token ids (n, L) int64 and a mask (n, L) bool to scores s(x), (n,), differentiable."""
@@ -39,8 +44,8 @@ _UNATTENDED = -1  # replaces a token's id where the mask is 0
 
 def find_occurrences(ids: np.ndarray, identifier_ids: Collection[int]) -> Occurrences:
     """Return the regularized tokens, w in x ∩ S (Eq. 2), of ids, (n, L) int64, row by row."""
-    wanted = np.fromiter(identifier_ids, np.int64, len(identifier_ids))
-    row, start = np.nonzero(np.isin(ids, wanted))
+    pieces = np.fromiter(identifier_ids, np.int64, len(identifier_ids))
+    row, start = np.nonzero(np.isin(ids, pieces))
     return Occurrences(row, start, start + 1)
 
 
@@ -71,7 +76,12 @@ def importance(
     occluded = (position >= start[:, None]) & (position < end[:, None])
     attended = torch.stack([present, present & ~occluded], dim=1)[:, :, None]  # (k, 2, 1, length)
     rows = torch.where(attended, filled[:, None, :, : len(position)], _UNATTENDED).flatten(0, 2)
-    scores = _score_rows(score, rows, pad, share).view(len(occurrences), 2, -1)
+    place = None
+    if share:
+        rows, place = torch.unique(rows, dim=0, return_inverse=True)
+    is_attended = rows != _UNATTENDED
+    scores = score(torch.where(is_attended, rows, pad), is_attended)
+    scores = (scores if place is None else scores[place]).view(len(occurrences), 2, -1)
     falls = scores[:, 0] - scores[:, 1]
     first = falls[:, :1]  # so that the mean of equal numbers is exactly that number
     return first[:, 0] + (falls - first).mean(1)
@@ -100,146 +110,94 @@ def word_spans(tokens: Tokens, row: int) -> Occurrences:
     return Occurrences(np.zeros(len(start), np.int64), start, end)
 
 
-def explain_words(
-    model: torch.nn.Module,
-    tokens: Tokens,
-    rows: Sequence[int],
-    settings: ContextSettings,
-    tokenizer: Tokenizer,
-    *,
-    language_model: BiGRU | None = None,
-    seed: int = 1,
-    max_tokens: int = MAX_TOKENS,
-) -> pd.DataFrame:
-    """Explain every entire word of many sentences, without dropout.
-
-    Sentences are sorted by length and split into chunks that depend only on `rows` and `max_tokens`. Every
-    sentence has its own random stream. A forward pass has at most `max_tokens`, unless one phrase has more.
-
-    Columns: row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined) and
-    phi (float64), sorted by row and position. A radius above 0 needs a language model.
-    """
-    rows = np.asarray(rows, np.int64)
-    rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
-    types = {"row": np.int64, "position": np.int64, "word": str, "phi": np.float64}
-    parts = [pd.DataFrame(columns=list(types)).astype(types)]
-    explainer = _Explainer(model, tokenizer, settings, language_model, max_tokens)
-    with evaluating(model), torch.no_grad():
-        for begin, stop in _chunks(tokens.lengths[rows], 2 * settings.n_contexts, max_tokens):
-            parts.append(_explain_chunk(explainer, tokens, rows[begin:stop], seed))
-    table = pd.concat(parts, ignore_index=True)
-    return table.sort_values(["row", "position"], kind="stable", ignore_index=True)
-
-
-def phrase_importance(
-    model: torch.nn.Module,
-    tokens: Tokens,
-    row: int,
-    settings: ContextSettings,
-    tokenizer: Tokenizer,
-    *,
-    language_model: BiGRU | None = None,
-    seed: int = 1,
-    max_tokens: int = MAX_TOKENS,
-) -> Callable[[Sequence[tuple[int, int]]], np.ndarray]:
-    """Return the function by which `hierarchy.agglomerate` scores the phrases of a sentence.
-
-    It takes phrases, each the words [start, end), and returns their φ, float64. All calls draw from the same
-    random stream.
-    """
-    words = word_spans(tokens, row)
-    explainer = _Explainer(model, tokenizer, settings, language_model, max_tokens)
-    ids, mask = explainer.read(tokens, np.array([row]))
-    random = generator(seed, "explanation", row, device=ids.device)
-
-    def phi(spans: Sequence[tuple[int, int]]) -> np.ndarray:
-        first, last = np.array(spans, np.int64).reshape(-1, 2).T
-        phrases = Occurrences(np.zeros(len(first), np.int64), words.start[first], words.end[last - 1])
-        with evaluating(model), torch.no_grad():
-            return explainer.phi(ids, mask, phrases, explainer.fill(ids, mask, phrases, random))
-
-    return phi
-
-
-def identifier_importance(
-    model: torch.nn.Module,
-    tokens: Tokens,
-    ids: Mapping[str, int],
-    settings: ContextSettings,
-    tokenizer: Tokenizer,
-    language_model: BiGRU | None,
-    seed: int,
-    max_tokens: int = MAX_TOKENS,
-) -> pd.DataFrame:
-    """Return φ (Eq. 1) of every occurrence of an identifier: columns row (of the text), identifier, phi.
+@dataclass(frozen=True)
+class Explainer:
+    """Explain a classifier without dropout, in passes of at most `max_tokens`, unless one phrase has more.
 
     Equal seeds draw equal contexts for every model; a radius above 0 needs a language model.
     """
-    rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
-    names = {piece: name for name, piece in ids.items()}
-    tables = []
-    explainer = _Explainer(model, tokenizer, settings, language_model, max_tokens)
-    with evaluating(model), torch.no_grad():
-        for number, indices in enumerate(
-            batches_by_length(tokens.lengths[rows], max_tokens // (2 * settings.n_contexts))
-        ):
-            batch, mask = explainer.read(tokens, rows[indices])
-            pieces = batch.cpu().numpy()
-            phrases = find_occurrences(pieces, ids.values())
-            random = generator(seed, "identifiers", number, device=batch.device)
-            columns = {
-                "row": rows[indices][phrases.row],
-                "identifier": [names[piece] for piece in pieces[phrases.row, phrases.start].tolist()],
-                "phi": explainer.phi(batch, mask, phrases, explainer.fill(batch, mask, phrases, random)),
-            }
-            tables.append(pd.DataFrame(columns))
-    if not tables:
-        return pd.DataFrame({"row": [], "identifier": [], "phi": []})
-    return pd.concat(tables, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
-
-
-def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:
-    """Return the importance of each identifier: columns identifier, n (can be 0), mean_phi, mean_abs_phi."""
-    phi = occurrences.groupby("identifier")["phi"]
-    absolute = phi.agg(lambda values: float(values.abs().mean()))
-    table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": absolute})
-    table = table.reindex(list(ids)).rename_axis("identifier").reset_index()
-    return table.assign(n=table["n"].fillna(0).astype(np.int64))
-
-
-def _score_rows(score: Score, rows: torch.Tensor, pad: int, share: bool) -> torch.Tensor:
-    """Return the scores of rows of ids, (n, L), by one forward pass; with `share`, over distinct rows."""
-    place = None
-    if share:
-        rows, place = torch.unique(rows, dim=0, return_inverse=True)
-    attended = rows != _UNATTENDED
-    scores = score(torch.where(attended, rows, pad), attended)
-    return scores if place is None else scores[place]
-
-
-@dataclass(frozen=True)
-class _Explainer:
-    """Explain phrases in passes with a bounded number of tokens."""
 
     model: torch.nn.Module
     tokenizer: Tokenizer
     settings: ContextSettings
-    language_model: BiGRU | None
-    max_tokens: int
+    language_model: BiGRU | None = None
+    seed: int = 1
+    max_tokens: int = MAX_TOKENS
 
-    def read(self, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    def explain_words(self, tokens: Tokens, rows: Sequence[int]) -> pd.DataFrame:
+        """Explain every entire word of many sentences.
+
+        Sentences are sorted by length and split into chunks that depend only on `rows` and `max_tokens`.
+        Every sentence has its own random stream.
+
+        Columns: row (as in `rows`), position (number of the word in its sentence), word (its pieces, joined)
+        and phi (float64), sorted by row and position.
+        """
+        rows = np.asarray(rows, np.int64)
+        rows = rows[np.argsort(tokens.lengths[rows], kind="stable")]
+        types = {"row": np.int64, "position": np.int64, "word": str, "phi": np.float64}
+        parts = [pd.DataFrame(columns=list(types)).astype(types)]
+        with evaluating(self.model), torch.no_grad():
+            for begin, stop in _chunks(tokens.lengths[rows], 2 * self.settings.n_contexts, self.max_tokens):
+                parts.append(self._explain_chunk(tokens, rows[begin:stop]))
+        table = pd.concat(parts, ignore_index=True)
+        return table.sort_values(["row", "position"], kind="stable", ignore_index=True)
+
+    def phrase_importance(
+        self, tokens: Tokens, row: int
+    ) -> Callable[[Sequence[tuple[int, int]]], np.ndarray]:
+        """Return the function by which `hierarchy.agglomerate` scores the phrases of a sentence.
+
+        It takes phrases, each the words [start, end), and returns their φ, float64. All calls draw from the
+        same random stream.
+        """
+        words = word_spans(tokens, row)
+        ids, mask = self._read(tokens, np.array([row]))
+        random = generator(self.seed, "explanation", row, device=ids.device)
+
+        def phi(spans: Sequence[tuple[int, int]]) -> np.ndarray:
+            first, last = np.array(spans, np.int64).reshape(-1, 2).T
+            phrases = Occurrences(np.zeros(len(first), np.int64), words.start[first], words.end[last - 1])
+            with evaluating(self.model), torch.no_grad():
+                return self._phi(ids, mask, phrases, self._fill(ids, mask, phrases, random))
+
+        return phi
+
+    def identifier_importance(self, tokens: Tokens, ids: Mapping[str, int]) -> pd.DataFrame:
+        """Return φ (Eq. 1) of every occurrence of an identifier: columns row (of text), identifier, phi."""
+        rows = np.flatnonzero(holding(tokens, list(ids.values())).any(axis=1))
+        names = {piece: name for name, piece in ids.items()}
+        tables, n_contexts = [], self.settings.n_contexts
+        with evaluating(self.model), torch.no_grad():
+            batches = batches_by_length(tokens.lengths[rows], self.max_tokens // (2 * n_contexts))
+            for number, indices in enumerate(batches):
+                batch, mask = self._read(tokens, rows[indices])
+                pieces = batch.cpu().numpy()
+                phrases = find_occurrences(pieces, ids.values())
+                random = generator(self.seed, "identifiers", number, device=batch.device)
+                columns = {
+                    "row": rows[indices][phrases.row],
+                    "identifier": [names[piece] for piece in pieces[phrases.row, phrases.start].tolist()],
+                    "phi": self._phi(batch, mask, phrases, self._fill(batch, mask, phrases, random)),
+                }
+                tables.append(pd.DataFrame(columns))
+        if not tables:
+            return pd.DataFrame({"row": [], "identifier": [], "phi": []})
+        return pd.concat(tables, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
+
+    def _read(self, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the ids and the mask of sentences for `importance`, on the model's device."""
         device = next(self.model.parameters()).device
         ids, mask = tokens.padded(rows, self.tokenizer.pad)
         return torch.as_tensor(ids, device=device), torch.as_tensor(mask, device=device)
 
-    def fill(
+    def _fill(
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, random: torch.Generator
     ) -> torch.Tensor:
         """Return the contexts of phrases."""
         return fill_contexts(ids, mask, phrases, self.settings, self.language_model, self.tokenizer, random)
 
-    def phi(
+    def _phi(
         self, ids: torch.Tensor, mask: torch.Tensor, phrases: Occurrences, filled: torch.Tensor
     ) -> np.ndarray:
         """Return φ, (k,) float64."""
@@ -250,29 +208,37 @@ class _Explainer:
         ]
         return torch.cat(parts).double().cpu().numpy() if parts else np.zeros(0)
 
+    def _explain_chunk(self, tokens: Tokens, rows: np.ndarray) -> pd.DataFrame:
+        """Explain the words of a chunk of sentences in one batch; draw the contexts sentence by sentence."""
+        ids, mask = self._read(tokens, rows)
+        words = [word_spans(tokens, row) for row in rows]
+        streams = [generator(self.seed, "explanation", int(row), device=ids.device) for row in rows]
+        filled = [self._fill(ids[[i]], mask[[i]], words[i], random) for i, random in enumerate(streams)]
+        lengths = [len(spans) for spans in words]
+        start, end = (np.concatenate([getattr(spans, name) for spans in words]) for name in ("start", "end"))
+        phrases = Occurrences(np.repeat(np.arange(len(rows)), lengths), start, end)
+        vocabulary, numbers = self.tokenizer.vocabulary, ids.cpu().numpy()
+        texts = [
+            "".join(vocabulary[i].removeprefix("##") for i in numbers[row, start:end])
+            for row, start, end in zip(phrases.row, phrases.start, phrases.end, strict=True)
+        ]
+        return pd.DataFrame(
+            {
+                "row": rows[phrases.row],
+                "position": tokens.words[tokens.offsets[rows][phrases.row] + phrases.start].astype(np.int64),
+                "word": pd.Series(texts, dtype=str),
+                "phi": self._phi(ids, mask, phrases, torch.cat(filled)),
+            }
+        )
 
-def _explain_chunk(explainer: _Explainer, tokens: Tokens, rows: np.ndarray, seed: int) -> pd.DataFrame:
-    """Explain the words of a chunk of sentences in one batch; draw the contexts sentence by sentence."""
-    ids, mask = explainer.read(tokens, rows)
-    words = [word_spans(tokens, row) for row in rows]
-    streams = [generator(seed, "explanation", int(row), device=ids.device) for row in rows]
-    filled = [explainer.fill(ids[[i]], mask[[i]], words[i], random) for i, random in enumerate(streams)]
-    lengths = [len(spans) for spans in words]
-    start, end = (np.concatenate([getattr(spans, bound) for spans in words]) for bound in ("start", "end"))
-    phrases = Occurrences(np.repeat(np.arange(len(rows)), lengths), start, end)
-    vocabulary, numbers = explainer.tokenizer.vocabulary, ids.cpu().numpy()
-    texts = [
-        "".join(vocabulary[i].removeprefix("##") for i in numbers[row, start:end])
-        for row, start, end in zip(phrases.row, phrases.start, phrases.end, strict=True)
-    ]
-    return pd.DataFrame(
-        {
-            "row": rows[phrases.row],
-            "position": tokens.words[tokens.offsets[rows][phrases.row] + phrases.start].astype(np.int64),
-            "word": pd.Series(texts, dtype=str),
-            "phi": explainer.phi(ids, mask, phrases, torch.cat(filled)),
-        }
-    )
+
+def summarize(occurrences: pd.DataFrame, ids: Mapping[str, int]) -> pd.DataFrame:
+    """Return the importance of each identifier: columns identifier, n (can be 0), mean_phi, mean_abs_phi."""
+    phi = occurrences.groupby("identifier")["phi"]
+    absolute = phi.agg(lambda values: float(values.abs().mean()))
+    table = pd.DataFrame({"n": phi.size(), "mean_phi": phi.mean(), "mean_abs_phi": absolute})
+    table = table.reindex(list(ids)).rename_axis("identifier").reset_index()
+    return table.assign(n=table["n"].fillna(0).astype(np.int64))
 
 
 def _chunks(lengths: np.ndarray, per_token: int, max_tokens: int) -> Iterator[tuple[int, int]]:
@@ -286,3 +252,88 @@ def _chunks(lengths: np.ndarray, per_token: int, max_tokens: int) -> Iterator[tu
         tokens += needed
     if len(lengths):
         yield begin, len(lengths)
+
+
+_SURE = 13.8155  # the logit of a probability of 1 - 1e-6
+
+
+def explain_by_leaving_out(
+    classifier: TextClassifier,
+    sentences: Sequence[str],
+    progress: Callable[[int, int], None] = lambda done, n: None,
+) -> list[Explained]:
+    """Explain sentences for any classifier: φ of a phrase is the fall of the score if it is left out.
+
+    Scores are clipped to the logits of 1e-6 and 1 - 1e-6, because some classifiers return 0 or 1.
+    """
+
+    def scores(texts: Sequence[str]) -> np.ndarray:
+        return np.clip(classifier.scores(texts), -_SURE, _SURE)
+
+    explanations = []
+    lengths = classifier.lengths(sentences)
+    for number, sentence in enumerate(sentences, 1):
+        all_words = words_of(sentence)
+        words = all_words[:MAX_WORDS]
+        (own,) = scores([sentence])
+
+        def phi(
+            phrases: Sequence[Span], text: str = sentence, words: list[Span] = words, own: float = own
+        ) -> np.ndarray:
+            return own - scores(Variants(phrases, lambda phrase: without(text, words, *phrase)))
+
+        if not words:
+            raise InputError(f"sentence {number} has no word; write another")
+        word_texts = [sentence[start:end] for start, end in words]
+        unread = lengths.tokens[number - 1] - lengths.limit if lengths else 0
+        limits = _limits(unread, lengths, len(all_words))
+        explanations.append(Explained(word_texts, agglomerate(phi, len(words)), float(own), limits))
+        progress(number, len(sentences))
+    return explanations
+
+
+def explain_sentences(
+    classifier: FolderClassifier,
+    sentences: Sequence[str],
+    settings: ContextSettings,
+    language_model: BiGRU | None,
+    seed: int,
+    progress: Callable[[int, int], None] = lambda done, n: None,
+) -> list[Explained]:
+    """Explain sentences by OC or SOC; a radius above 0 needs a language model."""
+    tokenizer, model = classifier.tokenizer, classifier.model
+    if language_model is not None and len(language_model.index) != len(tokenizer.vocabulary):
+        raise InputError(
+            f"the language model knows a vocabulary of {len(language_model.index)} tokens, the classifier's"
+            f" has {len(tokenizer.vocabulary)}; train one for this classifier"
+        )
+    tokens = classifier.tokens(sentences)
+    scores = predict(model, tokens, tokenizer.pad)
+    lengths = classifier.lengths(sentences)
+    explainer = Explainer(model, tokenizer, settings, language_model, seed)
+    explanations = []
+    for row, sentence in enumerate(sentences):
+        places = word_spans(tokens, row).start
+        if not len(places):
+            raise InputError(f"sentence {row + 1} has no word that the classifier sees; write another")
+        phi = explainer.phrase_importance(tokens, row)
+        levels = agglomerate(phi, min(len(places), MAX_WORDS))
+        words = tokenizer.words(sentence)
+        kept = tokens.words[tokens.offsets[row] + places[:MAX_WORDS]]
+        limits = _limits(lengths.tokens[row] - lengths.limit, lengths, len(places))
+        explanations.append(Explained([words[i] for i in kept], levels, float(scores[row]), limits))
+        progress(row + 1, len(sentences))
+    return explanations
+
+
+def _limits(n_unread: int, lengths: Lengths | None, n_words: int) -> tuple[str, ...]:
+    """Return messages on the unread part of a sentence and on words that are not explained."""
+    limits = []
+    if lengths and n_unread > 0:
+        limits.append(
+            f"The classifier reads {lengths.limit:,} {lengths.unit} of the sentence: the last {n_unread:,}"
+            " are not read."
+        )
+    if n_words > MAX_WORDS:
+        limits.append(f"The first {MAX_WORDS} of {n_words:,} words are explained.")
+    return tuple(limits)

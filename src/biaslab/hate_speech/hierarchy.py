@@ -51,26 +51,38 @@ def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) 
     """Join the words of a sentence to phrases, in at most `MAX_LEVELS` steps, until all words have joined.
 
     `score_phrase` takes a list of spans and returns the importance φ of each span, for instance
-    `explanations.phrase_importance`. It is called once a step and never twice for the same span.
+    `Explainer.phrase_importance`. It is called once a step and never twice for the same span.
     """
     if n_words < 1:
         raise InputError("the sentence has no words to explain; supply at least one")
-    phi = _Memory(score_phrase)
+    values: dict[Span, float] = {}
+
+    def phi(spans: Sequence[Span]) -> np.ndarray:
+        new = [span for span in dict.fromkeys(spans) if span not in values]
+        if new:
+            values.update(zip(new, np.asarray(score_phrase(new), np.float64).tolist(), strict=True))
+        return np.array([values[span] for span in spans])
+
     scores = phi([(i, i + 1) for i in range(n_words)])
     levels = [[(i, i + 1, float(score)) for i, score in enumerate(scores)]]
-    joined = _highest(scores)
+    joined = scores >= np.nanpercentile(scores, PERCENTILE)
     for _ in range(MAX_LEVELS):
-        components = _components(joined)
-        borders = [_borders(span, n_words) for span in components]
-        phi([*components, *(wider for border in borders for _, wider in border)])
-        levels.append([(*span, float(phi([span])[0])) for span in components])
-        for span, border in zip(components, borders, strict=True):
-            for word, wider in border:  # between two components the right one's score is kept, as published
-                scores[word] = phi([wider])[0] - phi([span])[0]
+        # the runs of joined words, and the words next to each run with the run extended by the word
+        runs = [(run.start, run.stop) for (run,) in ndimage.find_objects(ndimage.label(joined)[0])]
+        borders = [
+            (span, word, wider)
+            for span in runs
+            for word, wider in ((span[0] - 1, (span[0] - 1, span[1])), (span[1], (span[0], span[1] + 1)))
+            if 0 <= word < n_words
+        ]
+        phi([*runs, *(wider for _, _, wider in borders)])
+        levels.append([(*span, values[span]) for span in runs])
+        for span, word, wider in borders:  # between two runs, the right run's score is kept, as published
+            scores[word] = values[wider] - values[span]
         scores[joined] = np.nan
         if joined.all():
             break
-        joined = joined | _highest(scores)
+        joined = joined | (scores >= np.nanpercentile(scores, PERCENTILE))
     return levels
 
 
@@ -113,37 +125,3 @@ def colours(phi: float, scale: float) -> tuple[str, str]:
     )
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue  # WCAG 2; so is the threshold of equal contrast
     return to_hex(colour), "#000000" if luminance > 0.179 else "#ffffff"
-
-
-class _Memory:
-    """Score every span only once."""
-
-    def __init__(self, score_phrase: Callable[[list[Span]], np.ndarray]) -> None:
-        self._score_phrase = score_phrase
-        self._known: dict[Span, float] = {}
-
-    def __call__(self, spans: Sequence[Span]) -> np.ndarray:
-        new = [span for span in dict.fromkeys(spans) if span not in self._known]
-        if new:
-            scores = np.asarray(self._score_phrase(new), np.float64)
-            self._known.update(zip(new, scores.tolist(), strict=True))
-        return np.array([self._known[span] for span in spans])
-
-
-def _highest(scores: np.ndarray) -> np.ndarray:
-    """Return whether each score is at or above the percentile of the scores without NaN, (n,) bool."""
-    return scores >= np.nanpercentile(scores, PERCENTILE)
-
-
-def _components(joined: np.ndarray) -> list[Span]:
-    """Return the runs of joined words, from left to right."""
-    runs = ndimage.find_objects(ndimage.label(joined)[0])
-    return [(run.start, run.stop) for (run,) in runs]
-
-
-def _borders(span: Span, n_words: int) -> list[tuple[int, Span]]:
-    """Return the words next to a component, each with the component extended by the word."""
-    start, end = span
-    left = [(start - 1, (start - 1, end))] if start > 0 else []
-    right = [(end, (start, end + 1))] if end < n_words else []
-    return left + right

@@ -16,7 +16,7 @@ _CONTEXTS = {"regularization": ("radius", "samples"), "analysis": ("radius", "sa
 
 
 class Inputs:
-    """Input functions for the rules of a run: wildcards ``corpus``, ``method``, ``number`` (a training)."""
+    """Inputs of the rules of a run; methods take the wildcards: corpus, method and number (a training)."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -26,15 +26,32 @@ class Inputs:
         self.encoder_corpora = [name for name in self.corpora if name not in section["linear_only"]]
         self.explained = [VANILLA, section["explained"]]  # shown side by side
         quirks = section["ablation"] if section["ablation_seeds"] else ()
-        self._ablations = [f"{section['explained']}@{quirk}" for quirk in quirks]
-        self.methods = [*section["methods"], *self._ablations]  # all that are trained
+        ablations = [f"{section['explained']}@{quirk}" for quirk in quirks]
+        self.methods = [*section["methods"], *ablations]  # all that are trained
         self.encoders = [name for name in self.methods if name not in LINEAR]
+        n_seeds = {
+            name: section["ablation_seeds" if name in ablations else "seeds"] for name in self.encoders
+        }
+        self.numbers = {name: list(range(n)) for name, n in n_seeds.items()}  # of the trainings
+        self.histories = self._model_files(self.encoder_corpora, "history.tsv")  # which claims read
         self._regularization = section["regularization"] | {"add_itself": True}
-        self._analysis = {key: section["analysis"][key] for key in ("radius", "samples")}
-
-    def numbers(self, method: str) -> range:
-        """Return the numbers of the trainings of a method."""
-        return range(self.section["ablation_seeds" if method in self._ablations else "seeds"])
+        contexts = {key: section["analysis"][key] for key in ("radius", "samples")}
+        sources = encoder_files(section)
+        self.encoder_files = [self._file(source) for source in sources.values() if source]
+        self.encoder = {
+            "files": {part: source and self._file(source) for part, source in sources.items()},
+            "weights": "pretrained" if sources["weights"] else RANDOM,
+            "layers": section["encoder"]["layers"],
+        }
+        self.evaluation = {
+            "methods": self.encoders,
+            "numbers": self.numbers,
+            "contexts": contexts,
+            "regularization": self._regularization,
+            "batch_size": section["training"]["batch_size"],
+        }
+        n = section["analysis"]["sentences"]
+        self.explanation = {"methods": self.explained, "contexts": contexts, "n": n}
 
     def predictions(self, wildcards: Any) -> list[str]:
         """Return the predictions of all methods that are trained on a corpus."""
@@ -43,29 +60,7 @@ class Inputs:
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the weights of all trainings of encoders on a corpus."""
-        return self._trained([wildcards.corpus], "model.safetensors")
-
-    def histories(self) -> list[str]:
-        """Return the histories of all trainings of encoders, which claims read."""
-        return self._trained(self.encoder_corpora, "history.tsv")
-
-    def first_models(self, wildcards: Any) -> list[str]:
-        """Return the weights of the first training of each method that is explained."""
-        folder = f"results/hate_speech/{wildcards.corpus}/models"
-        return [f"{folder}/{method}/0/model.safetensors" for method in self.explained]
-
-    def encoder_files(self) -> list[str]:
-        """Return the source files of the encoder."""
-        return [self._file(source) for source in encoder_files(self.section).values() if source]
-
-    def encoder(self, _: Any) -> dict[str, Any]:
-        """Return the sources of the encoder and the number of layers to keep."""
-        files = encoder_files(self.section)
-        return {
-            "files": {part: source and self._file(source) for part, source in files.items()},
-            "weights": "pretrained" if files["weights"] else RANDOM,
-            "layers": self.section["encoder"]["layers"],
-        }
+        return self._model_files([wildcards.corpus], "model.safetensors")
 
     def folder(self, wildcards: Any) -> dict[str, Any]:
         """Return the arguments with which the steps open the folder of a corpus."""
@@ -88,7 +83,7 @@ class Inputs:
 
     def source_files(self, wildcards: Any) -> list[str]:
         """Return the source files of the texts of a corpus."""
-        return list(self._files_of(wildcards.corpus).values())
+        return [self._file(source) for source in self._sources_of(wildcards.corpus).values()]
 
     def source(self, wildcards: Any) -> dict[str, Any]:
         """Return the settings for reading and splitting a corpus."""
@@ -96,8 +91,10 @@ class Inputs:
 
     def probe_files(self, wildcards: Any) -> list[str]:
         """Return the files of the further test sets of a corpus."""
-        others = [file for name in self._others(wildcards.corpus) for file in self._files_of(name).values()]
-        return [*self._probes(wildcards.corpus).values(), *others]
+        others = [
+            source for name in self._others(wildcards.corpus) for source in self._sources_of(name).values()
+        ]
+        return [*self._probes(wildcards.corpus).values(), *map(self._file, others)]
 
     def probes(self, wildcards: Any) -> dict[str, Any]:
         """Return the further test sets of a corpus, and the number of texts to use of each set."""
@@ -114,29 +111,10 @@ class Inputs:
         }
         return {"effort": effort}
 
-    def language_model(self, _: Any) -> dict[str, Any]:
-        """Return the settings of the language model."""
-        return {"settings": self.section["language_model"]}
-
     def training(self, wildcards: Any) -> dict[str, Any]:
         """Return the settings for fine-tuning classifiers."""
         weight = {"negative_weight": self.known[wildcards.corpus]["negative_weight"]}
         return {"settings": self.section["training"] | weight, "contexts": self._regularization}
-
-    def evaluation(self, _: Any) -> dict[str, Any]:
-        """Return the trainings to test, and the contexts of their explanations and their regularization."""
-        return {
-            "methods": self.encoders,
-            "numbers": {method: list(self.numbers(method)) for method in self.encoders},
-            "contexts": self._analysis,
-            "regularization": self._regularization,
-            "batch_size": self.section["training"]["batch_size"],
-        }
-
-    def explanation(self, _: Any) -> dict[str, Any]:
-        """Return the methods to explain and the settings of the explanations."""
-        n = self.section["analysis"]["sentences"]
-        return {"methods": self.explained, "contexts": self._analysis, "n": n}
 
     def measurement(self, wildcards: Any) -> dict[str, Any]:
         """Return the methods to measure, and the numeric settings of their training and explanation."""
@@ -156,13 +134,13 @@ class Inputs:
     def _methods_on(self, corpus: str) -> list[str]:
         return list(LINEAR) if corpus in self.section["linear_only"] else self.methods
 
-    def _trained(self, corpora: list[str], name: str) -> list[str]:
+    def _model_files(self, corpora: list[str], name: str) -> list[str]:
         """Return a file of each training of an encoder on some corpora."""
         return [
             f"results/hate_speech/{corpus}/models/{method}/{number}/{name}"
             for corpus in corpora
-            for method in self.encoders
-            for number in self.numbers(method)
+            for method, numbers in self.numbers.items()
+            for number in numbers
         ]
 
     def _others(self, corpus: str) -> list[str]:
@@ -177,14 +155,10 @@ class Inputs:
         settings = self.known[corpus]
         return {key: settings[key] for key in TEXTS if settings[key]}
 
-    def _files_of(self, corpus: str) -> dict[str, str]:
-        return {key: self._file(source) for key, source in self._sources_of(corpus).items()}
-
     def _source(self, corpus: str) -> dict[str, str]:
-        settings = self.known[corpus]
-        keys = {key: settings[key] for key in ("format", "positive")}
-        train, *others = self._files_of(corpus).items()
-        return keys | {"train": train[1]} | dict(others)
+        settings = {key: self.known[corpus][key] for key in ("format", "positive")}
+        names = {"source": "train"}
+        return settings | {names.get(k, k): self._file(s) for k, s in self._sources_of(corpus).items()}
 
     def _probes(self, corpus: str) -> dict[str, str]:
         sources = {"hatecheck": self.section["hatecheck"], "news": self.known[corpus]["news"]}

@@ -8,10 +8,11 @@ Features are binary, as in their code; the paper states TF-IDF (A.1). Word remov
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,13 +22,19 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.hate_speech.columns import COLUMNS
-from biaslab.hate_speech.metrics import measure
+from biaslab.hate_speech import corpus
+from biaslab.hate_speech.corpus import NEWS, Folder, Texts, prediction_table
+from biaslab.hate_speech.methods import BOW, BOW_WR, LINEAR
+from biaslab.hate_speech.metrics import COLUMNS, MEASURES, measure
+from biaslab.text.corpora import TEST, TRAIN, Source
+from biaslab.text.tokens import Tokens
 
-if TYPE_CHECKING:
-    from biaslab.text.tokens import Tokens
-
+N_WEIGHTS = 500
+"""Number of features to keep weights of, in addition to the identifiers."""
+REMOVAL = ("n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy")
+"""Columns of `removal_curve`."""
 _SOLVER = {"solver": "newton-cg", "tol": 1e-8, "max_iter": 1000}
 # The objective is scikit-learn's default (l2, C = 1, free intercept). The default solver stops with scores
 # about 0.05 from the optimum; this solver reaches the optimum in the same time.
@@ -55,7 +62,7 @@ class Linear:
         return self.model.decision_function(self.vectorizer.transform(documents))
 
 
-def documents(tokens: "Tokens", vocabulary: Sequence[str]) -> list[str]:
+def documents(tokens: Tokens, vocabulary: Sequence[str]) -> list[str]:
     """Return the texts as the authors' code passes them to a vectorizer: WordPieces joined by spaces."""
     pieces = np.asarray(vocabulary, dtype=object)[tokens.ids].tolist()
     ends = tokens.offsets.tolist()
@@ -109,24 +116,9 @@ def weights_table(linear: Linear, identifiers: Collection[str], n_top: int | Non
 class Part(NamedTuple):
     """Texts of one split: n tokenized texts, labels (n,) int and, for news, identifiers (n,) str."""
 
-    tokens: "Tokens"
+    tokens: Tokens
     labels: np.ndarray
     identifiers: np.ndarray | None = None
-
-
-class _Bag(NamedTuple):
-    """Binary features of texts, (n, f) sparse, and the part that vanishes if all identifiers are removed."""
-
-    full: scipy.sparse.csr_array
-    lost: scipy.sparse.csr_array
-
-    def without(self, columns: Sequence[int]) -> scipy.sparse.csr_array:
-        """Return the features after removing the identifiers of `columns`."""
-        is_removed = np.zeros(self.full.shape[1])
-        is_removed[columns] = 1
-        left = (self.full - self.lost @ scipy.sparse.diags_array(is_removed)).tocsr()
-        left.eliminate_zeros()
-        return left
 
 
 def removal_curve(
@@ -147,29 +139,40 @@ def removal_curve(
     ids = np.array(list(identifier_ids.values()), dtype=np.int64)
     vectorizer = CountVectorizer(binary=True)
     vectorizer.fit(documents(train.tokens, vocabulary))
-    bags = [_bag(part, vectorizer, vocabulary, ids) for part in (train, test, news)]
+    bags = []  # binary features, (n, f) sparse, and the part that vanishes if all identifiers are removed
+    for part in (train, test, news):
+        full, rest = (
+            vectorizer.transform(documents(tokens, vocabulary)).astype(np.float64)
+            for tokens in (part.tokens, part.tokens.without(ids))
+        )
+        bags.append((full, full - rest))
     columns = _columns(vectorizer, vocabulary, identifier_ids)
     rows = []
     for n_removed in range(len(ids) + 1):
         rng = stream(seed, "removal", n_removed)
-        for subset, removed in enumerate(_subsets(len(ids), n_removed, n_subsets, rng)):
-            X, *others = (bag.without([columns[i] for i in removed if i in columns]) for bag in bags)
+        subsets: dict[tuple[int, ...], None] = {}
+        while len(subsets) < min(n_subsets, math.comb(len(ids), n_removed)):
+            subsets[tuple(sorted(rng.choice(len(ids), n_removed, replace=False).tolist()))] = None
+        for subset, removed in enumerate(subsets):
+            is_removed = np.zeros(len(vectorizer.vocabulary_))
+            is_removed[[columns[i] for i in removed if i in columns]] = 1
+            X, *others = (_without(*bag, is_removed) for bag in bags)
             model = fit_logistic(X, train.labels, negative_weight)
             on_test, on_news = (
                 measure(model.decision_function(other), part.labels, part.identifiers)
                 for other, part in zip(others, (test, news), strict=True)
             )
             rows.append((n_removed, subset, on_test.precision, on_test.recall, on_test.f1, *on_news[-2:]))
-    names = "n_removed", "subset", "precision", "recall", "f1", "news_accuracy", "news_macro_accuracy"
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=list(REMOVAL))
 
 
-def _bag(part: Part, vectorizer: CountVectorizer, vocabulary: Sequence[str], ids: np.ndarray) -> _Bag:
-    full, removed = (
-        vectorizer.transform(documents(tokens, vocabulary)).astype(np.float64)
-        for tokens in (part.tokens, part.tokens.without(ids))
-    )
-    return _Bag(full, full - removed)
+def _without(
+    full: scipy.sparse.csr_array, lost: scipy.sparse.csr_array, is_removed: np.ndarray
+) -> scipy.sparse.csr_array:
+    """Return binary features after the columns `is_removed` of the part `lost` vanished."""
+    left = (full - lost @ scipy.sparse.diags_array(is_removed)).tocsr()
+    left.eliminate_zeros()
+    return left
 
 
 def _columns(
@@ -188,9 +191,90 @@ def _columns(
     return columns
 
 
-def _subsets(n: int, size: int, n_subsets: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return up to `n_subsets` distinct random subsets of 0 to n - 1, fewer if fewer exist."""
-    subsets: dict[tuple[int, ...], None] = {}
-    while len(subsets) < min(n_subsets, math.comb(n, size)):
-        subsets[tuple(sorted(rng.choice(n, size, replace=False).tolist()))] = None
-    return list(subsets)
+@dataclass(frozen=True)
+class LinearEffort:
+    """Settings of the linear experiment."""
+
+    negative_weight: float  # weight of a negative text in the loss
+    n_splits: int  # random splits
+    n_subsets: int  # random subsets of identifiers of each size (Figure 2)
+    seed: int
+
+
+def run_linear(folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]) -> None:
+    """Write the predictions, weights, removals and splits of the linear models of a corpus.
+
+    The removals have no rows if news are missing.
+    """
+    train, test = folder.splits[TRAIN], folder.splits[TEST]
+    for model in LINEAR:
+        linear = fit_linear(_read(folder, train.tokens, model), train.labels, effort.negative_weight)
+        tables = [  # a linear model has no seed but 0
+            prediction_table(0, name, linear.scores(_read(folder, texts.tokens, model)))
+            for name, texts in folder.tested.items()
+        ]
+        write_parquet(folder.path / f"predictions/{model}.parquet", pd.concat(tables, ignore_index=True))
+        if model == BOW:
+            weights = weights_table(linear, list(folder.ids), N_WEIGHTS)
+            write_tsv(folder.path / "linear_weights.tsv", weights)
+    say("trained on the split that all classifiers share")
+    removal = pd.DataFrame(columns=list(REMOVAL))
+    if NEWS in folder.tested:
+        news = folder.tested[NEWS]
+        removal = removal_curve(
+            Part(train.tokens, train.labels),
+            Part(test.tokens, test.labels),
+            Part(news.tokens, news.labels, folder.column("identifier", NEWS)),
+            folder.tokenizer.vocabulary,
+            folder.ids,
+            effort.negative_weight,
+            effort.seed,
+            effort.n_subsets,
+        )
+    write_tsv(folder.path / "removal.tsv", removal)
+    say("removed identifiers")
+    write_tsv(folder.path / "linear.tsv", pd.DataFrame(_measure_splits(folder, source, effort, say)))
+
+
+def _read(folder: Folder, tokens: Tokens, model: str) -> list[str]:
+    """Return texts as a model reads them, in training and in test: without identifiers for `BOW_WR`."""
+    tokens = tokens.without(list(folder.ids.values())) if model == BOW_WR else tokens
+    return documents(tokens, folder.tokenizer.vocabulary)
+
+
+def _measure_splits(
+    folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]
+) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of ``linear.tsv``: the test set of every split and news, with and without WR."""
+    rule = source.positive or ("released" if source.is_released_split else "given")
+    if source.format == corpus.STORMFRONT and source.positive is None:
+        rule = corpus.NOT_NOHATE
+    split_type = "release" if source.is_released_split else "random"
+    for number, texts in enumerate(_texts_by_split(folder, source, effort, say)):
+        sets = {TEST: (texts[TEST], None)}
+        if NEWS in folder.tested:
+            sets[NEWS] = (folder.tested[NEWS], folder.column("identifier", NEWS))
+        for model in LINEAR:
+            train = texts[TRAIN]
+            linear = fit_linear(_read(folder, train.tokens, model), train.labels, effort.negative_weight)
+            names = {"model": model, "features": "binary", "label_rule": rule, "split_kind": split_type}
+            for name, (part, identifiers) in sets.items():
+                scores = linear.scores(_read(folder, part.tokens, model))
+                measures = measure(scores, part.labels, identifiers)
+                values = {key: getattr(measures, key) for key in MEASURES}
+                yield {**names, "split": number, "set": name, "n_train": len(train), **values}
+
+
+def _texts_by_split(
+    folder: Folder, source: Source, effort: LinearEffort, say: Callable[[str], None]
+) -> Iterator[dict[str, Texts]]:
+    """Yield the splits of a corpus; read and tokenise the corpus once."""
+    if source.is_released_split:
+        tables = corpus.read_splits(source, effort.seed, say=say)
+        yield {name: corpus.tokenize(table, folder.tokenizer) for name, table in tables.items()}
+        return
+    table = source.read(say=say)
+    texts = corpus.tokenize(table, folder.tokenizer)
+    for number in range(effort.n_splits):
+        draw = partial(corpus.split, source=source, seed=effort.seed, number=number)
+        yield {name: texts.take(rows) for name, rows in source.drawn(table, draw).items()}

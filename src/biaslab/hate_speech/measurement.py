@@ -1,24 +1,39 @@
-"""Compute the result tables of a corpus from the predictions of all methods."""
+"""Compute the result tables of a corpus from the predictions of all methods.
+
+The paper reports means and standard deviations over ten seeds, without tests. Methods with the same seed
+share their data and initial weights, so this module tests the differences within a seed.
+"""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
+from numpy.typing import ArrayLike
 
+from biaslab.core.errors import InputError, suggest
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
-from biaslab.hate_speech.columns import COLUMNS
-from biaslab.hate_speech.comparisons import paired_differences
+from biaslab.core.stats import mean_interval
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.corpus import NEWS
-from biaslab.hate_speech.folder import Folder
+from biaslab.hate_speech.corpus import HATECHECK, NEWS, Folder
 from biaslab.hate_speech.methods import BOW, LINEAR, OC, SOC, VANILLA, Method, parse_method
-from biaslab.hate_speech.metrics import functionality_table, holding, identity_table, measure
-from biaslab.hate_speech.preparation import HATECHECK
+from biaslab.hate_speech.metrics import (
+    COLUMNS,
+    MEASURES,
+    functionality_table,
+    holding,
+    identity_table,
+    measure,
+)
 from biaslab.text.corpora import TRAIN
 from biaslab.text.scores import chance_probability
 from biaslab.text.tokens import Tokens
 
+_ROUNDING = 1e-12  # relative to the largest value: smaller variation counts as equal
 Scored = tuple[str, int, str, np.ndarray]
 """A method, the seed of a training, a set of texts, and the scores of the texts in order."""
 
@@ -28,14 +43,21 @@ def measure_corpus(folder: Folder, methods: Sequence[str], settings: Mapping[str
 
     `settings` has the numeric settings of trainings and explanations, for ``settings.tsv``.
     """
-    scored = [row for method in methods for row in _read_scores(folder, method)]
+    scored: list[Scored] = []
+    for method in methods:
+        predictions = read_parquet(folder.path / f"predictions/{method}.parquet")
+        for (seed, name), table in predictions.groupby(["seed", "set"], sort=False):
+            scored.append((method, seed, name, table.sort_values("row")["score"].to_numpy()))
     metrics = pd.DataFrame(_metrics(folder, scored))
     write_tsv(folder.path / "metrics.tsv", metrics)
     write_tsv(folder.path / "identity.tsv", _identity(folder, scored))
     write_tsv(folder.path / "functionalities.tsv", _functionalities(folder, scored))
     differences = [paired_differences(metrics, name) for name in (VANILLA, BOW) if name in methods]
     write_tsv(folder.path / "differences.tsv", pd.concat(differences, ignore_index=True))
-    write_tsv(folder.path / "settings.tsv", _settings(folder, settings))
+    config = json.loads((folder.encoder / "config.json").read_text(encoding="utf-8"))
+    encoder = {"encoder_layers": config["num_hidden_layers"], "encoder_width": config["hidden_size"]}
+    table = pd.DataFrame(sorted({**settings, **encoder}.items()), columns=["setting", "value"])
+    write_tsv(folder.path / "settings.tsv", table.astype({"value": float}))
 
 
 def measure_encoders(
@@ -50,24 +72,9 @@ def measure_encoders(
     write_tsv(folder.path / "cost.tsv", cost)
 
 
-def _settings(folder: Folder, settings: Mapping[str, float]) -> pd.DataFrame:
-    """Return the settings and the size of the encoder, by name."""
-    config = json.loads((folder.encoder / "config.json").read_text(encoding="utf-8"))
-    encoder = {"encoder_layers": config["num_hidden_layers"], "encoder_width": config["hidden_size"]}
-    return pd.DataFrame(sorted({**settings, **encoder}.items()), columns=["setting", "value"]).astype(
-        {"value": float}
-    )
-
-
-def _read_scores(folder: Folder, method: str) -> Iterator[Scored]:
-    predictions = read_parquet(folder.path / f"predictions/{method}.parquet")
-    for (seed, name), table in predictions.groupby(["seed", "set"], sort=False):
-        yield method, seed, name, table.sort_values("row")["score"].to_numpy()
-
-
 def _metrics(folder: Folder, scored: Sequence[Scored]) -> Iterator[dict[str, object]]:
-    """Yield the rows of ``metrics.tsv``; linear models train on all texts, encoders on the used texts."""
-    sizes = {True: len(folder.splits[TRAIN]), False: len(folder.used)}
+    """Yield the rows of ``metrics.tsv``; linear models train on all texts, encoders on `Folder.train`."""
+    sizes = {True: len(folder.splits[TRAIN]), False: len(folder.train)}
     for method, seed, name, scores in scored:
         identifiers = folder.column("identifier", NEWS) if name == NEWS else None
         labels, n_train = folder.tested[name].labels, sizes[method in LINEAR]
@@ -120,3 +127,66 @@ def count_work(
         rows.append({"method": method.name, "n_steps": n_steps, "tokens_per_step": total / n_steps})
     table = pd.DataFrame(rows)
     return table.assign(ratio=table["tokens_per_step"] / table["tokens_per_step"].iloc[0])
+
+
+class Difference(NamedTuple):
+    """A mean difference over seeds, its 95% confidence interval and its two-sided p-value."""
+
+    n_seeds: int
+    mean_difference: float
+    ci_low: float
+    ci_high: float
+    p_value: float
+    n_higher: int  # seeds with the higher value
+
+
+def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
+    """Return the paired t-test of values against a baseline's values, one value a seed.
+
+    Pairs with a NaN are left out. Interval and p-value are NaN for fewer than two pairs. They are also NaN if
+    all differences are equal, as for deterministic methods: without variation over seeds there is no test.
+    """
+    pairs = np.array([values, baseline], dtype=np.float64)
+    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
+    differences = pairs[0] - pairs[1]
+    n = len(differences)
+    if not n:
+        return Difference(0, math.nan, math.nan, math.nan, math.nan, 0)
+    mean, n_higher = float(differences.mean()), int((differences > 0).sum())
+    if n < 2 or np.ptp(differences) <= _ROUNDING * np.abs(pairs).max():
+        return Difference(n, mean, math.nan, math.nan, math.nan, n_higher)
+    p_value = float(scipy.stats.ttest_1samp(differences, 0.0).pvalue)
+    return Difference(n, mean, *mean_interval(differences), p_value, n_higher)
+
+
+def paired_differences(
+    metrics: pd.DataFrame, baseline: str, measures: Sequence[str] = MEASURES
+) -> pd.DataFrame:
+    """Return the differences (`Difference`) of all methods from the baseline, on every set and measure.
+
+    The rows of the baseline itself are the null comparison: every second seed against the seed before, which
+    differ by chance only.
+    """
+    methods = metrics["method"].unique()
+    if baseline not in methods:
+        raise InputError(f"baseline '{baseline}' has no results; run it first{suggest(baseline, methods)}")
+    keys = ["method", "set", "seed"]
+    duplicates = metrics[metrics.duplicated(keys)]
+    if len(duplicates):
+        names = ", ".join(f"{key} {duplicates.iloc[0][key]}" for key in keys)
+        raise InputError(f"there are two rows of metrics for {names}; keep one")
+    by_seed = metrics.set_index(keys)[list(measures)].unstack("seed")
+    rows = []
+    for method, texts in product(methods, metrics["set"].unique()):
+        if not {(method, texts), (baseline, texts)} <= set(by_seed.index):
+            continue
+        own, other = by_seed.loc[(method, texts)], by_seed.loc[(baseline, texts)]
+        for name in measures:
+            values, reference = own[name], other[name]
+            if method == baseline:
+                n = 2 * (len(values) // 2)
+                values, reference = values[1:n:2], values[:n:2]
+            difference = paired_difference(values, reference)
+            if difference.n_seeds:
+                rows.append((method, baseline, texts, name, *difference))
+    return pd.DataFrame(rows, columns=["method", "baseline", "set", "measure", *Difference._fields])

@@ -57,42 +57,25 @@ class Method:
 def parse_method(name: str) -> Method:
     """Return the method of a name."""
     base, separator, tail = name.partition("@")
-    kind, alpha = _kind(name, base)
-    quirks = _quirks(name, kind, tail.split("+") if separator else [])
-    spelling = _spell(kind, alpha, quirks)
+    kind, _, number = (base, "", "0") if base in PLAIN else base.partition("-")
+    if base not in PLAIN and kind not in REGULARIZED:
+        families = (*PLAIN, *(f"{k}-0.1" for k in REGULARIZED))
+        near = suggest(base, families)
+        raise InputError(f"there is no method '{name}'{near} (there are {', '.join(families)})")
+    if not re.fullmatch(r"\d+(\.\d+)?|\.\d+|\d+(\.\d+)?e-?\d+", number):
+        raise InputError(f"method '{name}': {kind} needs a strength; write for instance '{kind}-0.1'")
+    alpha, words = float(number), tail.split("+") if separator else []
+    possible = QUIRKS_OF.get(kind, ())
+    choices = (*possible, PUBLISHED) if possible else ()
+    for word in words:
+        if word not in choices:
+            listed = f"{kind} has {', '.join(choices) or 'none'}"
+            raise InputError(f"method '{name}': no quirk '{word}'{suggest(word, choices)} ({listed})")
+    quirks = [quirk for quirk in possible if PUBLISHED in words or quirk in words]
+    names = [PUBLISHED] if quirks and quirks == list(QUIRKS_OF[kind]) else quirks
+    spelling = "@".join([kind if kind in PLAIN else f"{kind}-{alpha:g}", *filter(None, ["+".join(names)])])
     if name != spelling:
         raise InputError(
             f"method '{name}' has the spelling '{spelling}'; use that name, as each method has one"
         )
     return Method(name, kind, alpha, kind in ("bow-wr", "wr"), frozenset(quirks))
-
-
-def _kind(name: str, base: str) -> tuple[str, float]:
-    """Return the family and the strength from the part before the quirks."""
-    if base in PLAIN:
-        return base, 0.0
-    kind, _, number = base.partition("-")
-    if kind not in REGULARIZED:
-        known = (*PLAIN, *(f"{k}-0.1" for k in REGULARIZED))
-        raise InputError(f"there is no method '{name}'{suggest(base, known)} (there are {', '.join(known)})")
-    if not re.fullmatch(r"\d+(\.\d+)?|\.\d+|\d+(\.\d+)?e-?\d+", number):
-        raise InputError(f"method '{name}': {kind} needs a strength; write for instance '{kind}-0.1'")
-    return kind, float(number)
-
-
-def _quirks(name: str, kind: str, words: list[str]) -> list[str]:
-    """Return the active quirks, in the order of `QUIRKS`."""
-    possible = QUIRKS_OF.get(kind, ())
-    known = (*possible, PUBLISHED) if possible else ()
-    for word in words:
-        if word not in known:
-            choices = f"{kind} has {', '.join(known) or 'none'}"
-            raise InputError(f"method '{name}': no quirk '{word}'{suggest(word, known)} ({choices})")
-    return [quirk for quirk in possible if PUBLISHED in words or quirk in words]
-
-
-def _spell(kind: str, alpha: float, quirks: list[str]) -> str:
-    base = kind if kind in PLAIN else f"{kind}-{alpha:g}"
-    if quirks and quirks == list(QUIRKS_OF[kind]):
-        quirks = [PUBLISHED]
-    return base + ("@" + "+".join(quirks) if quirks else "")

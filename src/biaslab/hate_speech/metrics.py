@@ -11,6 +11,7 @@ computes the pass rates of HateCheck (Röttger et al. 2021) by functionality.
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,12 +19,17 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.stats import LEVEL, share_interval
 from biaslab.text.scores import precision_recall_f1
 
 if TYPE_CHECKING:
     from biaslab.text.tokens import Tokens
+
+
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+"""The columns of the tables of a corpus."""
 
 
 class Metrics(NamedTuple):
@@ -175,16 +181,16 @@ def functionality_table(scores: ArrayLike, labels: ArrayLike, functionalities: S
     cases = pd.DataFrame(
         {"functionality": list(functionalities), "label": labels, "is_right": (scores > 0) == labels}
     )
-    rows = []
-    for name, group in cases.groupby("functionality", sort=False):
-        if group["label"].nunique() > 1:
-            raise InputError(
-                f"functionality '{name}' has texts of both labels; use one functionality per label"
-            )
-        n, passed = len(group), int(group["is_right"].sum())
-        name_and_label = {"functionality": name, "is_hateful": bool(group["label"].iloc[0])}
-        rows.append({**name_and_label, "n": n, "passed": passed, **_rate("rate", passed, n)})
-    return pd.DataFrame(rows)
+    groups = cases.groupby("functionality", sort=False)
+    is_mixed = groups["label"].nunique() > 1
+    if is_mixed.any():
+        raise InputError(
+            f"functionality '{is_mixed.idxmax()}' has texts of both labels; use one functionality per label"
+        )
+    columns = {"is_hateful": ("label", "first"), "n": ("label", "size"), "passed": ("is_right", "sum")}
+    table = groups.agg(**columns).reset_index()
+    rates = [_rate("rate", passed, n) for passed, n in zip(table["passed"], table["n"], strict=True)]
+    return table.join(pd.DataFrame(rates))
 
 
 def _rate(name: str, hits: int, n: int) -> dict[str, float]:

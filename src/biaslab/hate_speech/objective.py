@@ -18,8 +18,8 @@ are taken after dropout.
 
 import dataclasses
 import functools
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -74,19 +74,16 @@ class ExplainedBatches:
     def __init__(
         self,
         batches: Batches,
-        identifier_ids: Collection[int],
-        settings: ContextSettings,
-        language_model: BiGRU | None,
+        regularization: "Regularization",
         tokenizer: Tokenizer,
         seed: int,
         device: torch.device,
     ) -> None:
         self._batches, self._tokenizer, self._device = batches, tokenizer, device
+        self._regularization, self._seed = regularization, seed
         tokens = batches.tokens
-        is_identifier = np.isin(tokens.ids, np.fromiter(identifier_ids, np.int64, len(identifier_ids)))
+        is_identifier = np.isin(tokens.ids, list(regularization.identifier_ids.values()))
         self._has = np.diff(np.concatenate([[0], np.cumsum(is_identifier)])[tokens.offsets]) > 0
-        self._identifier_ids, self._settings = identifier_ids, settings
-        self._language_model, self._seed = language_model, seed
         self._drawn = lru_cache(maxsize=1)(self._draw)
 
     def at(self, step: int) -> Explained | None:
@@ -110,39 +107,34 @@ class ExplainedBatches:
         steps = range(number * STEPS_AT_ONCE, (number + 1) * STEPS_AT_ONCE)
         rows = [batch[self._has[batch]] for batch in map(self._batches.rows, steps)]
         ids, mask = self._batches.tokens.padded(np.concatenate(rows), self._tokenizer.pad)
-        occurrences = find_occurrences(ids, self._identifier_ids)
+        regularization = self._regularization
+        occurrences = find_occurrences(ids, regularization.identifier_ids.values())
         ids, mask = (torch.from_numpy(a).to(self._device) for a in (ids, mask))
         random = generator(self._seed, "contexts", number, device=self._device)
-        filled = fill_contexts(
-            ids, mask, occurrences, self._settings, self._language_model, self._tokenizer, random
-        )
+        settings, language_model = regularization.contexts, regularization.language_model
+        filled = fill_contexts(ids, mask, occurrences, settings, language_model, self._tokenizer, random)
         return Explained(ids, mask, occurrences, filled), np.cumsum([0, *map(len, rows)])
 
 
 @dataclass(frozen=True)
 class Regularization:
-    """The inputs of a method in addition to texts and labels."""
+    """A method with its inputs in addition to texts and labels."""
 
     method: Method
-    identifier_ids: Mapping[str, int]  # in the order of the list; removed or regularized
-    context_settings: ContextSettings = SOC_REGULARIZATION  # before the method's quirks, see `contexts_of`
+    identifier_ids: Mapping[str, int] = field(default_factory=dict)  # in order; removed or regularized
+    context_settings: ContextSettings = SOC_REGULARIZATION  # before the method's quirks, see `contexts`
     language_model: BiGRU | None = None  # samples the contexts; SOC needs it
 
     @property
     def contexts(self) -> ContextSettings:
-        """The settings for sampling contexts."""
-        return contexts_of(self.method, self.context_settings)
-
-
-def contexts_of(method: Method, settings: ContextSettings = SOC_REGULARIZATION) -> ContextSettings:
-    """Return the context settings of a method: none for OC, `settings` with its quirks for SOC."""
-    if method.kind == methods.OC:
-        return OC
-    return dataclasses.replace(
-        settings,
-        chained=methods.INDEPENDENT not in method.quirks,
-        exclude_specials=methods.PAD not in method.quirks,
-    )
+        """The settings for sampling contexts: none for OC, `context_settings` with the quirks for SOC."""
+        if self.method.kind == methods.OC:
+            return OC
+        return dataclasses.replace(
+            self.context_settings,
+            chained=methods.INDEPENDENT not in self.method.quirks,
+            exclude_specials=methods.PAD not in self.method.quirks,
+        )
 
 
 class Objective:
@@ -154,24 +146,15 @@ class Objective:
         batches: Batches,
         labels: np.ndarray,
         tokenizer: Tokenizer,
-        method: Method,
-        regularization: Regularization | None,
+        regularization: Regularization,
         negative_weight: float,
         seed: int,
     ) -> None:
         self._model, self._batches, self._labels, self._pad = model, batches, labels, tokenizer.pad
-        self._method, self._seed = method, seed
+        self._method, self._seed = regularization.method, seed
         self._class_weights = torch.tensor([negative_weight, 1.0], dtype=model.dtype, device=model.device)
-        if method.explains:
-            self._explained = ExplainedBatches(
-                batches,
-                set(regularization.identifier_ids.values()),
-                regularization.contexts,
-                regularization.language_model,
-                tokenizer,
-                seed,
-                model.device,
-            )
+        if self._method.explains:
+            self._explained = ExplainedBatches(batches, regularization, tokenizer, seed, model.device)
 
     def backward(self, step: int) -> tuple[float, float]:
         """Accumulate the gradient of a step's loss L; return L' and the added term without its factor α.
@@ -236,15 +219,11 @@ def logits_and_entropy(
         contexts = []
         for q, k, v in packing.split_heads(attention, query, key, value, groups):
             weights = attention.dropout((q @ k.transpose(2, 3) * attention.scaling).softmax(dim=-1))
-            entropies.append(token_entropies(weights).mean(dim=1).sum())
+            logarithms = weights.mean(dim=1).log_softmax(dim=-1)
+            of_tokens = -(logarithms.exp() * logarithms).sum(dim=-1)  # Hᵢ, (n, t)
+            entropies.append(of_tokens.mean(dim=1).sum())
             contexts.append(weights @ v)
         return packing.join_heads(contexts)
 
     logits = packing.logits(model, ids, mask, attend=attend, whole=True)
     return logits, torch.stack(entropies).sum() / len(ids)
-
-
-def token_entropies(attention: torch.Tensor) -> torch.Tensor:
-    """Return the entropy Hᵢ of every token, (n, t), from attention weights, (n, heads, t, t)."""
-    logarithms = attention.mean(dim=1).log_softmax(dim=-1)
-    return -(logarithms.exp() * logarithms).sum(dim=-1)

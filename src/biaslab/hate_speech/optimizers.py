@@ -7,6 +7,7 @@ rises and falls over a budget of steps, and is halved after validations without 
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch.optim import adamw as functional
@@ -66,15 +67,12 @@ class Optimizer:
         per_tensor: bool,
         bias_correction: bool,
         epsilon: float,
-        weight_decay: float = DECAY,
     ) -> None:
         self._parameters = {name: p for name, p in named_parameters if p.requires_grad}
-        self._per_tensor = per_tensor
-        self._groups = [
-            (decay, [name for name in self._parameters if _decays(name) == decays])
-            for decays, decay in ((True, weight_decay), (False, 0.0))
-        ]
-        self._epsilon = epsilon
+        self._per_tensor, self._epsilon = per_tensor, epsilon
+        undecayed = [name for name in self._parameters if "bias" in name or "LayerNorm" in name]
+        decayed = [name for name in self._parameters if name not in undecayed]
+        self._groups = [(DECAY, decayed), (0.0, undecayed)]
         # After `_CONVERGED` steps the bias corrections are 1, and the fused kernel equals BERT's Adam.
         start = 0.0 if bias_correction else _CONVERGED
         self._state = {
@@ -86,40 +84,37 @@ class Optimizer:
             for name, p in self._parameters.items()
         }
 
+    @torch.no_grad()
     def step(self, learning_rate: float) -> None:
-        """Take one step against the gradients; clip them in place, then discard them."""
-        gradients = [p.grad for p in self._parameters.values() if p.grad is not None]
-        clip_per_tensor(gradients) if self._per_tensor else clip_together(gradients)
-        for decay, names in self._groups:
-            self._move(
-                [name for name in names if self._parameters[name].grad is not None], learning_rate, decay
+        """Take one step against the gradients; clip them in place, then discard them.
+
+        The step uses the function of `torch.optim.AdamW`, because the class would load a compiler (1 s).
+        """
+        clip([p.grad for p in self._parameters.values() if p.grad is not None], self._per_tensor)
+        for decay, all_names in self._groups:
+            names = [name for name in all_names if self._parameters[name].grad is not None]
+            parameters = [self._parameters[name] for name in names]
+            means, squares, steps = (
+                [self._state[name][key] for name in names] for key in ("exp_avg", "exp_avg_sq", "step")
+            )
+            functional.adamw(
+                parameters,
+                [p.grad for p in parameters],
+                means,
+                squares,
+                [],
+                steps,
+                fused=True,
+                amsgrad=False,
+                beta1=_BETAS[0],
+                beta2=_BETAS[1],
+                lr=learning_rate,
+                weight_decay=decay,
+                eps=self._epsilon,
+                maximize=False,
             )
         for p in self._parameters.values():
             p.grad = None
-
-    @torch.no_grad()
-    def _move(self, names: list[str], learning_rate: float, decay: float) -> None:
-        """Update parameters by the function of `torch.optim.AdamW`; the class would load a compiler (1 s)."""
-        parameters = [self._parameters[name] for name in names]
-        means, squares, steps = (
-            [self._state[name][key] for name in names] for key in ("exp_avg", "exp_avg_sq", "step")
-        )
-        functional.adamw(
-            parameters,
-            [p.grad for p in parameters],
-            means,
-            squares,
-            [],
-            steps,
-            fused=True,
-            amsgrad=False,
-            beta1=_BETAS[0],
-            beta2=_BETAS[1],
-            lr=learning_rate,
-            weight_decay=decay,
-            eps=self._epsilon,
-            maximize=False,
-        )
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the means and step counts by name; the tensors share memory with the optimizer."""
@@ -135,55 +130,27 @@ class Optimizer:
             tensor.copy_(state[name])
 
 
-def bert_adam(
-    named_parameters: Iterable[tuple[str, torch.nn.Parameter]], weight_decay: float = DECAY
-) -> Optimizer:
-    """Return BertAdam, the optimizer published with BERT and used by Kennedy et al.
+bert_adam = partial(Optimizer, per_tensor=True, bias_correction=False, epsilon=1e-6)
+"""Return BertAdam, the optimizer published with BERT and used by Kennedy et al.
 
-    m := .9 m + .1 g, v := .999 v + .001 g², θ := θ − rate (m / (√v + 10⁻⁶) + decay θ), g clipped per tensor.
+m := .9 m + .1 g, v := .999 v + .001 g², θ := θ − rate (m / (√v + 10⁻⁶) + decay θ), g clipped per tensor."""
+adamw = partial(Optimizer, per_tensor=False, bias_correction=True, epsilon=1e-8)
+"""Return AdamW (Loshchilov and Hutter 2019), the gradient of all parameters clipped together."""
+
+
+def clip(gradients: list[torch.Tensor], per_tensor: bool) -> None:
+    """Scale each gradient, or all gradients jointly, in place to a norm of at most `CLIP`.
+
+    The factors are those of torch's ``clip_grad_norm_``; factors of 1 are skipped. Norms of rows are summed
+    in float64, so that the result does not depend on the number of threads or on rows of zeros (see
+    `bert.compact_embeddings`).
     """
-    return Optimizer(
-        named_parameters, per_tensor=True, bias_correction=False, epsilon=1e-6, weight_decay=weight_decay
-    )
-
-
-def adamw(
-    named_parameters: Iterable[tuple[str, torch.nn.Parameter]], weight_decay: float = DECAY
-) -> Optimizer:
-    """Return AdamW (Loshchilov and Hutter 2019), the gradient of all parameters clipped together."""
-    return Optimizer(
-        named_parameters, per_tensor=False, bias_correction=True, epsilon=1e-8, weight_decay=weight_decay
-    )
-
-
-def clip_per_tensor(gradients: list[torch.Tensor]) -> None:
-    """Scale each gradient in place to a norm of at most `CLIP`."""
-    _clip(gradients, _norms(gradients))
-
-
-def clip_together(gradients: list[torch.Tensor]) -> None:
-    """Scale all gradients in place to a joint norm of at most `CLIP`."""
-    total = sum(norm**2 for norm in _norms(gradients)) ** 0.5
-    _clip(gradients, [total] * len(gradients))
-
-
-def _decays(name: str) -> bool:
-    return "bias" not in name and "LayerNorm" not in name
-
-
-def _norms(gradients: list[torch.Tensor]) -> list[float]:
-    """Return the norm of each gradient.
-
-    Norms of rows are summed in float64, so that the result does not depend on the number of threads or on
-    rows of zeros (see `bert.compact_embeddings`).
-    """
+    if not gradients:
+        return
     rows = [torch.linalg.vector_norm(g.flatten(1) if g.ndim > 1 else g, dim=-1).double() for g in gradients]
-    norms = [torch.linalg.vector_norm(r) for r in rows]
-    return torch.stack(norms).tolist() if norms else []
-
-
-def _clip(gradients: list[torch.Tensor], norms: list[float]) -> None:
-    """Multiply in place by the factors of torch's ``clip_grad_norm_``; skip factors of 1."""
+    norms = torch.stack([torch.linalg.vector_norm(r) for r in rows]).tolist()
+    if not per_tensor:
+        norms = [sum(norm**2 for norm in norms) ** 0.5] * len(gradients)
     factors = [min(CLIP / (norm + 1e-6), 1.0) for norm in norms]
     scaled = [(g, f) for g, f in zip(gradients, factors, strict=True) if f < 1]
     if scaled:

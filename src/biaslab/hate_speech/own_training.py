@@ -75,7 +75,8 @@ def split(table: pd.DataFrame, share: float, seed: int) -> tuple[np.ndarray, np.
         for label, what in enumerate(("negative", "positive")):
             if not np.any(labels[rows] == label):
                 raise InputError(
-                    f"none of the {len(rows)} texts for {name} is {what}; give more texts or another share"
+                    f"the texts for {name} ({len(rows)}) include no {what} text; supply more texts, or set"
+                    " another share"
                 )
     return parts[0], parts[1]
 
@@ -104,7 +105,7 @@ def train_own(
         )
     table, seed = splits.draw(table, settings.limit, settings.seed), settings.seed
     parts = split(table, settings.validation_share, seed)
-    with _cut(encoder, settings.layers) as folder:
+    with _keep_layers(encoder, settings.layers) as folder:
         tokenizer = Tokenizer.load(folder / "vocab.txt")
         lengths = Lengths(count_in_batches(tokenizer.count, list(table["text"])), TRAINED_LENGTH)
         ids = identifier_ids(identifiers, tokenizer)
@@ -118,13 +119,24 @@ def train_own(
             return Trained(description, read_tsv(out / HISTORY), was_there=True, lengths=lengths)
         model = load_classifier(folder, seed)  # before anything is written
         write_json(out / TRAINING_FILE, description)
-        language_model = None
+        language_model, path = None, out / LANGUAGE_MODEL
         if method.kind == SOC:
-            language_model = _language_model(data, settings, out, device, progress)
+            if not path.is_file():
+                language_model, language_history = train_language_model(
+                    data.train,
+                    data.validation,
+                    tokenizer,
+                    settings.language_model,
+                    seed,
+                    lambda done, n: progress("language model", done, n),
+                    device,
+                )
+                write_tsv(path.with_suffix(".tsv"), language_history)
+                language_model.save(path)
+            language_model = BiGRU.load(path).to(device)
         history = train(
             model,
             data,
-            method,
             settings.training,
             Regularization(method, ids, language_model=language_model),
             seed,
@@ -139,7 +151,7 @@ def train_own(
 
 
 @contextmanager
-def _cut(encoder: Path, layers: int | None) -> Iterator[Path]:
+def _keep_layers(encoder: Path, layers: int | None) -> Iterator[Path]:
     """Yield the folder of the encoder, or a temporary folder with its first layers."""
     files = EncoderFiles.of_folder(encoder)
     if layers is None:
@@ -228,23 +240,3 @@ def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
     for key, value in values.items():
         flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
     return flat
-
-
-def _language_model(
-    data: TrainingData, settings: OwnSettings, out: Path, device: torch.device, progress: Progress
-) -> BiGRU:
-    """Return the language model that samples contexts, from the folder if present, else newly trained."""
-    path = out / LANGUAGE_MODEL
-    if not path.is_file():
-        model, history = train_language_model(
-            data.train,
-            data.validation,
-            data.tokenizer,
-            settings.language_model,
-            settings.seed,
-            lambda done, n: progress("language model", done, n),
-            device,
-        )
-        write_tsv(path.with_suffix(".tsv"), history)
-        model.save(path)
-    return BiGRU.load(path).to(device)

@@ -9,12 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich.cells import cell_len
 from rich.text import Text
 
 from biaslab.core.files import render, write_json, write_text
-from biaslab.core.tables import Table, text_columns
+from biaslab.core.tables import text_columns
 from biaslab.hate_speech.hierarchy import Explained, Phrase, collapse, colours, scale_of
 from biaslab.run.area import Unit
 from biaslab.run.reports import Results
@@ -32,16 +31,16 @@ Mask = Callable[[str], str]
 
 
 def show_explanations(
-    found: Sequence[Explained], contexts: "ContextSettings", identifiers: Collection[str], mask: Mask
+    sentences: Sequence[Explained], contexts: "ContextSettings", identifiers: Collection[str], mask: Mask
 ) -> None:
     """Print the hierarchies of sentences on one scale of colours, and the importance of each phrase."""
     page = page_console()
-    scale = scale_of(found)
+    scale = scale_of(sentences)
     page.print(
         f"Importance φ by {_name_explanation(contexts)}. Red speaks for the positive class, blue against it;"
         f" the strongest colour is {scale:.3f}"
     )
-    for explained in found:
+    for explained in sentences:
         page.print()
         masked = explained.masked(mask)
         page.print(to_terminal(masked, scale), crop=False)
@@ -60,12 +59,12 @@ def show_explanations(
 
 
 def write_explanations(
-    stem: Path, found: Sequence[Explained], contexts: "ContextSettings", mask: Mask
+    stem: Path, sentences: Sequence[Explained], contexts: "ContextSettings", mask: Mask
 ) -> None:
     """Write the hierarchies as a figure (.svg, .pdf, .png), a page (.html) and numbers (.tsv)."""
     from biaslab.hate_speech.report.hierarchies import FILE, draw_hierarchies
 
-    masked = [explained.masked(mask) for explained in found]
+    masked = [explained.masked(mask) for explained in sentences]
     rows = [
         {
             "sentence": explained.words,
@@ -91,20 +90,13 @@ def show_training(page: "Console", trained: "Trained", out: Path) -> None:
     page.print(f"{description['method']}: in {out}" + (", finished before" if trained.was_there else ""))
     if not trained.history["is_best"].any():
         page.print("No validation classified a positive text correctly: train longer, or with more texts.")
-    table = history_table(trained.history)
-    page.print()
-    page.print(Text(table.title, style="bold"))
-    cells = table.shown
-    page.print(plain_table(list(cells.columns), cells.to_numpy().tolist(), range(1, cells.shape[1])))
-
-
-def history_table(history: pd.DataFrame) -> Table:
-    """Return the table of the validations of a training."""
-    named = history.assign(best=history["is_best"].map({True: "best", False: ""}))
+    named = trained.history.assign(best=trained.history["is_best"].map({True: "best", False: ""}))
     head = {"Step": "{step:,}", "Epoch": "{epoch}", "Loss": "{loss:.4f}", "Regularizer": "{regularizer:.4f}"}
     head |= {name.title(): f"{{{name}:.1%}}" for name in ("precision", "recall")}
-    head |= {"F1": "{f1:.1%}", "": "{best}"}
-    return Table(history, text_columns(named, head), "Validations")
+    cells = text_columns(named, head | {"F1": "{f1:.1%}", "": "{best}"})
+    page.print()
+    page.print(Text("Validations", style="bold"))
+    page.print(plain_table(list(cells.columns), cells.to_numpy().tolist(), range(1, cells.shape[1])))
 
 
 def to_terminal(explained: Explained, scale: float | None = None, width: int = 100) -> Text:
@@ -130,8 +122,11 @@ def to_terminal(explained: Explained, scale: float | None = None, width: int = 1
 
 def to_html(explained: Sequence[Explained], heading: str) -> str:
     """Return an HTML page with explanations on one scale; text is escaped, and the page loads no files."""
-    scale = scale_of(explained)
-    tables = [_table(explanation, scale) for explanation in explained]
+    scale, tables = scale_of(explained), []
+    for explanation in explained:
+        rows = [_cells(level, explanation.words, scale) for level in explanation.rows()]
+        rows[-1][0]["label"] = f"s(x) = {explanation.score:+.2f}"
+        tables.append(rows)
     legend = [colours(step / 10 * scale, scale)[0] for step in range(-10, 11)]
     return render(TEMPLATE, heading=heading, tables=tables, scale=scale, legend=legend)
 
@@ -148,16 +143,8 @@ def _list_phrases(phrases: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{words} {phi:+.3f}" for words, phi in phrases)
 
 
-def _table(explained: Explained, scale: float) -> list[list[dict]]:
-    """Return the cells of a table row by row, including the empty cells between phrases."""
-    *levels, sentence = explained.rows()
-    rows = [_cells(level, explained.words, scale) for level in levels]
-    sentence_row = _cells(sentence, explained.words, scale)
-    sentence_row[0]["label"] = f"s(x) = {explained.score:+.2f}"
-    return [*rows, sentence_row]
-
-
 def _cells(level: Sequence[Phrase], words: Sequence[str], scale: float) -> list[dict]:
+    """Return the cells of a row of a table, including the empty cells between phrases."""
     cells, column = [], 0
     for start, end, phi in [*level, (len(words), len(words), 0.0)]:
         if start > column:

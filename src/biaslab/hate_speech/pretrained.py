@@ -34,7 +34,16 @@ def load_pretrained(
     folder: Path, device: str, positive: str | None, option: str = "--positive"
 ) -> "PretrainedClassifier":
     """Read a folder in the layout of transformers; missing weights are an error and are not drawn."""
-    _check_files(folder)
+    if not next(folder.glob("*.safetensors"), None):
+        pickled = next((path.name for path in sorted(folder.glob("*.bin"))), None)
+        why = (
+            f"{pickled} is pickled, and pickled files are not read; save it as safetensors"
+            if pickled
+            else "name another"
+        )
+        raise InputError(f"{folder}: has no weights in model.safetensors; {why}")
+    if not any(next(folder.glob(name), None) for name in _TOKENIZERS):
+        raise InputError(f"{folder}: has no tokenizer; save it next to the model with save_pretrained")
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     options = {"local_files_only": True, "trust_remote_code": False}
@@ -73,8 +82,14 @@ class PretrainedClassifier:
     @cached_property
     def max_length(self) -> int:
         """Number of tokens read of a text: the smaller limit of the tokenizer and the model."""
-        tokenizer_limit, places = self.tokenizer.model_max_length, _places(self.model)
-        limit = min(tokenizer_limit if tokenizer_limit < NO_LIMIT else NO_LIMIT, places)
+        config, limit = self.model.config.get_text_config(), self.tokenizer.model_max_length
+        places = getattr(config, "max_position_embeddings", None) or NO_LIMIT
+        for name, module in self.model.named_modules():
+            # RoBERTa-like models count positions after the padding index
+            if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+                places = module.num_embeddings - module.padding_idx - 1
+                break
+        limit = min(limit, places)
         return int(limit) if limit < NO_LIMIT else _UNLIMITED
 
     @property
@@ -93,18 +108,23 @@ class PretrainedClassifier:
             head = f"by a logistic function of its own ({len(names)} labels that do not exclude each other)"
         elif len(names) == 1:
             head = "by the logistic function of one logit"
+        normalizer = getattr(getattr(self.tokenizer, "backend_tokenizer", None), "normalizer", None)
+        if normalizer is not None:
+            is_lower = normalizer.normalize_str("A").strip("\u2581 ") == "a"
+        else:
+            is_lower = getattr(self.tokenizer, "do_lower_case", False) and not self.tokenizer.is_fast
+        casing = "in lower case" if is_lower else "with the case of their letters"
         return (
             f"{describe_positive(names, self.column)}, {head}; reads {self.max_length:,} tokens of a text at"
-            f" most, {_casing(self.tokenizer)}."
+            f" most, {casing}."
         )
 
     def lengths(self, texts: Sequence[str]) -> Lengths:
         """See `TextClassifier`."""
-
-        def count(batch: list[str]) -> list[int]:
-            return [len(ids) for ids in self.tokenizer(batch, verbose=False)["input_ids"]]
-
-        return Lengths(count_in_batches(count, texts), self.max_length, "tokens")
+        counts = count_in_batches(
+            lambda batch: [len(ids) for ids in self.tokenizer(batch, verbose=False)["input_ids"]], texts
+        )
+        return Lengths(counts, self.max_length, "tokens")
 
     def scores(
         self, texts: Sequence[str], progress: Callable[[int, int], None] = lambda done, n: None
@@ -125,32 +145,17 @@ class PretrainedClassifier:
                     return_tensors="pt",
                 )
                 inputs = {key: value.to(self.model.device) for key, value in inputs.items() if key in names}
-                out[rows] = self._scores(self.model(**inputs).logits.double().cpu())
+                logits = self.model(**inputs).logits.double().cpu()
+                if not torch.isfinite(logits).all():
+                    raise InputError(f"{self.name}: returned numbers that are not finite; retrain it")
+                own = logits[:, self.column]
+                if logits.shape[1] > 1 and self.model.config.problem_type != MULTI_LABEL:
+                    others = [column for column in range(logits.shape[1]) if column != self.column]
+                    own = own - logits[:, others].logsumexp(1)
+                out[rows] = own.numpy()
                 done += len(rows)
                 progress(done, len(texts))
         return out
-
-    def _scores(self, logits: torch.Tensor) -> np.ndarray:
-        if not torch.isfinite(logits).all():
-            raise InputError(f"{self.name}: returned numbers that are not finite; retrain it")
-        own = logits[:, self.column]
-        if logits.shape[1] > 1 and self.model.config.problem_type != MULTI_LABEL:
-            others = [column for column in range(logits.shape[1]) if column != self.column]
-            own = own - logits[:, others].logsumexp(1)
-        return own.numpy()
-
-
-def _check_files(folder: Path) -> None:
-    if not next(folder.glob("*.safetensors"), None):
-        pickled = next((path.name for path in sorted(folder.glob("*.bin"))), None)
-        why = (
-            f"{pickled} is pickled, and pickled files are not read; save it as safetensors"
-            if pickled
-            else "name another"
-        )
-        raise InputError(f"{folder}: has no weights in model.safetensors; {why}")
-    if not any(next(folder.glob(name), None) for name in _TOKENIZERS):
-        raise InputError(f"{folder}: has no tokenizer; save it next to the model with save_pretrained")
 
 
 def _positive(
@@ -159,8 +164,8 @@ def _positive(
     names = _names(config)
     if config.problem_type == REGRESSION:
         raise InputError(
-            f"{folder}: its head is a regression (problem_type), and no file says from which number on a text"
-            " is positive; write a function that returns probabilities, and name it as MODULE:NAME"
+            f"{folder}: its head is a regression (problem_type), and no file states the threshold of positive"
+            " texts; write a function that returns probabilities, and name it as MODULE:NAME"
         )
     if positive in names:
         return names.index(positive)
@@ -174,22 +179,3 @@ def _positive(
 
 def _names(config: "transformers.PretrainedConfig") -> list[str]:
     return [str(config.id2label[number]) for number in sorted(config.id2label)]
-
-
-def _places(model: "torch.nn.Module") -> int:
-    """Return the number of token positions; RoBERTa-like models count positions after the padding index."""
-    places = getattr(model.config.get_text_config(), "max_position_embeddings", None) or NO_LIMIT
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            return module.num_embeddings - module.padding_idx - 1
-    return places
-
-
-def _casing(tokenizer: Any) -> str:
-    """Describe whether a tokenizer keeps the case of letters."""
-    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
-    if normalizer is not None:
-        is_lower = normalizer.normalize_str("A").strip("\u2581 ") == "a"
-    else:
-        is_lower = bool(getattr(tokenizer, "do_lower_case", False)) and not tokenizer.is_fast
-    return "in lower case" if is_lower else "with the case of their letters"

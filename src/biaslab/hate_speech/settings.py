@@ -1,6 +1,5 @@
-"""Settings of the area: its section of the configuration, and the planned steps of a training."""
+"""Settings of the area: its section of the configuration."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -184,31 +183,3 @@ class Section(Masking):
     removal_subsets: Annotated[
         Count, "random subsets of identifiers of each size that are removed (Figure 2)"
     ] = 5
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The number of training steps and the schedule of validations."""
-
-    n: int  # sentences
-    settings: TrainingSettings
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Steps for one pass over all sentences; the last step may have fewer sentences."""
-        return math.ceil(self.n / self.settings.batch_size)
-
-    @property
-    def n_steps(self) -> int:
-        """Maximum number of steps."""
-        return self.settings.epochs * self.steps_per_epoch
-
-    @property
-    def validate_every(self) -> int:
-        """Steps between validations: one epoch if the training has fewer steps than the setting."""
-        every = self.settings.validate_every
-        return every if every <= self.n_steps else self.steps_per_epoch
-
-    def validates_after(self, step: int) -> bool:
-        """Return whether a validation follows after `step` steps."""
-        return step % self.validate_every == 0 or step == self.n_steps

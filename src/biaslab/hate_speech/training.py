@@ -27,10 +27,9 @@ from safetensors.torch import save_file
 from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 from biaslab.hate_speech import optimizers
-from biaslab.hate_speech.methods import Method
 from biaslab.hate_speech.objective import Batches, Objective, Regularization
 from biaslab.hate_speech.optimizers import Patience, warmup_linear
-from biaslab.hate_speech.settings import PUBLISHED, Plan, TrainingSettings
+from biaslab.hate_speech.settings import PUBLISHED, TrainingSettings
 from biaslab.text.bert import compact_embeddings
 from biaslab.text.encoder import predict
 from biaslab.text.scores import precision_recall_f1
@@ -65,20 +64,12 @@ class TrainingData:
     validation_labels: np.ndarray
     tokenizer: Tokenizer
 
-    def without(self, ids: Iterable[int]) -> "TrainingData":
-        """Return the sentences without the tokens `ids`."""
-        ids = set(ids)
-        return dataclasses.replace(
-            self, train=self.train.without(ids), validation=self.validation.without(ids)
-        )
-
 
 def train(
     model: torch.nn.Module,
     data: TrainingData,
-    method: Method,
     settings: TrainingSettings,
-    regularization: Regularization | None,
+    regularization: Regularization,
     seed: int,
     device: torch.device | str,
     checkpoint: Path | None = None,
@@ -87,108 +78,112 @@ def train(
     """Train a classifier and return its history, with the columns `COLUMNS`.
 
     The model gets the weights of the best validation, or the last weights if no F1 is above 0. Methods that
-    remove or explain words need `regularization`. Equal seeds give equal weights on the same type of machine
+    remove or explain words need identifiers. Equal seeds give equal weights on the same type of machine
     with the same number of threads. Every validation writes `checkpoint`, and training resumes from an
     existing one. The caller may remove it once the model is saved. After every step, `progress` receives the
     number of steps done and the maximum number of steps.
     """
-    _check(method, regularization)
+    method = regularization.method
+    if not method.is_encoder:
+        raise InputError(f"method '{method.name}' is a linear model; name an encoder's, such as vanilla")
+    if (method.removes_words or method.explains) and not regularization.identifier_ids:
+        raise InputError(f"method '{method.name}' needs identifiers; name a list of them")
     model.to(device)
     if method.removes_words:
-        data = data.without(regularization.identifier_ids.values())
-    task = _Task(model, data, method, settings, regularization, seed)
-    identity = task.identity() if checkpoint else {}
-    with compact_embeddings(model, task.used_tokens()):
-        run = _Run(task)
+        ids = list(regularization.identifier_ids.values())
+        kept = {"train": data.train.without(ids), "validation": data.validation.without(ids)}
+        data = dataclasses.replace(data, **kept)
+    identity = _identify(model, data, settings, regularization, seed) if checkpoint else {}
+    tokenizer, language_model = data.tokenizer, regularization.language_model
+    special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
+    tokens = [data.train.ids, data.validation.ids, special]  # all that can occur
+    if method.explains and language_model is not None:
+        tokens.append(language_model.token_ids.cpu().numpy())
+    with compact_embeddings(model, np.unique(np.concatenate(tokens)).astype(np.int64)):
+        run = _Run(model, data, settings, regularization, seed)
         saved = load_checkpoint(checkpoint, identity) if checkpoint else None
         if saved:
             run.restore(*saved)
-        while not run.is_over:
+        while run.patience.halvings < settings.halvings and run.step < run.validations[-1]:
             run.take_step()
-            if run.plan.validates_after(run.step):
+            if run.step in run.validations:
                 run.validate()
                 if checkpoint:
                     save_checkpoint(checkpoint, identity, run.state(), run.tensors())
             if progress is not None:
-                progress(run.step, run.plan.n_steps)
-        run.take_best()
+                progress(run.step, run.validations[-1])
+        run.set_weights(run.best)
     model.eval()
     return pd.DataFrame(run.history, columns=list(COLUMNS))
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A training: model, data, method and settings."""
+def validation_steps(n: int, settings: TrainingSettings) -> list[int]:
+    """Return the numbers of steps before each validation of a training on `n` sentences, at most.
 
-    model: torch.nn.Module
-    data: TrainingData
-    method: Method
-    settings: TrainingSettings
-    regularization: Regularization | None
-    seed: int
+    The last number is the maximum number of steps. If a training has fewer steps than ``validate_every``, it
+    is validated after every epoch.
+    """
+    steps_per_epoch = math.ceil(n / settings.batch_size)
+    n_steps = settings.epochs * steps_per_epoch
+    every = settings.validate_every if settings.validate_every <= n_steps else steps_per_epoch
+    return [*range(every, n_steps, every), n_steps]
 
-    def used_tokens(self) -> np.ndarray:
-        """Return the ids of all tokens that can occur in the training, (u,) int64, ascending."""
-        tokenizer = self.data.tokenizer
-        special = [tokenizer.pad, tokenizer.unk, tokenizer.cls, tokenizer.sep, tokenizer.mask]
-        parts = [self.data.train.ids, self.data.validation.ids, special]
-        if self.method.explains and self.regularization.language_model is not None:
-            parts.append(self.regularization.language_model.token_ids.cpu().numpy())
-        return np.unique(np.concatenate(parts)).astype(np.int64)
 
-    def identity(self) -> dict[str, Any]:
-        """Return all values that determine the training, by name, as JSON types."""
-        data, explained_by = self.data, self.regularization if self.method.explains else None
-        language_model = explained_by.language_model if explained_by else None
-        return {
-            "method": self.method.name,
-            "seed": self.seed,
-            **dataclasses.asdict(self.settings),
-            "device": self.model.device.type,
-            "encoder": _digest(parameter.detach().cpu().numpy() for parameter in self.model.parameters()),
-            "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
-            "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
-            "identifiers": dict(explained_by.identifier_ids) if explained_by else None,
-            "contexts": dataclasses.asdict(explained_by.contexts) if explained_by else None,
-            "language_model": language_model
-            and _digest(t.cpu().numpy() for t in language_model.state_dict().values()),
-        }
+def _identify(
+    model: torch.nn.Module,
+    data: TrainingData,
+    settings: TrainingSettings,
+    regularization: Regularization,
+    seed: int,
+) -> dict[str, Any]:
+    """Return all values that determine a training, by name, as JSON types."""
+    explained_by = regularization if regularization.method.explains else None
+    language_model = explained_by.language_model if explained_by else None
+    return {
+        "method": regularization.method.name,
+        "seed": seed,
+        **dataclasses.asdict(settings),
+        "device": model.device.type,
+        "encoder": _digest(parameter.detach().cpu().numpy() for parameter in model.parameters()),
+        "train": _digest((data.train.ids, data.train.offsets, data.train_labels)),
+        "validation": _digest((data.validation.ids, data.validation.offsets, data.validation_labels)),
+        "identifiers": dict(explained_by.identifier_ids) if explained_by else None,
+        "contexts": dataclasses.asdict(explained_by.contexts) if explained_by else None,
+        "language_model": language_model
+        and _digest(t.cpu().numpy() for t in language_model.state_dict().values()),
+    }
 
 
 class _Run:
     """A running training: the model, its optimizer, and the history of validations."""
 
-    def __init__(self, task: _Task) -> None:
-        settings, data = task.settings, task.data
-        self.plan = Plan(len(data.train), settings)
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        data: TrainingData,
+        settings: TrainingSettings,
+        regularization: Regularization,
+        seed: int,
+    ) -> None:
+        self.validations = validation_steps(len(data.train), settings)
         self.step = 0
         self.history: list[list] = []
-        self._model, self._data, self._name, self._settings = task.model, data, task.method.name, settings
+        self.best: dict[str, torch.Tensor] = {}  # the weights of the best validation, if there is one
+        self._model, self._data, self._settings = model, data, settings
+        self._name = regularization.method.name
         make = optimizers.bert_adam if settings.schedule == PUBLISHED else optimizers.adamw
-        self._optimizer = make(task.model.named_parameters())
+        self._optimizer = make(model.named_parameters())
+        batches = Batches(data.train, settings.batch_size, seed)
         self._objective = Objective(
-            task.model,
-            Batches(data.train, settings.batch_size, task.seed),
-            data.train_labels,
-            data.tokenizer,
-            task.method,
-            task.regularization,
-            settings.negative_weight,
-            task.seed,
+            model, batches, data.train_labels, data.tokenizer, regularization, settings.negative_weight, seed
         )
-        self._patience = Patience()
-        self._best: dict[str, torch.Tensor] = {}
+        self.patience = Patience()
         self._rate, self._losses = 0.0, []
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no step is left, or the learning rate has reached the limit of halvings."""
-        return self._patience.halvings >= self._settings.halvings or self.step >= self.plan.n_steps
 
     def take_step(self) -> None:
         """Take one step against the gradient of the next batch."""
         losses = self._objective.backward(self.step)
-        factor = self._patience.factor * warmup_linear(self.step, self.plan.n_steps)
+        factor = self.patience.factor * warmup_linear(self.step, self.validations[-1])
         self._rate = self._settings.learning_rate * factor
         self._optimizer.step(self._rate)
         self._losses.append(losses)
@@ -196,72 +191,56 @@ class _Run:
 
     def validate(self) -> None:
         """Score the validation sentences; keep the weights if they are the best so far."""
-        loss, regularizer = self._mean_losses()
-        data = self._data
-        predicted = predict(self._model, data.validation, data.tokenizer.pad) > 0
-        precision, recall, f1 = precision_recall_f1(predicted, data.validation_labels)
-        is_best = f1 > max(self._patience.best, 0)
-        if is_best:
-            self._best = {name: p.detach().clone() for name, p in self._model.named_parameters()}
-            for row in self.history:
-                row[-1] = False
-        self._patience = self._patience.after(f1, halves=self._settings.schedule == PUBLISHED)
-        epoch = math.ceil(self.step / self.plan.steps_per_epoch)
-        values = [self.step, epoch, self._rate, loss, regularizer]
-        self.history.append([*values, precision, recall, f1, self._patience.halvings, is_best])
-
-    def take_best(self) -> None:
-        """Give the model the weights of the best validation, if there is one."""
-        self._set_weights(self._best)
-
-    def state(self) -> dict[str, Any]:
-        """Return the state of the training after a validation, as JSON types."""
-        return {"step": self.step, "patience": dataclasses.asdict(self._patience), "history": self.history}
-
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Return all tensors of the training by name."""
-        parts = {
-            "model": dict(self._model.named_parameters()),
-            "optimizer": self._optimizer.state(),
-            "best": self._best,
-        }
-        return {f"{part}.{name}": t for part, group in parts.items() for name, t in group.items()}
-
-    def restore(self, state: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
-        """Resume from a saved `state` and `tensors`."""
-        self.step, self.history = state["step"], state["history"]
-        self._patience = Patience(**state["patience"])
-        parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "best": {}}
-        for key, tensor in tensors.items():
-            part, _, name = key.partition(".")
-            parts[part][name] = tensor.to(self._model.device)
-        self._best = parts["best"]
-        self._optimizer.load(parts["optimizer"])
-        self._set_weights(parts["model"])
-
-    @torch.no_grad()
-    def _set_weights(self, weights: dict[str, torch.Tensor]) -> None:
-        for name, p in self._model.named_parameters():
-            p.copy_(weights.get(name, p))
-
-    def _mean_losses(self) -> tuple[float, float]:
-        """Return the means of both losses since the last validation, and reset them."""
-        loss, regularizer = np.mean(self._losses, axis=0).tolist()
+        loss, regularizer = np.mean(self._losses, axis=0).tolist()  # since the last validation
         self._losses = []
         if not math.isfinite(loss + regularizer):
             raise InputError(
                 f"{self._name}: the loss is not finite before step {self.step};"
                 f" lower the learning rate ({self._settings.learning_rate:g}) or the strength"
             )
-        return loss, regularizer
+        data = self._data
+        predicted = predict(self._model, data.validation, data.tokenizer.pad) > 0
+        precision, recall, f1 = precision_recall_f1(predicted, data.validation_labels)
+        is_best = f1 > max(self.patience.best, 0)
+        if is_best:
+            self.best = {name: p.detach().clone() for name, p in self._model.named_parameters()}
+            for row in self.history:
+                row[-1] = False
+        self.patience = self.patience.after(f1, halves=self._settings.schedule == PUBLISHED)
+        epoch = math.ceil(self.step * self._settings.epochs / self.validations[-1])
+        values = [self.step, epoch, self._rate, loss, regularizer]
+        self.history.append([*values, precision, recall, f1, self.patience.halvings, is_best])
 
+    def state(self) -> dict[str, Any]:
+        """Return the state of the training after a validation, as JSON types."""
+        return {"step": self.step, "patience": dataclasses.asdict(self.patience), "history": self.history}
 
-def _check(method: Method, regularization: Regularization | None) -> None:
-    """Raise an error for a linear method, and for missing identifiers."""
-    if not method.is_encoder:
-        raise InputError(f"method '{method.name}' is a linear model; name an encoder's, such as vanilla")
-    if (method.removes_words or method.explains) and not (regularization and regularization.identifier_ids):
-        raise InputError(f"method '{method.name}' needs identifiers; name a list of them")
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return all tensors of the training by name."""
+        parts = {
+            "model": dict(self._model.named_parameters()),
+            "optimizer": self._optimizer.state(),
+            "best": self.best,
+        }
+        return {f"{part}.{name}": t for part, group in parts.items() for name, t in group.items()}
+
+    def restore(self, state: dict[str, Any], tensors: dict[str, torch.Tensor]) -> None:
+        """Resume from a saved `state` and `tensors`."""
+        self.step, self.history = state["step"], state["history"]
+        self.patience = Patience(**state["patience"])
+        parts: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "best": {}}
+        for key, tensor in tensors.items():
+            part, _, name = key.partition(".")
+            parts[part][name] = tensor.to(self._model.device)
+        self.best = parts["best"]
+        self._optimizer.load(parts["optimizer"])
+        self.set_weights(parts["model"])
+
+    @torch.no_grad()
+    def set_weights(self, weights: dict[str, torch.Tensor]) -> None:
+        """Set the parameters of the model that `weights` names."""
+        for name, p in self._model.named_parameters():
+            p.copy_(weights.get(name, p))
 
 
 def _digest(arrays: Iterable[np.ndarray]) -> str:
@@ -296,16 +275,13 @@ def load_checkpoint(
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[HEADER])
-            _check_identity(path, header["identity"], dict(identity))
+            stored = header["identity"]
+            for name in sorted(stored.keys() | identity.keys()):
+                if stored.get(name) != identity.get(name):
+                    raise InputError(
+                        f"{path}: checkpoint of a training with {name} = {stored.get(name)}, not"
+                        f" {identity.get(name)}; remove it to start over, or train as it was begun"
+                    )
             return header["state"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a readable checkpoint; remove it to start over") from error
-
-
-def _check_identity(path: Path, stored: dict[str, Any], wanted: dict[str, Any]) -> None:
-    for name in sorted(stored.keys() | wanted.keys()):
-        if stored.get(name) != wanted.get(name):
-            raise InputError(
-                f"{path}: checkpoint of a training with {name} = {stored.get(name)}, not {wanted.get(name)};"
-                " remove it to start over, or train as it was begun"
-            )

@@ -48,7 +48,7 @@ class BertSettings:
 
     def __post_init__(self) -> None:
         if self.hidden_act not in ACTIVATIONS:
-            raise ValueError(f"hidden_act '{self.hidden_act}' is none of {', '.join(ACTIVATIONS)}")
+            raise ValueError(f"hidden_act '{self.hidden_act}' is not one of {', '.join(ACTIVATIONS)}")
         if self.hidden_size % self.num_attention_heads:
             raise ValueError("hidden_size is not a multiple of the number of attention heads")
 
@@ -114,36 +114,16 @@ class Output(nn.Module):
         return self.LayerNorm(self.dropout(self.dense(hidden)) + before)
 
 
-class Attention(nn.Module):
-    """Self-attention and its output."""
-
-    def __init__(self, settings: BertSettings) -> None:
-        super().__init__()
-        self.self = SelfAttention(settings)
-        self.output = Output(settings.hidden_size, settings)
-
-
-class Intermediate(nn.Module):
-    """The wide feed-forward part of a layer."""
-
-    def __init__(self, settings: BertSettings) -> None:
-        super().__init__()
-        self.dense = nn.Linear(settings.hidden_size, settings.intermediate_size)
-        self.activation = ACTIVATIONS[settings.hidden_act]
-
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return activation(dense(hidden))."""
-        return self.activation(self.dense(hidden))
-
-
 class Layer(nn.Module):
     """One layer of the encoder."""
 
     def __init__(self, settings: BertSettings) -> None:
         super().__init__()
-        self.attention = Attention(settings)
-        self.intermediate = Intermediate(settings)
-        self.output = Output(settings.intermediate_size, settings)
+        width, wide = settings.hidden_size, settings.intermediate_size
+        self.attention = nn.ModuleDict({"self": SelfAttention(settings), "output": Output(width, settings)})
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(width, wide)})
+        self.activation = ACTIVATIONS[settings.hidden_act]
+        self.output = Output(wide, settings)
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return the next hidden states."""
@@ -152,15 +132,7 @@ class Layer(nn.Module):
 
     def feed_forward_chunk(self, attended: torch.Tensor) -> torch.Tensor:
         """Return the feed-forward output after attention, token by token."""
-        return self.output(self.intermediate(attended), attended)
-
-
-class Encoder(nn.Module):
-    """The layers."""
-
-    def __init__(self, settings: BertSettings) -> None:
-        super().__init__()
-        self.layer = nn.ModuleList(Layer(settings) for _ in range(settings.num_hidden_layers))
+        return self.output(self.activation(self.intermediate.dense(attended)), attended)
 
 
 class Pooler(nn.Module):
@@ -175,23 +147,20 @@ class Pooler(nn.Module):
         return torch.tanh(self.dense(hidden[:, 0]))
 
 
-class Bert(nn.Module):
-    """Embeddings, layers and pooler."""
-
-    def __init__(self, settings: BertSettings) -> None:
-        super().__init__()
-        self.embeddings = Embeddings(settings)
-        self.encoder = Encoder(settings)
-        self.pooler = Pooler(settings)
-
-
 class BertClassifier(nn.Module):
     """BERT and a linear layer over the pooled first token."""
 
     def __init__(self, settings: BertSettings, n_labels: int = 2) -> None:
         super().__init__()
         self.config = settings
-        self.bert = Bert(settings)
+        layers = nn.ModuleList(Layer(settings) for _ in range(settings.num_hidden_layers))
+        self.bert = nn.ModuleDict(
+            {
+                "embeddings": Embeddings(settings),
+                "encoder": nn.ModuleDict({"layer": layers}),
+                "pooler": Pooler(settings),
+            }
+        )
         dropout = settings.classifier_dropout
         self.dropout = nn.Dropout(settings.hidden_dropout_prob if dropout is None else dropout)
         self.classifier = nn.Linear(settings.hidden_size, n_labels)

@@ -5,7 +5,6 @@ row's number in the file). If the corpus has them, further columns are ``identif
 ``target`` and ``part`` (str).
 """
 
-import importlib
 import os
 import zipfile
 from collections import Counter
@@ -21,8 +20,7 @@ import pandas as pd
 from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError, one_line, suggest
 from biaslab.core.files import DAMAGED_ZIP
-from biaslab.text.labelled import EMPTY, LeftOut, checked_text, delimited, read_records
-from biaslab.text.registry import FORMATS
+from biaslab.text.labelled import EMPTY, LeftOut, checked_text, delimited, read_labelled, read_records
 
 MAX_ARCHIVE_BYTES = 2**26
 """Maximum unpacked size of the archive of forum sentences; the published archive has 12 MB."""
@@ -59,7 +57,7 @@ class Source:
     Attributes
     ----------
     format : str
-        One of `FORMATS`.
+        One of `READERS`.
     train : pathlib.Path
         All texts, or the training texts if the other two files are named.
     validation, test : pathlib.Path, optional
@@ -90,8 +88,7 @@ class Source:
 
         `say` receives a sentence on the texts that the format leaves out, if any.
         """
-        module, _, name = FORMATS[self.format].read.partition(":")
-        read = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+        read = READERS[self.format]
         file, options, left_out = file or self.train, {}, LeftOut()
         if self.positive is not None:
             if "positive" not in signature(read).parameters:
@@ -100,9 +97,7 @@ class Source:
         if self.format != "table" and "left_out" in signature(read).parameters:
             options["left_out"] = left_out  # in a user's own table, a bad row is an error
         table = read(file, **options)
-        if sentence := left_out.sentence(file):
-            say(sentence)
-        for sentence in left_out.changes:
+        for sentence in filter(None, [left_out.sentence(file), *left_out.changes]):
             say(sentence)
         return table
 
@@ -139,10 +134,11 @@ def read_stormfront(
             f"there is no label rule '{positive}'{suggest(positive, ('not-nohate', 'hate'))}; "
             "choose not-nohate or hate"
         )
+    left_out = left_out or LeftOut()
     annotations, texts = _unpack(Path(archive))
     name = f"{archive}:{_ANNOTATIONS}"
     records = delimited(enumerate(annotations, 1), ",", name, ("file_id", "label"))
-    rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
+    rows = []
     for row, (line, fields) in enumerate(records):
         where, sentence, label = f"{name}:{line}", fields["file_id"], fields["label"]
         if label not in STORMFRONT_LABELS:
@@ -150,12 +146,11 @@ def read_stormfront(
         if sentence not in texts:
             raise InputError(f"{where}: the archive has no {_TEXTS}/{sentence}.txt; use the complete archive")
         if positive == "hate" and label not in ("hate", "noHate"):
-            _leave_out(left_out, f"labelled '{label}'", texts[sentence])
+            left_out.add(f"labelled '{label}'", texts[sentence])
             continue
-        rows["text"].append(checked_text(texts[sentence], f"{archive}:{sentence}.txt"))
-        rows["label"].append(label != "noHate")
-        rows["row"].append(row)
-    return _typed(rows, archive)
+        text = checked_text(texts[sentence], f"{archive}:{sentence}.txt")
+        rows.append({"text": text, "label": label != "noHate", "row": row})
+    return _build_table(rows, archive)
 
 
 def read_ghc(path: str | os.PathLike) -> pd.DataFrame:
@@ -216,16 +211,18 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
     optionally ``.gz``, or a ``.zip`` of both, read line by line. The table has ``text``, ``label``, ``part``
     (train, validation or test, the published split) and ``row``.
     """
-    source = Path(source)
+    source, left_out = Path(source), left_out or LeftOut()
     votes: dict[str, list[int]] = {}
     for where, fields in _talk_records(source, _TALK_ANNOTATIONS, ("rev_id", "toxicity")):
-        count = votes.setdefault(_revision(fields, where), [0, 0])
+        revision = _word(fields, "rev_id", where).removesuffix(".0")  # with a decimal point in the release
+        count = votes.setdefault(revision, [0, 0])
         count[_code(fields, "toxicity", _VOTES, where)] += 1
-    rows: dict[str, list] = {column: [] for column in ("text", "label", "part", "row")}
+    rows = []
     n_replaced: Counter[str] = Counter()
     records = _talk_records(source, _TALK_COMMENTS, ("rev_id", "comment", "split"))
     for row, (where, fields) in enumerate(records):
-        revision, part = _revision(fields, where), _code(fields, "split", _TALK_PARTS, where)
+        revision = _word(fields, "rev_id", where).removesuffix(".0")
+        part = _code(fields, "split", _TALK_PARTS, where)
         if revision not in votes:
             raise InputError(f"{where}: comment {revision} has no annotations; use both files of the release")
         text = fields["comment"]
@@ -233,17 +230,15 @@ def read_wikipedia_talk(source: str | os.PathLike, left_out: LeftOut | None = No
             n_replaced[marker] += text.count(marker)
             text = text.replace(marker, " ")
         if not text.strip():
-            _leave_out(left_out, EMPTY, "")
+            left_out.add(EMPTY, "")
         else:
             n_against, n_for = votes[revision]
-            rows["text"].append(checked_text(text, where))
-            rows["label"].append(n_for > n_against)
-            rows["part"].append(part)
-            rows["row"].append(row)
-    if left_out is not None and n_replaced.total():
+            label = n_for > n_against
+            rows.append({"text": checked_text(text, where), "label": label, "part": part, "row": row})
+    if n_replaced.total():
         counts = " and ".join(f"{marker} ({n:,})" for marker, n in n_replaced.items() if n)
         left_out.changes.append(f"{source.name}: blanks replace {counts}.")
-    return _typed(rows, source)
+    return _build_table(rows, source)
 
 
 def read_jigsaw(
@@ -264,6 +259,7 @@ def read_jigsaw(
         raise InputError(
             f"there is no label rule '{positive}'{suggest(positive, ('toxic', 'any'))}; choose toxic or any"
         )
+    left_out = left_out or LeftOut()
     path = _either(Path(path), "train.csv") if Path(path).is_dir() else path
     names = ("toxic",) if positive == "toxic" else _JIGSAW_LABELS
     default_labels = Path(path).with_name("test_labels.csv")
@@ -273,7 +269,7 @@ def read_jigsaw(
     if labels is not None:
         records = read_records(labels, ("id", *_JIGSAW_LABELS))
         coded = {row["id"]: _jigsaw_label(row, names, f"{labels}:{line}") for line, row in records}
-    rows: dict[str, list] = {column: [] for column in ("text", "label", "row")}
+    rows = []
     columns = ("id", "comment_text", *(_JIGSAW_LABELS if coded is None else ()))
     for row, (line, fields) in enumerate(read_records(path, columns)):
         where = f"{path}:{line}"
@@ -283,33 +279,38 @@ def read_jigsaw(
             )
         label = _jigsaw_label(fields, names, where) if coded is None else coded[fields["id"]]
         if label is None:
-            _leave_out(left_out, "that were not scored (-1)", str(fields["comment_text"]))
+            left_out.add("that were not scored (-1)", str(fields["comment_text"]))
         elif not str(fields["comment_text"]).strip():
-            _leave_out(left_out, EMPTY, "")
+            left_out.add(EMPTY, "")
         else:
-            rows["text"].append(checked_text(fields["comment_text"], where))
-            rows["label"].append(label)
-            rows["row"].append(row)
-    return _typed(rows, path)
+            text = checked_text(fields["comment_text"], where)
+            rows.append({"text": text, "label": label, "row": row})
+    return _build_table(rows, path)
+
+
+READERS = {
+    "stormfront": read_stormfront,
+    "ghc": read_ghc,
+    "wikipedia": read_wikipedia_talk,
+    "jigsaw": read_jigsaw,
+    "table": read_labelled,
+}
+"""The readers of the formats of labelled corpora. A reader takes a file, and optionally `positive`."""
 
 
 def _read(
     path: str | os.PathLike, columns: tuple[str, ...], parse: Callable[[Fields, str], dict[str, Any]]
 ) -> pd.DataFrame:
-    rows = [parse(fields, f"{path}:{line}") for line, fields in read_records(path, columns)]
-    table = {column: [row[column] for row in rows] for column in (rows[0] if rows else ())}
-    return _typed({**table, "row": list(range(len(rows)))}, path)
+    records = enumerate(read_records(path, columns))
+    return _build_table(
+        [{**parse(fields, f"{path}:{line}"), "row": row} for row, (line, fields) in records], path
+    )
 
 
-def _leave_out(left_out: LeftOut | None, why: str, text: str) -> None:
-    if left_out is not None:
-        left_out.add(why, text)
-
-
-def _typed(columns: dict[str, list], path: str | os.PathLike) -> pd.DataFrame:
-    if not columns["row"]:
+def _build_table(rows: Sequence[Fields], path: str | os.PathLike) -> pd.DataFrame:
+    if not rows:
         raise InputError(f"{path}: the file has no texts; use the published file")
-    return pd.DataFrame(columns).astype({"label": np.int8, "row": np.int64})
+    return pd.DataFrame(rows).astype({"label": np.int8, "row": np.int64})
 
 
 def _code(fields: Fields, column: str, codes: Mapping[str, Any], where: str) -> Any:
@@ -364,17 +365,12 @@ def _zipped_lines(path: Path, name: str) -> Iterator[tuple[int, str]]:
                 )
             with archive.open(member) as file:
                 for number, line in enumerate(file, 1):
-                    yield number, _decoded(line, f"{path}:{name}:{number}")
+                    yield number, _decode(line, f"{path}:{name}:{number}")
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; check the path") from error
     except (OSError, *DAMAGED_ZIP) as error:
         reason = one_line(error)
         raise InputError(f"{path}: not a readable .zip ({reason}); use the published archive") from error
-
-
-def _revision(fields: Fields, where: str) -> str:
-    """Return a comment's number without the decimal point of the release."""
-    return _word(fields, "rev_id", where).removesuffix(".0")
 
 
 def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
@@ -388,12 +384,12 @@ def _unpack(path: Path) -> tuple[list[str], dict[str, str]]:
             members[name] = data
     if _ANNOTATIONS not in members:
         raise InputError(f"{path}: has no {_ANNOTATIONS}; use the published archive")
-    annotations = _decoded(members.pop(_ANNOTATIONS), f"{path}:{_ANNOTATIONS}").splitlines(keepends=True)
+    annotations = _decode(members.pop(_ANNOTATIONS), f"{path}:{_ANNOTATIONS}").splitlines(keepends=True)
     files = {name.removeprefix(f"{_TEXTS}/"): data for name, data in members.items()}
-    return annotations, {n.removesuffix(".txt"): _decoded(data, f"{path}:{n!r}") for n, data in files.items()}
+    return annotations, {n.removesuffix(".txt"): _decode(data, f"{path}:{n!r}") for n, data in files.items()}
 
 
-def _decoded(data: bytes, where: str) -> str:
+def _decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -232,30 +232,29 @@ def _read_settings(files: EncoderFiles) -> dict[str, Any]:
         raise InputError(
             f"{path}: relative positions or a decoder; choose the folder of a plain BERT encoder"
         )
+    settings = {}
     for key in SIZES:
-        if type(config.get(key)) is not int or config[key] < 1:
+        settings[key] = config.get(key)
+        if type(settings[key]) is not int or settings[key] < 1:
             raise InputError(
-                f"{path}: {key} is {config.get(key)!r}; write the positive integer that fits the weights"
+                f"{path}: {key} is {settings[key]!r}; write the positive integer that fits the weights"
             )
     n_tokens = len(Tokenizer.load(files.vocabulary).vocabulary)
-    if n_tokens != config["vocab_size"]:
+    if n_tokens != settings["vocab_size"]:
         raise InputError(
-            f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is {config['vocab_size']};"
-            " use files of one encoder"
+            f"{files.vocabulary}: {n_tokens} tokens, but vocab_size in {path.name} is"
+            f" {settings['vocab_size']}; use files of one encoder"
         )
-    others = {}
-    for key, kind in OTHERS.items():
-        value = config.get(key)
-        if value is None:
-            continue
-        if not (type(value) is kind or (kind is float and type(value) is int)):
-            raise InputError(f"{path}: {key} is {value!r}; write {'text' if kind is str else 'a number'}")
-        others[key] = kind(value)
-    if not 0 <= others.get("pad_token_id", 0) < n_tokens:
+    for key, cls in OTHERS.items():
+        if (value := config.get(key)) is not None:
+            if not (type(value) is cls or (cls is float and type(value) is int)):
+                raise InputError(f"{path}: {key} is {value!r}; write {'text' if cls is str else 'a number'}")
+            settings[key] = cls(value)
+    if not 0 <= settings.get("pad_token_id", 0) < n_tokens:
         raise InputError(
-            f"{path}: pad_token_id is {others['pad_token_id']}; write a line of vocab.txt, from 0"
+            f"{path}: pad_token_id is {settings['pad_token_id']}; write a line of vocab.txt, from 0"
         )
-    return {key: config[key] for key in SIZES} | others
+    return settings
 
 
 def _blank(settings: dict[str, Any], path: Path) -> BertClassifier:
@@ -285,7 +284,10 @@ def _full_name(name: str) -> str:
 
 
 def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Return the tensors of a classifier that the file has, float32, by their plain names."""
+    """Return the tensors of a classifier that the file has, float32, by their plain names.
+
+    Missing or surplus tensors of the encoder are an error; pooler and head may be absent.
+    """
     path, folder = files.weights, files.config.parent
     if path is None:
         if pickled := sorted(folder.glob("*.bin")):
@@ -295,7 +297,17 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
     try:
         with safe_open(path, framework="pt") as file:
             names = {_plain_name(name): name for name in file.keys()}  # noqa: SIM118 (it is no dictionary)
-            _check_names(path, names, expected)
+            for name in expected:
+                if name not in names and not name.startswith(("pooler.", "classifier.")):
+                    raise InputError(f"{path}: {name} is missing; use weights and config.json of one encoder")
+            for name in names:
+                is_left_over = name.startswith(("embeddings.", "encoder.")) and name not in expected
+                # position_ids: saved by earlier releases of transformers
+                if is_left_over and name != "embeddings.position_ids":
+                    raise InputError(
+                        f"{path}: the model has no parameter {name}; use weights and config.json of one"
+                        " encoder"
+                    )
             tensors = {plain: file.get_tensor(name) for plain, name in names.items() if plain in expected}
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
@@ -303,24 +315,11 @@ def _read_weights(files: EncoderFiles, settings: dict[str, Any]) -> dict[str, to
     for name, tensor in tensors.items():
         if tuple(tensor.shape) != expected[name] or not tensor.is_floating_point():
             raise InputError(
-                f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}, {files.config.name} asks"
-                f" for floats of shape {expected[name]}; use files of one encoder of {N_LABELS} labels"
+                f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}, {files.config.name} needs"
+                f" floats of shape {expected[name]}; use files of one encoder of {N_LABELS} labels"
             )
     # Copy: a memory-mapped file may change during a long training.
     return {name: tensor.to(torch.float32, copy=True) for name, tensor in tensors.items()}
-
-
-def _check_names(path: Path, names: dict[str, str], expected: dict[str, tuple[int, ...]]) -> None:
-    """Raise an error for missing or surplus tensors of the encoder; pooler and head may be absent."""
-    for name in expected:
-        if name not in names and not name.startswith(("pooler.", "classifier.")):
-            raise InputError(f"{path}: {name} is missing; use weights and config.json of one encoder")
-    for name in names:
-        is_left_over = name.startswith(("embeddings.", "encoder.")) and name not in expected
-        if is_left_over and name != "embeddings.position_ids":  # saved by earlier releases of transformers
-            raise InputError(
-                f"{path}: the model has no parameter {name}; use weights and config.json of one encoder"
-            )
 
 
 def _initial(

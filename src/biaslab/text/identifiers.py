@@ -51,37 +51,36 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
         value = read_yaml(path)
         check_schema(value, _SCHEMA, str(path))
         places = {i: f"{path}: terms[{i}]" for i in range(len(value.get("terms", [])))}
-        return Identifiers(_checked(value.get("terms", []), places, path), value.get("pieces", SINGLE))
+        return Identifiers(_check_terms(value.get("terms", []), places, path), value.get("pieces", SINGLE))
     if path.suffix == ".txt":
         lines = {i: line.strip() for i, line in enumerate(read_text(path, "word list").splitlines(), 1)}
         kept = {i: line for i, line in lines.items() if line and not line.startswith("#")}
         places = {k: f"{path}:{i}" for k, i in enumerate(kept)}
-        return Identifiers(_checked(list(kept.values()), places, path))
+        return Identifiers(_check_terms(list(kept.values()), places, path))
     raise InputError(f"{path}: unknown format of word list; use a .yaml or .txt file")
 
 
 def identifier_ids(identifiers: Identifiers, tokenizer: "Tokenizer") -> dict[str, int]:
     """Return the id of the encoder's WordPiece that represents each identifier."""
-    ids = {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
-    return {term: ids[_piece(term, identifiers.pieces, tokenizer)] for term in identifiers.terms}
+    ids, all_ids = {}, {piece: i for i, piece in enumerate(tokenizer.vocabulary)}
+    for term in identifiers.terms:
+        pieces = tokenizer.pieces(term)
+        if not pieces or "[UNK]" in pieces:
+            raise InputError(
+                f"the identifier '{term}' is not in the encoder's vocabulary; remove it or choose another"
+                " encoder"
+            )
+        if len(pieces) > 1 and identifiers.pieces != LONGEST:
+            raise InputError(
+                f"the identifier '{term}' is {len(pieces)} WordPieces ({' '.join(pieces)}); remove it, or"
+                " write pieces: longest to regularize its longest piece, as the published code does"
+            )
+        # The published code counts the '##' of a piece, and takes the first of equally long pieces.
+        ids[term] = all_ids[max(pieces, key=len)]
+    return ids
 
 
-def _piece(term: str, rule: str, tokenizer: "Tokenizer") -> str:
-    pieces = tokenizer.pieces(term)
-    if not pieces or "[UNK]" in pieces:
-        raise InputError(
-            f"the identifier '{term}' is not in the encoder's vocabulary; remove it or choose another encoder"
-        )
-    if len(pieces) > 1 and rule != LONGEST:
-        raise InputError(
-            f"the identifier '{term}' is {len(pieces)} WordPieces ({' '.join(pieces)}); remove it, or write "
-            "pieces: longest to regularize its longest piece, as the published code does"
-        )
-    # The published code counts the '##' of a piece, and takes the first of equally long pieces.
-    return max(pieces, key=len)
-
-
-def _checked(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:
+def _check_terms(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:
     if not terms:
         raise InputError(f"{path}: the list has no terms; write at least one identifier")
     for i, term in enumerate(terms):

@@ -64,15 +64,6 @@ class LeftOut:
         return f"{Path(name).name}: {number_of(len(self.rows), 'row')} {verb} left out: {parts}."
 
 
-@dataclass(frozen=True)
-class _Row:
-    number: int  # in the file, from 0
-    line: int
-    text: str
-    label: str
-    group: str | None
-
-
 def read_labelled(
     path: str | os.PathLike,
     text: str = "text",
@@ -108,8 +99,7 @@ def read_labelled(
         (int64, the row of the file from 0), in the order of the file.
     """
     columns = (text, label) if group is None else (text, label, group)
-    rows: list[_Row] = []
-    n_trimmed = 0
+    rows, n_trimmed = [], 0
     for number, (line, fields) in enumerate(read_records(path, columns, needs_end=True)):
         where, is_strict = f"{path}:{line}", left_out is None
         if not is_strict and _is_empty(fields[text]):
@@ -120,21 +110,19 @@ def read_labelled(
             words, name = checked_text(fields[text], where), _name(fields[label], f"{where}: the label")
             n_trimmed += isinstance(fields[label], str) and fields[label] != name
             group_name = None if group is None else _name(fields[group], f"{where}: the {group}")
-            rows.append(_Row(number, line, words, name, group_name))
-    _require_texts([row.text for row in rows], path)
+            rows.append((words, name, group_name, number, line))
+    table = pd.DataFrame(_require_texts(rows, path), columns=["text", "label", "group", "row", "line"])
     if n_trimmed and left_out is not None:
         left_out.changes.append(
             f"{Path(path).name}: {number_of(n_trimmed, 'label')} with blanks around, which are trimmed."
         )
     if left_out is not None:
-        rows = _select(rows, positive, negative, left_out)
-    labels, lines = [row.label for row in rows], [row.line for row in rows]
+        table = _select(table, positive, negative, left_out)
+    labels, lines = table["label"].tolist(), table["line"].tolist()
     if positive is not None and positive not in labels and positive in classes and {*labels} <= {*_BINARY}:
         positive = None
-    columns = {"text": [row.text for row in rows], "label": _codes(labels, positive, path, lines, classes)}
-    if group is not None:
-        columns["group"] = [row.group for row in rows]
-    return _numbered(columns, [row.number for row in rows])
+    table = table.assign(label=_codes(labels, positive, path, lines, classes))
+    return table.drop(columns=["line"] if group else ["line", "group"]).reset_index(drop=True)
 
 
 def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | None = None) -> pd.DataFrame:
@@ -148,15 +136,14 @@ def read_texts(path: str | os.PathLike, text: str = "text", left_out: LeftOut | 
         texts = [line for line in lines if line]
         for _ in range(len(lines) - len(texts) if left_out is not None else 0):
             left_out.add(EMPTY, "")
-        return _numbered({"text": _require_texts(texts, path)}, range(len(texts)))
-    texts, numbers = [], []
+        return pd.DataFrame({"text": _require_texts(texts, path), "row": np.arange(len(texts))})
+    rows = []
     for number, (line, fields) in enumerate(read_records(path, (text,), needs_end=True)):
         if left_out is not None and _is_empty(fields[text]):
             left_out.add(EMPTY, "")
         else:
-            texts.append(checked_text(fields[text], f"{path}:{line}"))
-            numbers.append(number)
-    return _numbered({"text": _require_texts(texts, path)}, numbers)
+            rows.append((checked_text(fields[text], f"{path}:{line}"), number))
+    return pd.DataFrame(_require_texts(rows, path), columns=["text", "row"])
 
 
 def read_records(
@@ -288,21 +275,20 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _select(rows: list[_Row], positive: str | None, negative: str | None, left_out: LeftOut) -> list[_Row]:
+def _select(
+    table: pd.DataFrame, positive: str | None, negative: str | None, left_out: LeftOut
+) -> pd.DataFrame:
     """Return the rows of two labels; leave out rows with other labels, or with undecided labels."""
-    labels = dict.fromkeys(row.label for row in rows)
+    labels = table["label"].unique().tolist()
+    kept = {*labels} - {*UNDECIDED} - {*find_doubtful(labels).missing} if len(labels) > 2 else {*labels}
     if negative is not None:
         kept = {positive or _BINARY[1], negative}
-    elif len(labels) > 2:
-        kept = {*labels} - {*UNDECIDED} - {*find_doubtful(labels).missing}
-    else:
-        return rows
-    if len(kept) == 2:
-        for row in rows:
-            if row.label not in kept:
-                left_out.add(f"labelled '{row.label}'", row.text)
-        rows = [row for row in rows if row.label in kept]
-    return rows
+    if len(kept) != 2:
+        return table
+    is_kept = table["label"].isin(kept)
+    for label, text in table.loc[~is_kept, ["label", "text"]].itertuples(index=False):
+        left_out.add(f"labelled '{label}'", text)
+    return table[is_kept]
 
 
 def _codes(
@@ -347,11 +333,7 @@ def _codes(
     return codes
 
 
-def _require_texts(texts: list[str], path: str | os.PathLike) -> list[str]:
+def _require_texts(texts: list, path: str | os.PathLike) -> list:
     if not texts:
         raise InputError(f"{path}: the file has no texts; write one per line")
     return texts
-
-
-def _numbered(columns: dict[str, Any], rows: Sequence[int]) -> pd.DataFrame:
-    return pd.DataFrame({**columns, "row": np.asarray(rows, np.int64)})

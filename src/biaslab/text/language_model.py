@@ -151,7 +151,8 @@ def train_language_model(
     for epoch in range(1, settings.epochs + 1):
         order = stream(seed, "language_model", "order", epoch).permutation(len(tokens))
         train_nll = _epoch(model, optimizer, tokens, order, settings.batch_size)
-        validation_nll = _mean_nll(model, validation)
+        nll = negative_log_likelihood(model, validation)
+        validation_nll = float(np.average(nll, weights=validation.lengths))
         rows.append((epoch, train_nll, validation_nll))
         if validation_nll < best:
             best = validation_nll
@@ -186,53 +187,57 @@ def negative_log_likelihood(model: BiGRU, tokens: Tokens) -> np.ndarray:
     n_known = len(model.token_ids)
     with torch.no_grad():
         for rows in _batches(tokens.lengths, max(1, LOGITS_AT_ONCE // n_known)):
-            ids, lengths = _matrix(model, tokens, rows)
+            texts, lengths = _read(model, tokens, rows)
             total = sum(
-                pad_packed_sequence(_token_nll(model, direction, texts, lengths), batch_first=True)[0].sum(1)
-                for direction, texts in _directions(model, ids, lengths)
+                pad_packed_sequence(_token_nll(model, direction, ids, lengths), batch_first=True)[0].sum(1)
+                for direction, ids in texts
             )
             nll[rows] = (total.double().cpu() / (2 * lengths)).numpy()
     return nll
 
 
-def sample_right(
+@torch.no_grad()
+def sample(
     model: BiGRU,
-    prefixes: torch.Tensor,
+    texts: torch.Tensor,
     n_tokens: int,
     samples: int,
     generator: torch.Generator,
     exclude: np.ndarray | None,
     lengths: torch.Tensor,
+    is_left: bool = False,
 ) -> torch.Tensor:
-    """Draw the continuations of texts, token by token, from the forward model at temperature 1.
+    """Draw the tokens after prefixes, or with `is_left` before suffixes, one by one, at temperature 1.
 
-    The result has encoder ids, (k, samples, n_tokens) int64, on the model's device. Every prefix is read
-    once; its samples continue from copies of one state. `prefixes`, (k, L), which may be empty, has encoder
-    ids from the beginning of the text, `lengths` of each row; ids beyond have no influence. The encoder ids
-    in `exclude`, (V,) bool, have probability zero, and the other probabilities are renormalized. If every
-    known token is excluded, a ValueError is raised.
+    The result has encoder ids in reading order, (k, samples, n_tokens) int64, on the model's device. Every
+    text is read once; its samples continue from copies of one state. `texts`, (k, L), which may be empty, has
+    the encoder ids of prefixes from the beginning of a text, or of suffixes to the end of a text, `lengths`
+    of each row; ids beyond have no influence. The encoder ids in `exclude`, (V,) bool, have probability zero,
+    and the other probabilities are renormalized. If every known token is excluded, a ValueError is raised.
     """
-    ids = model.index[prefixes]
-    return _draw(model, model.forwards, ids, lengths.cpu(), n_tokens, samples, generator, exclude)
-
-
-def sample_left(
-    model: BiGRU,
-    suffixes: torch.Tensor,
-    n_tokens: int,
-    samples: int,
-    generator: torch.Generator,
-    exclude: np.ndarray | None,
-    lengths: torch.Tensor,
-) -> torch.Tensor:
-    """Draw the tokens before texts from the backward model, starting with the token next to the text.
-
-    Arguments are as for `sample_right`. Suffixes extend to the end of the text. Suffixes and drawn tokens are
-    in reading order.
-    """
-    ids = _reverse(model.index[suffixes], lengths)
-    drawn = _draw(model, model.backwards, ids, lengths.cpu(), n_tokens, samples, generator, exclude)
-    return drawn.flip(2)
+    direction = model.backwards if is_left else model.forwards
+    ids, k = model.index[texts], len(texts)
+    if is_left:
+        ids = _reverse(ids, lengths)
+    candidates = torch.arange(len(model.token_ids), device=model.device)
+    if exclude is not None:
+        candidates = candidates[~torch.from_numpy(exclude).to(model.device)[model.token_ids]]
+    if not len(candidates):
+        raise ValueError("every token that the language model knows is excluded")
+    # Rows of probability zero fill the last block; see _draw_token.
+    filling = -len(candidates) % BLOCK
+    weight = pad(direction.softmax.weight[candidates], (0, 0, 0, filling))
+    bias = pad(direction.softmax.bias[candidates], (0, filling), value=-torch.inf)
+    drawn = torch.empty((k * samples, n_tokens), dtype=torch.int64, device=model.device)
+    begin = torch.full((k, 1), direction.go, device=model.device)
+    _, state = direction.gru(_embed(model, torch.cat([begin, ids], 1), lengths.cpu() + 1))
+    state = state.repeat_interleave(samples, 1)
+    for i in range(n_tokens):
+        if i:
+            _, state = direction.gru(model.embedding(drawn[:, i - 1 : i]), state)
+        drawn[:, i] = candidates[_draw_token(state[0], weight, bias, generator)]
+    drawn = model.token_ids[drawn].view(k, samples, n_tokens)
+    return drawn.flip(2) if is_left else drawn
 
 
 def _epoch(
@@ -242,22 +247,15 @@ def _epoch(
     total = 0.0
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
-        ids, lengths = _matrix(model, tokens, rows)
+        texts, lengths = _read(model, tokens, rows)
         loss = torch.stack(
-            [
-                _token_nll(model, direction, texts, lengths).data.mean()
-                for direction, texts in _directions(model, ids, lengths)
-            ]
+            [_token_nll(model, direction, ids, lengths).data.mean() for direction, ids in texts]
         ).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         total += float(loss.detach()) * int(lengths.sum())
     return total / len(tokens.ids)
-
-
-def _mean_nll(model: BiGRU, tokens: Tokens) -> float:
-    return float(np.average(negative_log_likelihood(model, tokens), weights=tokens.lengths))
 
 
 def _batches(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
@@ -267,16 +265,13 @@ def _batches(lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:
     yield from np.split(order, np.flatnonzero(np.diff(batch)) + 1)
 
 
-def _matrix(model: BiGRU, tokens: Tokens, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return rows as indexes of known tokens, (k, L) on the model's device, and their lengths on the CPU."""
+def _read(
+    model: BiGRU, tokens: Tokens, rows: np.ndarray
+) -> tuple[list[tuple[Direction, torch.Tensor]], torch.Tensor]:
+    """Return rows as indexes of known tokens, (k, L), for each direction, and their lengths on the CPU."""
     ids, mask = tokens.padded(rows, 0)
-    return model.index[torch.from_numpy(ids).to(model.device)], torch.from_numpy(mask.sum(axis=1))
-
-
-def _directions(
-    model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor
-) -> tuple[tuple[Direction, torch.Tensor], tuple[Direction, torch.Tensor]]:
-    return (model.forwards, ids), (model.backwards, _reverse(ids, lengths))
+    ids, lengths = model.index[torch.from_numpy(ids).to(model.device)], torch.from_numpy(mask.sum(axis=1))
+    return [(model.forwards, ids), (model.backwards, _reverse(ids, lengths))], lengths
 
 
 def _reverse(ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
@@ -290,48 +285,15 @@ def _token_nll(
 ) -> PackedSequence:
     """Return -ln p of every token given the tokens that the direction has read before, without padding."""
     begin = torch.full((len(ids), 1), direction.go, device=ids.device)
-    states, _ = direction.gru(_embedded(model, torch.cat([begin, ids[:, :-1]], 1), lengths))
+    states, _ = direction.gru(_embed(model, torch.cat([begin, ids[:, :-1]], 1), lengths))
     targets = pack_padded_sequence(ids, lengths, batch_first=True, enforce_sorted=False)
     nll = cross_entropy(direction.softmax(states.data), targets.data, reduction="none")
     return targets._replace(data=nll)
 
 
-def _embedded(model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor) -> PackedSequence:
+def _embed(model: BiGRU, ids: torch.Tensor, lengths: torch.Tensor) -> PackedSequence:
     packed = pack_padded_sequence(ids, lengths, batch_first=True, enforce_sorted=False)
     return packed._replace(data=model.embedding(packed.data))
-
-
-@torch.no_grad()
-def _draw(
-    model: BiGRU,
-    direction: Direction,
-    ids: torch.Tensor,
-    lengths: torch.Tensor,
-    n_tokens: int,
-    samples: int,
-    generator: torch.Generator,
-    exclude: np.ndarray | None,
-) -> torch.Tensor:
-    """Return tokens in the order in which the direction draws them, (k, samples, n_tokens)."""
-    k = len(ids)
-    candidates = torch.arange(len(model.token_ids), device=model.device)
-    if exclude is not None:
-        candidates = candidates[~torch.from_numpy(exclude).to(model.device)[model.token_ids]]
-    if not len(candidates):
-        raise ValueError("every token that the language model knows is excluded")
-    # Rows of probability zero fill the last block; see _draw_token.
-    filling = -len(candidates) % BLOCK
-    weight = pad(direction.softmax.weight[candidates], (0, 0, 0, filling))
-    bias = pad(direction.softmax.bias[candidates], (0, filling), value=-torch.inf)
-    drawn = torch.empty((k * samples, n_tokens), dtype=torch.int64, device=model.device)
-    begin = torch.full((k, 1), direction.go, device=model.device)
-    _, state = direction.gru(_embedded(model, torch.cat([begin, ids], 1), lengths + 1))
-    state = state.repeat_interleave(samples, 1)
-    for i in range(n_tokens):
-        if i:
-            _, state = direction.gru(model.embedding(drawn[:, i - 1 : i]), state)
-        drawn[:, i] = candidates[_draw_token(state[0], weight, bias, generator)]
-    return model.token_ids[drawn].view(k, samples, n_tokens)
 
 
 def _draw_token(

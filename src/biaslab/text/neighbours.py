@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biaslab.text._neighbour_kernels import merge_nearest
+from biaslab.text._similarity_kernels import merge_nearest
 from biaslab.text.words import Lexicon
 
 BLOCK = (1024, 16384)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from biaslab.text.batches import text_batches
+from biaslab.text.variants import text_batches
 
 TRAINING_FILE = "training.json"
 """File with the training settings in the folder of a classifier that biaslab trained."""

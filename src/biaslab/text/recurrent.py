@@ -81,7 +81,7 @@ class Recurrent:
         parameters, _ = pack(self.kind, self.layers, self.W_out, self.b_out)
         shift = gate_shift(self.kind, parameters)
         table = np.empty((len(self.vectors), 4 * parameters.out.shape[1]), np.float32)
-        with at_most_threads(_threads(len(self.vectors))):
+        with at_most_threads(max(1, len(self.vectors) // SHARE)):
             kernels.fill_table(parameters, shift, self.vectors, table)
         return parameters, shift, table
 
@@ -97,7 +97,7 @@ class Recurrent:
         saves = np.empty(len(texts.ids), np.int64)
         n_rows = kernels.find_prefixes(texts.ids, texts.offsets, skips, starts, saves)
         by_length = np.argsort(texts.lengths - skips, kind="stable")
-        with at_most_threads(_threads(len(texts.ids))):
+        with at_most_threads(max(1, len(texts.ids) // SHARE)):
             parameters, shift, table = self._kernel_arguments
             n_layers, _, n_units = parameters.states.shape
             prefixes = skips, starts, saves, np.empty((n_rows, 2, n_layers, n_units), np.float32)
@@ -120,7 +120,7 @@ class Recurrent:
         labels = checked_labels(texts, labels)
         out = np.empty((len(texts.ids), self.vectors.shape[1]), np.float32)
         order = np.argsort(texts.lengths, kind="stable")
-        with at_most_threads(_threads(len(texts.ids))):
+        with at_most_threads(max(1, len(texts.ids) // SHARE)):
             kernels.recurrent_gradients(*self._kernel_arguments, texts.ids, texts.offsets, order, labels, out)
         return out
 
@@ -173,8 +173,14 @@ def pack(
     kind: str, layers: Sequence[Layer], W_out: np.ndarray, b_out: np.ndarray
 ) -> tuple[Parameters, np.ndarray]:
     """Return all weights in the kernels' layout, as views of a flat array, and the array, (p,) float32."""
-    hidden, d = W_out.shape[1], layers[0][0].shape[1]
-    parameters, flat = _zeros(kind, _padded(hidden), _padded(d), len(layers))
+    hidden, depth = W_out.shape[1], len(layers)
+    n, d = (-(-size // TILE) * TILE for size in (hidden, layers[0][0].shape[1]))  # padded
+    rows = GATES[kind] * n
+    shapes = (rows, d), (depth - 1, rows, n), (depth, rows, n), (depth, rows), (depth, rows), (2, n), (2,)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    flat = np.zeros(ends[-1], np.float32)
+    parts = np.split(flat, ends[:-1])
+    parameters = Parameters(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
     by_input, by_state = _ORDERS[kind]
     for i, (W_ih, W_hh, b_ih, b_hh) in enumerate(layers):
         _insert(W_ih, by_input, parameters.inputs[i - 1] if i else parameters.first)
@@ -208,19 +214,6 @@ def gate_shift(kind: str, parameters: Parameters) -> int:
     return 0 if kind == "lstm" else parameters.out.shape[1]
 
 
-def _zeros(kind: str, n: int, d: int, depth: int) -> tuple[Parameters, np.ndarray]:
-    rows = GATES[kind] * n
-    shapes = (rows, d), (depth - 1, rows, n), (depth, rows, n), (depth, rows), (depth, rows), (2, n), (2,)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    flat = np.zeros(ends[-1], np.float32)
-    parts = np.split(flat, ends[:-1])
-    return Parameters(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))), flat
-
-
-def _padded(n: int) -> int:
-    return -(-n // TILE) * TILE
-
-
 def _insert(weights: np.ndarray, order: Sequence[int], out: np.ndarray) -> None:
     """Write the reordered gates of `weights`, (G H, n), into the padded array `out`."""
     gates = weights.reshape(len(order), -1, weights.shape[1])[list(order)]
@@ -249,10 +242,6 @@ def checked_labels(texts: Texts, labels: np.ndarray) -> np.ndarray:
     if not np.isin(labels, (0, 1)).all():
         raise InputError(f"a label is {labels[~np.isin(labels, (0, 1))][0]}; write 0 or 1")
     return np.ascontiguousarray(labels, np.int64)
-
-
-def _threads(n_words: int) -> int:
-    return max(1, n_words // SHARE)
 
 
 def _check(network: Recurrent) -> None:

@@ -66,14 +66,36 @@ def train_recurrent(
         if not len(validation[0]):
             raise InputError("there is no text to validate with; supply at least one")
     check_words(texts, start.vectors)
-    training = _Training(start, settings)
+    parameters, flat = pack(start.kind, start.layers, start.W_out, start.b_out)
+    gradients, flat_gradients = pack(start.kind, start.layers, start.W_out, start.b_out)
+    means, step = (np.zeros_like(flat), np.zeros_like(flat)), 0
     rows, best, least = [], start, np.inf
     for epoch in range(1, settings.epochs + 1):
         order = stream(seed, "recurrent training", epoch).permutation(len(texts))
-        loss = training.run(texts, labels, weights, order)
-        if not np.isfinite(training.flat).all():
+        step, loss = kernels.train_batches(
+            start.vectors,
+            texts.ids,
+            texts.offsets,
+            labels,
+            weights,
+            order,
+            settings.batch_size,
+            gate_shift(start.kind, parameters),
+            flat,
+            parameters,
+            flat_gradients,
+            gradients,
+            *means,
+            step,
+            settings.learning_rate,
+            BETA1,
+            BETA2,
+            EPSILON,
+        )
+        if not np.isfinite(flat).all():
             raise InputError(f"training diverged in epoch {epoch}; lower learning_rate")
-        network = training.network()
+        unpacked = unpack(start.kind, parameters, start.hidden, start.vectors.shape[1])
+        network = start.with_weights(*unpacked)
         validation_loss, f1 = _validate(network, *validation, settings) if validation else (np.nan, np.nan)
         rows.append((epoch, loss, validation_loss, f1))
         if validation is None or validation_loss < least:
@@ -81,46 +103,6 @@ def train_recurrent(
         if progress is not None:
             progress(epoch, settings.epochs)
     return best, pd.DataFrame([(*row, row[0] == best_epoch) for row in rows], columns=COLUMNS)
-
-
-class _Training:
-    """A network in training, with its parameters and Adam's means."""
-
-    def __init__(self, start: Recurrent, settings: TrainingSettings) -> None:
-        weights = start.kind, start.layers, start.W_out, start.b_out
-        self._start, self._settings, self._step = start, settings, 0
-        self._parameters, self.flat = pack(*weights)
-        self._gradients, self._flat_gradients = pack(*weights)
-        self._means = np.zeros_like(self.flat), np.zeros_like(self.flat)
-
-    def run(self, texts: Texts, labels: np.ndarray, weights: np.ndarray, order: np.ndarray) -> float:
-        """Take one step for each batch of `order`; return the mean loss."""
-        self._step, loss = kernels.train_batches(
-            self._start.vectors,
-            texts.ids,
-            texts.offsets,
-            labels,
-            weights,
-            order,
-            self._settings.batch_size,
-            gate_shift(self._start.kind, self._parameters),
-            self.flat,
-            self._parameters,
-            self._flat_gradients,
-            self._gradients,
-            *self._means,
-            self._step,
-            self._settings.learning_rate,
-            BETA1,
-            BETA2,
-            EPSILON,
-        )
-        return loss
-
-    def network(self) -> Recurrent:
-        """Return the current network."""
-        start = self._start
-        return start.with_weights(*unpack(start.kind, self._parameters, start.hidden, start.vectors.shape[1]))
 
 
 def _validate(

@@ -13,11 +13,8 @@ def precision_recall_f1(predicted: np.ndarray, labels: np.ndarray) -> tuple[floa
     """
     predicted, labels = np.asarray(predicted, dtype=bool), np.asarray(labels, dtype=bool)
     hits, n_predicted, n_positive = (int(x.sum()) for x in (predicted & labels, predicted, labels))
-
-    def share(part: int, whole: int) -> float:
-        return part / whole if whole else 0.0
-
-    return share(hits, n_predicted), share(hits, n_positive), share(2 * hits, n_predicted + n_positive)
+    pairs = (hits, n_predicted), (hits, n_positive), (2 * hits, n_predicted + n_positive)
+    return tuple(part / total if total else 0.0 for part, total in pairs)
 
 
 def chance_probability(predicted: np.ndarray, labels: np.ndarray) -> float:

@@ -49,7 +49,7 @@ class SentenceEncoder:
         config = self.model.config
         tokens = self.tokenizer.encode(sentences, min(MAX_LENGTH, config.max_position_embeddings))
         out = np.empty((len(tokens), config.hidden_size), np.float32)
-        return fill_by_length(out, _pooled, self.model, tokens, self.tokenizer.pad, batch_tokens, progress)
+        return fill_by_length(out, _pool, self.model, tokens, self.tokenizer.pad, batch_tokens, progress)
 
 
 def similarity(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ def similarity(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", a, b, dtype=np.float64)
 
 
-def _pooled(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def _pool(model: BertClassifier, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Return the mean of the last hidden states of the tokens in the mask, (n, d), at unit length."""
     hidden = model.bert.embeddings(ids)
     for layer in model.bert.encoder.layer:

@@ -4,7 +4,21 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from biaslab.core.settings import Count, Field, Positive
-from biaslab.text.registry import FORMATS
+
+FORMATS = {  # name: type of its files, and valid values of the key positive ("": the format does not use it)
+    "stormfront": ("archive", "not-nohate (the default) or hate"),
+    "ghc": ("JSON lines", ""),
+    "wikipedia": ("folder with the talk page labels", ""),
+    "jigsaw": (
+        "train.csv or its folder, or test.csv next to test_labels.csv",
+        "toxic (the default) or any",
+    ),
+    "table": (
+        ".csv, .tsv or .jsonl with columns text, label and perhaps group",
+        "the positive label, null if labels are 0 and 1",
+    ),
+}
+"""The formats of labelled corpora in the order of the documentation; `corpora.READERS` has their readers."""
 
 NegativeWeight = Annotated[Positive, "weight of a negative text in the loss, relative to a positive one"]
 
@@ -56,7 +70,7 @@ class Corpus:
     """A labelled corpus."""
 
     format: Annotated[
-        Literal[tuple(FORMATS)], ", ".join(f"{name} ({format.about})" for name, format in FORMATS.items())
+        Literal[tuple(FORMATS)], ", ".join(f"{name} ({about})" for name, (about, _) in FORMATS.items())
     ] = "table"
     source: Annotated[
         str, "its texts, or its training texts if the next two keys are set; dataset:NAME for registered ones"
@@ -68,7 +82,7 @@ class Corpus:
     positive: Annotated[
         str | None,
         "the positive labels: "
-        + "; ".join(f"of {name} {format.positive}" for name, format in FORMATS.items() if format.positive),
+        + "; ".join(f"of {name} {positive}" for name, (_, positive) in FORMATS.items() if positive),
     ] = None
 
 

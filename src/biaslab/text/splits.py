@@ -40,7 +40,10 @@ def split_shares(labels: ArrayLike, shares: Sequence[float], rng: np.random.Gene
     """Divide all texts by shares of sum 1, with the same share of both labels; rows are ascending."""
     labels = np.asarray(labels)
     n_positive = int((labels == 1).sum())
-    positive, negative = (np.diff(_bounds(n, shares)) for n in (n_positive, len(labels) - n_positive))
+    ends = np.append(np.cumsum(_check_shares(shares))[:-1], 1.0)
+    positive, negative = (
+        np.diff(np.rint(ends * n).astype(np.int64), prepend=0) for n in (n_positive, len(labels) - n_positive)
+    )
     sizes = list(zip((positive + negative).tolist(), positive.tolist(), strict=True))
     _check_filled([n for n, _ in sizes], shares)
     return split_random(labels, sizes, rng)
@@ -52,7 +55,7 @@ def split_grouped(groups: ArrayLike, shares: Sequence[float], rng: np.random.Gen
     order = rng.permutation(len(sizes))
     middle = np.empty(len(sizes))
     middle[order] = np.cumsum(sizes[order]) - sizes[order] / 2
-    bounds = np.cumsum(_checked(shares))[:-1] * len(codes)
+    bounds = np.cumsum(_check_shares(shares))[:-1] * len(codes)
     part = np.searchsorted(bounds, middle, side="right")[codes]
     parts = [np.flatnonzero(part == i) for i in range(len(shares))]
     _check_filled([len(rows) for rows in parts], shares)
@@ -77,18 +80,11 @@ def draw(table: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
     return table.iloc[cut(table["label"], limit, stream(seed, "limit"))].reset_index(drop=True)
 
 
-def _checked(shares: Sequence[float]) -> np.ndarray:
+def _check_shares(shares: Sequence[float]) -> np.ndarray:
     shares = np.asarray(shares, float)
     if not len(shares) or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
         raise InputError(f"the shares {shares.tolist()} of the parts must be above 0 and sum to 1")
     return shares
-
-
-def _bounds(n: int, shares: Sequence[float]) -> np.ndarray:
-    """Return the bounds of the parts of `n` texts."""
-    bounds = np.rint(np.concatenate([[0.0], np.cumsum(_checked(shares))]) * n).astype(np.int64)
-    bounds[-1] = n
-    return bounds
 
 
 def _check_filled(sizes: Sequence[int], shares: Sequence[float]) -> None:

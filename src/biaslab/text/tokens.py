@@ -14,8 +14,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text
-from biaslab.text.batches import text_batches
 from biaslab.text.ragged import Ragged
+from biaslab.text.variants import text_batches
 
 # The library's own threads do not survive a fork and ignore the limit on threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -69,7 +69,20 @@ class Tokenizer:
     @classmethod
     def load(cls, vocab_file: str | os.PathLike) -> "Tokenizer":
         """Read a vocabulary, one token a line."""
-        return cls(_read_vocabulary(Path(vocab_file)))
+        text = read_text(Path(vocab_file), "vocab.txt with one token a line")
+        vocabulary, lines = text.removesuffix("\n").split("\n"), {}
+        for line, token in enumerate(vocabulary, 1):
+            where = f"{vocab_file}, line {line}"
+            if not token.strip():
+                raise InputError(f"{where}: empty; write one token per line")
+            if token in lines:
+                raise InputError(f"{where}: '{token}' is also on line {lines[token]}; remove one")
+            if token != token.lower() and not token.startswith("["):
+                raise InputError(f"{where}: '{token}' has a capital letter; choose an uncased encoder")
+            lines[token] = line
+        if missing := [token for token in SPECIAL if token not in lines]:
+            raise InputError(f"{vocab_file}: token {missing[0]} is missing; name the vocab.txt of a BERT")
+        return cls(vocabulary)
 
     @cached_property
     def is_special(self) -> np.ndarray:
@@ -102,22 +115,3 @@ class Tokenizer:
 
 def _flat(rows: list[list[int]], total: int) -> np.ndarray:
     return np.fromiter((x for row in rows for x in row), np.int32, total)
-
-
-def _read_vocabulary(path: Path) -> list[str]:
-    vocabulary = read_text(path, "vocab.txt with one token a line").removesuffix("\n").split("\n")
-    lines: dict[str, int] = {}
-    for line, token in enumerate(vocabulary, 1):
-        if not token.strip():
-            raise InputError(f"{path}, line {line}: empty; write one token per line")
-        if token in lines:
-            raise InputError(f"{path}, line {line}: '{token}' is also on line {lines[token]}; remove one")
-        if token != token.lower() and not token.startswith("["):
-            raise InputError(
-                f"{path}, line {line}: '{token}' has a capital letter; choose an uncased encoder"
-            )
-        lines[token] = line
-    missing = [token for token in SPECIAL if token not in lines]
-    if missing:
-        raise InputError(f"{path}: token {missing[0]} is missing; name the vocab.txt of a BERT")
-    return vocabulary

@@ -93,8 +93,8 @@ def build_lexicon(
     vector_words: Sequence[str], vectors: np.ndarray, further: Iterable[Iterable[str]] = ()
 ) -> Lexicon:
     """Return the lexicon of an embedding (its words keep their rows) and of `further` words, sorted."""
-    known = set(vector_words)
-    others = sorted({word for words in further for word in words} - known)
+    own_words = set(vector_words)
+    others = sorted({word for words in further for word in words} - own_words)
     vectors = np.asarray(vectors, np.float32)
     mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
     is_known = np.arange(len(vectors) + len(others)) < len(vectors)

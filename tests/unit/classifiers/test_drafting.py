@@ -100,11 +100,11 @@ def test_a_draft_counts_rows_that_are_left_out_and_asks_about_values_spelled_in_
     assert read_table(tmp_path / "t.csv", load_schema(tmp_path / "t.yaml")).n_missing == 9
     fragments = (
         "9 of 48 rows are skipped: 8 without a label, 1 in which another value is missing",
-        "Left out by work: BAKER 4 of 12, Baker 4 of 12, baker 1 of 12, rider 0 of 12.",
+        "Skipped rows by work: BAKER 4 of 12, Baker 4 of 12, baker 1 of 12, rider 0 of 12.",
         "24 rows have blanks around a value",
-        "work: are 'BAKER', 'Baker', 'baker' one value? Then write {BAKER: [BAKER, Baker, baker]} in",
-        "income: are '<=50K', '<=50K.' one value? Then write {<=50K: [<=50K, <=50K.]} in",
-        "income: are '>50K', '>50K.' one value? Then write {'>50K': ['>50K', '>50K.']} in",
+        "work: do 'BAKER', 'Baker', 'baker' mean the same? If so, replace them by {BAKER: [BAKER, Baker",
+        "income: do '<=50K', '<=50K.' mean the same? If so, replace them by {<=50K: [<=50K, <=50K.]}",
+        "income: do '>50K', '>50K.' mean the same? If so, replace them by {'>50K': ['>50K', '>50K.']}",
     )
     for note, fragment in zip(found.notes, fragments, strict=True):
         assert fragment in note

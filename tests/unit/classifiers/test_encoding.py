@@ -133,7 +133,7 @@ def test_coded_values_are_taken_as_they_are(schema, table):
     assert data.y.tolist() == [1, 0]
     assert data.n_outside == 1
     assert decode(data.X, described)["sex"].tolist() == ["female", "100 (no value)"]
-    with pytest.raises(InputError, match="line 2: class '2' is none of the 2 classes"):
+    with pytest.raises(InputError, match="line 2: class '2' is not one of the 2 classes"):
         read_table(table("age,status,income,debts,class\n3,1,5,2,2\n"), described)
 
 
@@ -211,10 +211,10 @@ def test_a_table_comes_back(data, tmp_path_factory):
         (ROWS + "M1,old,x,5,0,good\n", "line 6: age 'old' is not a number"),
         (ROWS + "M1,39.5,x,5,0,good\n", "line 6: age '39.5' is not an integer; describe"),
         (ROWS + "M1,39,x,inf,0,good\n", "line 6: income 'inf' is not a number"),
-        (ROWS + "femal,39,x,5,0,good\n", "line 6: sex 'femal' is none of the values M1, .*did you mean"),
+        (ROWS + "femal,39,x,5,0,good\n", "line 6: sex 'femal' is not one of the values M1, .*did you mean"),
         (ROWS + "M1,39,x,5,4,good\n" * 3, "line 6 and 2 more: debts '4' is outside 0 to 3; .*outside: keep"),
         (ROWS + "M1,39,x,5,9999999999999,good\n", "line 6: debts '9999999999999' is too large"),
-        (ROWS + "M1,39,x,5,0,maybe\n" * 2, "line 6 and 1 more: class 'maybe' is none of the values"),
+        (ROWS + "M1,39,x,5,0,maybe\n" * 2, "line 6 and 1 more: class 'maybe' is not one of the values"),
         (ROWS + 'M1,39,"x,5,0,good\n' + "y" * 200_000 + "\n", "not a table"),
     ],
 )  # fmt: skip

@@ -6,9 +6,8 @@ import yaml
 from biaslab.audit.claims import read_claims
 from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.area import AREA, wanted
+from biaslab.hate_speech.area import AREA, ENCODER_FILES, ENCODERS, wanted
 from biaslab.hate_speech.inputs import Inputs
-from biaslab.hate_speech.items import ENCODER_FILES, ENCODERS
 from biaslab.run import plan as planning
 from biaslab.run.fetching import THERE, Status
 from biaslab.run.jobs import planned_jobs
@@ -172,7 +171,7 @@ def test_what_is_of_no_account_is_not_refused(plan, section):
 
 def test_claims_on_trainings_that_are_left_out_are_not_measured_and_say_why(plan, tmp_path, monkeypatch):
     """The audit counts the histories of trainings among its inputs: what a run loses of them is named."""
-    histories = Inputs(plan("run: [stormfront]")).histories()
+    histories = Inputs(plan("run: [stormfront]")).histories
     assert len(histories) > 10
     lost = {"train_classifier: torch is not installed": [file.removeprefix("results/") for file in histories]}
     monkeypatch.setattr(planning, "status", lambda *_: Status(THERE, "here"))

@@ -15,12 +15,10 @@ import pages
 from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.hate_speech import auditing
-from biaslab.hate_speech.auditing import _identifiers, audit, mask_words, swap
+from biaslab.hate_speech.auditing import NONE, TEMPLATES, _identifiers, audit, swap
 from biaslab.hate_speech.metrics import auc, auc_interval
-from biaslab.hate_speech.own_bias import NONE, TEMPLATES
 from biaslab.hate_speech.report.audited import _differs, answer
-from biaslab.text.batches import text_batches
-from biaslab.text.casing import without, words_of
+from biaslab.text.variants import text_batches, without, words_of
 
 TERMS = ("bakers", "sailors", "cyclists")
 
@@ -123,7 +121,8 @@ def test_words_of_false_alarms_are_explained_by_leaving_them_out(of_biased, of_f
     assert words.loc["cyclists", ["n", "is_identifier"]].tolist() == [len(alarms), True]
     assert words.loc["cyclists", "change"] == pytest.approx(expit(0.5) - expit(-1.5))
     assert (words["change"].drop("cyclists") == 0).all()  # a null: no other word is heard
-    assert mask_words(found, lambda word: "*").words["word"].unique().tolist() == ["*"]
+    masked = audit(biased, TERMS, texts(36), None, TEMPLATES[:2], 1, mask=lambda word: "*")
+    assert masked.words["word"].unique().tolist() == ["*"]
     assert of_fair.words is None  # no false alarm
 
 

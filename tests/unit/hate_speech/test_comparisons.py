@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.comparisons import paired_difference, paired_differences
+from biaslab.hate_speech.measurement import paired_difference, paired_differences
 from naive import hate_speech_measures as naive
 
 

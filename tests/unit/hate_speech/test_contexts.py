@@ -55,17 +55,14 @@ def scripted(side, context, sample, n):
 def script(monkeypatch):
     """Put the scripted tokens in the place of the language model."""
 
-    def draw(side):
-        def sample(model, ids, n_tokens, samples, generator, exclude, lengths):
-            rows = [row[:length] for row, length in zip(ids.tolist(), lengths.tolist(), strict=True)]
-            return torch.tensor(
-                np.array([[scripted(side, row, j, n_tokens) for j in range(samples)] for row in rows])
-            )
+    def draw(model, ids, n_tokens, samples, generator, exclude, lengths, is_left):
+        side = "left" if is_left else "right"
+        rows = [row[:length] for row, length in zip(ids.tolist(), lengths.tolist(), strict=True)]
+        return torch.tensor(
+            np.array([[scripted(side, row, j, n_tokens) for j in range(samples)] for row in rows])
+        )
 
-        return sample
-
-    monkeypatch.setattr(contexts, "sample_right", draw("right"))
-    monkeypatch.setattr(contexts, "sample_left", draw("left"))
+    monkeypatch.setattr(contexts, "sample", draw)
 
 
 @pytest.mark.parametrize("radius", [0, 1, 20])

@@ -25,7 +25,7 @@ from biaslab.hate_speech.experiment import (
     train_method,
     word_importance,
 )
-from biaslab.hate_speech.explanations import identifier_importance, summarize
+from biaslab.hate_speech.explanations import Explainer, summarize
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.training import TrainingSettings
 from biaslab.text.encoder import load_classifier, predict
@@ -34,7 +34,6 @@ from hate_speech_experiment_data import RESOURCES, TERMS, WORDS, example_encoder
 from naive.text import score
 from text_data import tiny_vocabulary
 
-CPU = torch.device("cpu")
 CONTEXTS = ContextSettings(radius=2, samples=2, add_itself=True)
 SETTINGS = TrainingSettings(
     schedule="modern", epochs=2, batch_size=16, validate_every=2, learning_rate=1e-3, negative_weight=0.5
@@ -60,7 +59,7 @@ def folder(prepared):
 
 
 def train(folder, name, number=0, progress=None):
-    train_method(folder, parse_method(name), SETTINGS, CONTEXTS, number, 3, CPU, progress)
+    train_method(folder, parse_method(name), SETTINGS, CONTEXTS, number, 3, progress)
     return folder.path / "models" / name / str(number)
 
 
@@ -122,9 +121,10 @@ def test_a_method_is_trained_with_what_it_needs(folder, monkeypatch, name, conte
     taken = []
     monkeypatch.setattr(experiment, "train", lambda *given: taken.extend(given) or pd.DataFrame())
     method, meta = parse_method(name), torch.device("meta")
-    train_method(folder, method, SETTINGS, CONTEXTS, 0, 3, meta)
+    monkeypatch.setattr(experiment, "choose_device", lambda _: meta)
+    train_method(folder, method, SETTINGS, CONTEXTS, 0, 3)
     shutil.rmtree(folder.path / "models" / name)
-    _, data, _, settings, regularization, _, device, *_ = taken
+    _, data, settings, regularization, _, device, *_ = taken
     assert (regularization.method, settings, device) == (method, SETTINGS, meta)
     assert regularization.identifier_ids == folder.ids
     if contexts is not None:
@@ -146,7 +146,7 @@ def evaluated(folder):
     for method, numbers in (("vanilla", (4, 7)), ("wr", (4,))):
         for number in numbers:
             example_encoder(folder.path / f"models/{method}/{number}", seed=number)
-        evaluate_method(folder, parse_method(method), numbers, CONTEXTS, 3, CPU, said.append)
+        evaluate_method(folder, parse_method(method), numbers, CONTEXTS, 3, said.append)
     return folder, said
 
 
@@ -180,9 +180,8 @@ def test_attributions_are_those_of_the_test_set_by_occlusion_and_sampling(evalua
     for seed in (4, 7):
         model = load_classifier(folder.path / f"models/vanilla/{seed}")
         for kind, settings in (("oc", OC), ("soc", CONTEXTS)):
-            found = identifier_importance(
-                model, tokens, folder.ids, settings, folder.tokenizer, language_model, 3
-            )
+            explainer = Explainer(model, folder.tokenizer, settings, language_model, 3)
+            found = explainer.identifier_importance(tokens, folder.ids)
             expected = summarize(found, folder.ids)
             written = table[(table["seed"] == seed) & (table["explanation"] == kind)]
             assert written["n"].tolist() == expected["n"].tolist()
@@ -223,7 +222,7 @@ def explained(folder):
     for seed, method in enumerate(EXPLAINED):
         example_encoder(folder.path / f"models/{method}/0", seed=seed)
     said = []
-    explain_methods(folder, EXPLAINED, FILE, SAMPLED, 6, 3, CPU, said.append)
+    explain_methods(folder, EXPLAINED, FILE, SAMPLED, 6, 3, said.append)
     table = read_tsv(folder.path / "importance.tsv")
     return table, json.loads((folder.path / "hierarchies.json").read_text(encoding="utf-8")), said
 

@@ -1,6 +1,7 @@
 """Occlusion and SOC: the batched form against the published loop, and what must hold."""
 
 import copy
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,11 +15,9 @@ import torch
 
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import (
-    explain_words,
+    Explainer,
     find_occurrences,
-    identifier_importance,
     importance,
-    phrase_importance,
     regularizer,
     summarize,
     word_spans,
@@ -232,7 +231,7 @@ def words_by_loop(model, tokens, row, tokenizer):
 def test_words_are_explained_in_any_chunks(model, tokens, tokenizer, max_tokens):
     model.double().train()
     rows = [4, 0, 2, 3]
-    table = explain_words(model, tokens, rows, OC, tokenizer, max_tokens=max_tokens)
+    table = Explainer(model, tokenizer, OC, max_tokens=max_tokens).explain_words(tokens, rows)
     assert model.training
     assert table["row"].tolist() == sorted(table["row"])
     model.eval()
@@ -247,29 +246,27 @@ def test_words_are_explained_in_any_chunks(model, tokens, tokenizer, max_tokens)
 
 def test_contexts_of_a_sentence_do_not_depend_on_the_others(model, tokens, tokenizer, language_model):
     model.double()
-    explain = partial(
-        explain_words, model, tokens, settings=SOC, tokenizer=tokenizer, language_model=language_model
-    )
-    everything = explain(rows=range(len(tokens)))
-    alone = explain(rows=[2], max_tokens=1)
+    explainer = Explainer(model, tokenizer, SOC, language_model)
+    everything = explainer.explain_words(tokens, range(len(tokens)))
+    alone = replace(explainer, max_tokens=1).explain_words(tokens, [2])
     part = everything[everything["row"] == 2].reset_index(drop=True)
     pd.testing.assert_frame_equal(part, alone, rtol=1e-10)
-    other = explain(rows=[2], seed=2)
+    other = replace(explainer, seed=2).explain_words(tokens, [2])
     assert (other["phi"] != alone["phi"]).any()
 
 
 def test_a_sentence_without_words_has_no_rows(model, tokenizer):
     tokens = tokenizer.encode(["", "the baker"])
-    assert explain_words(model, tokens, [0, 1], OC, tokenizer)["row"].tolist() == [1, 1]
-    nothing = explain_words(model, tokens, [], OC, tokenizer)
+    assert Explainer(model, tokenizer, OC).explain_words(tokens, [0, 1])["row"].tolist() == [1, 1]
+    nothing = Explainer(model, tokenizer, OC).explain_words(tokens, [])
     assert nothing.empty
     assert nothing.columns.tolist() == ["row", "position", "word", "phi"]
 
 
 def test_phrases_of_one_word_are_its_explanation(model, tokens, tokenizer):
     model.double()
-    words = explain_words(model, tokens, [0], OC, tokenizer)
-    phi = phrase_importance(model, tokens, 0, OC, tokenizer, max_tokens=200)
+    words = Explainer(model, tokenizer, OC).explain_words(tokens, [0])
+    phi = Explainer(model, tokenizer, OC, max_tokens=200).phrase_importance(tokens, 0)
     n = len(words)
     np.testing.assert_allclose(phi([(i, i + 1) for i in range(n)]), words["phi"], rtol=1e-10)
     ids, mask = (torch.from_numpy(part) for part in tokens.padded([0], tokenizer.pad))
@@ -286,7 +283,7 @@ def test_explaining_leaves_the_model_and_the_global_random_numbers_alone(
     before = copy.deepcopy(model.state_dict())
     torch.manual_seed(3)
     state = torch.get_rng_state()
-    explain_words(model, tokens, [0, 1], SOC, tokenizer, language_model=language_model)
+    Explainer(model, tokenizer, SOC, language_model).explain_words(tokens, [0, 1])
     assert torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
     assert all(p.grad is None for p in model.parameters())
@@ -329,7 +326,7 @@ def test_occlusion_is_that_of_a_loop_over_occurrences(tiny, max_tokens):
     expected = occlusion_by_loop(tiny)
     assert expected.groupby("row").size().max() == 3
     assert expected["phi"].abs().min() > 1e-4
-    found = identifier_importance(model, tokens, ids, OC, tokenizer, None, 1, max_tokens)
+    found = Explainer(model, tokenizer, OC, max_tokens=max_tokens).identifier_importance(tokens, ids)
     assert found[["row", "identifier"]].equals(expected[["row", "identifier"]])
     np.testing.assert_allclose(found["phi"], expected["phi"], rtol=0, atol=2e-6)
 
@@ -339,7 +336,7 @@ def test_equal_seeds_draw_equal_contexts_and_dropout_is_off(tiny):
     untrained = tiny_language_model(tokenizer, tokens)
 
     def phi(seed):
-        return identifier_importance(model, tokens, ids, SAMPLED, tokenizer, untrained, seed)["phi"]
+        return Explainer(model, tokenizer, SAMPLED, untrained, seed).identifier_importance(tokens, ids)["phi"]
 
     first = phi(1)
     model.train()
@@ -360,7 +357,7 @@ def test_no_pass_reads_more_tokens_than_it_may(tiny, monkeypatch):
         return score(model, ids, mask)
 
     monkeypatch.setattr("biaslab.text.packing.score", counting)
-    identifier_importance(model, tokens, ids, SAMPLED, tokenizer, untrained, 1, 200)
+    Explainer(model, tokenizer, SAMPLED, untrained, 1, 200).identifier_importance(tokens, ids)
     alone = 2 * SAMPLED.n_contexts * int(tokens.lengths.max())  # one occurrence in the longest text
     assert max(read) <= max(200, alone)
     assert len(read) > 1
@@ -368,8 +365,8 @@ def test_no_pass_reads_more_tokens_than_it_may(tiny, monkeypatch):
 
 def test_texts_without_identifiers_have_none(tiny):
     model, tokenizer, _, ids = tiny
-    found = identifier_importance(
-        model, tokenizer.encode(["a rose", "the park"]), ids, OC, tokenizer, None, 1
+    found = Explainer(model, tokenizer, OC).identifier_importance(
+        tokenizer.encode(["a rose", "the park"]), ids
     )
     assert found.empty
     assert list(found) == ["row", "identifier", "phi"]

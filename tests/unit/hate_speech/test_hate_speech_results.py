@@ -9,8 +9,8 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval, share_interval
-from biaslab.hate_speech.columns import COLUMNS
-from biaslab.hate_speech.report import explanations, figures, hatecheck, names, results, tables
+from biaslab.hate_speech.metrics import COLUMNS
+from biaslab.hate_speech.report import figures, hatecheck, results, tables
 from biaslab.run.area import Unit
 from biaslab.run.reports import open_unit
 from report_data import report_area
@@ -64,7 +64,7 @@ def test_a_method_is_compared_with_the_plain_model_of_its_kind():
         "ear-0.01": "vanilla",
         "soc-1@sum": "vanilla",
     }
-    assert {method: names.baseline(method) for method in plain} == plain
+    assert {method: results.baseline(method) for method in plain} == plain
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_changes_of_rank_have_the_sign_of_the_paper():
         for method, listed in (("vanilla", before), ("soc-0.1", after))
         for place, word in enumerate(listed, start=1)
     ]
-    found = explanations.rank_changes(pd.DataFrame(rows, columns=COLUMNS["importance"]))
+    found = tables.rank_changes(pd.DataFrame(rows, columns=COLUMNS["importance"]))
     changes = {name: part.set_index("word")["rank_change"].to_dict() for name, part in found.groupby("list")}
     missing = pytest.approx(math.nan, nan_ok=True)
     assert changes["before"] == {"loka": -1, "mika": -1, "taso": missing, "veso": 3}
@@ -162,7 +162,7 @@ def test_table_2_has_twenty_words_of_each_list_and_masks_the_listed(unit, unmask
         for method in ("vanilla", "soc-0.1")
         for rank, name in enumerate(listed, start=1)
     ]
-    table = explanations.word_importance(unit(importance=rows, unmask=unmask))
+    table = tables.word_importance(unit(importance=rows, unmask=unmask))
     assert table.data.groupby(["method", "list"]).size().to_dict() == {
         ("soc-0.1", "after"): 20, ("soc-0.1", "before"): 20
     }  # fmt: skip
@@ -172,7 +172,7 @@ def test_table_2_has_twenty_words_of_each_list_and_masks_the_listed(unit, unmask
 
 def test_identifiers_come_by_their_rank(unit):
     rows = [["baker", True, 0.5, 160, 900], ["loka", False, 2.0, 1, 900], ["potter", True, 1.0, 150, 900]]
-    table = explanations.identifiers([unit(linear_weights=rows)])
+    table = tables.identifiers([unit(linear_weights=rows)])
     assert table.data["term"].tolist() == ["potter", "baker"]
     assert "forum: 1 of 2" in table.note
 
@@ -198,7 +198,7 @@ def test_importance_is_a_mean_over_occurrences_and_paired_with_the_encoder(unit)
         }
     )
     rows.append(["vanilla", 0, "oc", "potter", 0, math.nan, math.nan])
-    table = explanations.attributions([unit(attributions=rows)])
+    table = tables.attributions([unit(attributions=rows)])
     data = table.data
     assert set(data["method"]) == {"vanilla", "soc-1"}
     row = data[data["explanation"] == "oc"].set_index("method").loc["soc-1"]
@@ -211,7 +211,7 @@ def test_importance_is_a_mean_over_occurrences_and_paired_with_the_encoder(unit)
 def test_quirks_are_compared_with_the_same_seed_without(unit):
     f1 = {("soc-1", 0): 0.5, ("soc-1", 1): 0.7, ("soc-1@sum", 0): 0.4, ("oc-1", 0): 0.5}
     phi = {(method, seed, "baker", 4): value for (method, seed), value in f1.items()}
-    data = explanations.ablation([unit(metrics=metrics(f1), attributions=importance_of(phi))]).data
+    data = tables.ablation([unit(metrics=metrics(f1), attributions=importance_of(phi))]).data
     assert data["method"].tolist() == ["soc-1", "soc-1@sum"]
     plain, quirk = data.to_dict("records")
     assert quirk["n_pairs"] == 1
@@ -265,7 +265,7 @@ def test_a_corpus_without_rows_does_not_change_another(unit, tmp_path):
         attributions=importance_of({("vanilla", 0, "baker", 1): 1}),
         functionalities=functionalities(),
     )
-    for make in (tables.performance, tables.transfer, explanations.attributions, hatecheck.hatecheck):
+    for make in (tables.performance, tables.transfer, tables.attributions, hatecheck.hatecheck):
         pd.testing.assert_frame_equal(make([empty, full]).data, make([full]).data)
     figures.draw_removal([empty], tmp_path / "figure")
     assert read_tsv(tmp_path / "figure.tsv").empty

@@ -17,7 +17,7 @@ from hate_speech_experiment_data import RESOURCES, plan_of
 pytest.importorskip("torch")
 
 from biaslab.hate_speech.contexts import ContextSettings
-from biaslab.hate_speech.folder import Folder
+from biaslab.hate_speech.corpus import Folder
 
 STORMFRONT = SimpleNamespace(corpus="stormfront")
 EXAMPLE = SimpleNamespace(corpus="example")
@@ -29,12 +29,13 @@ def inputs(monkeypatch, tmp_path):
     return lambda *what: Inputs(plan_of(monkeypatch, *what))
 
 
-def given_to(name, found, maker, wildcards=EXAMPLE):
+def given_to(name, found, arguments, wildcards=EXAMPLE):
     """Return what the function of a step is given, by name, and the names of all that it takes."""
     module, _, function = AREA.steps[name].partition(":")
     function = getattr(importlib.import_module(module), function)
     kinds = {k: v for k, v in get_type_hints(function, include_extras=True).items() if k != "return"}
-    told = json.loads(json.dumps({**found.folder(wildcards), **maker(wildcards)}))
+    own = arguments(wildcards) if callable(arguments) else arguments
+    told = json.loads(json.dumps({**found.folder(wildcards), **own}))
     return SimpleNamespace(**build_all(kinds, told))
 
 
@@ -58,22 +59,20 @@ def test_a_corpus_may_have_linear_models_alone(inputs):
 
 def test_every_kind_of_method_has_its_number_of_trainings(inputs):
     found = inputs("{seeds: 4, ablation_seeds: 2}")
-    assert [list(found.numbers(name)) for name in ("soc-0.1", "soc-0.1@sum")] == [[0, 1, 2, 3], [0, 1]]
+    assert [found.numbers[name] for name in ("soc-0.1", "soc-0.1@sum")] == [[0, 1, 2, 3], [0, 1]]
     folder = "results/hate_speech/example/models"
     assert [file for file in found.models(EXAMPLE) if "@sum" in file] == [
         f"{folder}/soc-0.1@sum/{n}/model.safetensors" for n in range(2)
     ]
-    assert found.evaluation(EXAMPLE)["numbers"]["soc-0.1@sum"] == [0, 1]
-    first = [f"{folder}/vanilla/0/model.safetensors", f"{folder}/soc-0.1/0/model.safetensors"]
-    assert found.first_models(EXAMPLE) == first
+    assert found.evaluation["numbers"]["soc-0.1@sum"] == [0, 1]
 
 
 def test_an_encoder_of_drawn_weights_has_no_file_with_weights(inputs):
     drawn = inputs("encoder: {weights: random, layers: null}")
-    assert len(drawn.encoder_files()) == 2
-    found = drawn.encoder(None)
+    assert len(drawn.encoder_files) == 2
+    found = drawn.encoder
     assert (found["files"]["weights"], found["weights"], found["layers"]) == (None, "random", None)
-    three = inputs("encoder: {layers: 3}").encoder(None)
+    three = inputs("encoder: {layers: 3}").encoder
     assert (three["weights"], three["layers"]) == ("pretrained", 3)
 
 
@@ -128,7 +127,7 @@ def test_the_steps_of_training_get_settings_and_contexts(inputs):
     assert chosen == ["published", 7, 16, 2e-5, 19, 4, 0.5]
     assert given.contexts == ContextSettings(3, 4, True)
     found = inputs("language_model: {epochs: 4, learning_rate: 0.5, width: 6}")
-    model = given_to("train-language-model", found, found.language_model).settings
+    model = given_to("train-language-model", found, {"settings": found.section["language_model"]}).settings
     assert (model.epochs, model.learning_rate, model.width) == (4, 0.5, 6)
 
 

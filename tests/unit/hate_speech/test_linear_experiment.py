@@ -8,10 +8,9 @@ import pytest
 pytest.importorskip("tokenizers")
 
 from biaslab.core.io import read_parquet, read_tsv
-from biaslab.hate_speech import linear_experiment
+from biaslab.hate_speech import corpus
 from biaslab.hate_speech.corpus import Source, read_splits
-from biaslab.hate_speech.linear import fit_linear
-from biaslab.hate_speech.linear_experiment import LinearEffort, run_linear
+from biaslab.hate_speech.linear import LinearEffort, fit_linear, run_linear
 from biaslab.hate_speech.metrics import measure
 from hate_speech_experiment_data import EXAMPLE, TERMS, example_folder
 
@@ -95,7 +94,7 @@ def test_every_split_has_its_rows(ran):
 def test_a_released_split_is_measured_once(tmp_path, monkeypatch, ran):
     folder = example_folder(tmp_path)
     splits = read_splits(SOURCE, 3)
-    monkeypatch.setattr(linear_experiment.corpus, "read_splits", lambda *_, **__: splits)
+    monkeypatch.setattr(corpus, "read_splits", lambda *_, **__: splits)
     run_linear(folder, Source("table", EXAMPLE, EXAMPLE, EXAMPLE), EFFORT, lambda _: None)
     table = read_tsv(folder.path / "linear.tsv")
     assert set(table["split"]) == {0}

@@ -19,7 +19,6 @@ from biaslab.hate_speech.objective import (
     ExplainedBatches,
     Objective,
     Regularization,
-    contexts_of,
     logits_and_entropy,
 )
 from hate_speech_training_data import group_ids, sentences, tiny_language_model, tiny_model
@@ -53,9 +52,7 @@ def make_objective(world, name, seed=1):
     model, tokenizer, tokens, labels, language_model = world
     method = parse_method(name)
     regularization = Regularization(method, group_ids(tokenizer), language_model=language_model)
-    return Objective(
-        model, Batches(tokens, 12, seed), labels, tokenizer, method, regularization, WEIGHT, seed
-    )
+    return Objective(model, Batches(tokens, 12, seed), labels, tokenizer, regularization, WEIGHT, seed)
 
 
 def gradients(world, name, step=STEP):
@@ -79,10 +76,10 @@ def literal_loss(world, name):
     weights = torch.tensor([1.0 if label else WEIGHT for label in labels[rows]], dtype=torch.float64)
     picked = logits.log_softmax(1)[range(len(rows)), labels[rows].astype(int)]
     cross_entropy = -(weights * picked).sum() / weights.sum()
-    identifiers = set(group_ids(tokenizer).values())
-    explained = ExplainedBatches(
-        batches, identifiers, contexts_of(method), language_model, tokenizer, 1, torch.device("cpu")
-    ).at(STEP)
+    ids = group_ids(tokenizer)
+    identifiers = set(ids.values())
+    regularization = Regularization(method, ids, language_model=language_model)
+    explained = ExplainedBatches(batches, regularization, tokenizer, 1, torch.device("cpu")).at(STEP)
     filled = {
         (int(row), int(start)): contexts.tolist()
         for row, start, contexts in zip(
@@ -245,10 +242,11 @@ def tokens(tokenizer):
 
 def explained_batches(tokenizer, tokens, settings=SOC, seed=1, groups=None):
     ids = group_ids(tokenizer)
-    chosen = {ids[group] for group in (groups or ids)}
+    chosen = {group: ids[group] for group in (groups or ids)}
     model = tiny_language_model(tokenizer, tokens)
     batches = Batches(tokens, SIZE, seed)
-    return batches, ExplainedBatches(batches, chosen, settings, model, tokenizer, seed, torch.device("cpu"))
+    regularization = Regularization(parse_method("soc-1"), chosen, settings, model)
+    return batches, ExplainedBatches(batches, regularization, tokenizer, seed, torch.device("cpu"))
 
 
 def test_an_epoch_has_every_sentence_once_and_an_order_of_its_own(tokens):

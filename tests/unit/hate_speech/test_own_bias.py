@@ -10,8 +10,8 @@ from scipy.special import expit
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
 
 from biaslab.core.stats import share_interval
-from biaslab.hate_speech import own_bias
-from biaslab.hate_speech.own_bias import (
+from biaslab.hate_speech import auditing
+from biaslab.hate_speech.auditing import (
     ANY,
     NEUTRAL_WORDS,
     NONE,
@@ -48,7 +48,7 @@ def test_metrics_are_those_of_scikit_learn():
     scores = rng.normal(size=80) + labels
     predicted = scores > 0
     table = own_metrics(scores, labels).set_index("measure")
-    assert list(table.index) == list(own_bias.MEASURES)
+    assert list(table.index) == list(auditing.MEASURES)
     expected = {
         "accuracy": accuracy_score(labels, predicted),
         "precision": precision_score(labels, predicted),

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, ContextSettings
-from biaslab.hate_speech.own_explanation import explain_by_leaving_out, explain_sentences
+from biaslab.hate_speech.explanations import explain_by_leaving_out, explain_sentences
 from biaslab.text.language_model import LanguageModelSettings, train_language_model
 from naive.text import score
 from own_texts_data import WORDS, remarks

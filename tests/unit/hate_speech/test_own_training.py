@@ -81,7 +81,7 @@ def test_no_post_is_in_both_parts(table):
     ("share", "problem"),
     [
         (0.0, "for validation is not between 0 and 1"),
-        (0.1, "none of the 4 texts for validation is positive; give more texts"),
+        (0.1, "for validation .4. include no positive text; supply more texts"),
     ],
 )
 def test_a_split_that_cannot_be_is_refused(table, share, problem):

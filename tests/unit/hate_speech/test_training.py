@@ -20,7 +20,6 @@ from biaslab.hate_speech.contexts import OC, fill_contexts
 from biaslab.hate_speech.explanations import find_occurrences, importance
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.optimizers import warmup_linear
-from biaslab.hate_speech.settings import Plan
 from biaslab.hate_speech.training import (
     COLUMNS,
     Regularization,
@@ -29,6 +28,7 @@ from biaslab.hate_speech.training import (
     load_checkpoint,
     save_checkpoint,
     train,
+    validation_steps,
 )
 from biaslab.text.encoder import predict
 from hate_speech_training_data import UNUSED, group_ids, sentences, tiny_language_model, tiny_model
@@ -71,7 +71,7 @@ def run(world, name="vanilla", settings=SHORT, seed=1, data=None, **options):
     method = parse_method(name)
     language_model = tiny_language_model(given.tokenizer, given.train)
     regularization = Regularization(method, group_ids(given.tokenizer), language_model=language_model)
-    history = train(model, given, method, settings, regularization, seed, "cpu", **options)
+    history = train(model, given, settings, regularization, seed, "cpu", **options)
     return model, history
 
 
@@ -101,7 +101,7 @@ def broken_off(world, settings, step):
             raise KilledError
 
     with pytest.raises(KilledError):
-        train(model, world[1], parse_method("vanilla"), settings, None, 1, "cpu", progress=kill)
+        train(model, world[1], settings, Regularization(parse_method("vanilla")), 1, "cpu", progress=kill)
     return model
 
 
@@ -131,7 +131,9 @@ def test_a_strength_that_underflows_is_vanilla_training_bit_for_bit(world):
 
 
 def test_word_removal_is_vanilla_training_on_sentences_without_identifiers(world):
-    data = world[1].without(group_ids(world[1].tokenizer).values())
+    ids = list(group_ids(world[1].tokenizer).values())
+    kept = {name: getattr(world[1], name).without(ids) for name in ("train", "validation")}
+    data = dataclasses.replace(world[1], **kept)
     assert len(data.train.ids) < len(world[1].train.ids)
     removed, history = run(world, "wr")
     model, other = run(world, data=data)
@@ -196,8 +198,7 @@ def test_where_no_validation_beats_zero_the_last_weights_stay(world):
 def test_validations_come_every_so_many_steps_every_epoch_of_a_short_training_and_at_the_end(
     settings, every, last
 ):
-    plan = Plan(95, TrainingSettings(**settings, negative_weight=1.0))
-    steps = [step for step in range(1, plan.n_steps + 1) if plan.validates_after(step)]
+    steps = validation_steps(95, TrainingSettings(**settings, negative_weight=1.0))
     assert steps == sorted({*range(every, last + 1, every), last})
 
 
@@ -306,9 +307,9 @@ def test_impossible_settings_are_refused(change, problem):
 def test_a_training_that_cannot_be_is_refused_in_one_line(world, name, settings, has_words, problem):
     model, data = world
     method = parse_method(name)
-    regularization = Regularization(method, group_ids(data.tokenizer)) if has_words else None
+    regularization = Regularization(method, group_ids(data.tokenizer) if has_words else {})
     with pytest.raises(InputError, match=problem) as error:
-        train(copy.deepcopy(model), data, method, settings, regularization, 1, "cpu")
+        train(copy.deepcopy(model), data, settings, regularization, 1, "cpu")
     assert "\n" not in str(error.value)
 
 

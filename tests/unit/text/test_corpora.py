@@ -16,6 +16,7 @@ from biaslab.core.errors import InputError
 from biaslab.run import datasets
 from biaslab.text import corpora
 from biaslab.text.labelled import LeftOut, read_labelled
+from biaslab.text.settings import FORMATS
 from refusals import assert_file_refused
 
 ROOT = Path(__file__).parents[3]
@@ -389,3 +390,7 @@ def test_bad_jigsaw_file_is_refused(tmp_path, content, problem):
 def test_unknown_label_rules_and_missing_files_are_refused(tmp_path, read, problem):
     with pytest.raises(InputError, match=problem):
         read(tmp_path / "absent")
+
+
+def test_every_format_of_the_settings_has_a_reader():
+    assert list(corpora.READERS) == list(FORMATS)

@@ -11,15 +11,13 @@ pytest.importorskip("tokenizers")
 import torch
 
 from biaslab.core.errors import InputError
-from biaslab.text import language_model
 from biaslab.text.devices import generator
 from biaslab.text.language_model import (
     BiGRU,
     LanguageModelSettings,
     known_tokens,
     negative_log_likelihood,
-    sample_left,
-    sample_right,
+    sample,
     train_language_model,
 )
 from biaslab.text.tokens import SPECIAL, Tokenizer, Tokens
@@ -76,8 +74,6 @@ def test_likelihood_of_texts_of_any_length_is_that_of_the_loop(model):
         naive.negative_log_likelihood(forwards, backwards, [KNOWN.index(i) for i in row]) for row in rows
     ]
     assert negative_log_likelihood(model, tokens_of(*rows)) == pytest.approx(expected, rel=1e-10)
-    mean = sum(e * len(row) for e, row in zip(expected, rows, strict=True)) / sum(map(len, rows))
-    assert language_model._mean_nll(model, tokens_of(*rows)) == pytest.approx(mean, rel=1e-10)
 
 
 def test_texts_scored_in_several_batches_score_the_same(model, monkeypatch):
@@ -93,13 +89,13 @@ def test_an_unknown_token_is_read_as_unk(model):
     assert negative_log_likelihood(model, unk) != negative_log_likelihood(model, tokens_of([4, 2, 7, 1]))
 
 
-def draw(sample, model, contexts, n_tokens, samples, seed=1, exclude=None):
+def draw(is_left, model, contexts, n_tokens, samples, seed=1, exclude=None):
     """Draw beside contexts of any lengths; what stands beyond them has no influence."""
     lengths = torch.tensor([len(context) for context in contexts])
     ids = torch.full((len(contexts), int(lengths.max()) + 2), 7)
     for row, context in zip(ids, contexts, strict=True):
         row[: len(context)] = torch.tensor(context, dtype=torch.int64)
-    return sample(model, ids, n_tokens, samples, generator(seed, "samples"), exclude, lengths)
+    return sample(model, ids, n_tokens, samples, generator(seed, "samples"), exclude, lengths, is_left)
 
 
 def pair_frequencies(drawn: torch.Tensor) -> np.ndarray:
@@ -127,12 +123,10 @@ def p_of(counts: np.ndarray, probabilities: list[float]) -> float:
     return chisquare(counts[possible], probabilities[possible] * counts.sum()).pvalue
 
 
-@pytest.mark.parametrize(
-    ("sample", "expected"), [(sample_right, expected_right), (sample_left, expected_left)]
-)
-def test_samples_have_the_exact_conditional_distribution(model, sample, expected):
+@pytest.mark.parametrize(("is_left", "expected"), [(False, expected_right), (True, expected_left)])
+def test_samples_have_the_exact_conditional_distribution(model, is_left, expected):
     contexts = [[4, 7, 2], [8], []]
-    drawn = draw(sample, model, contexts, 2, 4000)
+    drawn = draw(is_left, model, contexts, 2, 4000)
     assert drawn.shape == (3, 4000, 2)
     for i, context in enumerate(contexts):
         assert p_of(pair_frequencies(drawn[i]), expected(model, context)) > 0.001
@@ -140,18 +134,16 @@ def test_samples_have_the_exact_conditional_distribution(model, sample, expected
     assert p_of(pair_frequencies(drawn[0]), expected(model, contexts[1])) < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("sample", "expected"), [(sample_right, expected_right), (sample_left, expected_left)]
-)
-def test_excluded_tokens_are_never_drawn_and_others_share_their_probability(model, sample, expected):
+@pytest.mark.parametrize(("is_left", "expected"), [(False, expected_right), (True, expected_left)])
+def test_excluded_tokens_are_never_drawn_and_others_share_their_probability(model, is_left, expected):
     exclude = np.isin(np.arange(10), [4, 8, 9])
-    drawn = draw(sample, model, [[4, 7]], 2, 4000, 2, exclude)[0]
+    drawn = draw(is_left, model, [[4, 7]], 2, 4000, 2, exclude)[0]
     assert set(drawn.unique().tolist()) == {1, 2, 7}
     excluded = [KNOWN.index(4), KNOWN.index(8)]
     assert p_of(pair_frequencies(drawn), expected(model, [4, 7], excluded)) > 0.001
     assert p_of(pair_frequencies(drawn) + 1, np.full(25, 1 / 25)) < 1e-6
     with pytest.raises(ValueError, match="every token"):
-        draw(sample, model, [[4]], 1, 1, exclude=np.isin(np.arange(10), KNOWN))
+        draw(is_left, model, [[4]], 1, 1, exclude=np.isin(np.arange(10), KNOWN))
 
 
 def test_the_distribution_holds_across_blocks_of_a_larger_vocabulary():
@@ -160,7 +152,7 @@ def test_the_distribution_holds_across_blocks_of_a_larger_vocabulary():
         model.forwards.softmax.weight.mul_(4)
     weights = weights_of(model, "forwards")
     excluded = [5, 70, 149]
-    drawn = draw(sample_right, model, [[9, 8]], 1, 20000, exclude=np.isin(np.arange(150), excluded))
+    drawn = draw(False, model, [[9, 8]], 1, 20000, exclude=np.isin(np.arange(150), excluded))
     counts = np.bincount(drawn.flatten().numpy(), minlength=150)
     assert p_of(counts, naive.next_token(weights, [9, 8], excluded)) > 0.001
     assert p_of(counts + 1, np.full(150, 1 / 150)) < 1e-6
@@ -179,7 +171,8 @@ def test_training_learns_and_keeps_the_best_epoch(texts, tokenizer):
     assert history.train_nll.iloc[-1] < 0.25 * history.train_nll.iloc[0]
     best = history.validation_nll.idxmin()
     assert best < 29  # later epochs know the texts by heart
-    assert language_model._mean_nll(model, unlike) == pytest.approx(history.validation_nll[best], rel=1e-6)
+    nll = np.average(negative_log_likelihood(model, unlike), weights=unlike.lengths)
+    assert nll == pytest.approx(history.validation_nll[best], rel=1e-6)
     assert done[0] == (1, 30)
     assert done[-1] == (30, 30)
 
@@ -215,7 +208,7 @@ def test_a_model_returns_from_its_file(texts, tokenizer, tmp_path):
     read = BiGRU.load(tmp_path / "a.safetensors")
     unknown = texts.take([1])  # in part: the model was trained on another text
     assert np.array_equal(negative_log_likelihood(read, unknown), negative_log_likelihood(model, unknown))
-    a, b = (draw(sample_left, m, [[6, 3]], 4, 9) for m in (read, model))
+    a, b = (draw(True, m, [[6, 3]], 4, 9) for m in (read, model))
     assert torch.equal(a, b)
 
 

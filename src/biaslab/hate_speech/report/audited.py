@@ -10,9 +10,16 @@ from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.simultaneous import MIN_MEMBERS, SIGNIFICANT
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
-from biaslab.hate_speech.auditing import MAX_EXPLAINED, MAX_SWAPPED, Audited
-from biaslab.hate_speech.own_bias import ANY, NEUTRAL_WORDS, NONE, macro_accuracy
-from biaslab.text.casing import MAX_WORDS
+from biaslab.hate_speech.auditing import (
+    ANY,
+    MAX_EXPLAINED,
+    MAX_SWAPPED,
+    NEUTRAL_WORDS,
+    NONE,
+    Audited,
+    macro_accuracy,
+)
+from biaslab.text.variants import MAX_WORDS
 
 N_TERMS = 30
 """Maximum number of identifiers on the page; the JSON file has all of them."""
@@ -31,11 +38,13 @@ _MEASURES = {
     "auc": "Area under the ROC curve",
 }
 _AREAS = {"subgroup_auc": "Subgroup", "bpsn_auc": "BPSN", "bnsp_auc": "BNSP"}
+_NUMBERS = ["metrics", "identifiers", "swaps", "swapped", "words", "templates", "spread", "hatecheck", "news"]
+"""Parts of an audit in the JSON file."""
 _NO_INTERVAL = f"({MISSING} to {MISSING})"
 
 
 def answer(
-    found: Audited,
+    audited: Audited,
     model: str,
     data: Path | None,
     hatecheck: Path | None,
@@ -44,36 +53,36 @@ def answer(
     news: Path | None = None,
 ) -> Answer:
     """Return the report of an audit; `notes`, on the model and the texts, follow the accuracy."""
-    lines, sections = [_accuracy_line(found), *notes], []
-    if found.identifiers is not None:
-        lines += [_alarm_line(found, positive), *_term_lines(found)]
-        sections += [_metrics(found.metrics), _rates(found), _areas(found)]
-    if found.swaps is not None:
-        lines.append(_swap_line(found))
-        sections.append(_swaps(found))
-    if found.words is not None:
-        lines.append(_word_line(found))
-        sections.append(_words(found))
-    lines.append(_template_line(found))
-    sections.append(_templates(found))
-    if found.hatecheck is not None:
-        lines.append(_hatecheck_line(found.hatecheck))
-        sections.append(_hatecheck(found.hatecheck))
-    if found.news is not None:
-        lines.append(_news_line(found.news))
-        sections.append(_news(found.news))
+    lines, sections = [_accuracy_line(audited), *notes], []
+    if audited.identifiers is not None:
+        lines += [_alarm_line(audited, positive), *_term_lines(audited)]
+        sections += [_metrics(audited.metrics), _rates(audited), _areas(audited)]
+    if audited.swaps is not None:
+        lines.append(_swap_line(audited))
+        sections.append(_swaps(audited))
+    if audited.words is not None:
+        lines.append(_word_line(audited))
+        sections.append(_words(audited))
+    lines.append(_template_line(audited))
+    sections.append(_templates(audited))
+    if audited.hatecheck is not None:
+        lines.append(_hatecheck_line(audited.hatecheck))
+        sections.append(_hatecheck(audited.hatecheck))
+    if audited.news is not None:
+        lines.append(_news_line(audited.news))
+        sections.append(_news(audited.news))
     facts = {
         "Classifier": Path(model).name,
         "Positive": positive,
-        "Identity terms": f"{len(found.terms)}: {', '.join(found.terms)}",
+        "Identity terms": f"{len(audited.terms)}: {', '.join(audited.terms)}",
     }
     if data is not None:
-        n = int(found.metrics.set_index("measure").loc["accuracy", "n"])
+        n = int(audited.metrics.set_index("measure").loc["accuracy", "n"])
         facts["Texts"] = f"{data.name}: {n:,}"
     if hatecheck is not None:
-        facts["HateCheck"] = f"{hatecheck.name}: {int(found.hatecheck['n'].sum()):,} cases"
+        facts["HateCheck"] = f"{hatecheck.name}: {int(audited.hatecheck['n'].sum()):,} cases"
     if news is not None:
-        facts["Texts without hate"] = f"{news.name}: {_n_news(found.news):,}"
+        facts["Texts without hate"] = f"{news.name}: {_n_news(audited.news):,}"
     return Answer(
         command="biaslab hate-speech audit",
         question=f"Does naming a group change the answers of {Path(model).name}?",
@@ -81,19 +90,8 @@ def answer(
         files=[file for file in (model, data, hatecheck, news) if file is not None],
         lines=lines,
         sections=sections,
-        limits=_limits(found),
-        numbers={
-            "notes": list(notes),
-            "metrics": found.metrics,
-            "identifiers": found.identifiers,
-            "swaps": found.swaps,
-            "swapped": found.swapped,
-            "words": found.words,
-            "templates": found.templates,
-            "spread": found.spread,
-            "hatecheck": found.hatecheck,
-            "news": found.news,
-        },
+        limits=_limits(audited),
+        numbers={"notes": list(notes)} | {name: getattr(audited, name) for name in _NUMBERS},
     )
 
 
@@ -138,13 +136,21 @@ def _term_lines(audit: Audited) -> list[str]:
     terms = all_terms[all_terms["n_negative"] > 0]
     worst = terms.loc[terms["difference_low"].idxmax()]  # by lower bound, so that few texts do not win
     clear = terms[_differs(terms)]
+    parts = [
+        f"{word} for {', '.join(part['identifier'])}"
+        for word, part in (
+            ("clearly more", clear[clear["difference"] > 0]),
+            ("clearly fewer", clear[clear["difference"] < 0]),
+        )
+        if len(part)
+    ]
     lines = [
         f"Harmless texts that name {worst['identifier']} are false alarms in"
         f" {worst['false_positive_rate']:.1%} of {worst['n_negative']:,.0f} ({worst['ci_low']:.1%} to"
         f" {worst['ci_high']:.1%}), those that name nobody in {plain['false_positive_rate']:.1%} of"
         f" {plain['n_negative']:,.0f}: a difference of {worst['difference']:+.1%}"
         f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the clearest of all terms;"
-        f" {_clear_terms(clear)}."
+        f" {' and '.join(parts) or 'for none a clear difference'}."
     ]
     powered = terms[terms["least_difference"].notna()]
     unclear = powered[~powered["identifier"].isin(clear["identifier"])]
@@ -179,19 +185,6 @@ def _differs(table: pd.DataFrame) -> pd.Series:
     """Return which rows differ: the p-value (adjusted for all rows) is small and the interval excludes 0."""
     is_apart = (table["difference_low"] > 0) | (table["difference_high"] < 0)
     return (table["p_value"] <= SIGNIFICANT) & is_apart & (table["n_negative"] >= MIN_MEMBERS)
-
-
-def _clear_terms(clear: pd.DataFrame) -> str:
-    """List the terms with a different rate of false alarms, after adjustment for all comparisons."""
-    parts = [
-        f"{word} for {', '.join(part['identifier'])}"
-        for word, part in (
-            ("clearly more", clear[clear["difference"] > 0]),
-            ("clearly fewer", clear[clear["difference"] < 0]),
-        )
-        if len(part)
-    ]
-    return " and ".join(parts) if parts else "for none a clear difference"
 
 
 def _area_line(table: pd.DataFrame) -> str:
@@ -322,38 +315,38 @@ def _shown_terms(audit: Audited) -> pd.DataFrame:
 def _metrics(metrics: pd.DataFrame) -> Section:
     shares = metrics["hits"].notna().to_numpy()
     named = metrics.assign(name=metrics["measure"].map(_MEASURES))
-    shown = {
+    templates = {
         "Measure": "{name}",
         "Value": "{value:.3f}",
         "95% interval": "{ci_low:.3f} to {ci_high:.3f}",
         "Texts": "{hits:,} of {n:,}",
     }
-    cells = text_columns(named, shown)
+    cells = text_columns(named, templates)
     cells.loc[~shares, ["95% interval", "Texts"]] = MISSING
     return Section(
         "How often the classifier is right",
         table=cells,
-        note="Intervals: Clopper and Pearson's; that of precision is for the texts called hateful.",
+        note="Intervals: Clopper-Pearson; the interval of precision is for the texts called hateful.",
     )
 
 
 def _news(news: pd.DataFrame) -> Section:
-    shown = {
+    templates = {
         "Identifier": "{identifier}",
         "Texts": "{n:,}",
         "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
     }
-    cells = text_columns(news, shown).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
+    cells = text_columns(news, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
     return Section(
         "Texts without hate",
-        ["How many texts without any hate are called hateful, by the identifier that they hold."],
+        ["Share of the texts without any hate that are called hateful, by the identifier in the text."],
         table=cells,
-        note="Intervals: Clopper and Pearson's, each by itself.",
+        note="Intervals: Clopper-Pearson, not adjusted for several identifiers.",
     )
 
 
 def _rates(audit: Audited) -> Section:
-    shown = _shown_terms(audit)
+    rows = _shown_terms(audit)
     templates = {
         "Identifier": "{identifier}",
         "Texts": "{n:,}",
@@ -363,55 +356,54 @@ def _rates(audit: Audited) -> Section:
         "p": "{p_value:.3f}",
         "Detectable difference": "{least_difference:+.1%}",
     }
-    cells = text_columns(shown, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
-    is_few = shown["least_difference"].isna() & ~shown["identifier"].isin([ANY, NONE])
+    cells = text_columns(rows, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
+    is_few = rows["least_difference"].isna() & ~rows["identifier"].isin([ANY, NONE])
     cells.loc[is_few.to_numpy(), "Detectable difference"] = "too few to detect one"
     return Section(
         "Harmless texts that name a group",
         [
-            "How many texts that are labelled harmless are called hateful, by the identifier that they hold."
-            " Texts with another identifier may differ in more than that; swaps, below, change the name"
-            f" alone. {NONE}: texts without any."
+            "Share of the texts labelled harmless that are called hateful, by the identifier in the text."
+            " Texts with another identifier may differ in more than the identifier. The swaps below change"
+            f" only the name. {NONE}: texts without any identifier."
         ],
         dots(
-            shown["identifier"],
-            {"texts": shown[["false_positive_rate", "ci_low", "ci_high"]].to_numpy()},
+            rows["identifier"],
+            {"texts": rows[["false_positive_rate", "ci_low", "ci_high"]].to_numpy()},
             "Share of harmless texts called hateful",
         ),
-        listed(shown, "{identifier} {false_positive_rate:.1%}"),
+        listed(rows, "{identifier} {false_positive_rate:.1%}"),
         cells,
-        "Intervals: Clopper and Pearson's of rates, Newcombe's of differences; those of all terms hold"
-        " together in 95% (Bonferroni). p: of no difference, by permutations of the harmless texts, all terms"
-        " counted (maxT). A term differs clearly if p is at most 0.05 and its interval leaves out 0."
-        f" Detectable: the smallest difference that so many texts show with a power of 80%."
-        f" At most {N_TERMS} terms; the JSON file has all.",
+        "Intervals: Clopper-Pearson for rates, Newcombe for differences, simultaneous 95% over all terms"
+        " (Bonferroni). p: of no difference, by permutations of the harmless texts, adjusted for all terms"
+        " (maxT). A term differs clearly if p is at most 0.05 and its interval excludes 0. Detectable: the"
+        " smallest difference that this number of texts shows with a power of 80%. At most"
+        f" {N_TERMS} terms; the JSON file has all.",
     )
 
 
 def _areas(audit: Audited) -> Section:
-    shown = _shown_terms(audit)
-    shown = shown[~shown["identifier"].eq(NONE)]
+    rows = _shown_terms(audit)
+    rows = rows[~rows["identifier"].eq(NONE)]
     templates = {"Identifier": "{identifier}"} | {
         title: f"{{{name}:.3f}} ({{{name}_low:.3f}} to {{{name}_high:.3f}})" for name, title in _AREAS.items()
     }
-    series = {title: with_ends(shown, name) for name, title in _AREAS.items()}
+    series = {title: with_ends(rows, name) for name, title in _AREAS.items()}
     return Section(
         "Told apart by score",
         [
             "Areas under the ROC curve (Borkan et al. 2019): how often a hateful text scores higher than a"
-            " harmless one. Subgroup: both hold the identifier. BPSN: the harmless one alone holds it; low"
-            " where the name raises scores. BNSP: the hateful one alone holds it; low where the name lowers"
-            " them."
+            " harmless one. Subgroup: both have the identifier. BPSN: only the harmless text has it; low if"
+            " the name raises scores. BNSP: only the hateful text has it; low if the name lowers scores."
         ],
-        dots(shown["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
-        listed(shown, "{identifier} BPSN {bpsn_auc:.3f}"),
-        text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
-        "Intervals: by DeLong et al. 1988; those of all terms hold together in 95% (Bonferroni).",
+        dots(rows["identifier"], series, "Area under the ROC curve", 0.5, "guessing"),
+        listed(rows, "{identifier} BPSN {bpsn_auc:.3f}"),
+        text_columns(rows, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
+        "Intervals: DeLong et al. 1988, simultaneous 95% over all terms (Bonferroni).",
     )
 
 
 def _swaps(audit: Audited) -> Section:
-    shown = audit.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS)
+    rows = audit.swaps.sort_values("change", ascending=False, kind="stable").head(N_TERMS)
     templates = {
         "In place of others": "{term}",
         "Texts": "{n:,}",
@@ -422,27 +414,27 @@ def _swaps(audit: Audited) -> Section:
     return Section(
         "The same text with another group",
         [
-            "In texts that hold an identifier it is replaced by each other one. All else stays, so that the"
-            " answer should stay, unless the sentence is about that group alone."
+            "Each identifier in a text is replaced by every other identifier. The rest of the text stays, so"
+            " the answer should not change, unless the sentence applies to one group only."
         ],
         dots(
-            shown["term"],
-            {"texts": with_ends(shown, "change")},
+            rows["term"],
+            {"texts": with_ends(rows, "change")},
             "Change of the probability",
             0.0,
         ),
-        listed(shown, "{term} {change:+.3f}"),
-        text_columns(shown, templates),
-        f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn); a term takes the case of the one in"
-        " whose place it stands. Bars: intervals by Student's t, over texts, that hold together in 95%.",
+        listed(rows, "{term} {change:+.3f}"),
+        text_columns(rows, templates),
+        f"Of {audit.swapped['n']:,} texts (at most {MAX_SWAPPED}, drawn at random). A term has the case of"
+        " the term that it replaces. Bars: simultaneous 95% intervals by Student's t over texts.",
     )
 
 
 def _words(audit: Audited) -> Section:
-    shown = _frequent_words(audit.words).head(N_WORDS)
-    terms = audit.words[audit.words["is_identifier"] & ~audit.words["word"].isin(shown["word"])]
-    shown = pd.concat([shown, terms.head(N_TERMS)], ignore_index=True)
-    shown = shown.assign(kind=np.where(shown["is_identifier"], "identity term", ""))
+    rows = _frequent_words(audit.words).head(N_WORDS)
+    terms = audit.words[audit.words["is_identifier"] & ~audit.words["word"].isin(rows["word"])]
+    rows = pd.concat([rows, terms.head(N_TERMS)], ignore_index=True)
+    rows = rows.assign(kind=np.where(rows["is_identifier"], "identity term", ""))
     templates = {
         "Word": "{word}",
         "": "{kind}",
@@ -452,28 +444,27 @@ def _words(audit: Audited) -> Section:
     return Section(
         "What makes false alarms",
         [
-            f"Of {audit.n_explained:,} harmless texts called hateful (at most {MAX_EXPLAINED}, drawn)"
-            " each word is left out by itself: how much does the probability fall (occlusion)? This works for"
-            " any classifier. Sampling and occlusion (SOC), which also changes a word's neighbours by a"
-            " language model, is not on this page: biaslab hate-speech explain has it, for the folder of an"
-            " uncased BERT of two labels with a language model in it."
+            f"How much the probability falls if a word is left out (occlusion), in {audit.n_explained:,}"
+            f" harmless texts called hateful (at most {MAX_EXPLAINED}, drawn at random). This works for any"
+            " classifier. For sampling and occlusion (SOC), which also samples a word's neighbours from a"
+            " language model, use biaslab hate-speech explain with the folder of an uncased BERT of two"
+            " labels that contains a language model."
         ],
         dots(
-            shown["word"],
-            {"false alarms": with_ends(shown, "change")},
+            rows["word"],
+            {"false alarms": with_ends(rows, "change")},
             "Fall of the probability without the word",
             0.0,
         ),
-        listed(shown, "{word} {change:+.3f}"),
-        text_columns(shown, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
-        "Words of two texts or more first, and all identity terms. Of a text the first"
-        f" {MAX_WORDS} words and all identity terms are left out. Bars: intervals by Student's t, over texts,"
-        " that hold together in 95% for all words.",
+        listed(rows, "{word} {change:+.3f}"),
+        text_columns(rows, templates).replace(f" {_NO_INTERVAL}", "", regex=False),
+        f"Words of at least two texts first, and all identity terms. The first {MAX_WORDS} words of a text"
+        " and all identity terms are left out. Bars: simultaneous 95% intervals by Student's t over texts.",
     )
 
 
 def _templates(audit: Audited) -> Section:
-    shown = audit.templates.head(N_TERMS)
+    rows = audit.templates.head(N_TERMS)
     templates = {
         "Word": "{word}",
         "Mean": "{mean:.3f}",
@@ -488,20 +479,20 @@ def _templates(audit: Audited) -> Section:
             f" {', '.join(NEUTRAL_WORDS)} for comparison."
         ],
         dots(
-            shown["word"],
-            {"sentences": with_ends(shown, "difference")},
+            rows["word"],
+            {"sentences": with_ends(rows, "difference")},
             "Probability less that of neutral words",
             0.0,
         ),
-        listed(shown, "{word} {mean:.3f}"),
-        text_columns(shown, templates),
-        "Bars: intervals by Student's t, over sentences, that hold together in 95% for all identifiers.",
+        listed(rows, "{word} {mean:.3f}"),
+        text_columns(rows, templates),
+        "Bars: 95% intervals by Student's t over sentences, simultaneous for all identifiers.",
     )
 
 
 def _hatecheck(table: pd.DataFrame) -> Section:
-    shown = table.sort_values("rate", kind="stable")
-    shown = shown.assign(kind=np.where(shown["is_hateful"], "hateful", "harmless"))
+    rows = table.sort_values("rate", kind="stable")
+    rows = rows.assign(kind=np.where(rows["is_hateful"], "hateful", "harmless"))
     templates = {
         "Functionality": "{functionality}",
         "Cases": "{n:,}",
@@ -511,17 +502,17 @@ def _hatecheck(table: pd.DataFrame) -> Section:
     return Section(
         "HateCheck",
         [
-            "Cases written by people to test one thing each (Röttger et al. 2021); names that end with _nh"
-            " are harmless."
+            "Cases that test one functionality each (Röttger et al. 2021). Names that end with _nh are"
+            " harmless."
         ],
         dots(
-            shown["functionality"],
-            {"cases": shown[["rate", "ci_low", "ci_high"]].to_numpy()},
+            rows["functionality"],
+            {"cases": rows[["rate", "ci_low", "ci_high"]].to_numpy()},
             "Share of right answers",
         ),
-        listed(shown, "{functionality} {rate:.1%}"),
-        text_columns(shown, templates),
-        "Intervals: Clopper and Pearson's, which hold together in 95% for all functionalities.",
+        listed(rows, "{functionality} {rate:.1%}"),
+        text_columns(rows, templates),
+        "Intervals: Clopper-Pearson, simultaneous 95% over all functionalities.",
     )
 
 
@@ -530,12 +521,12 @@ def _limits(audit: Audited) -> list[str]:
         "Only the identity terms that you name are measured, as entire words; other names of groups, and"
         " hints, are not measured.",
         "Labels are assumed to be correct. Annotators may themselves call texts hateful because of a name.",
-        "A difference between texts that hold different names may come from what else they say; a swap"
-        " changes the name alone, and may make a sentence odd.",
+        "A difference between texts with different names may be due to the rest of the texts. A swap changes"
+        " only the name, and may make a sentence odd.",
         "Neutral sentences are few and short; a classifier can behave differently on real texts.",
-        "Leaving out one word at a time does not see what several words do together.",
-        "Intervals take texts for independent draws. One that includes no difference is no proof that there"
-        " is none.",
+        "Leaving out one word at a time misses the joint effect of several words.",
+        "Intervals assume that texts are independent. An interval that includes 0 does not prove that there"
+        " is no difference.",
     ]
     if audit.identifiers is None:
         limits.insert(0, "No labelled texts were given: the accuracy of the answers is unknown.")

@@ -9,8 +9,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
-from biaslab.hate_speech.report.names import in_order, title
-from biaslab.hate_speech.report.results import read_all
+from biaslab.hate_speech.report.results import in_order, read_all, title
 from biaslab.hate_speech.report.tables import by_seed
 from biaslab.run.reports import Results
 
@@ -90,7 +89,11 @@ def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> 
     """Draw every training of each method as a small mark, and the mean as a large mark."""
     if not len(data[["news", "f1"]].dropna()):
         say_nothing(ax)
-    for method, (colour, marker) in _styles(methods).items():
+    counts = dict.fromkeys(_KINDS, 0)
+    for method in methods:
+        family = parse_method(method).kind
+        colour, marker = _KINDS[family], _STRENGTHS[counts[family] % len(_STRENGTHS)]
+        counts[family] += 1
         part = 100 * data.loc[data["method"] == method, ["news", "f1"]].dropna()
         ax.plot(
             part["news"], part["f1"], linestyle="", marker=marker, color=colour, markersize=2.5, alpha=0.6,
@@ -102,16 +105,6 @@ def _draw_methods(ax: plot.Axes, data: pd.DataFrame, methods: Sequence[str]) -> 
             markeredgecolor="white", markeredgewidth=0.6, label=title(method),
         )  # fmt: skip
     ax.grid(visible=True)
-
-
-def _styles(methods: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the colour (by family) and the mark (by strength) of each method."""
-    styles, counts = {}, dict.fromkeys(_KINDS, 0)
-    for method in methods:
-        family = parse_method(method).kind
-        styles[method] = (_KINDS[family], _STRENGTHS[counts[family] % len(_STRENGTHS)])
-        counts[family] += 1
-    return styles
 
 
 def say_nothing(ax: plot.Axes) -> None:

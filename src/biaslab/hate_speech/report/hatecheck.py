@@ -11,8 +11,17 @@ from biaslab.core import plotting as plot
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.core.tables import MISSING, Table
 from biaslab.hate_speech.report.figures import say_nothing
-from biaslab.hate_speech.report.names import baseline, in_order, is_plain, title
-from biaslab.hate_speech.report.results import of_methods, read_all, stacked, together, with_interval
+from biaslab.hate_speech.report.results import (
+    baseline,
+    in_order,
+    is_plain,
+    of_methods,
+    read_all,
+    stacked,
+    title,
+    together,
+    with_interval,
+)
 from biaslab.run.reports import Results
 
 OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
@@ -86,7 +95,7 @@ def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
     """
     plain = of_methods(functionalities, is_plain)
     hateful, other = plain[plain["is_hateful"]], plain[~plain["is_hateful"]]
-    pooled = [_pooled(hateful, EVERY_HATEFUL), _pooled(other, EVERY_OTHER), _pooled(plain, EVERY)]
+    pooled = [_pool(hateful, EVERY_HATEFUL), _pool(other, EVERY_OTHER), _pool(plain, EVERY)]
     keys, rows = ["corpus", "functionality", "is_hateful", "n", "method"], []
     for key, part in stacked([plain, *pooled]).groupby(keys, sort=False):
         if len(part) > 1:
@@ -98,7 +107,7 @@ def pass_rates(functionalities: pd.DataFrame) -> pd.DataFrame:
     return together(pd.DataFrame(rows, columns=columns), ["corpus"])
 
 
-def _pooled(cases: pd.DataFrame, name: str) -> pd.DataFrame:
+def _pool(cases: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the pooled pass rate of several functionalities for each seed."""
     keys = ["corpus", "method", "seed"]
     sums = cases.groupby(keys, sort=False).agg(
@@ -141,7 +150,13 @@ def draw_hatecheck(unit: Results, stem: Path) -> None:
         if panels:  # take the legend from the panel with most entries: a panel may lack the baseline
             fullest = max(axes[: len(panels)], key=lambda ax: len(ax.get_legend_handles_labels()[1]))
             plot.legend_below(fig, fullest, 2)
-            fig.legends[0].set_title(_uncertainty(data))
+            is_of_texts = data["interval"].eq(OVER_TEXTS)
+            heading = f"Mean and 95% interval over {data['n_seeds'].max()} seeds"
+            if is_of_texts.any():
+                heading += "; of a single seed, 95% interval over the texts"
+            if is_of_texts.all():
+                heading = "One seed, 95% interval over the texts"
+            fig.legends[0].set_title(heading)
         else:
             say_nothing(axes[0])
         plot.save_with_data(fig, stem, data)
@@ -185,15 +200,6 @@ def _set_off(ax: plot.Axes, n_hateful: int, n_rows: int, is_named: bool) -> None
                 1.01, (first + last - 1) / 2, name, transform=ax.get_yaxis_transform(), rotation=270,
                 horizontalalignment="left", verticalalignment="center",
             )  # fmt: skip
-
-
-def _uncertainty(data: pd.DataFrame) -> str:
-    """Return the description of the error bars."""
-    n, intervals = data["n_seeds"].max(), set(data["interval"])
-    if intervals == {OVER_TEXTS}:
-        return "One seed, 95% interval over the texts"
-    single = "; of a single seed, 95% interval over the texts" if OVER_TEXTS in intervals else ""
-    return f"Mean and 95% interval over {n} seeds{single}"
 
 
 def _name(functionality: str) -> str:

@@ -12,7 +12,7 @@ from biaslab.core.files import read_json_rows
 from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, Axes, Figure, figure, save_with_data
 from biaslab.hate_speech.hierarchy import Explained, colours, scale_of
 from biaslab.hate_speech.methods import REGULARIZED
-from biaslab.hate_speech.report.names import title
+from biaslab.hate_speech.report.results import title
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
 
@@ -48,18 +48,13 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
     heights = [_TITLE + _ROW * len(panel.explained.rows()) for panel in panels]
     with figure(DOUBLE_COLUMN, sum(heights) + _SCALE) as fig:
         axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-        sizes = _font_sizes(panels)
-        for ax, panel, size in zip(axes, panels, sizes, strict=True):
-            _draw_tree(ax, panel.explained, scale, size)
+        for ax, panel in zip(axes, panels, strict=True):
+            _draw_tree(ax, panel.explained, scale)
             place = f"{panel.corpus}, sentence" if has_several_corpora else "Sentence"
-            ax.set_title(f"{place} {panel.number}: {_heading(panel.method)}")
+            name = panel.method  # "oc" or "soc" for a user's classifier
+            ax.set_title(f"{place} {panel.number}: {name.upper() if name in REGULARIZED else title(name)}")
         _add_scale(fig, axes, scale, any(abs(panel.explained.score) > scale for panel in panels))
         save_with_data(fig, stem, pd.concat([_data(panel) for panel in panels], ignore_index=True))
-
-
-def _heading(name: str) -> str:
-    """Return the heading of a panel: the title of a method, or "OC" or "SOC" for a user's classifier."""
-    return name.upper() if name in REGULARIZED else title(name)
 
 
 def _read(unit: Results) -> list[_Panel]:
@@ -88,12 +83,6 @@ def _data(panel: _Panel) -> pd.DataFrame:
     )
 
 
-def _font_sizes(panels: Sequence[_Panel]) -> list[float]:
-    """Return the font size of each panel in points, so that the sentence fits; equal for all its methods."""
-    widths = [_edges(panel.explained.words)[-1][1] for panel in panels]
-    return [min(_FONT, _ROOM / width) for width in widths]
-
-
 def _edges(words: Sequence[str]) -> list[tuple[float, float]]:
     """Return the left and right edge of each word's cell, in multiples of the font size."""
     from matplotlib.font_manager import FontProperties
@@ -102,17 +91,19 @@ def _edges(words: Sequence[str]) -> list[tuple[float, float]]:
     font = FontProperties(family="DejaVu Sans", size=100)
     edges, begin = [], 0.0
     for word in words:
-        width, *_ = text_to_path.get_text_width_height_descent(_plain(word), font, ismath=False)
+        width, *_ = text_to_path.get_text_width_height_descent(word, font, ismath=False)
         edges.append((begin, begin + width / 100 + 2 * _PADDING))
         begin = edges[-1][1] + _GAP
     return edges
 
 
-def _draw_tree(ax: Axes, explained: Explained, scale: float, size: float) -> None:
-    """Draw the rows of a sentence; x is in points."""
+def _draw_tree(ax: Axes, explained: Explained, scale: float) -> None:
+    """Draw the rows of a sentence in the largest font with which it fits; x is in points."""
     from matplotlib.patches import Rectangle
 
-    edges = [(size * a, size * b) for a, b in _edges(explained.words)]
+    edges = _edges(explained.words)
+    size = min(_FONT, _ROOM / edges[-1][1])
+    edges = [(size * a, size * b) for a, b in edges]
     *levels, sentence = explained.rows()
 
     def box(row: int, phrase: tuple[int, int, float]) -> str:
@@ -129,7 +120,8 @@ def _draw_tree(ax: Axes, explained: Explained, scale: float, size: float) -> Non
             for word in range(*phrase[:2]):
                 _write(ax, sum(edges[word]) / 2, row, explained.words[word], colour, size)
     colour = box(len(levels), sentence[0])
-    _write(ax, edges[-1][1] / 2, len(levels), f"s(x) = {explained.score:+.2f}", colour, size)
+    text = f"s(x) = {explained.score:+.2f}".replace("-", "\N{MINUS SIGN}")
+    _write(ax, edges[-1][1] / 2, len(levels), text, colour, size)
     ax.set_xlim(-1, _ROOM + 1)
     ax.set_ylim(len(levels) + 0.5, -0.5)
     names = ["words", *(f"level {row}" for row in range(1, len(levels))), "sentence"]
@@ -141,14 +133,7 @@ def _draw_tree(ax: Axes, explained: Explained, scale: float, size: float) -> Non
 
 
 def _write(ax: Axes, x: float, row: int, text: str, colour: str, size: float) -> None:
-    ax.text(
-        x, row, _plain(text), color=colour, fontsize=size, ha="center", va="center_baseline", parse_math=False
-    )
-
-
-def _plain(text: str) -> str:
-    """Return the text with minus signs instead of hyphens in s(x)."""
-    return text.replace("-", "\N{MINUS SIGN}") if text.startswith("s(x)") else text
+    ax.text(x, row, text, color=colour, fontsize=size, ha="center", va="center_baseline", parse_math=False)
 
 
 def _add_scale(fig: Figure, axes: np.ndarray, scale: float, is_exceeded: bool) -> None:

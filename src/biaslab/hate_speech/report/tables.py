@@ -1,23 +1,36 @@
-"""Build the tables of classifier performance over all corpora (Kennedy et al. 2020)."""
+"""Build the tables of classifiers over all corpora, and of their explanations (Kennedy et al. 2020)."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from biaslab.core.tables import Table, text_columns
+from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.hate_speech.methods import BOW, VANILLA
-from biaslab.hate_speech.report.names import HATECHECK, MEASURES, NEWS, SETS, TEST, is_plain, title
 from biaslab.hate_speech.report.results import (
+    HATECHECK,
+    MEASURES,
+    NEWS,
+    SETS,
+    TEST,
+    baseline,
+    is_plain,
     of_methods,
     over_seeds,
+    paired,
     printed_numbers,
+    quirk_title,
+    read,
     read_all,
+    split_name,
+    stacked,
+    title,
     together,
     with_interval,
     with_sd,
 )
 from biaslab.run.reports import Results
+from biaslab.text.masking import Masker
 
 SHOWN = {TEST: ("precision", "recall", "f1"), NEWS: ("accuracy", "macro_accuracy"), HATECHECK: ("accuracy",)}
 """Measures of each set in the displayed table of differences; F1 for all other sets."""
@@ -38,13 +51,13 @@ _PRINTED = {"precision": "P", "recall": "R", "f1": "F1", "news": "news"}
 def performance(units: Sequence[Results]) -> Table:
     """Return every method's performance on the test set and news, next to the paper's numbers (Table 1)."""
     data = over_seeds(by_seed(read_all(units, "metrics")), ["corpus", "method", "n_train"], list(_HEADS))
-    shown = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
+    templates = {"Corpus": "{corpus}", "Method": "{title}", "Sentences": "{n_train:,}", "Seeds": "{n_seeds}"}
     for value, head in _HEADS.items():
-        shown[head] = f"{{{value}_text}}"
+        templates[head] = f"{{{value}_text}}"
         if value in _PRINTED:
             ids = "t1-" + data["corpus"] + "-" + data["method"] + f"-{value}"
             data[f"printed_{value}"] = printed_numbers(units, ids)
-            shown[f"Printed {_PRINTED[value]}"] = f"{{printed_{value}}}"
+            templates[f"Printed {_PRINTED[value]}"] = f"{{printed_{value}}}"
     note = (
         "Precision, recall and F1 of the positive class on the corpus's test set; accuracy on news sentences"
         " that hold a group identifier, none of which counts as hate speech, plain and averaged over the"
@@ -52,7 +65,9 @@ def performance(units: Sequence[Results]) -> Table:
         " entropy of the attention regularized, without a list of identifiers. Sentences: trained on."
         " Printed: the paper's, with BERT-base, its own splits and articles of the New York Times."
     )
-    return Table(data, _show(data, list(_HEADS), shown), "Performance on test set and news", note + _SEEDS)
+    return Table(
+        data, _show(data, list(_HEADS), templates), "Performance on test set and news", note + _SEEDS
+    )
 
 
 def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
@@ -73,7 +88,7 @@ def transfer(units: Sequence[Results]) -> Table:
     ids = "t5-" + data["corpus"] + "-" + data["set"] + "-" + data["method"] + "-f1"
     data["printed_f1"] = printed_numbers(units, ids)
     data = together(data, ["corpus", "set"])
-    shown = {
+    templates = {
         "Trained on": "{corpus}",
         "Tested on": "{set}",
         "Method": "{title}",
@@ -86,7 +101,7 @@ def transfer(units: Sequence[Results]) -> Table:
         "F1 of the positive class on the test set of the other corpus. Sentences: trained on. Printed: the"
         " paper's, with BERT-base and its own splits."
     )
-    return Table(data, _show(data, ["f1"], shown), "Performance on other corpora", note + _SEEDS)
+    return Table(data, _show(data, ["f1"], templates), "Performance on other corpora", note + _SEEDS)
 
 
 def cost(units: Sequence[Results]) -> Table:
@@ -94,7 +109,7 @@ def cost(units: Sequence[Results]) -> Table:
     data = of_methods(read_all(units, "cost"), is_plain)
     bases = data["method"].map(lambda method: method.partition("-")[0]).replace(VANILLA, "bert")
     data = data.assign(printed_time=printed_numbers(units, "t6-" + bases + "-time"))
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Method": "{title}",
         "Steps an epoch": "{n_steps:,.0f}",
@@ -108,7 +123,7 @@ def cost(units: Sequence[Results]) -> Table:
         " the same in every run, as seconds are not. Printed: the seconds of the paper, of an epoch on its"
         " corpus from Gab."
     )
-    return Table(data, _show(data, [], shown), "Cost of a training step", note)
+    return Table(data, _show(data, [], templates), "Cost of a training step", note)
 
 
 def differences(units: Sequence[Results]) -> Table:
@@ -128,7 +143,7 @@ def differences(units: Sequence[Results]) -> Table:
     )
     columns = (points[name] for name in ("mean_difference", "ci_low", "ci_high"))
     points["text"] = with_interval(*columns, "+.2f")
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Set": "{set}",
         "Measure": "{measure}",
@@ -144,14 +159,14 @@ def differences(units: Sequence[Results]) -> Table:
         " two trainings differ whose seeds alone differ. P-values are not adjusted for the"
         " number of tests. Linear models have one training, so that one seed alone is compared with them."
     )
-    return Table(data, _show(points, [], shown), "Differences between methods", note)
+    return Table(data, _show(points, [], templates), "Differences between methods", note)
 
 
 def corpora(units: Sequence[Results]) -> Table:
     """Return the sizes of the corpora before and after the cut."""
     data = read_all(units, "corpus")
     shares = data.assign(share=100 * data["n_positive"] / data["n"].where(data["n"] > 0))
-    shown = {
+    templates = {
         "Corpus": "{corpus}",
         "Split": "{split}",
         "Sentences": "{n:,}",
@@ -166,7 +181,7 @@ def corpora(units: Sequence[Results]) -> Table:
         " save time, the share of positive ones kept. With identifier: sentences that hold one of the group"
         " identifiers, with so many occurrences."
     )
-    return Table(data, text_columns(shares, shown), "Corpora", note)
+    return Table(data, text_columns(shares, templates), "Corpora", note)
 
 
 def _show(data: pd.DataFrame, values: Sequence[str], templates: Mapping[str, str]) -> pd.DataFrame:
@@ -176,3 +191,207 @@ def _show(data: pd.DataFrame, values: Sequence[str], templates: Mapping[str, str
         for value in values
     }
     return text_columns(data.assign(title=data["method"].map(title), **texts), templates)
+
+
+_EXPLANATIONS = {"oc": "OC", "soc": "SOC"}
+_PHI = "mean_abs_phi"
+_MEASURES = {
+    "f1": ("F1", " (%)"),
+    "news": ("News accuracy", " (%)"),
+    "news_macro": ("News, mean over identifiers", " (%)"),
+    "phi_oc": ("|φ| of OC", ""),
+    "phi_soc": ("|φ| of SOC", ""),
+}
+
+
+def attributions(units: Sequence[Results]) -> Table:
+    """Return the mean importance of identifiers by method, paired with the unregularized encoder."""
+    phi = phi_by_seed(read_all(units, "attributions"))
+    phi = of_methods(phi, is_plain)
+    keys = ["corpus", "explanation", "method"]
+    data = over_seeds(phi, [*keys, "n"], ["mean_phi", _PHI])
+    against = phi.assign(baseline=phi["method"].map(baseline))
+    data = together(data.merge(paired(against, phi, keys, _PHI), on=keys, how="left"), keys[:2])
+    ends = (data[f"{_PHI}_{end}"] for end in ("difference", "ci_low", "ci_high"))
+    named = data.assign(
+        title=data["method"].map(title),
+        explanation=data["explanation"].replace(_EXPLANATIONS),
+        absolute=with_sd(data[f"{_PHI}_mean"], data[f"{_PHI}_sd"], ".3f"),
+        signed=with_sd(data["mean_phi_mean"], data["mean_phi_sd"], "+.3f"),
+        change=with_interval(*ends, "+.3f"),
+        lower=[
+            MISSING if pd.isna(n) else f"{k:.0f} of {n:.0f}"
+            for k, n in zip(data["n_lower"], data["n_pairs"], strict=True)
+        ],
+    )
+    templates = {
+        "Corpus": "{corpus}",
+        "Explanation": "{explanation}",
+        "Method": "{title}",
+        "Occurrences": "{n:,.0f}",
+        "Seeds": "{n_seeds}",
+        "Mean |φ|": "{absolute}",
+        "Mean φ": "{signed}",
+        "Change of |φ|": "{change}",
+        "Lower in (seeds)": "{lower}",
+    }
+    note = (
+        "Importance φ of group identifiers (Equation 1: the difference of the logits of hate speech and not,"
+        " with and without the word), over all occurrences in test sentences. Mean ± standard deviation over"
+        " the seeds; change against the encoder without regularization with the same seed, with Student's 95%"
+        " interval."
+    )
+    return Table(data, text_columns(named, templates), "Importance of identifiers", note)
+
+
+def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
+    """Average the importance of identifiers over their occurrences in each training."""
+    keys, values = ["corpus", "explanation", "method", "seed"], ["mean_phi", _PHI]
+    counted = data[data["n"] > 0]
+    sums = counted.assign(**{value: counted["n"] * counted[value] for value in values})
+    table = sums.groupby(keys, sort=False)[["n", *values]].sum().reset_index()
+    return table.assign(**{value: table[value] / table["n"] for value in values})
+
+
+def ablation(units: Sequence[Results]) -> Table:
+    """Return the effect of each quirk of the published code."""
+    data = quirks(read_all(units, "metrics"), read_all(units, "attributions"))
+    named = data.assign(title=data["method"].map(title), quirk=data["method"].map(quirk_title))
+    templates = {"Corpus": "{corpus}", "Method": "{title}", "Quirk": "{quirk}", "Pairs": "{n_pairs:.0f}"}
+    for value, (head, percent) in _MEASURES.items():
+        scale, form = (100, ".1f") if percent else (1, ".3f")
+        ends = (scale * data[f"{value}_{end}"] for end in ("difference", "ci_low", "ci_high"))
+        named[f"{value}_mean"] = scale * data[value]
+        named[f"{value}_change"] = with_interval(*ends, f"+{form}")
+        templates |= {head + percent: f"{{{value}_mean:{form}}}", f"Change, {head}": f"{{{value}_change}}"}
+    note = (
+        "Each row switches on what the published code does and is repaired here by default. Mean over the"
+        " seeds; change against the classifier without quirk and with the same seed, with Student's 95%"
+        " interval where there are two seeds or more. |φ|: importance of identifiers in test sentences."
+    )
+    return Table(data, text_columns(named, templates), "What each quirk of the published code is worth", note)
+
+
+def quirks(metrics: pd.DataFrame, attributions: pd.DataFrame) -> pd.DataFrame:
+    """Compare each method with and without quirks of the published code, seed by seed.
+
+    Columns: corpus, method (methods without quirks precede those with quirks), n_pairs (shared seeds). For
+    each VALUE of `_MEASURES`, ``VALUE`` is the mean over the seeds. ``VALUE_difference`` is the mean change,
+    with the bounds ``VALUE_ci_low`` and ``VALUE_ci_high``.
+    """
+    keys, values = ["corpus", "method", "seed"], list(_MEASURES)
+    phi = phi_by_seed(attributions).pivot(index=keys, columns="explanation", values=_PHI)
+    phi = phi.reindex(columns=["oc", "soc"]).rename(columns="phi_{}".format).reset_index()
+    table = by_seed(metrics, with_quirks=True).merge(phi, on=keys, how="left")
+    table["baseline"] = table["method"].map(lambda method: split_name(method)[0])
+    has_quirk = table["method"] != table["baseline"]
+    ablated = table.loc[has_quirk, ["corpus", "baseline"]].drop_duplicates()
+    results = table.merge(ablated).groupby(keys[:2], sort=False)[values].mean().reset_index()
+    pairs = []
+    for value in values:
+        change = paired(table[has_quirk], table, keys[:2], value)
+        pairs.append(change[[*keys[:2], "n_pairs"]])
+        results = results.merge(change.drop(columns=["n_pairs", "n_lower"]), on=keys[:2], how="left")
+    most = stacked(pairs).groupby(keys[:2], sort=False)["n_pairs"].max().reset_index()
+    results = results.merge(most, on=keys[:2], how="left")
+    ends = ("", "_difference", "_ci_low", "_ci_high")
+    return results[[*keys[:2], "n_pairs", *(f"{value}{end}" for value in values for end in ends)]]
+
+
+N_WORDS = 20
+"""Words of each list of Table 2."""
+N_LARGEST = 150
+"""Number of largest weights of a linear model among which identifiers are counted."""
+BEFORE, AFTER = "before", "after"
+_IDENTIFIER = "†"
+
+
+def word_importance(unit: Results) -> Table:
+    """Return the most important words before and after regularization, with changes of rank (Table 2)."""
+    changes = rank_changes(read(unit, "importance"))
+    if not unit.option("unmask"):
+        masked = Masker.load(unit.file("masked_words"))
+        changes["word"] = changes["word"].map(masked)
+    cells = _side_by_side(changes)
+    note = (
+        f"The {N_WORDS} words with the largest mean φ (SOC, Equation 1) on test sentences, under the encoder"
+        " without and with regularization, and by how many places regularization moves them: up is positive."
+        f" {_IDENTIFIER}: group identifier."
+    )
+    if not unit.option("unmask"):
+        note += " Slurs are masked."
+    return Table(changes, cells, "Most important words", note)
+
+
+def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
+    """Return the top words of the unregularized encoder and of every regularized method, and rank changes.
+
+    Column method names the regularized method ("" if there is none). rank_change is the rank before minus the
+    rank after, so it is positive for rising words. It is missing for words explained by one classifier only.
+    """
+    plain = of_methods(importance, is_plain)
+    methods = [method for method in plain["method"].unique() if method != VANILLA]
+    before = plain[plain["method"] == VANILLA]
+    columns = ["word", "is_identifier", "n", "mean_phi"]
+    parts = []
+    for method in methods or [""]:
+        after = plain[plain["method"] == method]
+        for name, words in ((BEFORE, before), (AFTER, after)):
+            top = words.sort_values("rank", kind="stable").head(N_WORDS)[columns]
+            top = top.assign(method=method, list=name, place=range(1, len(top) + 1))
+            top["rank_before"] = top["word"].map(before.set_index("word")["rank"]).astype(float)
+            top["rank_after"] = top["word"].map(after.set_index("word")["rank"]).astype(float)
+            parts.append(top)
+    table = stacked(parts)
+    table["rank_change"] = table["rank_before"] - table["rank_after"]
+    return table[["method", "list", "place", *columns, "rank_before", "rank_after", "rank_change"]]
+
+
+def identifiers(units: Sequence[Results]) -> Table:
+    """Return the weights and ranks of group identifiers in our linear model (Tables 3 and 4)."""
+    weights = read_all(units, "linear_weights")
+    terms = weights.loc[weights["is_identifier"], ["corpus", "term", "weight", "rank", "n_features"]]
+    parts = [part.sort_values("rank", kind="stable") for _, part in terms.groupby("corpus", sort=False)]
+    data = stacked(parts or [terms])
+    templates = {
+        "Corpus": "{corpus}",
+        "Identifier": "{term}",
+        "Weight": "{weight:+.2f}",
+        "Rank": "{rank:,.0f}",
+        "of features": "{n_features:,.0f}",
+    }
+    counts = [
+        f"{corpus}: {(part['rank'] <= N_LARGEST).sum()} of {len(part)}"
+        for corpus, part in data.groupby("corpus", sort=False)
+    ]
+    note = (
+        "The identifiers by their weight in the bag-of-words model that was trained here; rank 1 is the"
+        f" largest weight. Among the {N_LARGEST} largest weights are {', '.join(counts) or 'none'}."
+    )
+    title_ = "Group identifiers in the linear model"
+    return Table(data, text_columns(data, templates), title_, note)
+
+
+def _side_by_side(changes: pd.DataFrame) -> pd.DataFrame:
+    """Return the text of Table 2; each row has a word before and a word after regularization."""
+    words = changes["word"] + changes["is_identifier"].map({True: _IDENTIFIER, False: ""})
+    change = changes["rank_change"].map(lambda x: MISSING if pd.isna(x) else f"{x:+.0f}")
+    phi = changes["mean_phi"].map("{:.2f}".format)
+    cells = changes.assign(marked=words, change=change, phi=phi)
+    keys, columns = ["method", "place"], ["marked", "phi", "change"]
+    before, after = (cells.loc[cells["list"] == name, [*keys, *columns]] for name in (BEFORE, AFTER))
+    wide = before.merge(after, on=keys, how="outer", suffixes=("_before", "_after"))
+    order = list(changes["method"].unique())
+    wide = wide.sort_values("method", key=lambda x: x.map(order.index), kind="stable")
+    wide["title"] = wide["method"].map(lambda method: title(method) if method else MISSING)
+    templates = {
+        "Place": "{place}",
+        "Encoder": "{marked_before}",
+        "φ": "{phi_before}",
+        "Δ rank": "{change_before}",
+        "Regularized by": "{title}",
+        "Word": "{marked_after}",
+        "φ after": "{phi_after}",
+        "Δ rank after": "{change_after}",
+    }
+    return text_columns(wide, templates)

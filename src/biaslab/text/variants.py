@@ -1,7 +1,8 @@
-"""Replace or leave out words of a text, and adapt the capital letters."""
+"""Replace or leave out words of a text, generate many such variants lazily, and read texts in batches."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 MAX_WORDS = 200
 """Maximum number of words of a text that are left out one by one, because time grows with their square."""
@@ -50,3 +51,37 @@ def without(text: str, words: Sequence[Span], start: int, end: int) -> str:
     if text[begin].isupper() and starts_sentence(before):
         after = capitalize(after)
     return f"{before} {after}".strip()
+
+
+MAX_CHARACTERS = 4_000_000
+"""Maximum number of characters of a batch, unless a single text has more."""
+
+
+class Variants(Sequence[str]):
+    """Texts that are generated from keys when they are read, so that only one batch is in memory."""
+
+    def __init__(self, keys: Sequence[Any], make: Callable[[Any], str]) -> None:
+        self._keys, self._make = keys, make
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __getitem__(self, place: int | slice) -> "str | Variants":
+        """Return a text, or a lazy slice of the texts."""
+        if isinstance(place, slice):
+            return Variants(self._keys[place], self._make)
+        return self._make(self._keys[place])
+
+
+def text_batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Yield batches of at most `size` texts, in order; batches of long texts are smaller."""
+    batch: list[str] = []
+    n_characters = 0
+    for text in texts:
+        if batch and (len(batch) == size or n_characters + len(text) > MAX_CHARACTERS):
+            yield batch
+            batch, n_characters = [], 0
+        batch.append(text)
+        n_characters += len(text)
+    if batch:
+        yield batch
