@@ -1,4 +1,4 @@
-"""The audit of embeddings: what stands out against random directions, what is left, what is refused."""
+"""The audit of embeddings: planted bias against random directions, remaining bias, refused inputs."""
 
 import dataclasses
 import json
@@ -80,8 +80,8 @@ def test_a_planted_bias_stands_out_and_none_does_not(both):
     assert plain.share_below < 0.9
     assert biased.after.values["direct_bias_neutral"] == pytest.approx(0, abs=1e-6)
     lines = " ".join(answer([biased, plain], "hard").lines)
-    assert "so the bias direction stands out" in lines
-    assert "does not stand out; this result does not prove that the embedding is harmless" in lines
+    assert "smaller DirectBias: the bias direction differs from random directions." in lines
+    assert "the bias direction does not differ from random directions. This result does not prove" in lines
 
 
 def test_words_with_zero_vectors_are_named_and_change_no_other_number(files):

@@ -92,9 +92,9 @@ def _lines(item: Audited, method: str, is_named: bool) -> list[str]:
     middle, low, high = np.quantile(item.random, _MIDDLE)
     first, second = item.before.axis
     lines = [
-        f"{head}occupations lean to {first} or {second} by {item.bias:.3f} on average (DirectBias; 0 is"
-        f" unbiased). Along differences of two random words, DirectBias is {middle:.3f} (95%: {low:.3f}"
-        f" to {high:.3f}): {_compared(item)}."
+        f"{head}DirectBias is {item.bias:.3f}, the mean absolute cosine of occupations with the bias"
+        f" direction ({first} - {second}); 0 is unbiased. Along differences of two random words, DirectBias"
+        f" is {middle:.3f} (95% interval {low:.3f} to {high:.3f}). {_compared(item)}"
     ]
     if item.recased:
         word, form = next(iter(item.recased.items()))
@@ -107,34 +107,33 @@ def _lines(item: Audited, method: str, is_named: bool) -> list[str]:
     rest = item.remaining.set_index("measure").loc["classifier_accuracy"]
     lines.append(
         f"{head}after {method} debiasing, DirectBias along the same direction is"
-        f" {abs(item.after.values['direct_bias_neutral']):.3f}. A classifier still predicts the"
-        " original end of"
-        f" {rest['after']:.1%} ({rest['after_low']:.1%} to {rest['after_high']:.1%}) of held-out words,"
-        f" compared with {rest['before']:.1%} before debiasing, 50% by guessing and, after a random"
-        " direction is removed,"
-        f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%})."
+        f" {abs(item.after.values['direct_bias_neutral']):.3f}. A classifier still predicts the original end"
+        f" ({first} or {second}) of {rest['after']:.1%} ({rest['after_low']:.1%} to {rest['after_high']:.1%})"
+        f" of held-out words. For comparison: {rest['before']:.1%} before debiasing, 50% by guessing, and"
+        f" {rest['chance']:.1%} ({rest['chance_low']:.1%} to {rest['chance_high']:.1%}) after the removal of"
+        " a random direction."
     )
     return [*(line[:1].upper() + line[1:] for line in lines), *item.notes]
 
 
 def _compared(item: Audited) -> str:
-    share = item.share_below
-    text = (
-        "stands out"
-        if share >= 1 - _LEVEL
-        else "does not stand out; this result does not prove that the embedding is harmless"
+    text = f"{item.share_below:.1%} of {N_DIRECTIONS} random directions have a smaller DirectBias:"
+    if item.share_below >= 1 - _LEVEL:
+        return f"{text} the bias direction differs from random directions."
+    return (
+        f"{text} the bias direction does not differ from random directions. This result does not prove that"
+        " the embedding is harmless."
     )
-    return f"more than along {share:.1%} of {N_DIRECTIONS} random directions, so the bias direction {text}"
 
 
 def _test_line(test: dict, method: str) -> str:
     if test["problem"]:
         return f"{test['title']} ({test['weat']}): not measured, {test['problem']}."
-    text = "more than chance" if test["p_corrected"] <= _LEVEL else "not more than by chance"
+    text = "significant" if test["p_corrected"] <= _LEVEL else "not significant"
     lost = f"; without {test['lost'].replace(',', ', ')}" if test["lost"] else ""
     after = f"{test['after']:+.2f} (p = {test['p_after']:.2g})"
     if np.isnan(test["after"]):
-        after = "all targets are equally near to both attributes, so there is no effect size"
+        after = "undefined, because all targets are equally near to both attributes"
     before = (
         f"effect size {test['before']:+.2f} of at most {test['largest']:.2f} for sets of these sizes,"
         f" one-sided p = {test['p_value']:.2g} ({_partitions(test)}), corrected {test['p_corrected']:.2g}:"
@@ -142,7 +141,8 @@ def _test_line(test: dict, method: str) -> str:
     )
     if np.isnan(test["before"]):
         before = (
-            "all targets are equally near to both attributes, except for rounding, so there is no effect size"
+            "the effect size is undefined, because all targets are equally near to both attributes up to"
+            " rounding"
         )
     return f"{test['title']} ({test['weat']}): {before}{lost}. After {method} debiasing: {after}."
 
@@ -159,16 +159,16 @@ def _direct(found: Sequence[Audited]) -> Section:
             "Embedding": [item.name for item in found],
             "DirectBias": [f"{item.bias:.4f}" for item in found],
             "Along random directions": [f"{m:.4f} ({a:.4f} to {b:.4f})" for m, a, b in quantiles],
-            "Below it": [f"{item.share_below:.1%}" for item in found],
+            "Random directions with less": [f"{item.share_below:.1%}" for item in found],
             "Share of the first component": [f"{item.before.subspace.shares[0]:.1%}" for item in found],
         }
     )
     return Section(
         "The bias direction",
         [
-            "DirectBias is the mean of |cos| between a neutral occupation and the direction in which the"
-            " defining pairs differ. Every direction has some, so the section also shows differences of two"
-            " random words."
+            "DirectBias is the mean absolute cosine of neutral occupations with the direction in which the"
+            " defining pairs differ. DirectBias is above 0 along almost every direction, so the section also"
+            " shows the directions of differences of two random words."
         ],
         dots(rows["Embedding"], {"bias direction": of_bias, "random directions": quantiles}, "DirectBias"),
         "; ".join(f"{item.name} {item.bias:.3f}" for item in found),
@@ -193,10 +193,10 @@ def _tests(found: Sequence[Audited]) -> Section:
         "Test": "{weat}",
         "Embedding": "{file}",
         "Before": "{before:.2f}",
-        "at most": "{largest:.2f}",
+        "Maximum": "{largest:.2f}",
         "p": "{p_value:.2g}",
-        "p is": "{partitions}",
-        "corrected": "{p_corrected:.2g}",
+        "Partitions": "{partitions}",
+        "Corrected p": "{p_corrected:.2g}",
         "After": "{after:.2f}",
         "p after": "{p_after:.2g}",
     }
@@ -204,11 +204,10 @@ def _tests(found: Sequence[Audited]) -> Section:
         "Association tests (WEAT)",
         [
             "The effect size is how much nearer the first target words are to the first attribute words than"
-            " the second targets are, in standard deviations; `at most` is the maximum for sets of"
-            " these sizes."
-            " p is one-sided: the chance of at least this effect size if the targets are divided at random."
-            " Corrected p accounts for the number of tests and embeddings (Holm). Effect sizes have"
-            " no interval: the words are fixed."
+            " the second targets are, in standard deviations. Maximum is the largest possible effect size of"
+            " sets of these sizes. p is one-sided: the probability of at least this effect size if the"
+            " targets are divided at random. Corrected p accounts for the number of tests and embeddings"
+            " (Holm). Effect sizes have no interval: the words are fixed."
         ],
         dots(list(names), series, "Effect size", 0.0),
         listed(measured, "{weat} {before:.2f}"),
@@ -239,10 +238,9 @@ def _remaining(found: Sequence[Audited], method: str) -> Section:
     return Section(
         f"Bias that remains after {method} debiasing",
         [
-            "The section tests whether the original end of the most biased words can still be predicted."
-            " If so, the bias is hidden, not removed. Any direction leaves some trace: for"
-            " comparison, the last column"
-            " removes the difference of two random words instead."
+            "The section tests whether the original end of the most biased words can still be predicted. If"
+            " so, the bias is hidden, not removed. The removal of any direction leaves a trace. For"
+            " comparison, the last column shows the removal of the difference of two random words."
         ],
         dots(labels, series, "Share of words with the correct end", 0.5, "guessing"),
         "; ".join(

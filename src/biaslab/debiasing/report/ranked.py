@@ -10,14 +10,16 @@ from biaslab.core.answers import Section, dots, listed, with_ends
 from biaslab.core.tables import text_columns
 from biaslab.debiasing.embedding_ranks import N_DRAWS, Ranked
 
-_TOLD_APART = 0.95
+_DISTINGUISHED = 0.95
 _AT_ONE = [measure.name for measure in MEASURES.values() if measure.unbiased == 1]
 
 
 def ranking_lines(found: Ranked) -> list[str]:
     """Describe the ranks of embeddings, and the omitted tests."""
     lines = [_line(row, len(found.ranking), len(found.tests)) for row in found.ranking.to_dict("records")]
-    return lines + [f"{name} ranks no embedding: {reason}." for name, reason in found.left_out.items()]
+    return lines + [
+        f"{name} is omitted from the ranking: {reason}." for name, reason in found.left_out.items()
+    ]
 
 
 def ranking_sections(found: Ranked) -> list[Section]:
@@ -36,8 +38,9 @@ def _line(row: dict, n: int, n_tests: int) -> str:
     )
     if pd.isna(row["before_next"]):
         return f"{text}."
-    judgement = "told apart" if row["before_next"] >= _TOLD_APART else "not distinguished by these words"
-    return f"{text}; before the next in {row['before_next']:.0%} of the draws: {judgement}."
+    judgement = "distinguished" if row["before_next"] >= _DISTINGUISHED else "not distinguished"
+    share = f"less biased than the next embedding in {row['before_next']:.0%} of the draws"
+    return f"{text}; {share}: {judgement} by these words."
 
 
 def _ranking(ranking: pd.DataFrame, tests: Sequence[WordSets]) -> Section:
@@ -45,7 +48,7 @@ def _ranking(ranking: pd.DataFrame, tests: Sequence[WordSets]) -> Section:
         "Place": "{place}",
         "Embedding": "{embedding}",
         "Mean rank": "{mean_rank:.2f} ({mean_rank_low:.2f} to {mean_rank_high:.2f})",
-        "Before the next": "{before_next:.0%}",
+        "Less biased than the next": "{before_next:.0%}",
     }
     return Section(
         "The ranking",
@@ -54,7 +57,7 @@ def _ranking(ranking: pd.DataFrame, tests: Sequence[WordSets]) -> Section:
             "Every test ranks the embeddings by the distance of its measure from no bias; rank 1 is"
             " the nearest."
             " The mean rank averages over the tests. Equally biased embeddings would each have mean rank"
-            f" {(len(ranking) + 1) / 2:g}, and before the next in half of the draws.",
+            f" {(len(ranking) + 1) / 2:g}, and would be less biased than the next in half of the draws.",
         ],
         dots(list(ranking["embedding"]), {"mean rank": with_ends(ranking, "mean_rank")}, "Mean rank"),
         listed(ranking, "{embedding} {mean_rank:.2f}"),

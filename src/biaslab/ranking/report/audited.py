@@ -141,8 +141,7 @@ def _difference_lines(found: Audit, before: pd.DataFrame) -> list[str]:
         names = [f"{row['value']} ({row['n_candidates']:,.0f})" for row in few.to_dict("records")]
         lines.append(
             f"Too few candidates for a test: {_listed_names(names)}."
-            " Even if none of them were selected, the test would detect a difference in less than"
-            " 80% of cases."
+            " Even if none of these candidates were selected, the power of the test would be below .80."
         )
     return lines
 
@@ -152,13 +151,13 @@ def _seen(rows: pd.DataFrame) -> str:
     texts: dict[str, list[str]] = {}
     for row in rows.to_dict("records"):
         rate, others = row["seen_rate"], row["seen_other_rate"]
-        text = f"{rate:.1%} or less, {100 * (others - rate):.1f} points below all others"
+        text = f"{100 * (others - rate):.1f} points (rate {rate:.1%}, all others {others:.1%})"
         texts.setdefault(text, []).append(row["value"])
     if not texts:
         return ""
     parts = [f"{_listed_names(names)} {text}" for text, names in list(texts.items())[:N_LEAST]]
     more = f"; the page has {len(texts) - N_LEAST} more" if len(texts) > N_LEAST else ""
-    return f"Detectable rates (power .80): {'; '.join(parts)}{more}."
+    return f"Least detectable difference (power .80): {'; '.join(parts)}{more}."
 
 
 def _listed_names(names: Sequence[str]) -> str:
@@ -172,7 +171,8 @@ def _tie_lines(found: Audit) -> list[str]:
         return []
     where = f" in {n_lists:,} of {found.n_lists:,} lists" if found.n_lists > 1 else ""
     return [
-        f"{n:,} candidates tie for the last {places:,} places{where}; the scores leave their order open."
+        f"{n:,} candidates tie for the last {places:,} places{where}; the scores do not determine their"
+        " order."
         " Shares, selected candidates and exposure are exact means over all orders of ties. Other measures,"
         " p-values and re-ranked numbers are means over random orders."
     ]
@@ -315,7 +315,7 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
         "Rate": "{rate:.1%} ({rate_low:.1%} to {rate_high:.1%})",
         f"Ratio to {found.reference}": "{ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f})",
         "p": "{p_value:.2g}",
-        "Least rate seen": "{least}",
+        "Least detectable difference": "{least}",
     }
     shown = shown.assign(
         least=[
@@ -334,10 +334,10 @@ def _selection(found: Audit, before: pd.DataFrame) -> Section:
             " guidelines of US agencies on employee selection, generally regarded as evidence of adverse"
             " impact. It is a rule of thumb. The interval shows whether chance alone could"
             " explain the ratio.",
-            f"The test of all rates together has p = {found.p_value:.2g}. The p-value of a value"
-            " compares it with all"
-            " others and is corrected for all tested values. The least rate seen is detectable in these lists"
-            " with power .80, compared with the rate of all others.",
+            f"The test of all rates together has p = {found.p_value:.2g}. The p-value of a value compares it"
+            " with all others and is corrected for all tested values. The least detectable difference is the"
+            " smallest difference from the rate of all others that the test finds in these lists with power"
+            " .80.",
         ],
         dots(
             shown["value"],
@@ -400,14 +400,12 @@ def _tests(found: Audit) -> Section:
         "Least corrected p": "{least:.3g}",
     }
     return Section(
-        "Too few places for chance?",
+        "FA*IR's test for too few places",
         [
-            "FA*IR's test (Zehlike et al. 2017) covers all prefixes of a top. If each place were drawn"
-            " with the desired share, the p-value is the chance that some prefix has as few places"
-            " of the value."
-            " Of many tests, 5 in 100 are below .05 by chance. After correction (Holm), the chance"
-            " is at most 5%"
-            " that any test is."
+            "FA*IR's test (Zehlike et al. 2017) covers all prefixes of a top. The p-value is the probability"
+            " that a prefix has as few places of the value if each place is drawn with the desired share."
+            " By chance, 5 in 100 tests are below .05. After correction (Holm), the probability that any test"
+            " is below .05 by chance is at most 5%."
         ],
         table=text_columns(rows.head(N_VALUES), templates),
     )
