@@ -11,7 +11,7 @@ from biaslab.bias.measures import measure_bias
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.debiasing import embedding_ranks
 from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests
-from biaslab.debiasing.report.ranked import ranking_lines
+from biaslab.debiasing.report.audited import ranking_lines
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 
