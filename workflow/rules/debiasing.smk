@@ -53,7 +53,7 @@ rule measure_debiasing:
 
 rule score_benchmarks:
     input:
-        DEBIASING.benchmark_files(),
+        list(DEBIASING.benchmarks.values()),
         lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
@@ -78,7 +78,7 @@ rule score_benchmarks:
 
 rule compare_methods:
     input:
-        DEBIASING.benchmark_files(),
+        list(DEBIASING.benchmarks.values()),
         lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from biaslab.core.settings import SEED
-from biaslab.debiasing.registry import COMPARED
-from biaslab.debiasing.settings import WORD_SETS, Penalty, Settings, Subspace, WordLists
+from biaslab.debiasing.settings import COMPARED, WORD_SETS, Penalty, Settings, Subspace, WordLists
 from biaslab.run.options import AnswerOut, Out, Seed, grouped, option
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from biaslab.bias.word_sets import WordSets
 
 app = typer.Typer(help="Measure and remove the bias of word embeddings.", no_args_is_help=True)
 
@@ -43,7 +40,8 @@ def audit_embeddings(
     out: AnswerOut = Path("debiasing-audit"),
 ) -> None:
     """Measure the bias of embeddings before and after debiasing, and rank several embeddings."""
-    from biaslab.bias.word_sets import WEAT
+    from biaslab.bias.measures import PARAMETERS
+    from biaslab.bias.word_sets import WEAT, read_word_sets
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.errors import InputError
     from biaslab.debiasing import auditing
@@ -54,7 +52,11 @@ def audit_embeddings(
     if copy := next((file for file in embeddings if embeddings.count(file) > 1), None):
         raise InputError(f"{copy}: the embedding is repeated; give each embedding once")
     several = len(embeddings) > 1
-    tests, files = _read_tests(weat, every_measure=several), _located(*vars(lists).values())
+    files, measures = _located(*vars(lists).values()), PARAMETERS if several else None
+    tests = [read_word_sets(file, measures) for file in _located(*weat)]
+    names = [test.name for test in tests]
+    if copy := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{copy}: two tests have this name; rename one test")
     of_words, audits, words = [test for test in tests if test.measure == WEAT], [], []
     for file in embeddings:
         _say(f"Measuring {file}")
@@ -113,18 +115,6 @@ def _located(*files: str) -> list[Path]:
     from biaslab.run.root import repository
 
     return [locate(file, repository()) for file in files]
-
-
-def _read_tests(files: list[str], every_measure: bool) -> "list[WordSets]":
-    from biaslab.bias.measures import PARAMETERS
-    from biaslab.bias.word_sets import read_word_sets
-    from biaslab.core.errors import InputError
-
-    tests = [read_word_sets(file, PARAMETERS if every_measure else None) for file in _located(*files)]
-    names = [test.name for test in tests]
-    if copy := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"{copy}: two tests have this name; rename one test")
-    return tests
 
 
 def _write(words: list[str], vectors: "np.ndarray", out: Path) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from biaslab.core.files import locate
 from biaslab.debiasing.area import AUTHORS, LISTS
-from biaslab.debiasing.registry import BENCHMARKS
+from biaslab.debiasing.settings import BENCHMARKS
 from biaslab.run.plan import Plan
 from biaslab.run.sources import setups_of
 
@@ -45,10 +45,6 @@ class Inputs:
             return [self.plan.copy(name) for name in datasets] if is_complete and not is_setup else []
 
         return files
-
-    def benchmark_files(self) -> list[str]:
-        """Return the files of the benchmarks."""
-        return list(self.benchmarks.values())
 
     def benchmark_tasks(self, _: Any) -> dict[str, dict[str, str]]:
         """Return the files of the benchmarks by name: of pairs, and of questions."""

@@ -33,8 +33,7 @@ from biaslab.debiasing.experiment import (
     write_tables,
 )
 from biaslab.debiasing.measurement import measure, read_lists
-from biaslab.debiasing.registry import BENCHMARKS
-from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.settings import BENCHMARKS, Settings
 
 HARD_AUTHORS = "hard_authors"
 """Hard debiasing with the authors' word lists."""

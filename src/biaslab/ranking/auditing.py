@@ -31,6 +31,7 @@ from biaslab.ranking import registry, ties
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import ListFile, Lists
+from biaslab.ranking.measures import discount_table
 from biaslab.ranking.measuring import (
     count_unsorted,
     list_table,
@@ -39,7 +40,7 @@ from biaslab.ranking.measuring import (
     test_table,
     value_table,
 )
-from biaslab.ranking.pools import UNKNOWN, Pools, attention_of_places, top
+from biaslab.ranking.pools import UNKNOWN, Pools, top
 from biaslab.ranking.reranking import RANKINGS
 
 
@@ -100,16 +101,20 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
     p_value, rates[0] = _with_tests(rates[0], counts, part.tied)
     tests, tied = part.tests, part.tied
     tests["p_value_corrected"] = holm(tests["p_value"])
-    measured = [summarize(part.lists[name]).assign(ranking=name) for name in names]
+    values = pd.concat([part.values[name].assign(ranking=name) for name in names])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skew = np.log(values["share"] / values["desired"])
+    has_skew = (values["desired"] > 0) | (values["share"] > 0)
+    values.insert(values.columns.get_loc("ranking"), "skew", skew.where(has_skew, 0.0))
     return Audit(
         counts["list"].nunique(),
         int(n_candidates),
         int(n_places),
         (in_top, below),
-        pd.concat([_with_skew(part.values[name]).assign(ranking=name) for name in names]),
+        values,
         pd.concat(rates, ignore_index=True),
         tests,
-        pd.concat(measured, ignore_index=True),
+        pd.concat([summarize(part.lists[name]).assign(ranking=name) for name in names], ignore_index=True),
         int(n_unsorted),
         p_value,
         (int(tied["n_tied"].sum()), int(tied["n_places"].sum()), int((tied["n_tied"] > 0).sum())),
@@ -155,7 +160,7 @@ def _measure(
     chances = np.isin(np.arange(len(pools.lists)), rankings[before].rows).astype(np.float64)
     last = ties.LastPlaces(np.zeros(len(chances), bool), *np.zeros((2, len(pools.sizes)), np.int64))
     if by_score:
-        table = attention_of_places(rankings[before].longest)
+        table = discount_table(rankings[before].longest)
         chances = ties.mean_over_places(pools, k, np.ones(len(table)))
         last = ties.last_places(pools, k)
         chosen[before] = ties.sums_by_group(pools.groups, chances)
@@ -276,13 +281,6 @@ def _counts(
 
 def _pivot(counts: pd.DataFrame, column: str) -> pd.DataFrame:
     return counts.pivot(index="list", columns="value", values=column).fillna(0)
-
-
-def _with_skew(values: pd.DataFrame) -> pd.DataFrame:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        skew = np.log(values["share"] / values["desired"])
-    has_skew = (values["desired"] > 0) | (values["share"] > 0)
-    return values.assign(skew=skew.where(has_skew, 0.0))
 
 
 def _check(

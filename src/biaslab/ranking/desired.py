@@ -75,7 +75,14 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
     for where, value, text in entries:
         if value in shares:
             raise InputError(f"{where}: the value '{value}' is repeated; keep one line")
-        shares[value] = _share(where, value, text)
+        try:
+            shares[value] = float(Fraction(text.strip()))
+        except (ValueError, ZeroDivisionError):
+            shares[value] = -1.0
+        if not 0 <= shares[value] <= 1:
+            raise InputError(
+                f"{where}: the share '{text}' of '{value}' is not a number from 0 to 1; correct it"
+            )
     total = sum(shares.values())
     if abs(total - 1) > SUM_TOLERANCE:
         raise InputError(
@@ -95,7 +102,9 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
         unique_pairs, rows[known], counts = np.unique(pairs, return_inverse=True, return_counts=True)
         list_of_group, values = np.divmod(unique_pairs, max(1, len(lists.names)))
         list_groups = np.searchsorted(list_of_group, np.arange(n_lists + 1))
-        weights = _own_weights(desired, lists, rows, counts)
+        weights = np.ones(len(counts)) if desired == UNIFORM else counts.astype(np.float64)
+        if desired == EQUAL_OPPORTUNITY:
+            weights = np.bincount(rows[known], lists.qualified[known], minlength=len(counts))
         totals = np.bincount(list_of_group, weights, n_lists)
         empty = list_of_group[totals[list_of_group] == 0]  # no candidate is qualified
         if len(empty):
@@ -114,16 +123,6 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
         counts=np.bincount(rows[known], minlength=n_lists * len(names)),
         desired=np.tile(list(desired.values()), n_lists),
     )
-
-
-def _own_weights(kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return weights of the groups (G,) that are proportional to their shares in the list."""
-    if kind == UNIFORM:
-        return np.ones(len(counts))
-    if kind == OBSERVED:
-        return counts.astype(np.float64)
-    known = rows != UNKNOWN
-    return np.bincount(rows[known], lists.qualified[known], minlength=len(counts))
 
 
 def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
@@ -169,13 +168,3 @@ def _read_table(path: Path) -> list[tuple[str, str, str]]:
             raise InputError(f"{path}: the column '{column}' is missing; write the columns value and share")
     lines = table[["value", "share"]].itertuples()
     return [(f"{path}:{line + 2}", value, share) for line, value, share in lines if value or share]
-
-
-def _share(where: str, value: str, text: str) -> float:
-    try:
-        share = float(Fraction(text.strip()))
-    except (ValueError, ZeroDivisionError):
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise InputError(f"{where}: the share '{text}' of '{value}' is not a number from 0 to 1; correct it")
-    return share

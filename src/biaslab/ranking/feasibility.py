@@ -37,7 +37,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.ranking.algorithms import ALGORITHMS
-from biaslab.ranking.columns import COLUMNS
+from biaslab.ranking.simulation import COLUMNS
 
 FAIR = ALGORITHMS[1:]
 """The algorithms that follow a desired distribution."""

@@ -34,18 +34,23 @@ def measure(rankings: Rankings) -> np.ndarray:
     """Return ``measures.MEASURES`` of rankings, (n_lists, 6) float64, in their order.
 
     Candidates with an unknown value are in no share: shares and floors are of the known candidates in a
-    prefix, and NDKL ignores prefixes without known candidates. Without scores, NDCG is NaN.
+    prefix, and NDKL ignores prefixes without known candidates. Without scores, or with a score below 0,
+    NDCG is NaN.
     """
     pools = rankings.pools
     groups = pools.groups
     n_lists, longest = len(rankings.n_places), rankings.longest
     out = np.empty((n_lists, len(MEASURES)))
     first_groups = np.repeat(groups.list_groups[:-1], rankings.n_places)
-    gains = np.full(len(rankings.rows), np.nan) if pools.scores is None else pools.scores[rankings.rows]
+    gains, ideals = np.full(len(rankings.rows), np.nan), np.full(n_lists, np.nan)
+    if pools.scores is not None:
+        gains, best = pools.scores[rankings.rows], top(pools, longest)
+        scores = np.where(pools.scores < 0, np.nan, pools.scores)[best.rows]
+        ideals = np.bincount(best.lists, scores * best.table_at_places(discount_table(best.longest)), n_lists)
     measure_lists(
         np.where(rankings.groups == UNKNOWN, UNKNOWN, rankings.groups - first_groups),
         gains,
-        _ideal_gains(rankings),
+        ideals,
         starts_of(rankings.n_places),
         groups.list_groups,
         groups.desired,
@@ -54,17 +59,3 @@ def measure(rankings: Rankings) -> np.ndarray:
         out,
     )
     return out
-
-
-def _ideal_gains(rankings: Rankings) -> np.ndarray:
-    """Return the discounted gain of the places sorted by score; NaN for scores below 0, or without scores."""
-    pools, n_lists = rankings.pools, len(rankings.n_places)
-    if pools.scores is None:
-        return np.full(n_lists, np.nan)
-    best = top(pools, rankings.longest)
-    gains = np.where(pools.scores < 0, np.nan, pools.scores)[best.rows]
-    return np.bincount(
-        best.lists,
-        gains * best.table_at_places(discount_table(best.longest)),
-        n_lists,
-    )

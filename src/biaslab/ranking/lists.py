@@ -88,7 +88,11 @@ class ListFile:
         if self._delimiter is not None:
             check_whole(self.path)
         with self._readable():
-            self.schema = self._read_schema()
+            if self._delimiter is None:
+                self.schema = pq.read_schema(self.path)
+            else:
+                with pacsv.open_csv(self.path, *self._text_options()) as reader:
+                    self.schema = pa.schema([(name, pa.string()) for name in reader.schema.names])
         self._check_columns()
 
     @cached_property
@@ -153,12 +157,6 @@ class ListFile:
         if has_row and number.isdigit():
             return f"{self.where(int(number) - 2)}: {reason}; repair this line"
         return f"{self.path}: the file is not a readable table ({summary}); check the file"
-
-    def _read_schema(self) -> pa.Schema:
-        if self._delimiter is None:
-            return pq.read_schema(self.path)
-        with pacsv.open_csv(self.path, *self._text_options()) as reader:
-            return pa.schema([(name, pa.string()) for name in reader.schema.names])
 
     def _check_columns(self) -> None:
         names = self.schema.names
@@ -255,9 +253,15 @@ class ListFile:
 
     def _values(self, table: pa.Table) -> tuple[np.ndarray, list[str]]:
         """Return the value of each row as an index into the sorted names of the values."""
-        parts = [self._text(table, c, self.columns.unknown) for c in self.columns.attributes]
-        if len(parts) > 1:
-            self._check_separator(parts)
+        attributes = self.columns.attributes
+        parts = [self._text(table, column, self.columns.unknown) for column in attributes]
+        for column, text in zip(attributes, parts, strict=True) if len(parts) > 1 else ():
+            row = pc.index(pc.match_substring(text, SEPARATOR), True).as_py()
+            if row >= 0:
+                raise InputError(
+                    f"{self.where(row)}: the {column} '{text[row]}' contains '{SEPARATOR}', which"
+                    " joins the values of several attributes; replace it"
+                )
         known_parts = parts
         if self.columns.unknown:  # a crossed value is missing if a part is unknown
             unknown = pa.array(self.columns.unknown)
@@ -266,31 +270,17 @@ class ListFile:
         names = np.array(joined.dictionary.to_pylist(), dtype=object)
         if len(names) > MAX_VALUES:
             raise InputError(
-                f"{self.path}: {' x '.join(self.columns.attributes)} has more than {MAX_VALUES} values;"
+                f"{self.path}: {' x '.join(attributes)} has more than {MAX_VALUES} values;"
                 " name an attribute with few values"
             )
-        self._check_doubtful(parts)
+        if not self.columns.exact:  # refuse doubtful values, except those named as unknown
+            for column, text in zip(attributes, parts, strict=True):
+                values = set(pc.unique(text).to_pylist()).difference(self.columns.unknown)
+                check_values(f"{self.path}: {column}", values, "--unknown")
         order = np.argsort(names)
         place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last entry is for a missing value
         place[order] = np.arange(len(names))
         return place[pc.fill_null(joined.indices, len(names)).to_numpy()], names[order].tolist()
-
-    def _check_doubtful(self, parts: Sequence[pa.Array]) -> None:
-        """Refuse doubtful values of the attributes, except values that are named as unknown."""
-        if self.columns.exact:
-            return
-        for column, text in zip(self.columns.attributes, parts, strict=True):
-            values = set(pc.unique(text).to_pylist()).difference(self.columns.unknown)
-            check_values(f"{self.path}: {column}", values, "--unknown")
-
-    def _check_separator(self, parts: Sequence[pa.Array]) -> None:
-        for column, text in zip(self.columns.attributes, parts, strict=True):
-            row = pc.index(pc.match_substring(text, SEPARATOR), True).as_py()
-            if row >= 0:
-                raise InputError(
-                    f"{self.where(row)}: the {column} '{text[row]}' contains '{SEPARATOR}', which"
-                    " joins the values of several attributes; replace it"
-                )
 
     def _qualified(self, table: pa.Table) -> np.ndarray | None:
         column = self.columns.qualified
@@ -386,19 +376,19 @@ def _is_number(text: object) -> bool:
 
 
 def _write_text(file: BinaryIO, table: pa.Table, delimiter: str) -> None:
-    """Write the rows of a table as UTF-8 lines; quote only values that need quotes."""
+    """Write the rows of a table as UTF-8 lines; missing values become empty.
+
+    Quote only values that contain a delimiter, a quote or a line end.
+    """
     for batch in table.to_batches(max_chunksize=_WRITTEN_ROWS):
-        columns = [_quoted(column.cast(pa.string()), delimiter) for column in batch.columns]
+        columns = []
+        for column in batch.columns:
+            column = pc.fill_null(column.cast(pa.string()), "")
+            special = pc.match_substring_regex(column, f'["\r\n{delimiter}]')
+            if pc.any(special).as_py():
+                quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
+                column = pc.if_else(special, quoted, column)
+            columns.append(column)
         lines = pc.binary_join_element_wise(*columns, delimiter)
         _, _, text = pc.binary_join_element_wise(lines, "", "\n").buffers()
         file.write(text)
-
-
-def _quoted(column: pa.Array, delimiter: str) -> pa.Array:
-    """Quote values that contain a delimiter, a quote or a line end; missing values become empty."""
-    column = pc.fill_null(column, "")
-    special = pc.match_substring_regex(column, f'["\r\n{delimiter}]')
-    if not pc.any(special).as_py():
-        return column
-    doubled = pc.replace_substring(column, '"', '""')
-    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), column)

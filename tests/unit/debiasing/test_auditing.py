@@ -16,9 +16,8 @@ from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.debiasing import auditing
 from biaslab.debiasing.methods import debias
-from biaslab.debiasing.registry import COMPARED
 from biaslab.debiasing.report.audited import answer
-from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.settings import COMPARED, Settings
 from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
