@@ -123,22 +123,22 @@ def score_pairs(vectors: np.ndarray, index: Mapping[str, int], pairs: pd.DataFra
         (pairs with both words known), total, lost_words (comma separated).
     """
     rows = np.array([[index.get(word, -1) for word in pairs[column]] for column in ("first", "second")])
-    known = (rows >= 0).all(axis=0)
+    is_known = (rows >= 0).all(axis=0)
     mean = vectors.mean(axis=0, dtype=np.float64)
     products = _products(vectors, rows, mean)
     cosines = _products(vectors, rows, mean / np.linalg.norm(mean))
     rating = pairs["rating"].to_numpy()
-    answerable = 100 * rank_correlation(products[known], rating[known])
+    answerable = 100 * rank_correlation(products[is_known], rating[is_known])
     scores = {
         "answerable": answerable,
-        "scaled": answerable * known.mean(),
-        "zero": 100 * rank_correlation(np.where(known, products, 0.0), rating),
+        "scaled": answerable * is_known.mean(),
+        "zero": 100 * rank_correlation(np.where(is_known, products, 0.0), rating),
         "mean-cosine": 100 * rank_correlation(cosines, rating),
         "mean-product": 100 * rank_correlation(products, rating),
     }
     table = pd.DataFrame({"convention": list(scores), "score": list(scores.values())})
     lost = _lost([*pairs["first"], *pairs["second"]], index)
-    return table.assign(answerable=int(known.sum()), total=len(pairs), lost_words=lost)
+    return table.assign(answerable=int(is_known.sum()), total=len(pairs), lost_words=lost)
 
 
 def score_questions(
@@ -172,14 +172,14 @@ def score_questions(
     for method in _METHODS:
         answers = solve_analogies(vectors, distinct[:, :3], method, vectors.mean(axis=0, dtype=np.float64))
         for name, right in zip(forms, np.split((answers == distinct[:, 3])[place.ravel()], 2), strict=True):
-            known = (ids[name] >= 0).all(axis=1)
+            is_known = (ids[name] >= 0).all(axis=1)
             scores = {"mean-letters": right}
             if name == "as they are":
-                scores = {"answerable": right[known], "wrong": right & known, "mean": right}
+                scores = {"answerable": right[is_known], "wrong": right & is_known, "mean": right}
             lost = _lost([word for words in forms[name] for word in words], index)
             for convention, values in scores.items():
                 score = 100 * float(values.mean()) if len(values) else math.nan
-                rows.append((convention, method, score, int(known.sum()), len(known), lost))
+                rows.append((convention, method, score, int(is_known.sum()), len(is_known), lost))
     return pd.DataFrame(rows, columns=["convention", "method", "score", "answerable", "total", "lost_words"])
 
 

@@ -91,7 +91,7 @@ def apply_method(
     """Debias an embedding by one method and write it (word2vec format; .bin: binary)."""
     from biaslab.debiasing.auditing import read_own
     from biaslab.debiasing.methods import debias
-    from biaslab.debiasing.word_lists import describe_found
+    from biaslab.debiasing.word_lists import describe_recased, describe_undirected
 
     _say(f"Reading {embedding}")
     settings = Settings(**vars(how), seed=seed)
@@ -100,7 +100,8 @@ def apply_method(
     vectors = debias(method, experiment)
     if not unit_length:
         vectors *= experiment.embedding.lengths[:, None]
-    notes = [*experiment.embedding.notes, *describe_found(embedding, ids)]
+    recased = [f"{embedding}: has {describe_recased(ids.recased)}"] if ids.recased else []
+    notes = [*experiment.embedding.notes, *recased, *describe_undirected(embedding, ids)]
     for line in [*notes, *_write(experiment.words, vectors, out)]:
         typer.echo(line)
 

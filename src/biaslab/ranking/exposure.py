@@ -34,9 +34,9 @@ def exposures(rankings: Rankings) -> np.ndarray:
 def utilities(rankings: Rankings) -> np.ndarray:
     """Return the mean relevance of each group's candidates, (G,) float64; NaN if empty or below 0."""
     groups, scores = rankings.pools.groups, rankings.pools.scores
-    known = groups.rows != UNKNOWN
-    relevance = np.where(scores < 0, np.nan, scores)[known]
-    return _divide(np.bincount(groups.rows[known], relevance, len(groups.counts)), groups.counts)
+    is_known = groups.rows != UNKNOWN
+    relevance = np.where(scores < 0, np.nan, scores)[is_known]
+    return _divide(np.bincount(groups.rows[is_known], relevance, len(groups.counts)), groups.counts)
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Lists of candidates in files: CSV, TSV or Parquet, read at once and written atomically."""
 
 import contextlib
-import csv
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import atomic_path, check_whole, separator_hint
+from biaslab.core.files import atomic_path, check_whole, line_of_row, separator_hint
 from biaslab.core.values import check_values
 from biaslab.ranking.pools import UNKNOWN
 
@@ -119,14 +118,8 @@ class ListFile:
         """Name the position of a row (from 0): the line of a text file, the row of a Parquet file."""
         if self._delimiter is None:
             return f"{self.path}, row {row + 1}"
-        with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            lines, number = csv.reader(file, delimiter=self._delimiter), -1  # 0 is the header
-            while number <= row:
-                begin = lines.line_num + 1
-                if (fields := next(lines, None)) is None:
-                    return str(self.path)
-                number += bool(fields)
-        return f"{self.path}:{begin}"
+        line = line_of_row(self.path, row, self._delimiter)
+        return f"{self.path}:{line}" if line else str(self.path)
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
@@ -215,14 +208,14 @@ class ListFile:
         is_new = pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)
         starts = np.append(0, np.flatnonzero(is_new) + 1)
         queries = text.take(pa.array(starts)).to_pylist()
-        seen: set[str] = set()
+        names: set[str] = set()
         for start, query in zip(starts.tolist(), queries, strict=True):
-            if query in seen:
+            if query in names:
                 raise InputError(
                     f"{self.where(start)}: the list '{query}' continues after another list began;"
                     f" sort the file by '{column}'"
                 )
-            seen.add(query)
+            names.add(query)
         return np.append(starts, len(table)), queries
 
     def _numbers(self, table: pa.Table, column: str | None) -> np.ndarray | None:

@@ -140,9 +140,9 @@ class Rankings:
 
     def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return sums of weights (without `weights`: numbers) of the places of each group, (G,)."""
-        known = self.groups != UNKNOWN
-        known_weights = None if weights is None else weights[known]
-        return np.bincount(self.groups[known], known_weights, len(self.pools.groups.counts))
+        is_known = self.groups != UNKNOWN
+        known_weights = None if weights is None else weights[is_known]
+        return np.bincount(self.groups[is_known], known_weights, len(self.pools.groups.counts))
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:

@@ -257,7 +257,7 @@ def _label_words(ax: plot.Axes, words: pd.DataFrame) -> None:
 
     size = 5.0
     pixels = size * ax.figure.dpi / 72
-    taken: list[tuple[float, float, float, float]] = []
+    boxes: list[tuple[float, float, float, float]] = []
     scaled = words[["she_he", "neutrality"]] / words[["she_he", "neutrality"]].abs().max().replace(0, 1)
     order = np.argsort(-np.hypot(*scaled.to_numpy().T), kind="stable")
     for word, x, y in words[["word", "she_he", "neutrality"]].iloc[order].itertuples(index=False):
@@ -266,10 +266,10 @@ def _label_words(ax: plot.Axes, words: pd.DataFrame) -> None:
         box = left, middle - half, right, middle + half
         is_free = not any(
             box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-            for other in taken
+            for other in boxes
         )
         if right < ax.bbox.x1 and is_free:
-            taken.append(box)
+            boxes.append(box)
             ax.annotate(
                 word.replace("_", " "), (x, y), (2, 0), textcoords="offset points", fontsize=size,
                 va="center", path_effects=[withStroke(linewidth=1, foreground="white")],
