@@ -29,7 +29,7 @@ class Chart(NamedTuple):
 
 def build_section(
     title: str,
-    text: Sequence[str],
+    text: str,
     table: pd.DataFrame,
     cells: Mapping[str, str],
     note: str = "",
@@ -37,7 +37,7 @@ def build_section(
 ) -> Section:
     """Return a section of a page; `cells` maps the headers of its table to templates over columns of `table`.
 
-    A value without an interval has no brackets.
+    Empty lines separate the paragraphs of `text`. A value without an interval has no brackets.
     """
     figure = description = ""
     if chart:
@@ -49,7 +49,7 @@ def build_section(
         figure = dots(list(labels), series, chart.xlabel, chart.line, chart.line_label)
         description = chart.prefix + listed(table, chart.description)
     shown = text_columns(table, cells).replace(NO_INTERVAL, "", regex=True)
-    return Section(title, text, figure, description, shown, note)
+    return Section(title, text.split("\n\n"), figure, description, shown, note)
 
 
 def with_interval(table: pd.DataFrame, name: str) -> np.ndarray:

@@ -51,7 +51,7 @@ _OTHER_DATA = "measured on other data than the paper's"
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _Measurement:
     """The numbers of a claim and its null result on setups, and the files with rows for the claim."""
 
     estimate: Estimate | None  # None if an input is missing
@@ -92,7 +92,7 @@ class _Audit:
     _absent: Mapping[str, str]
     _made_up: Collection[tuple[str, str]]
     _lacking: Mapping[str, Mapping[str, Sequence[str]]]
-    _measured: dict[tuple[str, tuple[str, ...]], _Measured] = field(default_factory=dict)
+    _measured: dict[tuple[str, tuple[str, ...]], _Measurement] = field(default_factory=dict)
     _tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = field(default_factory=dict)
     _met: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
 
@@ -136,10 +136,17 @@ class _Audit:
         files = [*measured.used, *(path for p in patterns for path in _matching(self._results, p))]
         source = " ".join(path.relative_to(self._results).as_posix() for path in dict.fromkeys(files))
         name = "+".join(setups)
-        if measured.estimate is None:
-            return _table_row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
-        if claim.kind not in EXEMPT_KINDS and (void_reason := self._void(claim, setups)):
-            return _table_row(claim, name, NOT_ATTEMPTED, void_reason, data=data, source=source)
+        reason = measured.missing
+        if measured.estimate is not None and claim.kind not in EXEMPT_KINDS:  # a reason why it is no evidence
+            if any((claim.area, setup) in self._made_up for setup in setups):
+                reason = "measured on made-up data, which tell nothing of the paper"
+            for gate in [self._claims[gate] for gate in claim.gates.split()] if not reason else ():
+                if gate.counts_as == CONDITION and not self._is_met(gate, setups):
+                    condition = f"{gate.statement} (see {gate.claim_id})"
+                    reason = f"nothing to measure: it does not hold that {condition}"
+                    break
+        if reason:
+            return _table_row(claim, name, NOT_ATTEMPTED, reason, data=data, source=source)
         data, doubts, lacks = self._doubts(claim, setups, data)
         verdict, reason = judge(claim, measured.estimate, measured.null, doubts, lacks)
         return _table_row(claim, name, verdict, reason, measured, data, source)
@@ -156,16 +163,6 @@ class _Audit:
             for text, names in zip(NOT_MET, (settings, effects), strict=True)
         )
         return OTHER if failures else data, doubts + unmet_settings, lacks
-
-    def _void(self, claim: Claim, setups: tuple[str, ...]) -> str:
-        """Return why a measured number is no evidence; "" if it is evidence."""
-        if any((claim.area, setup) in self._made_up for setup in setups):
-            return "measured on made-up data, which tell nothing of the paper"
-        for name in claim.gates.split():
-            gate = self._claims[name]
-            if gate.counts_as == CONDITION and not self._is_met(gate, setups):
-                return f"nothing to measure: it does not hold that {gate.statement} (see {name})"
-        return ""
 
     def _is_met(self, gate: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether a gate can be measured on setups, and is met."""
@@ -193,11 +190,19 @@ class _Audit:
                 failed |= {s: f"{_OTHER_DATA} (see {claim.claim_id})" for s in own if s not in failed}
         return failed
 
-    def _measure(self, claim: Claim, setups: tuple[str, ...]) -> _Measured:
+    def _measure(self, claim: Claim, setups: tuple[str, ...]) -> _Measurement:
         """Evaluate the formulas of a claim on its files, once per setups."""
         if (claim.claim_id, setups) in self._measured:
             return self._measured[claim.claim_id, setups]
-        files = {setup: _files(claim.file, setup, self._results, claim.where) for setup in setups}
+        files = []
+        for setup in setups:
+            for pattern in claim.file.replace("{setup}", setup).split():
+                if not (paths := _matching(self._results, pattern)):
+                    path = self._results / pattern
+                    raise InputError(
+                        f"{path}: no such file; run the step that makes it, or fix {claim.where}"
+                    )
+                files += [(setup, path) for path in paths]
         used: list[Path] = []
         rows = pd.DataFrame()
         try:
@@ -205,13 +210,13 @@ class _Audit:
             if (table := self._tables.get(key)) is None:
                 names = columns_of(*claim.formulas)
                 parts = []
-                for setup, path in ((s, path) for s in setups for path in files[s]):
+                for setup, path in files:
                     part = _read(path, names)
                     part = part.assign(**{"file": path.stem, _PATH: str(path), _ROW: np.arange(len(part))})
                     # A table of several setups keeps its own column.
                     parts.append(part if "setup" in part else part.assign(setup=setup))
                 table = pd.concat(parts, ignore_index=True)
-                if not any(path.suffix == ".parquet" for s in setups for path in files[s]):
+                if not any(path.suffix == ".parquet" for _, path in files):
                     self._tables[key] = table  # of Parquet files, each claim reads other columns
             rows = table  # in case that the selection fails
             rows = select_rows(claim.select, table) if claim.select else table
@@ -232,10 +237,10 @@ class _Audit:
                 f"{claim.where}, claim '{claim.claim_id}': {error}; fix its select, measure, null or file"
             ) from error
         except MissingError as error:
-            names = " and ".join(sorted({path.name for paths in files.values() for path in paths}))
-            result = _Measured(None, math.nan, used, f"{names} of this setup: {error}")
+            names = " and ".join(sorted({path.name for _, path in files}))
+            result = _Measurement(None, math.nan, used, f"{names} of this setup: {error}")
         else:
-            result = _Measured(measured, null, used)
+            result = _Measurement(measured, null, used)
         self._measured[claim.claim_id, setups] = result
         return result
 
@@ -265,7 +270,7 @@ def _table_row(
     setup: str,
     verdict: str,
     reason: str,
-    measured: _Measured | None = None,
+    measured: _Measurement | None = None,
     data: str = "",
     source: str = "",
 ) -> dict[str, object]:
@@ -290,18 +295,6 @@ def _table_row(
         "rule": f"{claim.measure} on {claim.file}{where}{null_text}" if claim.measure else "",
         "source": source,
     }
-
-
-def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
-    """Return the files that match patterns; every pattern must match a file."""
-    matches = []
-    for pattern in patterns.split():
-        pattern = pattern.replace("{setup}", setup)
-        paths = _matching(results, pattern)
-        if not paths:
-            raise InputError(f"{results / pattern}: no such file; run the step that makes it, or fix {where}")
-        matches += paths
-    return matches
 
 
 def _matching(results: Path, pattern: str) -> list[Path]:

@@ -127,7 +127,9 @@ def _judge_met(claim: Claim, estimate: Estimate, null: float, clause: str) -> tu
 
 
 def _judge_missed(claim: Claim, estimate: Estimate, null: float, clause: str) -> tuple[str, str]:
-    if claim.direction and _is_beyond(claim, estimate, null):
+    side = _sign(claim.value - null, 0.0) if claim.direction and math.isfinite(null) else 0
+    margin = 0.0 if estimate.low < estimate.high else claim.tolerance
+    if side and _sign(estimate.value - null, margin) == side:
         where = f"on the published side of a null result ({format_number(null)})"
         if _covers(estimate, null):
             return INCONCLUSIVE, f"{clause}; {where}, but the interval covers that too"
@@ -149,13 +151,6 @@ def _edge(claim: Claim) -> float:
         return 0.0
     slack = {"at_least": -claim.tolerance, "at_most": claim.tolerance}.get(claim.kind, 0.0)
     return claim.value + slack
-
-
-def _is_beyond(claim: Claim, estimate: Estimate, null: float) -> bool:
-    """Return whether a number is on the published side of a null result; false if both coincide."""
-    margin = 0.0 if estimate.low < estimate.high else claim.tolerance
-    side = _sign(claim.value - null, 0.0) if math.isfinite(null) else 0
-    return side != 0 and _sign(estimate.value - null, margin) == side
 
 
 def _covers(estimate: Estimate, number: float) -> bool:

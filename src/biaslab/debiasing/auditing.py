@@ -41,7 +41,7 @@ TEST_COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Audited:
+class Audit:
     """The results for one embedding."""
 
     file: Path
@@ -78,9 +78,7 @@ def read_own(
     return Experiment(embedding, read_lists(*lists, ids), settings, penalty, any_case=True), ids
 
 
-def audit(
-    file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[WordSets], method: str
-) -> Audited:
+def audit(file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[WordSets], method: str) -> Audit:
     """Measure an embedding from `read_own`, also along random directions and after a method of debiasing."""
     embedding, settings = experiment.embedding, experiment.settings
     occupations = experiment.lists.neutral_occupations
@@ -103,7 +101,7 @@ def audit(
     compared = before.weats.rename(columns={"effect_size": "before"}).assign(
         p_corrected=np.nan, after=after.weats["effect_size"], p_after=after.weats["p_value"]
     )
-    return Audited(
+    return Audit(
         file,
         file.name,
         len(words),
@@ -118,7 +116,7 @@ def audit(
     )
 
 
-def compare(audits: Sequence[Audited]) -> list[Audited]:
+def compare(audits: Sequence[Audit]) -> list[Audit]:
     """Return audits with distinct names and p-values corrected for all tests in all embeddings (Holm)."""
     p = holm(np.concatenate([audited.tests["p_value"].to_numpy(np.float64) for audited in audits]))
     parts = np.split(p, np.cumsum([len(audited.tests) for audited in audits])[:-1])

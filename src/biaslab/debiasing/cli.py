@@ -1,16 +1,13 @@
 """Commands of ``biaslab debiasing``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from biaslab.core.settings import SEED
 from biaslab.debiasing.settings import COMPARED, WORD_SETS, Penalty, Settings, Subspace, WordLists
 from biaslab.run.options import AnswerOut, Out, Seed, grouped, option
-
-if TYPE_CHECKING:
-    import numpy as np
 
 app = typer.Typer(help="Measure and remove the bias of word embeddings.", no_args_is_help=True)
 
@@ -92,6 +89,7 @@ def apply_method(
     from biaslab.debiasing.auditing import read_own
     from biaslab.debiasing.methods import debias
     from biaslab.debiasing.word_lists import describe_recased, describe_undirected
+    from biaslab.embeddings.formats import write_embedding
 
     _say(f"Reading {embedding}")
     settings = Settings(**vars(how), seed=seed)
@@ -102,12 +100,19 @@ def apply_method(
         vectors *= experiment.embedding.lengths[:, None]
     recased = [f"{embedding}: has {describe_recased(ids.recased)}"] if ids.recased else []
     notes = [*experiment.embedding.notes, *recased, *describe_undirected(embedding, ids)]
-    for line in [*notes, *_write(experiment.words, vectors, out)]:
+    format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
+    kept = [row for row, word in enumerate(experiment.words) if " " not in word]
+    words = [experiment.words[row] for row in kept]
+    write_embedding(out, words, vectors[kept].astype("float32"), format)
+    notes.append(f"{out}: {len(kept):,} words; biaslab debiasing audit {out} measures its remaining bias")
+    if n_left := len(experiment.words) - len(kept):
+        notes.append(f"{out}: words with blanks are omitted ({n_left}), because other tools cannot read them")
+    for line in notes:
         typer.echo(line)
 
 
-def _say(what: str) -> None:
-    typer.echo(f"{what} ...", err=True)
+def _say(action: str) -> None:
+    typer.echo(f"{action} ...", err=True)
 
 
 def _located(*files: str) -> list[Path]:
@@ -116,16 +121,3 @@ def _located(*files: str) -> list[Path]:
     from biaslab.run.root import repository
 
     return [locate(file, repository()) for file in files]
-
-
-def _write(words: list[str], vectors: "np.ndarray", out: Path) -> list[str]:
-    """Write an embedding for other tools, and return lines about the file and its omitted words."""
-    from biaslab.embeddings.formats import write_embedding
-
-    format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
-    kept = [row for row, word in enumerate(words) if " " not in word]
-    write_embedding(out, [words[row] for row in kept], vectors[kept].astype("float32"), format)
-    lines = [f"{out}: {len(kept):,} words; biaslab debiasing audit {out} measures its remaining bias"]
-    if n_left := len(words) - len(kept):
-        lines.append(f"{out}: words with blanks are omitted ({n_left}), because other tools cannot read them")
-    return lines

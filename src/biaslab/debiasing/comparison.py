@@ -6,8 +6,7 @@ in hard debiasing, and the same measures are computed for that direction. The di
 two random neutral words, which has a meaning, or is drawn uniformly from all directions, which has none.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -84,18 +83,24 @@ def compare_methods(
 
     With 0 `draws` there are no rows of `CHANCE`.
     """
-    rows = []
+    rows, basis = [], experiment.subspace.basis
     for name in dict.fromkeys([NONE, *methods]):
         vectors = debias(name, experiment)
         rounding = experiment.embedding.rounding if name == NONE else 0
-        estimates = [
-            *_measure_bias(experiment, vectors, tests, rounding),
-            *(measure(case, vectors) for measure in MEASURES),
-        ]
+        bias = direct_bias(vectors[case.professions], basis, experiment.settings.strictness)
+        estimates = [Estimate("direct_bias", bias, n=len(case.professions))]
+        for test in tests:
+            try:
+                rows_of_test = in_vocabulary(test, experiment.ids, rounding)
+            except InputError:  # missing words, as reported in weat.tsv
+                continue
+            size, n = effect_size(vectors, rows_of_test), len(rows_of_test.S) + len(rows_of_test.T)
+            estimates.append(Estimate(f"{test.name}_effect_size", size, n=n))
+        estimates += [measure(case, vectors) for measure in MEASURES]
         for benchmark, (score, n) in score_answerable(vectors, experiment.ids, benchmarks).items():
-            estimates.append(Estimate(benchmark, score, math.nan, math.nan, n))
+            estimates.append(Estimate(benchmark, score, n=n))
         moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1)
-        estimates.append(Estimate("moved", float(moved.mean()), math.nan, math.nan, len(moved)))
+        estimates.append(Estimate("moved", float(moved.mean()), n=len(moved)))
         rows += [(name, *estimate) for estimate in estimates]
     for name in CHANCE:
         rows += [(name, *estimate) for estimate in measure_chance(experiment, case, name, draws)]
@@ -153,18 +158,3 @@ def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) 
         split_accuracy(vectors[classified.rows], classified.labels, case.seed),
         measure_neighbours(case, vectors).value,
     )
-
-
-def _measure_bias(
-    experiment: Experiment, vectors: np.ndarray, tests: Sequence[WordSets], rounding: float
-) -> Iterator[Estimate]:
-    occupations = experiment.lists.neutral_occupations
-    bias = direct_bias(vectors[occupations], experiment.subspace.basis, experiment.settings.strictness)
-    yield Estimate("direct_bias", bias, math.nan, math.nan, len(occupations))
-    for test in tests:
-        try:
-            rows = in_vocabulary(test, experiment.ids, rounding)
-        except InputError:  # missing words, as reported in weat.tsv
-            continue
-        size, n = effect_size(vectors, rows), len(rows.S) + len(rows.T)
-        yield Estimate(f"{test.name}_effect_size", size, math.nan, math.nan, n)

@@ -132,9 +132,10 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
     InputError
         When the set has fewer than two words, or one is at the mean of the set within the subspace.
     """
+    listed = ", ".join(f"'{word}'" for word in words)
     if len(vectors) < 2:
         raise InputError(
-            f"the equality set of {_listed(words)} has fewer than two words; add a word or remove the set"
+            f"the equality set of {listed} has fewer than two words; add a word or remove the set"
         )
     mean = np.mean(vectors, axis=0, dtype=np.float64)
     outside = mean - project(mean, basis)
@@ -142,11 +143,7 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
     lengths = np.linalg.norm(deviations, axis=1)
     if (lengths < _ROUNDING).any():
         raise InputError(
-            f"'{words[int(np.argmin(lengths))]}' is in the middle of its equality set ({_listed(words)}) "
+            f"'{words[int(np.argmin(lengths))]}' is in the middle of its equality set ({listed}) "
             "within the bias subspace, so it cannot be equalized; remove it from the set"
         )
     return outside + np.sqrt(1 - outside @ outside) * deviations / lengths[:, None]
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words)

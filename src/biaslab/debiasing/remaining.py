@@ -69,16 +69,16 @@ class Estimate(NamedTuple):
 
     measure: str
     value: float
-    ci_low: float
-    ci_high: float
-    n: int
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    n: int = 0
 
 
 def measure_clusters(case: Case, vectors: np.ndarray) -> Estimate:
     """Return ``cluster_accuracy`` of the most biased words; clusters of one embedding have no interval."""
     rows, labels = case.clustered
     value = cluster_accuracy(vectors[rows], labels, case.seed)
-    return Estimate("cluster_accuracy", value, math.nan, math.nan, len(rows))
+    return Estimate("cluster_accuracy", value, n=len(rows))
 
 
 def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> float:
@@ -129,18 +129,17 @@ def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def measure_neighbours(case: Case, vectors: np.ndarray) -> Estimate:
-    """Return Pearson's correlation of professions' original and neighbours' bias, with Fisher's interval."""
-    shares = neighbour_shares(vectors, case.professions, case.bias, case.neutral, case.neighbours)
-    return correlate(case.bias[case.professions], shares)
+    """Return Pearson's correlation of professions' original and neighbours' bias, with Fisher's interval.
 
-
-def correlate(bias: np.ndarray, shares: np.ndarray) -> Estimate:
-    """Return Pearson's correlation; NaN when a vector is constant or has fewer than four entries."""
+    NaN when all biases or all shares are equal, or for fewer than four professions.
+    """
     from scipy.stats import pearsonr
 
+    bias = case.bias[case.professions]
+    shares = neighbour_shares(vectors, case.professions, case.bias, case.neutral, case.neighbours)
     name, n = "neighbour_correlation", len(bias)
     if n < 4 or np.ptp(shares) == 0 or np.ptp(bias) == 0:
-        return Estimate(name, math.nan, math.nan, math.nan, n)
+        return Estimate(name, math.nan, n=n)
     correlation = pearsonr(bias, shares)
     return Estimate(name, float(correlation.statistic), *map(float, correlation.confidence_interval()), n)
 
@@ -163,18 +162,13 @@ def neighbour_shares(
         block = rows[first : first + _BLOCK]
         cosines = np.round(vectors[block] @ vectors[candidates].T, 12)
         cosines[block[:, None] == candidates[None, :]] = -np.inf
-        shares[first : first + _BLOCK] = (_nearest(cosines, k) & positive).sum(axis=1) / k
+        least = np.partition(cosines, -k, axis=1)[:, [-k]]
+        is_nearer, is_as_near = cosines > least, cosines == least
+        missing = k - is_nearer.sum(axis=1)
+        is_tied = is_as_near.sum(axis=1) > missing
+        is_as_near[is_tied] &= is_as_near[is_tied].cumsum(axis=1) <= missing[is_tied, None]
+        shares[first : first + _BLOCK] = ((is_nearer | is_as_near) & positive).sum(axis=1) / k
     return shares
-
-
-def _nearest(cosines: np.ndarray, k: int) -> np.ndarray:
-    """Mark the k largest entries of each row (n, m), the first if tied: bool (n, m)."""
-    least = np.partition(cosines, -k, axis=1)[:, [-k]]
-    nearer, as_near = cosines > least, cosines == least
-    missing = k - nearer.sum(axis=1)
-    tied = as_near.sum(axis=1) > missing
-    as_near[tied] &= as_near[tied].cumsum(axis=1) <= missing[tied, None]
-    return nearer | as_near
 
 
 MEASURES = (measure_clusters, measure_classifier, measure_neighbours)

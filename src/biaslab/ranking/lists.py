@@ -46,12 +46,12 @@ class Columns:
     """The meaning of the columns of a file."""
 
     score: str | None  # larger is better
-    attributes: tuple[str, ...]  # several are crossed
+    attributes: Sequence[str]  # several are crossed
     query: str | None = None  # names the list of each row; without a query, the file is one list
     qualified: str | None = None  # whether a candidate is qualified: 1, true, yes, 0, false or no
     rank: str | None = None  # place in the list; lower is better
     # Texts of an attribute that mark an unknown value; "" for an empty field.
-    unknown: tuple[str, ...] = ()
+    unknown: Sequence[str] | None = None
     exact: bool = False  # keep doubtful values (`core.values`) unchanged
 
     @property
@@ -247,7 +247,7 @@ class ListFile:
     def _values(self, table: pa.Table) -> tuple[np.ndarray, list[str]]:
         """Return the value of each row as an index into the sorted names of the values."""
         attributes = self.columns.attributes
-        parts = [self._text(table, column, self.columns.unknown) for column in attributes]
+        parts = [self._text(table, column, self.columns.unknown or ()) for column in attributes]
         for column, text in zip(attributes, parts, strict=True) if len(parts) > 1 else ():
             row = pc.index(pc.match_substring(text, SEPARATOR), True).as_py()
             if row >= 0:
@@ -268,7 +268,7 @@ class ListFile:
             )
         if not self.columns.exact:  # refuse doubtful values, except those named as unknown
             for column, text in zip(attributes, parts, strict=True):
-                values = set(pc.unique(text).to_pylist()).difference(self.columns.unknown)
+                values = set(pc.unique(text).to_pylist()).difference(self.columns.unknown or ())
                 check_values(f"{self.path}: {column}", values, "--unknown")
         order = np.argsort(names)
         place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last entry is for a missing value

@@ -19,9 +19,10 @@ TABLE = pd.DataFrame(
 
 
 def test_a_section_has_cells_with_intervals_only_where_there_are_any():
-    section = build_section("T", ["p"], TABLE, {"Group": "{group}", "Rate": estimate("rate", ".0%")}, "note")
+    cells = {"Group": "{group}", "Rate": estimate("rate", ".0%")}
+    section = build_section("T", "p\n\nq", TABLE, cells, "note")
     assert section.table.to_dict("list") == {"Group": ["a", "b"], "Rate": ["50% (40% to 60%)", "25%"]}
-    assert (section.title, section.text, section.note, section.figure) == ("T", ["p"], "note", "")
+    assert (section.title, section.text, section.note, section.figure) == ("T", ["p", "q"], "note", "")
 
 
 def test_a_chart_draws_the_intervals_of_the_columns_and_describes_the_rows(monkeypatch):
@@ -34,7 +35,7 @@ def test_a_chart_draws_the_intervals_of_the_columns_and_describes_the_rows(monke
     monkeypatch.setattr(answers, "dots", dots)
     series = {"rate": "rate", "own": np.ones((2, 3))}
     chart = Chart("group", series, "Rate", "{group} {rate:.0%}", "Rates: ", 0.8, "four fifths")
-    section = build_section("T", [], TABLE, {"Group": "{group}"}, chart=chart)
+    section = build_section("T", "p", TABLE, {"Group": "{group}"}, chart=chart)
     assert (section.figure, section.about_figure) == ("figure", "Rates: a 50%; b 25%")
     assert drawn["labels"] == ["a", "b"]
     assert drawn["rest"] == ("Rate", 0.8, "four fifths")

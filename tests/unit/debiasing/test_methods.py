@@ -216,8 +216,11 @@ def test_neighbour_shares_are_those_of_the_definition(linked):
 
 
 def test_a_correlation_of_constant_shares_is_not_a_number():
-    found = remaining.correlate(np.arange(5.0), np.ones(5))
+    bias, rows = np.arange(1.0, 6.0), np.arange(5)  # all neighbours are of one gender
+    case = remaining.Case(bias, rows, rows, None, None, 2, 1)
+    found = remaining.measure_neighbours(case, np.eye(5))
     assert np.isnan([found.value, found.ci_low, found.ci_high]).all()
+    assert found.n == 5
 
 
 # --- side by side

@@ -8,8 +8,8 @@ import pandas as pd
 from biaslab.answers import Chart, build_section, estimate
 from biaslab.bias.measures import MEASURES
 from biaslab.core.answers import Answer, Section, listed
-from biaslab.debiasing.auditing import N_DIRECTIONS, Audited
-from biaslab.debiasing.embedding_ranks import N_DRAWS, Ranked
+from biaslab.debiasing.auditing import N_DIRECTIONS, Audit
+from biaslab.debiasing.embedding_ranks import N_DRAWS, Ranking
 from biaslab.debiasing.word_lists import describe_recased
 
 N_ENDS = 8
@@ -34,7 +34,7 @@ _PARTITIONS = {True: "exact, all {:,} partitions", False: "random, {:,} partitio
 """The origin of a p-value, by whether it is exact."""
 
 
-def answer(audits: Sequence[Audited], method: str, ranked: Ranked | None = None) -> Answer:
+def answer(audits: Sequence[Audit], method: str, ranked: Ranking | None = None) -> Answer:
     """Return the answer of the audits of embeddings, with their ranking if there are several."""
     is_single = len(audits) == 1
     names = ", ".join(item.name for item in audits)
@@ -48,7 +48,21 @@ def answer(audits: Sequence[Audited], method: str, ranked: Ranked | None = None)
         _remaining(audits, method),
         *map(_occupations, audits),
     ]
-    numbers = {str(item.file): _numbers(item) for item in audits}
+    numbers = {}
+    for item in audits:
+        numbers[str(item.file)] = {
+            "n_words": item.n_words,
+            "before": item.before.table(),
+            "after": item.after.table(),
+            "random_direct_bias": item.random,
+            "share_of_random_directions_below": item.share_below,
+            "tests": item.tests,
+            "remaining": item.remaining,
+            "occupations": item.before.occupations,
+            "lost": dict(item.lost),
+            "recased": dict(item.recased),
+            "notes": item.notes,
+        }
     if ranked:
         lines += ranking_lines(ranked)
         sections = [*([_ranking(ranked), _values(ranked)] if ranked.tests else []), *sections]
@@ -66,7 +80,7 @@ def answer(audits: Sequence[Audited], method: str, ranked: Ranked | None = None)
     )
 
 
-def ranking_lines(ranked: Ranked) -> list[str]:
+def ranking_lines(ranked: Ranking) -> list[str]:
     """Describe the ranks of embeddings, and the omitted tests."""
     lines = []
     for row in ranked.ranking.to_dict("records"):
@@ -83,23 +97,7 @@ def ranking_lines(ranked: Ranked) -> list[str]:
     return lines + [f"{name} is omitted from the ranking: {why}." for name, why in ranked.left_out.items()]
 
 
-def _numbers(item: Audited) -> dict:
-    return {
-        "n_words": item.n_words,
-        "before": item.before.table(),
-        "after": item.after.table(),
-        "random_direct_bias": item.random,
-        "share_of_random_directions_below": item.share_below,
-        "tests": item.tests,
-        "remaining": item.remaining,
-        "occupations": item.before.occupations,
-        "lost": dict(item.lost),
-        "recased": dict(item.recased),
-        "notes": item.notes,
-    }
-
-
-def _lost(item: Audited) -> str:
+def _lost(item: Audit) -> str:
     parts = [
         f"{len(words)} of {name} ({', '.join(words[:N_LOST])}{', ...' * (len(words) > N_LOST)})"
         for name, words in item.lost.items()
@@ -109,7 +107,7 @@ def _lost(item: Audited) -> str:
     return lost + (f"; present: {describe_recased(item.recased)}" if item.recased else "")
 
 
-def _directions(audits: Sequence[Audited]) -> pd.DataFrame:
+def _directions(audits: Sequence[Audit]) -> pd.DataFrame:
     """Return DirectBias along the bias direction and the random directions, a row for each embedding."""
     columns = ["name", "bias", "random", "random_low", "random_high", "below", "first"]
     rows = []
@@ -119,7 +117,7 @@ def _directions(audits: Sequence[Audited]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _lines(item: Audited, direction: dict, method: str, head: str) -> list[str]:
+def _lines(item: Audit, direction: dict, method: str, head: str) -> list[str]:
     first, second = item.before.axis
     conclusion = "differs from random directions."
     if item.share_below < 1 - _LEVEL:
@@ -175,11 +173,9 @@ def _direct(directions: pd.DataFrame) -> Section:
     series = {"bias direction": "bias", "random directions": "random"}
     return build_section(
         "The bias direction",
-        [
-            "DirectBias is the mean absolute cosine of neutral occupations with the direction in which the"
-            " defining pairs differ. DirectBias is above 0 along almost every direction, so the section also"
-            " shows the directions of differences of two random words."
-        ],
+        "DirectBias is the mean absolute cosine of neutral occupations with the direction in which the"
+        " defining pairs differ. DirectBias is above 0 along almost every direction, so the section also"
+        " shows the directions of differences of two random words.",
         directions,
         {
             "Embedding": "{name}",
@@ -193,7 +189,7 @@ def _direct(directions: pd.DataFrame) -> Section:
     )
 
 
-def _tests(audits: Sequence[Audited]) -> Section:
+def _tests(audits: Sequence[Audit]) -> Section:
     tests = pd.concat([item.tests.assign(file=item.name) for item in audits], ignore_index=True)
     measured = tests[tests["problem"] == ""]
     if measured.empty:
@@ -207,13 +203,11 @@ def _tests(audits: Sequence[Audited]) -> Section:
     ]
     return build_section(
         "Association tests (WEAT)",
-        [
-            "The effect size is how much nearer the first target words are to the first attribute words than"
-            " the second targets are, in standard deviations. Maximum is the largest possible effect size of"
-            " sets of these sizes. p is one-sided: the probability of at least this effect size if the"
-            " targets are divided at random. Corrected p accounts for the number of tests and embeddings"
-            " (Holm). Effect sizes have no interval: the words are fixed."
-        ],
+        "The effect size is how much nearer the first target words are to the first attribute words than"
+        " the second targets are, in standard deviations. Maximum is the largest possible effect size of"
+        " sets of these sizes. p is one-sided: the probability of at least this effect size if the"
+        " targets are divided at random. Corrected p accounts for the number of tests and embeddings"
+        " (Holm). Effect sizes have no interval: the words are fixed.",
         measured.assign(partitions=partitions),
         {
             "Test": "{weat}",
@@ -237,17 +231,15 @@ def _tests(audits: Sequence[Audited]) -> Section:
     )
 
 
-def _remaining(audits: Sequence[Audited], method: str) -> Section:
+def _remaining(audits: Sequence[Audit], method: str) -> Section:
     table = pd.concat([item.remaining.assign(file=item.name) for item in audits], ignore_index=True)
     labels = table["measure"].str.partition("_")[0] + (": " + table["file"] if len(audits) > 1 else "")
     series = {"before": "before", "after": "after", "a random direction": "chance"}
     return build_section(
         f"Bias that remains after {method} debiasing",
-        [
-            "The section tests whether the original end of the most biased words can still be predicted. If"
-            " so, the bias is hidden, not removed. The removal of any direction leaves a trace. For"
-            " comparison, the last column shows the removal of the difference of two random words."
-        ],
+        "The section tests whether the original end of the most biased words can still be predicted. If"
+        " so, the bias is hidden, not removed. The removal of any direction leaves a trace. For"
+        " comparison, the last column shows the removal of the difference of two random words.",
         table.assign(by=table["measure"].map(_PREDICTORS), label=labels),
         {
             "Predicted by": "{by}",
@@ -269,7 +261,7 @@ def _remaining(audits: Sequence[Audited], method: str) -> Section:
     )
 
 
-def _occupations(item: Audited) -> Section:
+def _occupations(item: Audit) -> Section:
     occupations = item.before.occupations
     n = min(N_ENDS, len(occupations) // 2)
     parts = {}
@@ -281,21 +273,19 @@ def _occupations(item: Audited) -> Section:
     return Section(f"Occupations at either end: {item.name}", table=pd.DataFrame(parts))
 
 
-def _count(ranked: Ranked) -> str:
+def _count(ranked: Ranking) -> str:
     return "one test" if len(ranked.tests) == 1 else f"{len(ranked.tests)} tests"
 
 
-def _ranking(ranked: Ranked) -> Section:
+def _ranking(ranked: Ranking) -> Section:
     titles = "; ".join(f"{test.title} ({test.measure})" for test in ranked.tests)
     return build_section(
         "The ranking",
-        [
-            f"By {_count(ranked)}: {titles}.",
-            "Every test ranks the embeddings by the distance of its measure from no bias; rank 1 is the"
-            " nearest. The mean rank averages over the tests. Equally biased embeddings would each have mean"
-            f" rank {(len(ranked.ranking) + 1) / 2:g}, and would be less biased than the next in half of the"
-            " draws.",
-        ],
+        f"By {_count(ranked)}: {titles}.\n\n"
+        "Every test ranks the embeddings by the distance of its measure from no bias; rank 1 is the"
+        " nearest. The mean rank averages over the tests. Equally biased embeddings would each have mean"
+        f" rank {(len(ranked.ranking) + 1) / 2:g}, and would be less biased than the next in half of the"
+        " draws.",
         ranked.ranking,
         {
             "Place": "{place}",
@@ -310,12 +300,12 @@ def _ranking(ranked: Ranked) -> Section:
     )
 
 
-def _values(ranked: Ranked) -> Section:
+def _values(ranked: Ranking) -> Section:
     at_one = " and ".join(measure.name for measure in MEASURES.values() if measure.unbiased == 1)
     lost = "; ".join(f"{name} without {', '.join(words)}" for name, words in ranked.lost.items() if words)
     return build_section(
         "The tests",
-        [f"Result of each test, in units of its measure: no bias is 0, or 1 for {at_one}."],
+        f"Result of each test, in units of its measure: no bias is 0, or 1 for {at_one}.",
         ranked.values,
         {
             "Test": "{weat}",

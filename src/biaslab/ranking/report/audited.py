@@ -25,13 +25,14 @@ _SHOWN = ("ndkl", "min_skew", "max_skew", "exposure_ratio", "infeasible_index", 
 
 def answer(audit: Audit, source: ListFile, desired: str, k: int, algorithm: str) -> Answer:
     """Return the answer of an audit."""
-    before = _rows(audit, _BEFORE)
-    is_reranked = _AFTER in set(audit.values["ranking"])
+    tables = {ranking: _rows(audit, ranking) for ranking in audit.values["ranking"].unique()}
+    present = {name: table[table["n_candidates"] > 0].head(N_VALUES) for name, table in tables.items()}
+    before, is_reranked = tables[_BEFORE], _AFTER in tables
     lines = [_value_line(row, audit) for row in before.head(N_VALUES).to_dict("records")]
     lines += [*_difference_lines(audit, before), *_tie_lines(audit)]
-    lines += [*_test_lines(audit), *_unknown_lines(audit, before)]
+    lines += [*_test_lines(audit), *_unknown_lines(audit, present[_BEFORE])]
     if is_reranked:
-        lines.append(_after_line(audit, algorithm))
+        lines.append(_after_line(audit, tables[_AFTER].head(N_VALUES), algorithm))
     attribute = " x ".join(source.columns.attributes)
     (n_tied, n_tied_places, n_lists_tied), (n_in_top, n_below) = audit.n_tied, audit.n_unknown
     return Answer(
@@ -41,9 +42,9 @@ def answer(audit: Audit, source: ListFile, desired: str, k: int, algorithm: str)
         files=[source.path],
         lines=lines,
         sections=[
-            _shares(audit, before),
-            _selection(audit, before),
-            _exposure(audit, before),
+            _shares(audit, {name: table.head(N_VALUES) for name, table in tables.items()}),
+            _selection(audit, present),
+            _exposure(audit, present),
             _tests(audit),
             _measures(audit),
         ],
@@ -189,12 +190,12 @@ def _test_lines(audit: Audit) -> list[str]:
     return lines
 
 
-def _unknown_lines(audit: Audit, before: pd.DataFrame) -> list[str]:
+def _unknown_lines(audit: Audit, values: pd.DataFrame) -> list[str]:
     in_top, below = audit.n_unknown
     if not in_top + below:
         return []
     parts = []
-    for row in before[before["n_candidates"] > 0].head(N_VALUES).to_dict("records"):
+    for row in values.to_dict("records"):
         part = f"{row['value']} {row['share_least']:.1%} to {row['share_most']:.1%} of the top"
         if not row["is_reference"]:
             part += f", ratio {row['ratio_least']:.2f} to {row['ratio_most']:.2f}"
@@ -205,8 +206,7 @@ def _unknown_lines(audit: Audit, before: pd.DataFrame) -> list[str]:
     ]
 
 
-def _after_line(audit: Audit, algorithm: str) -> str:
-    after = _rows(audit, _AFTER).head(N_VALUES)
+def _after_line(audit: Audit, after: pd.DataFrame, algorithm: str) -> str:
     shares = ", ".join(
         f"{value} {share:.1%}" for value, share in zip(after["value"], after["share"], strict=True)
     )
@@ -239,20 +239,9 @@ def _data(audit: Audit, source: ListFile, desired: str, k: int, algorithm: str |
     return data | ({"Re-ranked by": registry.algorithm(algorithm).title} if algorithm else {})
 
 
-def _series(audit: Audit, name: str, has_candidates: bool = True) -> dict[str, np.ndarray]:
-    """Return a quantity of the values with its interval by ranking; optionally also of empty values."""
-    series = {}
-    for ranking in audit.values["ranking"].unique():
-        rows = _rows(audit, ranking)
-        rows = rows[rows["n_candidates"] > 0] if has_candidates else rows
-        series[ranking] = with_interval(rows.head(N_VALUES), name)
-    return series
-
-
-def _shares(audit: Audit, before: pd.DataFrame) -> Section:
-    shown, rankings = before.head(N_VALUES), _series(audit, "share", has_candidates=False)
-    series = {f"share of the top, {ranking}": values for ranking, values in rankings.items()}
-    series["desired share"] = with_interval(shown[["desired"]], "desired")
+def _shares(audit: Audit, tables: dict[str, pd.DataFrame]) -> Section:
+    series = {f"share of the top, {name}": with_interval(table, "share") for name, table in tables.items()}
+    series["desired share"] = with_interval(tables[_BEFORE][["desired"]], "desired")
     interval, bars = {}, "One list: shares are counted, not estimated."
     if audit.n_lists > 1:
         interval = {"95% interval": "{share_low:.1%} to {share_high:.1%}"}
@@ -260,8 +249,8 @@ def _shares(audit: Audit, before: pd.DataFrame) -> Section:
     cells = {"Value": "{value}", "Desired": "{desired:.1%}", "Of the top": "{share:.1%}"}
     return build_section(
         "Places",
-        ["The section compares each value's share of the top with its desired share."],
-        shown,
+        "The section compares each value's share of the top with its desired share.",
+        tables[_BEFORE],
         cells | interval | {"Skew": "{skew:.3f}", "Lists": "{n_lists}"},
         f"{bars} Skew is the natural logarithm of share over desired share: 0 is as desired, less than 0 is"
         " fewer, and −0.69 is half as many.",
@@ -275,8 +264,8 @@ def _shares(audit: Audit, before: pd.DataFrame) -> Section:
     )
 
 
-def _selection(audit: Audit, before: pd.DataFrame) -> Section:
-    shown = before[before["n_candidates"] > 0].head(N_VALUES)
+def _selection(audit: Audit, tables: dict[str, pd.DataFrame]) -> Section:
+    before = tables[_BEFORE]
     cells = {
         "Value": "{value}",
         "Candidates": "{n_candidates:,.0f}",
@@ -288,7 +277,7 @@ def _selection(audit: Audit, before: pd.DataFrame) -> Section:
     }
     least = [
         "too few candidates" if is_few else f"{rate:.1%} compared with {others:.1%}"
-        for is_few, rate, others in shown[["is_too_few", "seen_rate", "seen_other_rate"]].values
+        for is_few, rate, others in before[["is_too_few", "seen_rate", "seen_other_rate"]].values
     ]
     if audit.n_tied[0]:
         cells["Selected"] = "{n_selected:,.1f} ({n_selected_least:,.0f} to {n_selected_most:,.0f})"
@@ -297,23 +286,21 @@ def _selection(audit: Audit, before: pd.DataFrame) -> Section:
     choice = f". The highest rate excludes values with less than {SMALL_SHARE:.0%} of the candidates."
     return build_section(
         "Selection rates and the four-fifths rule",
-        [
-            "Candidates in the top count as selected. A rate below four fifths of the highest is, by the"
-            " guidelines of US agencies on employee selection, generally regarded as evidence of adverse"
-            " impact. It is a rule of thumb. The interval shows whether chance alone could explain the"
-            " ratio.",
-            f"The test of all rates together has p = {audit.p_value:.2g}. The p-value of a value compares it"
-            " with all others and is corrected for all tested values. The least detectable difference is the"
-            " smallest difference from the rate of all others that the test finds in these lists with power"
-            " .80.",
-        ],
-        shown.assign(least=least),
+        "Candidates in the top count as selected. A rate below four fifths of the highest is, by the"
+        " guidelines of US agencies on employee selection, generally regarded as evidence of adverse"
+        " impact. It is a rule of thumb. The interval shows whether chance alone could explain the"
+        " ratio.\n\n"
+        f"The test of all rates together has p = {audit.p_value:.2g}. The p-value of a value compares it"
+        " with all others and is corrected for all tested values. The least detectable difference is the"
+        " smallest difference from the rate of all others that the test finds in these lists with power"
+        " .80.",
+        before.assign(least=least),
         cells,
         "In brackets: 95% intervals; intervals of ratios are simultaneous"
         + ("." if audit.is_named else choice),
         Chart(
             "value",
-            _series(audit, "ratio"),
+            {name: with_interval(table, "ratio") for name, table in tables.items()},
             f"Selection rate relative to {audit.reference} (before)",
             "{value} {ratio:.2f}",
             "Ratios by value: ",
@@ -323,26 +310,24 @@ def _selection(audit: Audit, before: pd.DataFrame) -> Section:
     )
 
 
-def _exposure(audit: Audit, before: pd.DataFrame) -> Section:
+def _exposure(audit: Audit, tables: dict[str, pd.DataFrame]) -> Section:
     cells = {
         "Value": "{value}",
         "Exposure of a candidate": "{exposure:.3f}",
         "Share of the attention": "{attention:.1%}",
     }
-    if before["relevance"].notna().any():
+    if tables[_BEFORE]["relevance"].notna().any():
         cells["Share of the scores"] = "{relevance:.1%}"
     return build_section(
         "Exposure",
-        [
-            "Users look at higher places more: place j has an attention of 1 / log2(j + 1). Exposure is the"
-            " mean attention of the candidates of a value, and 0 below the top."
-        ],
-        before[before["n_candidates"] > 0].head(N_VALUES),
+        "Users look at higher places more: place j has an attention of 1 / log2(j + 1). Exposure is the"
+        " mean attention of the candidates of a value, and 0 below the top.",
+        tables[_BEFORE],
         cells,
         "Bars: 95% intervals of the mean over lists." if audit.n_lists > 1 else "",
         Chart(
             "value",
-            _series(audit, "exposure"),
+            {name: with_interval(table, "exposure") for name, table in tables.items()},
             "Mean attention of a candidate",
             "{value} {exposure:.3f}",
             "Exposure by value: ",
@@ -367,12 +352,10 @@ def _tests(audit: Audit) -> Section:
     )
     return build_section(
         "FA*IR's test for too few places",
-        [
-            "FA*IR's test (Zehlike et al. 2017) covers all prefixes of a top. The p-value is the probability"
-            " that a prefix has as few places of the value if each place is drawn with the desired share."
-            " By chance, 5 in 100 tests are below .05. After correction (Holm), the probability that any test"
-            " is below .05 by chance is at most 5%."
-        ],
+        "FA*IR's test (Zehlike et al. 2017) covers all prefixes of a top. The p-value is the probability"
+        " that a prefix has as few places of the value if each place is drawn with the desired share."
+        " By chance, 5 in 100 tests are below .05. After correction (Holm), the probability that any test"
+        " is below .05 by chance is at most 5%.",
         rows.head(N_VALUES),
         {
             "Value": "{value}",
@@ -393,12 +376,10 @@ def _measures(audit: Audit) -> Section:
     measures = [registry.MEASURES[name] for name in means["measure"]]
     return build_section(
         "Entire lists",
-        [
-            "NDKL: distance of the shares of all prefixes from the desired shares. MinSkew, MaxSkew: skew of"
-            " the worst- and best-placed values. Exposure ratio: the least exposure over the greatest."
-            " InfeasibleIndex: prefixes in which a value has fewer places than its desired share, rounded"
-            " down. NDCG: agreement with the order by score."
-        ],
+        "NDKL: distance of the shares of all prefixes from the desired shares. MinSkew, MaxSkew: skew of"
+        " the worst- and best-placed values. Exposure ratio: the least exposure over the greatest."
+        " InfeasibleIndex: prefixes in which a value has fewer places than its desired share, rounded"
+        " down. NDCG: agreement with the order by score.",
         means.assign(title=[m.title for m in measures], fair=[m.fair for m in measures]),
         cells,
         "Means over lists, without lists in which a measure is infinite or undefined."
