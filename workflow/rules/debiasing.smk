@@ -65,7 +65,7 @@ rule score_benchmarks:
         runtime=LIMITS.minutes(60),
     params:
         given=given(
-            DEBIASING.benchmark_tasks,
+            **DEBIASING.tasks,
             settings=part(BIASES, "components", "strictness", "permutations") | {"seed": config["seed"]},
             penalty=BIASES["lambda"],
             penalties=BIASES["lambdas"],
@@ -89,7 +89,7 @@ rule compare_methods:
         runtime=LIMITS.minutes(60),
     params:
         given=given(
-            DEBIASING.benchmark_tasks,
+            **DEBIASING.tasks,
             settings=part(BIASES, "components", "strictness") | {"seed": config["seed"]},
             penalty=BIASES["lambda"],
             methods=BIASES["comparison"]["methods"],

@@ -363,19 +363,13 @@ def _without_interval(function: Callable[[np.ndarray], float]) -> Callable[[pd.S
     return lambda x: Estimate(float(function(x.to_numpy())) if len(x) else math.nan)
 
 
-def _mean(x: pd.Series) -> Estimate:
-    if x.empty:
-        return Estimate(math.nan)
-    return Estimate(float(np.mean(x)), *stats.mean_interval(x), df=len(x) - 1)
-
-
 def _between(compare: Callable[..., stats.Contrast]) -> Callable[..., Estimate]:
     """Return a reduction that compares the values in rows a with the values in rows b."""
     return lambda x, a, b: Estimate(*compare(_require_all(x[a], x.name), _require_all(x[b], x.name)))
 
 
 _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {
-    "mean": (_mean, "x"),
+    "mean": (lambda x: Estimate(float(np.mean(x)), *stats.mean_interval(x), df=len(x) - 1), "x"),
     "sd": (lambda x: Estimate(*stats.sd_interval(x)), "x"),
     "median": (_without_interval(np.median), "x"),
     "min": (_without_interval(np.min), "x"),

@@ -1,7 +1,7 @@
 """The audit as a self-contained page, without fonts, pictures or scripts from other files."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,6 @@ from biaslab.audit.summary import (
     accounting,
     headline,
     multiplicity,
-    read_measured,
-    read_papers,
-    read_printed,
     weak_rows,
     words,
 )
@@ -115,21 +112,20 @@ class Paper:
 
 
 def write_html(
-    claims: Path,
+    table: pd.DataFrame,
+    printed: pd.DataFrame,
+    papers: pd.DataFrame,
     out: Path,
-    printed: Sequence[Path] = (),
-    papers: Sequence[Path] = (),
     frozen: object = None,
     has_manifest: bool = True,
 ) -> None:
-    """Write the page of a measured registry; equal tables give identical bytes.
+    """Write the page of a measured registry (`read_measured`); equal tables give identical bytes.
 
     `frozen` (`biaslab.audit.own.Freeze`) is the date of the frozen registry and the changes since.
 
     Links are relative: table and page are in the folder ``audit`` of the results.
     """
-    table = read_measured(claims)
-    about = _papers(table, read_printed(printed), read_papers(papers))
+    about = _papers(table, printed, papers)
     page = render(
         TEMPLATE,
         papers=about,

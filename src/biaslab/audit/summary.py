@@ -249,26 +249,25 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_summary(
-    claims: Path, printed: list[Path], papers: list[Path], stem: Path, say: Callable[[str], None]
+    claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame, stem: Path, say: Callable[[str], None]
 ) -> None:
     """Write the headline: verdicts on printed results, each statement and cell once.
 
     Its note has the sentence on multiplicity and missing sources.
     """
-    table, sources = read_measured(claims), read_papers(papers)
-    data = headline(table, read_printed(printed))
+    data = headline(claims, printed)
     heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}
     heads |= {REPRODUCED: words(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}
     heads |= {name: words(name) for name in (*VERDICTS, NO_ROW)}
     missing = [
         f"{paper}: not at hand were {text}."
-        for paper, text in zip(sources["paper"], sources["not_at_hand"], strict=True)
+        for paper, text in zip(papers["paper"], papers["not_at_hand"], strict=True)
         if text and paper in set(data["paper"])
     ]
     shown = text_columns(
         data.assign(counts_as=data["counts_as"] + "s"), {head: f"{{{name}}}" for name, head in heads.items()}
     )
-    note = " ".join([multiplicity(table).sentence, *missing])
+    note = " ".join([multiplicity(claims).sentence, *missing])
     write_table(stem, Table(data, shown, "What was found of what the papers print", note))
     say(f"{shown.to_string(index=False)}\n{note}")
 

@@ -54,6 +54,9 @@ _WITH_DOUBTS = {
 ROUNDING = 1e-9
 """The least distance of a sign from zero if its row has no tolerance, because float sums are inexact."""
 
+_WITH_NUMBER = ("value", "count")
+"""Kinds of claims of which the paper prints the number itself, not a bound or a sign."""
+
 _SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 
 
@@ -119,9 +122,9 @@ def _judge_met(claim: Claim, estimate: Estimate, null: float, clause: str) -> tu
     if claim.kind not in EXEMPT_KINDS:
         if math.isfinite(null) and meets(claim, null)[0]:
             return INCONCLUSIVE, f"{clause}, but so would a null result ({format_number(null)})"
-        if _covers(estimate, null if _has_published_number(claim) else _edge(claim)):
+        if _covers(estimate, null if claim.kind in _WITH_NUMBER else _edge(claim)):
             return INCONCLUSIVE, f"{clause}, but the interval covers both sides of the claim"
-    if _has_published_number(claim) and estimate.low < estimate.high and not _covers(estimate, claim.value):
+    if claim.kind in _WITH_NUMBER and estimate.low < estimate.high and not _covers(estimate, claim.value):
         clause += ", though the published number lies outside the interval"
     return REPRODUCED, clause
 
@@ -135,14 +138,9 @@ def _judge_missed(claim: Claim, estimate: Estimate, null: float, clause: str) ->
             return INCONCLUSIVE, f"{clause}; {where}, but the interval covers that too"
         return DIRECTION_ONLY, f"{clause}, but {where}"
     if _covers(estimate, _edge(claim)):
-        goal = "the published number" if _has_published_number(claim) else "both sides of the claim"
+        goal = "the published number" if claim.kind in _WITH_NUMBER else "both sides of the claim"
         return INCONCLUSIVE, f"{clause}, though the interval covers {goal}"
     return NOT_REPRODUCED, clause
-
-
-def _has_published_number(claim: Claim) -> bool:
-    """Return whether the paper prints the number itself, not a bound or a sign."""
-    return claim.kind in ("value", "count")
 
 
 def _edge(claim: Claim) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from biaslab.ranking._list_kernels import measure_lists, rank_lists
-from biaslab.ranking.algorithms import algorithm_number
+from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.measures import MEASURES, discount_table, log_table
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top
 
@@ -17,7 +17,7 @@ def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.n
     chosen = np.empty(n_places.sum(), np.int64)
     exhausted = np.empty(len(n_places), np.int64)
     rank_lists(
-        algorithm_number(algorithm),
+        ALGORITHMS.index(algorithm),
         pools.scores,
         pools.by_group,
         starts_of(groups.counts),
