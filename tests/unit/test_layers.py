@@ -13,7 +13,7 @@ from biaslab.run.areas import AREAS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/biaslab"
-LIBRARIES = {"embeddings", "bias", "classifiers", "text"}
+LIBRARIES = {"embeddings", "bias", "classifiers", "text", "answers"}
 BELOW = {
     "core": set(),
     **{library: {"core"} for library in LIBRARIES},

@@ -53,7 +53,7 @@ rule measure_debiasing:
 
 rule score_benchmarks:
     input:
-        DEBIASING.benchmark_files(),
+        list(DEBIASING.benchmarks.values()),
         lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
@@ -65,7 +65,7 @@ rule score_benchmarks:
         runtime=LIMITS.minutes(60),
     params:
         given=given(
-            DEBIASING.benchmark_tasks,
+            **DEBIASING.tasks,
             settings=part(BIASES, "components", "strictness", "permutations") | {"seed": config["seed"]},
             penalty=BIASES["lambda"],
             penalties=BIASES["lambdas"],
@@ -78,7 +78,7 @@ rule score_benchmarks:
 
 rule compare_methods:
     input:
-        DEBIASING.benchmark_files(),
+        list(DEBIASING.benchmarks.values()),
         lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
@@ -89,7 +89,7 @@ rule compare_methods:
         runtime=LIMITS.minutes(60),
     params:
         given=given(
-            DEBIASING.benchmark_tasks,
+            **DEBIASING.tasks,
             settings=part(BIASES, "components", "strictness") | {"seed": config["seed"]},
             penalty=BIASES["lambda"],
             methods=BIASES["comparison"]["methods"],

@@ -163,33 +163,25 @@ def _largest(x: Mapping[str, np.ndarray], y: Mapping[str, np.ndarray]) -> tuple[
         raise _MismatchError(f"{lone[0]} is only in {'A' if lone[0] in x else 'B'}")
     largest, where = 0.0, ""
     for name in x:
-        difference, place = _largest_in(name, x[name], y[name])
-        if difference > largest:
-            largest, where = difference, place
+        first, second = x[name], y[name]
+        if first.shape != second.shape:
+            shapes = (" x ".join(map(str, part.shape)) or "a single number" for part in (first, second))
+            raise _MismatchError("{}: shape {} in A, {} in B".format(name, *shapes))
+        if not first.size:
+            continue
+        is_numeric = all(np.issubdtype(part.dtype, np.number) for part in (first, second))
+        if is_numeric:
+            difference = relative_difference(first, second)
+        else:
+            difference = ~((first == second) | (pd.isna(first) & pd.isna(second)))
+        index = np.unravel_index(int(np.argmax(difference)), first.shape)
+        place = f"{name}[{', '.join(map(str, index))}]" if index else name
+        if not is_numeric and difference[index]:
+            raise _MismatchError(f"{place}: '{first[index]}' in A, '{second[index]}' in B")
+        if difference[index] > largest:
+            largest = float(difference[index])
+            where = f"{place}: {first[index]!s} in A, {second[index]!s} in B"
     return largest, where
-
-
-def _largest_in(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, str]:
-    """Return the largest relative difference of two arrays, and its position."""
-    if x.shape != y.shape:
-        first, second = (" x ".join(map(str, array.shape)) or "a single number" for array in (x, y))
-        raise _MismatchError(f"{name}: shape {first} in A, {second} in B")
-    if not x.size:
-        return 0.0, ""
-    if not all(np.issubdtype(array.dtype, np.number) for array in (x, y)):
-        unequal = ~((x == y) | (pd.isna(x) & pd.isna(y)))
-        if unequal.any():
-            index = np.unravel_index(int(np.argmax(unequal)), x.shape)
-            raise _MismatchError(f"{name}{_place(index)}: '{x[index]}' in A, '{y[index]}' in B")
-        return 0.0, ""
-    difference = relative_difference(x, y)
-    index = np.unravel_index(int(np.argmax(difference)), x.shape)
-    return float(difference[index]), f"{name}{_place(index)}: {x[index]!s} in A, {y[index]!s} in B"
-
-
-def _place(index: tuple[np.intp, ...]) -> str:
-    """Write an index after a name: ``[3]``, ``[0, 2]``, or an empty text for a single number."""
-    return f"[{', '.join(map(str, index))}]" if index else ""
 
 
 def _table_arrays(table: pd.DataFrame) -> dict[str, np.ndarray]:

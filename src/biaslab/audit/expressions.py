@@ -114,7 +114,7 @@ def columns_of(*formulas: str) -> set[str]:
 
 def select_rows(formula: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that meet a condition; `MissingError` if the condition is unknown for a row."""
-    chosen = _known(_condition(_evaluate(_parse(formula), table), "the selection"), formula)
+    chosen = _as_booleans(_condition(_evaluate(_parse(formula), table), "the selection"), formula)
     return table[chosen].reset_index(drop=True)
 
 
@@ -167,7 +167,12 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
         case ast.Constant(value=int() | float() | str()):
             return node.value
         case ast.Name():
-            return _column(node.id.strip("`"), table)
+            name = node.id.strip("`")
+            if name not in table.columns:
+                columns = [column for column in table.columns if not column.startswith("__")]
+                hint = "" if all(column.isidentifier() for column in columns) else f"; {_BACKTICKS}"
+                raise FormulaError(f"the column '{name}' is missing (columns: {', '.join(columns)}){hint}")
+            return table[name]
         case ast.UnaryOp(op=ast.USub()):
             return _compute(operator.neg, node, table, node.operand)
         case ast.UnaryOp(op=ast.Not()):
@@ -175,12 +180,16 @@ def _evaluate(node: ast.expr, table: pd.DataFrame) -> Value | Estimate:
         case ast.BinOp() if type(node.op) in _BINARY:
             return _compute(_BINARY[type(node.op)], node, table, node.left, node.right)
         case ast.BoolOp():
-            return _combine(node, table)
+            parts = [_condition(_evaluate(part, table), ast.unparse(part)) for part in node.values]
+            if any(part.dtype != bool for part in parts):
+                # The nullable type: false and unknown is false, true or unknown is true.
+                parts = [part.astype("boolean") for part in parts]
+            return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, parts)
         case ast.Compare(ops=[ast.In()], comparators=[ast.Tuple(elts=[_, *_]) as choices]):
             return _choose(node, choices.elts, table)
         case ast.Compare(ops=[op], comparators=[right]) if type(op) in _COMPARE:
             sides = _evaluate(node.left, table), _evaluate(right, table)
-            sides = _as_numbers(node, *sides) if isinstance(op, _ORDERS) else _alike(node, *sides)
+            sides = _as_numbers(node, *sides) if isinstance(op, _ORDERS) else _comparable(node, *sides)
             return _unknown_where_missing(_operate(_COMPARE[type(op)], node, *sides), *sides)
         case ast.Call(func=ast.Name(), keywords=[]):
             return _call(node, table)
@@ -194,17 +203,9 @@ def _choose(node: ast.Compare, choices: Sequence[ast.expr], table: pd.DataFrame)
     values = [choice.value for choice in choices]
     if len(set(map(_is_text, values))) > 1:
         raise FormulaError(f"'{ast.unparse(node)}' mixes numbers and texts")
-    left, _ = _alike(node, _evaluate(node.left, table), values[0])
+    left, _ = _comparable(node, _evaluate(node.left, table), values[0])
     condition = _operate(lambda x: x.isin(values), node, left)
     return condition if _is_text(values[0]) else _unknown_where_missing(condition, left)
-
-
-def _column(name: str, table: pd.DataFrame) -> pd.Series:
-    if name not in table.columns:
-        columns = [column for column in table.columns if not column.startswith("__")]
-        hint = "" if all(column.isidentifier() for column in columns) else f"; {_BACKTICKS}"
-        raise FormulaError(f"the column '{name}' is missing (columns: {', '.join(columns)}){hint}")
-    return table[name]
 
 
 def _compute(function: Callable, node: ast.expr, table: pd.DataFrame, *parts: ast.expr) -> Value:
@@ -236,7 +237,7 @@ def _numbers(column: pd.Series) -> pd.Series:
     return numbers
 
 
-def _alike(node: ast.expr, *sides: Value | Estimate) -> Sequence[Value | Estimate]:
+def _comparable(node: ast.expr, *sides: Value | Estimate) -> Sequence[Value | Estimate]:
     """Return the sides of an equality as comparable values: all texts, or all numbers."""
     texts = [side for side in sides if isinstance(side, str)]
     if not texts:
@@ -277,21 +278,13 @@ def _is_text(value: Value | Estimate) -> bool:
     return value.dtype == object or isinstance(value.dtype, pd.StringDtype)
 
 
-def _combine(node: ast.BoolOp, table: pd.DataFrame) -> pd.Series:
-    conditions = [_condition(_evaluate(part, table), ast.unparse(part)) for part in node.values]
-    if any(condition.dtype != bool for condition in conditions):
-        # The nullable type: false and unknown is false, true or unknown is true.
-        conditions = [condition.astype("boolean") for condition in conditions]
-    return reduce(operator.and_ if isinstance(node.op, ast.And) else operator.or_, conditions)
-
-
 def _condition(value: Value | Estimate, description: str) -> pd.Series:
     if not isinstance(value, pd.Series) or not pd.api.types.is_bool_dtype(value.dtype):
         raise FormulaError(f"{description} is no condition on the rows")
     return value
 
 
-def _known(condition: pd.Series, text: str) -> pd.Series:
+def _as_booleans(condition: pd.Series, text: str) -> pd.Series:
     """Return a condition as plain truth values."""
     if condition.dtype == bool:
         return condition
@@ -327,27 +320,37 @@ def _call(node: ast.Call, table: pd.DataFrame) -> Value | Estimate:
 
 
 def _reduce(node: ast.Call, function: Callable[..., Estimate], kinds: str, table: pd.DataFrame) -> Estimate:
-    """Return the value of a function over the rows that meet the condition in its last argument."""
-    arguments = [_argument(a, kind, table) for a, kind in zip(node.args, [*kinds, "c"], strict=False)]
+    """Return the value of a function over the rows that meet the condition in its last argument.
+
+    `kinds` has a letter for each argument: a condition (c), numbers (x, n) or any values (v).
+    """
+    arguments = []
+    for argument, kind in zip(node.args, [*kinds, "c"], strict=False):
+        values, text = _evaluate(argument, table), ast.unparse(argument)
+        if kind == "c":
+            values = _condition(values, f"'{text}'")
+        elif not isinstance(values, pd.Series):
+            raise FormulaError(f"'{text}' is no column; {_BACKTICKS}")
+        arguments.append((values if kind in "cv" else _numbers(values), kind, text))
     where = pd.Series(True, index=table.index)
     if len(arguments) > len(kinds):
-        where = _known(arguments.pop(), ast.unparse(node.args[-1]))
+        condition, _, text = arguments.pop()
+        where = _as_booleans(condition, text)
     chosen = []
-    for values, kind, argument in zip(arguments, kinds, node.args, strict=False):
-        text = ast.unparse(argument)
+    for values, kind, text in arguments:
         if kind == "c":
-            chosen.append(_known(values[where], text))
+            chosen.append(_as_booleans(values[where], text))
         elif kind == "n":  # the function itself checks the numbers that it needs
             chosen.append(values[where].rename(text))
         else:
-            chosen.append(_all_there(values[where], text))
+            chosen.append(_require_all(values[where], text))
     result = function(*chosen) if kinds else Estimate(float(where.sum()))
     if math.isnan(result.value):
         raise MissingError(f"{ast.unparse(node)} cannot be told from {int(where.sum())} rows")
     return result
 
 
-def _all_there(values: pd.Series, name: str) -> pd.Series:
+def _require_all(values: pd.Series, name: str) -> pd.Series:
     is_number = pd.api.types.is_float_dtype(values.dtype)
     missing = int((~np.isfinite(values) if is_number else values.isna()).sum())
     if missing:
@@ -355,47 +358,26 @@ def _all_there(values: pd.Series, name: str) -> pd.Series:
     return values
 
 
-def _argument(node: ast.expr, kind: str, table: pd.DataFrame) -> pd.Series:
-    """Return an argument with one value per row: a condition (c), numbers (x, n) or any values (v)."""
-    value, text = _evaluate(node, table), ast.unparse(node)
-    if kind == "c":
-        return _condition(value, f"'{text}'")
-    if not isinstance(value, pd.Series):
-        raise FormulaError(f"'{text}' is no column; {_BACKTICKS}")
-    return value if kind == "v" else _numbers(value)
-
-
-def _plain(function: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estimate]:
+def _without_interval(function: Callable[[np.ndarray], float]) -> Callable[[pd.Series], Estimate]:
     """Return a reduction without an interval; its value is missing for no rows."""
     return lambda x: Estimate(float(function(x.to_numpy())) if len(x) else math.nan)
 
 
-def _mean(x: pd.Series) -> Estimate:
-    if x.empty:
-        return Estimate(math.nan)
-    return Estimate(float(np.mean(x)), *stats.mean_interval(x), df=len(x) - 1)
-
-
-def _fraction(c: pd.Series) -> Estimate:
-    hits, n = int(c.sum()), len(c)
-    return Estimate(hits / n if n else math.nan, *stats.share_interval(hits, n))
-
-
 def _between(compare: Callable[..., stats.Contrast]) -> Callable[..., Estimate]:
     """Return a reduction that compares the values in rows a with the values in rows b."""
-    return lambda x, a, b: Estimate(*compare(_all_there(x[a], x.name), _all_there(x[b], x.name)))
+    return lambda x, a, b: Estimate(*compare(_require_all(x[a], x.name), _require_all(x[b], x.name)))
 
 
 _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {
-    "mean": (_mean, "x"),
+    "mean": (lambda x: Estimate(float(np.mean(x)), *stats.mean_interval(x), df=len(x) - 1), "x"),
     "sd": (lambda x: Estimate(*stats.sd_interval(x)), "x"),
-    "median": (_plain(np.median), "x"),
-    "min": (_plain(np.min), "x"),
-    "max": (_plain(np.max), "x"),
-    "sum": (_plain(np.sum), "x"),
+    "median": (_without_interval(np.median), "x"),
+    "min": (_without_interval(np.min), "x"),
+    "max": (_without_interval(np.max), "x"),
+    "sum": (_without_interval(np.sum), "x"),
     "distinct": (lambda v: Estimate(float(v.nunique())), "v"),
     "count": (None, ""),
-    "fraction": (_fraction, "c"),
+    "fraction": (lambda c: Estimate(float(c.mean()), *stats.share_interval(int(c.sum()), len(c))), "c"),
     "difference": (_between(stats.mean_difference), "ncc"),
     "change": (_between(stats.percent_change), "ncc"),
     "spearman": (lambda x, y: Estimate(stats.rank_correlation(x, y)), "xx"),

@@ -1,7 +1,7 @@
 """The audit as a self-contained page, without fonts, pictures or scripts from other files."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,6 @@ from biaslab.audit.summary import (
     accounting,
     headline,
     multiplicity,
-    read_measured,
-    read_papers,
-    read_printed,
     weak_rows,
     words,
 )
@@ -67,6 +64,7 @@ _ORIGINS = {
     "appendix": "an appendix that is not available",
     HYPOTHESIS: "not the paper's: a hypothesis of this project",
 }
+_UNCOUNTED = {"setting": "settings", "identity": "identities of the data"}
 _DATA = {
     "own": "the paper's data",
     "other": "other data than the paper's",
@@ -84,28 +82,15 @@ class Plot:
     interval: tuple[float, float] | None
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of the audit, ready for display.
-
-    `terms` name data, gates, evidence and caveat; `details` are names and texts of the expanded row.
-    """
-
-    fields: dict[str, Any]
-    anchor: str
-    measured: str
-    interval: str
-    terms: tuple[str, ...]
-    details: tuple[tuple[str, str], ...]
-    links: tuple[tuple[str, str], ...]
-    plot: Plot | None
+Row = dict[str, Any]
+"""A row of the audit, ready for display; see `_row`."""
 
 
 @dataclass(frozen=True)
 class Paper:
     """The content of the page about a paper.
 
-    `counts` are the paper's lines of the headline, `main` the rows of its main claims, `found` the counted
+    `counts` are the paper's lines of the headline, `main` the rows of its main claims, `judged` the counted
     rows by verdict, `missing` the rows that were not attempted, by reason, `aside` the rows that are not
     counted, by type, `weak` rows with the reason, and `items` the accounting.
     """
@@ -115,7 +100,7 @@ class Paper:
     about: dict[str, str]
     counts: list[dict[str, Any]]
     main: list[Row]
-    found: dict[str, list[Row]]
+    judged: dict[str, list[Row]]
     missing: dict[str, list[Row]]
     aside: dict[str, list[Row]]
     weak: list[tuple[Row, str]]
@@ -123,25 +108,24 @@ class Paper:
 
     def has(self, state: str) -> bool:
         """Return whether the page has a block of this verdict, or of items without a row."""
-        return bool({NOT_ATTEMPTED: self.missing, NO_ROW: self.items}.get(state) or self.found.get(state))
+        return bool({NOT_ATTEMPTED: self.missing, NO_ROW: self.items}.get(state) or self.judged.get(state))
 
 
 def write_html(
-    claims: Path,
+    table: pd.DataFrame,
+    printed: pd.DataFrame,
+    papers: pd.DataFrame,
     out: Path,
-    printed: Sequence[Path] = (),
-    papers: Sequence[Path] = (),
     frozen: object = None,
     has_manifest: bool = True,
 ) -> None:
-    """Write the page of a measured registry; equal tables give identical bytes.
+    """Write the page of a measured registry (`read_measured`); equal tables give identical bytes.
 
     `frozen` (`biaslab.audit.own.Freeze`) is the date of the frozen registry and the changes since.
 
     Links are relative: table and page are in the folder ``audit`` of the results.
     """
-    table = read_measured(claims)
-    about = _papers(table, read_printed(printed), read_papers(papers))
+    about = _papers(table, printed, papers)
     page = render(
         TEMPLATE,
         papers=about,
@@ -198,72 +182,60 @@ def _papers(table: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) ->
         [_row(record) for record in table.itertuples(index=False)], index=table.index, dtype=object
     )
     counts, items, weak = headline(table, printed), accounting(table, printed), weak_rows(table)
-    about = papers.set_index("paper").to_dict("index")
-    return [
-        _paper(
-            name,
-            about.get(name, {}),
-            list(rows[table["paper"] == name]),
-            counts[counts["paper"] == name].to_dict("records"),
-            [(rows[index], reason) for index, reason in weak.loc[weak["paper"] == name, "why"].items()],
-            items[items["paper"] == name].to_dict("records") if len(printed) else [],
+    sources, about = papers.set_index("paper").to_dict("index"), []
+    for name, of_paper in rows.groupby(table["paper"], sort=False):
+        by_verdict: dict[str, list[Row]] = {verdict: [] for verdict in FAILURES_FIRST}
+        missing: dict[str, list[Row]] = {}
+        aside: dict[str, list[Row]] = {}
+        for row in of_paper:
+            if row["counts_as"] not in COUNTED:
+                kind = _UNCOUNTED.get(row["kind"], "checks of our own")
+                if row["origin"] == HYPOTHESIS:
+                    kind = "hypotheses of this project"
+                elif row["counts_as"] == "derived":
+                    kind = "orderings that follow from the cells"
+                aside.setdefault(kind, []).append(row)
+            elif row["verdict"] == NOT_ATTEMPTED:
+                missing.setdefault(row["reason"], []).append(row)
+            else:
+                by_verdict[row["verdict"]].append(row)
+        main = sources.get(name, {}).get("main", "").split()
+        about.append(
+            Paper(
+                name,
+                anchor="".join(c if c.isalnum() else "-" for c in name.lower()),
+                about=sources.get(name, {}),
+                counts=counts[counts["paper"] == name].to_dict("records"),
+                main=[row for claim_id in main for row in of_paper if row["claim_id"] == claim_id],
+                judged=by_verdict,
+                missing=dict(sorted(missing.items(), key=lambda group: -len(group[1]))),
+                aside=aside,
+                weak=[(rows[i], reason) for i, reason in weak.loc[weak["paper"] == name, "why"].items()],
+                items=items[items["paper"] == name].to_dict("records") if len(printed) else [],
+            )
         )
-        for name in dict.fromkeys(table["paper"])
-    ]
-
-
-def _paper(
-    name: str,
-    about: dict[str, str],
-    rows: list[Row],
-    counts: list[dict[str, Any]],
-    weak: list[tuple[Row, str]],
-    items: list[dict[str, Any]],
-) -> Paper:
-    by_verdict: dict[str, list[Row]] = {verdict: [] for verdict in FAILURES_FIRST}
-    missing: dict[str, list[Row]] = {}
-    aside: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.fields["counts_as"] not in COUNTED:
-            aside.setdefault(_kind_aside(row.fields), []).append(row)
-        elif row.fields["verdict"] == NOT_ATTEMPTED:
-            missing.setdefault(row.fields["reason"], []).append(row)
-        else:
-            by_verdict[row.fields["verdict"]].append(row)
-    largest_first = dict(sorted(missing.items(), key=lambda group: -len(group[1])))
-    anchor = "".join(c if c.isalnum() else "-" for c in name.lower())
-    main_ids = about.get("main", "").split()
-    main = [row for claim_id in main_ids for row in rows if row.fields["claim_id"] == claim_id]
-    return Paper(name, anchor, about, counts, main, by_verdict, largest_first, aside, weak, items)
-
-
-def _kind_aside(fields: dict[str, Any]) -> str:
-    """Return the type of a row that is not counted."""
-    if fields["origin"] == HYPOTHESIS:
-        return "hypotheses of this project"
-    if fields["counts_as"] == "derived":
-        return "orderings that follow from the cells"
-    return {"setting": "settings", "identity": "identities of the data"}.get(
-        fields["kind"], "checks of our own"
-    )
+    return about
 
 
 def _row(record: Any) -> Row:
-    fields = record._asdict()
-    low, high = fields["ci_low"], fields["ci_high"]
+    """Return the columns of a row with what the page adds.
+
+    `terms` name data, gates, evidence and caveat; `details` are names and texts of the expanded row.
+    """
+    low, high = record.ci_low, record.ci_high
     interval = None if math.isnan(low) or math.isnan(high) else (low, high)
-    attempted = fields["verdict"] != NOT_ATTEMPTED
-    numbers = (fields["kind"], fields["value"], fields["tolerance"], fields["measured"])
-    return Row(
-        fields=fields,
-        anchor=f"{fields['claim_id']}--{fields['setup'].replace('+', '--')}",
-        measured=_typeset(fields["measured"]) if attempted else "",
-        interval=f"{_typeset(low)} to {_typeset(high)}" if interval else "",
-        terms=tuple(filter(None, _terms(record))) if attempted else (),
-        details=tuple((name, text) for name, text in _details(record) if text),
-        links=tuple((quote(f"../{path}"), path) for path in fields["source"].split()),
-        plot=place_marks(*numbers, interval) if attempted else None,
-    )
+    is_attempted = record.verdict != NOT_ATTEMPTED
+    return record._asdict() | {
+        "anchor": f"{record.claim_id}--{record.setup.replace('+', '--')}",
+        "number": _typeset(record.measured) if is_attempted else "",
+        "range": f"{_typeset(low)} to {_typeset(high)}" if interval else "",
+        "terms": [*filter(None, _terms(record))] if is_attempted else [],
+        "details": [(name, text) for name, text in _details(record) if text],
+        "links": [(quote(f"../{path}"), path) for path in record.source.split()],
+        "plot": place_marks(record.kind, record.value, record.tolerance, record.measured, interval)
+        if is_attempted
+        else None,
+    }
 
 
 def _terms(record: Any) -> Iterable[str]:

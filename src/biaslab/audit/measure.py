@@ -12,7 +12,6 @@ effect, a row is inconclusive at best. If a condition is not met, or the data ar
 measured.
 """
 
-import csv
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +35,7 @@ from biaslab.audit.expressions import (
 from biaslab.audit.verdicts import NOT_ATTEMPTED, REPRODUCED, is_weak, judge, meets
 from biaslab.core import columns
 from biaslab.core.errors import InputError, number_of
-from biaslab.core.files import parse_json, read_text
+from biaslab.core.files import line_of_row, parse_json, read_text
 from biaslab.core.io import read_parquet, read_tsv
 from biaslab.core.stats import p_value
 
@@ -52,7 +51,7 @@ _OTHER_DATA = "measured on other data than the paper's"
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _Measurement:
     """The numbers of a claim and its null result on setups, and the files with rows for the claim."""
 
     estimate: Estimate | None  # None if an input is missing
@@ -93,19 +92,19 @@ class _Audit:
     _absent: Mapping[str, str]
     _made_up: Collection[tuple[str, str]]
     _lacking: Mapping[str, Mapping[str, Sequence[str]]]
-    _known: dict[tuple[str, tuple[str, ...]], _Measured] = field(default_factory=dict)
+    _measured: dict[tuple[str, tuple[str, ...]], _Measurement] = field(default_factory=dict)
     _tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame] = field(default_factory=dict)
-    _held: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
+    _met: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
 
     def rows(self, claim: Claim) -> Iterator[dict[str, object]]:
         """Yield the rows of one claim."""
         setups, own = self._setups.get(claim.area, ()), claim.setups
         if not claim.measure:
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
+            yield _table_row(claim, claim.setup, NOT_ATTEMPTED, claim.reason)
             return
         if claim.area not in self._setups:
             summary = f"area {claim.area} not run"
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, summary + self._why(own))
+            yield _table_row(claim, claim.setup, NOT_ATTEMPTED, summary + self._why(own))
             return
         others = []
         if claim.other_data or not own:
@@ -120,10 +119,10 @@ class _Audit:
             summary = f"setup{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not run"
             cause = self._why(missing) or (claim.reason and f": {claim.reason}")
             reason = "; ".join(filter(None, [summary + cause, omission]))
-            yield _row(claim, claim.setup, NOT_ATTEMPTED, reason)
+            yield _table_row(claim, claim.setup, NOT_ATTEMPTED, reason)
         elif lost:
             reason = omission if lost[1] or not claim.reason else f"{omission}: {claim.reason}"
-            yield _row(claim, claim.setup or "+".join(setups), NOT_ATTEMPTED, reason)
+            yield _table_row(claim, claim.setup or "+".join(setups), NOT_ATTEMPTED, reason)
         elif own:
             yield self._row(claim, own, OWN)
         for setup in others:
@@ -137,19 +136,26 @@ class _Audit:
         files = [*measured.used, *(path for p in patterns for path in _matching(self._results, p))]
         source = " ".join(path.relative_to(self._results).as_posix() for path in dict.fromkeys(files))
         name = "+".join(setups)
-        if measured.estimate is None:
-            return _row(claim, name, NOT_ATTEMPTED, measured.missing, data=data, source=source)
-        if claim.kind not in EXEMPT_KINDS and (void_reason := self._void(claim, setups)):
-            return _row(claim, name, NOT_ATTEMPTED, void_reason, data=data, source=source)
+        reason = measured.missing
+        if measured.estimate is not None and claim.kind not in EXEMPT_KINDS:  # a reason why it is no evidence
+            if any((claim.area, setup) in self._made_up for setup in setups):
+                reason = "measured on made-up data, which tell nothing of the paper"
+            for gate in [self._claims[gate] for gate in claim.gates.split()] if not reason else ():
+                if gate.counts_as == CONDITION and not self._is_met(gate, setups):
+                    condition = f"{gate.statement} (see {gate.claim_id})"
+                    reason = f"nothing to measure: it does not hold that {condition}"
+                    break
+        if reason:
+            return _table_row(claim, name, NOT_ATTEMPTED, reason, data=data, source=source)
         data, doubts, lacks = self._doubts(claim, setups, data)
         verdict, reason = judge(claim, measured.estimate, measured.null, doubts, lacks)
-        return _row(claim, name, verdict, reason, measured, data, source)
+        return _table_row(claim, name, verdict, reason, measured, data, source)
 
     def _doubts(self, claim: Claim, setups: tuple[str, ...], data: str) -> tuple[str, list[str], list[str]]:
         """Return the type of the data, doubts about data and settings, and missing effects."""
         failures = [self._strangers[s] for s in setups if data == OWN and s in self._strangers]
         doubts = [_OTHER_DATA] if data == OTHER else [] if claim.kind in EXEMPT_KINDS else failures[:1]
-        failed = [name for name in claim.gates.split() if not self._holds(self._claims[name], setups)]
+        failed = [name for name in claim.gates.split() if not self._is_met(self._claims[name], setups)]
         effects = [name for name in failed if self._claims[name].kind not in CONDITION_KINDS]
         settings = [name for name in failed if name not in effects]
         unmet_settings, lacks = (
@@ -158,28 +164,18 @@ class _Audit:
         )
         return OTHER if failures else data, doubts + unmet_settings, lacks
 
-    def _void(self, claim: Claim, setups: tuple[str, ...]) -> str:
-        """Return why a measured number is no evidence; "" if it is evidence."""
-        if any((claim.area, setup) in self._made_up for setup in setups):
-            return "measured on made-up data, which tell nothing of the paper"
-        for name in claim.gates.split():
-            gate = self._claims[name]
-            if gate.counts_as == CONDITION and not self._holds(gate, setups):
-                return f"nothing to measure: it does not hold that {gate.statement} (see {name})"
-        return ""
-
-    def _holds(self, gate: Claim, setups: tuple[str, ...]) -> bool:
+    def _is_met(self, gate: Claim, setups: tuple[str, ...]) -> bool:
         """Return whether a gate can be measured on setups, and is met."""
         key = gate.claim_id, setups
-        if key not in self._held:
+        if key not in self._met:
             measured = self._measure(gate, setups) if self._has_files(gate, setups) else None
             if measured is None or measured.estimate is None:
-                self._held[key] = False
+                self._met[key] = False
             elif gate.kind in EXEMPT_KINDS:
-                self._held[key] = meets(gate, measured.estimate.value)[0]
+                self._met[key] = meets(gate, measured.estimate.value)[0]
             else:
-                self._held[key] = judge(gate, measured.estimate, measured.null)[0] == REPRODUCED
-        return self._held[key]
+                self._met[key] = judge(gate, measured.estimate, measured.null)[0] == REPRODUCED
+        return self._met[key]
 
     @cached_property
     def _strangers(self) -> dict[str, str]:
@@ -190,15 +186,63 @@ class _Audit:
             was_run = own and set(own) <= set(self._setups.get(claim.area, ()))
             if claim.kind != "identity" or not claim.measure or not was_run or self._lost_file(claim, own):
                 continue
-            if not self._holds(claim, own):
+            if not self._is_met(claim, own):
                 failed |= {s: f"{_OTHER_DATA} (see {claim.claim_id})" for s in own if s not in failed}
         return failed
 
-    def _measure(self, claim: Claim, setups: tuple[str, ...]) -> _Measured:
-        key = claim.claim_id, setups
-        if key not in self._known:
-            self._known[key] = _measure(claim, setups, self._results, self._tables)
-        return self._known[key]
+    def _measure(self, claim: Claim, setups: tuple[str, ...]) -> _Measurement:
+        """Evaluate the formulas of a claim on its files, once per setups."""
+        if (claim.claim_id, setups) in self._measured:
+            return self._measured[claim.claim_id, setups]
+        files = []
+        for setup in setups:
+            for pattern in claim.file.replace("{setup}", setup).split():
+                if not (paths := _matching(self._results, pattern)):
+                    path = self._results / pattern
+                    raise InputError(
+                        f"{path}: no such file; run the step that makes it, or fix {claim.where}"
+                    )
+                files += [(setup, path) for path in paths]
+        used: list[Path] = []
+        rows = pd.DataFrame()
+        try:
+            key = claim.file, setups
+            if (table := self._tables.get(key)) is None:
+                names = columns_of(*claim.formulas)
+                parts = []
+                for setup, path in files:
+                    part = _read(path, names)
+                    part = part.assign(**{"file": path.stem, _PATH: str(path), _ROW: np.arange(len(part))})
+                    # A table of several setups keeps its own column.
+                    parts.append(part if "setup" in part else part.assign(setup=setup))
+                table = pd.concat(parts, ignore_index=True)
+                if not any(path.suffix == ".parquet" for _, path in files):
+                    self._tables[key] = table  # of Parquet files, each claim reads other columns
+            rows = table  # in case that the selection fails
+            rows = select_rows(claim.select, table) if claim.select else table
+            used = [Path(path) for path in rows[_PATH].unique()]
+            if 0 < len(rows) < claim.min_rows:
+                few = number_of(len(rows), "row")
+                raise MissingError(f"{few} that the claim is about, which needs {claim.min_rows}")
+            measured = estimate(claim.measure, rows, claim.ends)
+            null = estimate(claim.null, rows).value if claim.null else math.nan
+        except CellError as error:
+            place = _place(Path(rows[_PATH].iloc[error.row]), int(rows[_ROW].iloc[error.row]))
+            raise InputError(
+                f"{place}: {error.column} is '{error.cell}', which is no number; correct the cell, or the"
+                f" select or measure of {claim.where}, claim '{claim.claim_id}'"
+            ) from error
+        except FormulaError as error:
+            raise InputError(
+                f"{claim.where}, claim '{claim.claim_id}': {error}; fix its select, measure, null or file"
+            ) from error
+        except MissingError as error:
+            names = " and ".join(sorted({path.name for _, path in files}))
+            result = _Measurement(None, math.nan, used, f"{names} of this setup: {error}")
+        else:
+            result = _Measurement(measured, null, used)
+        self._measured[claim.claim_id, setups] = result
+        return result
 
     def _lost_file(self, claim: Claim, setups: tuple[str, ...]) -> tuple[str, str] | None:
         """Return the first file that a claim reads and a setup omits, and the reason."""
@@ -221,12 +265,12 @@ class _Audit:
         return f": {reasons}" if reasons else ""
 
 
-def _row(
+def _table_row(
     claim: Claim,
     setup: str,
     verdict: str,
     reason: str,
-    measured: _Measured | None = None,
+    measured: _Measurement | None = None,
     data: str = "",
     source: str = "",
 ) -> dict[str, object]:
@@ -251,65 +295,6 @@ def _row(
         "rule": f"{claim.measure} on {claim.file}{where}{null_text}" if claim.measure else "",
         "source": source,
     }
-
-
-def _measure(
-    claim: Claim,
-    setups: tuple[str, ...],
-    results: Path,
-    tables: dict[tuple[str, tuple[str, ...]], pd.DataFrame],
-) -> _Measured:
-    """Evaluate the formulas of a claim on its files; `tables` caches the tables of other claims."""
-    files = {setup: _files(claim.file, setup, results, claim.where) for setup in setups}
-    used: list[Path] = []
-    rows = pd.DataFrame()
-    try:
-        key = claim.file, setups
-        if (table := tables.get(key)) is None:
-            names = columns_of(*claim.formulas)
-            parts = []
-            for setup, path in ((s, path) for s in setups for path in files[s]):
-                part = _read(path, names)
-                part = part.assign(**{"file": path.stem, _PATH: str(path), _ROW: np.arange(len(part))})
-                # A table of several setups keeps its own column.
-                parts.append(part if "setup" in part else part.assign(setup=setup))
-            table = pd.concat(parts, ignore_index=True)
-            if not any(path.suffix == ".parquet" for s in setups for path in files[s]):
-                tables[key] = table  # of Parquet files, each claim reads other columns
-        rows = table
-        rows = select_rows(claim.select, table) if claim.select else table
-        used = [Path(path) for path in rows[_PATH].unique()]
-        if 0 < len(rows) < claim.min_rows:
-            few = number_of(len(rows), "row")
-            raise MissingError(f"{few} that the claim is about, which needs {claim.min_rows}")
-        measured = estimate(claim.measure, rows, claim.ends)
-        null = estimate(claim.null, rows).value if claim.null else math.nan
-    except CellError as error:
-        place = _place(Path(rows[_PATH].iloc[error.row]), int(rows[_ROW].iloc[error.row]))
-        raise InputError(
-            f"{place}: {error.column} is '{error.cell}', which is no number; correct the cell, or the select"
-            f" or measure of {claim.where}, claim '{claim.claim_id}'"
-        ) from error
-    except FormulaError as error:
-        raise InputError(
-            f"{claim.where}, claim '{claim.claim_id}': {error}; fix its select, measure, null or file"
-        ) from error
-    except MissingError as error:
-        names = " and ".join(sorted({path.name for paths in files.values() for path in paths}))
-        return _Measured(None, math.nan, used, f"{names} of this setup: {error}")
-    return _Measured(measured, null, used)
-
-
-def _files(patterns: str, setup: str, results: Path, where: str) -> list[Path]:
-    """Return the files that match patterns; every pattern must match a file."""
-    matches = []
-    for pattern in patterns.split():
-        pattern = pattern.replace("{setup}", setup)
-        paths = _matching(results, pattern)
-        if not paths:
-            raise InputError(f"{results / pattern}: no such file; run the step that makes it, or fix {where}")
-        matches += paths
-    return matches
 
 
 def _matching(results: Path, pattern: str) -> list[Path]:
@@ -353,11 +338,7 @@ def _place(path: Path, row: int) -> str:
     """Name a row (from 0) of a result file; in a .tsv file, by its line."""
     if path.suffix != ".tsv":
         return f"{path}, row {row + 1}"
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines, number = csv.reader(file, delimiter="\t"), -1  # 0 is the header
-        while number <= row:
-            line = lines.line_num + 1
-            number += bool(next(lines))
+    line = line_of_row(path, row, "\t")
     return f"{path}, line {line}"
 
 

@@ -18,7 +18,15 @@ from typing import Any
 from biaslab.audit.claims import Claim, columns_of_schema, read_claims
 from biaslab.audit.html import write_html
 from biaslab.audit.measure import measure_claims
-from biaslab.audit.summary import PAPERS, PRINTED, in_words, read_papers, read_printed, write_summary
+from biaslab.audit.summary import (
+    PAPERS,
+    PRINTED,
+    in_words,
+    read_measured,
+    read_papers,
+    read_printed,
+    write_summary,
+)
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, write_json, write_text
 from biaslab.core.io import write_tsv
@@ -59,8 +67,9 @@ def audit(
     invented = {(area, name) for area, name in made_up}
     registry = read_claims(registries, schema)
     write_tsv(claims, measure_claims(registry, results, setups, absent, invented, lacking))
-    write_summary(claims, printed, papers, claims.with_name("summary"), say)
-    write_html(claims, page, printed, papers)
+    tables = read_measured(claims), read_printed(printed), read_papers(papers)
+    write_summary(*tables, claims.with_name("summary"), say)
+    write_html(*tables, page)
 
 
 def start_registry(folder: Path, schema: Path, examples: Path) -> list[Path]:
@@ -120,9 +129,10 @@ def measure_registry(
         _check_name(setup)
     table = measure_claims(claims, results, {area: list(setups) or [area]})
     write_tsv(out / "claims.tsv", table)
-    printed, papers = [folder / PRINTS], [folder / PAPER]
-    write_summary(out / "claims.tsv", printed, papers, out / "summary", lambda _: None)
-    write_html(out / "claims.tsv", out / "audit.html", printed, papers, frozen, has_manifest=False)
+    sources = read_printed([folder / PRINTS]), read_papers([folder / PAPER])
+    tables = read_measured(out / "claims.tsv"), *sources
+    write_summary(*tables, out / "summary", lambda _: None)
+    write_html(*tables, out / "audit.html", frozen, has_manifest=False)
     say(in_words(table))
     for change in frozen.changes if frozen else ():
         say(f"changed since {frozen.date}: {change}")

@@ -14,7 +14,7 @@ Orderings derived from cells, settings, identities and hypotheses are not counte
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,7 +135,11 @@ def count_once(claims: pd.DataFrame) -> pd.DataFrame:
             parts.setdefault(key, {}).setdefault(claim_id, []).append(tuple(judgement))
     counted = []
     for key, rows_of in parts.items():
-        verdicts = [_verdict_of_claim(rows) for rows in rows_of.values()]
+        verdicts = []
+        for rows in rows_of.values():
+            tried = [(verdict, data) for verdict, data, _ in rows if verdict != NOT_ATTEMPTED]
+            fair = [verdict for verdict, data in tried if data != OTHER and verdict not in ELSEWHERE]
+            verdicts.append(worst(fair or [verdict for verdict, _ in tried] or [NOT_ATTEMPTED]))
         attempted = [verdict for verdict in verdicts if verdict != NOT_ATTEMPTED]
         verdict = worst([*attempted, INCONCLUSIVE] if 0 < len(attempted) < len(verdicts) else verdicts)
         kinds = [evidence for rows in rows_of.values() for _, _, evidence in rows]
@@ -245,18 +249,13 @@ def weak_rows(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_summary(
-    claims: Path, printed: list[Path], papers: list[Path], stem: Path, say: Callable[[str], None]
+    claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame, stem: Path, say: Callable[[str], None]
 ) -> None:
-    """Write the headline: verdicts on printed results, each statement and cell once."""
-    table = summary_table(read_measured(claims), read_printed(printed), read_papers(papers))
-    write_table(stem, table)
-    say(f"{table.shown.to_string(index=False)}\n{table.note}")
+    """Write the headline: verdicts on printed results, each statement and cell once.
 
-
-def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFrame) -> Table:
-    """Return the headline as a table; its note has the sentence on multiplicity and missing sources."""
+    Its note has the sentence on multiplicity and missing sources.
+    """
     data = headline(claims, printed)
-    shown = data.assign(counts_as=data["counts_as"] + "s")
     heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}
     heads |= {REPRODUCED: words(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}
     heads |= {name: words(name) for name in (*VERDICTS, NO_ROW)}
@@ -265,12 +264,12 @@ def summary_table(claims: pd.DataFrame, printed: pd.DataFrame, papers: pd.DataFr
         for paper, text in zip(papers["paper"], papers["not_at_hand"], strict=True)
         if text and paper in set(data["paper"])
     ]
-    return Table(
-        data=data,
-        shown=text_columns(shown, {head: f"{{{name}}}" for name, head in heads.items()}),
-        title="What was found of what the papers print",
-        note=" ".join([multiplicity(claims).sentence, *missing]),
+    shown = text_columns(
+        data.assign(counts_as=data["counts_as"] + "s"), {head: f"{{{name}}}" for name, head in heads.items()}
     )
+    note = " ".join([multiplicity(claims).sentence, *missing])
+    write_table(stem, Table(data, shown, "What was found of what the papers print", note))
+    say(f"{shown.to_string(index=False)}\n{note}")
 
 
 def write_codecheck(results: Path, out: Path) -> int:
@@ -314,10 +313,3 @@ def in_words(claims: pd.DataFrame) -> str:
 def words(name: str) -> str:
     """Return the name of a verdict for readers."""
     return name.replace("_", " ").capitalize()
-
-
-def _verdict_of_claim(rows: Sequence[tuple[str, str, str]]) -> str:
-    """Return the verdict on a claim from the verdict, data and evidence of each of its rows."""
-    attempted = [(verdict, data) for verdict, data, _ in rows if verdict != NOT_ATTEMPTED]
-    fair = [verdict for verdict, data in attempted if data != OTHER and verdict not in ELSEWHERE]
-    return worst(fair or [verdict for verdict, _ in attempted] or [NOT_ATTEMPTED])

@@ -54,12 +54,15 @@ _WITH_DOUBTS = {
 ROUNDING = 1e-9
 """The least distance of a sign from zero if its row has no tolerance, because float sums are inexact."""
 
+_WITH_NUMBER = ("value", "count")
+"""Kinds of claims of which the paper prints the number itself, not a bound or a sign."""
+
 _SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 
 
 def judge(
     claim: Claim,
-    found: Estimate,
+    estimate: Estimate,
     null: float = math.nan,
     doubts: Sequence[str] = (),
     lacks: Sequence[str] = (),
@@ -69,9 +72,9 @@ def judge(
     `null` is NaN for settings and identities, which have no null result. `doubts` are reasons why data or
     settings are not the paper's. `lacks` are missing effects without which the number is no evidence.
     """
-    holds, clause = meets(claim, found.value)
-    verdict, clause = (_judge_met if holds else _judge_missed)(claim, found, null, clause)
-    if verdict != INCONCLUSIVE and claim.has_chance and math.isnan(found.low):
+    holds, clause = meets(claim, estimate.value)
+    verdict, clause = (_judge_met if holds else _judge_missed)(claim, estimate, null, clause)
+    if verdict != INCONCLUSIVE and claim.has_chance and math.isnan(estimate.low):
         verdict, clause = INCONCLUSIVE, f"{clause}, but without an interval, so that chance is not excluded"
     if lacks and verdict in (REPRODUCED, DIRECTION_ONLY):
         verdict = INCONCLUSIVE
@@ -115,32 +118,29 @@ def format_number(number: float) -> str:
     return f"{number:,.0f}" if is_whole else f"{number:.4g}"
 
 
-def _judge_met(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
+def _judge_met(claim: Claim, estimate: Estimate, null: float, clause: str) -> tuple[str, str]:
     if claim.kind not in EXEMPT_KINDS:
         if math.isfinite(null) and meets(claim, null)[0]:
             return INCONCLUSIVE, f"{clause}, but so would a null result ({format_number(null)})"
-        if _covers(found, null if _has_published_number(claim) else _edge(claim)):
+        if _covers(estimate, null if claim.kind in _WITH_NUMBER else _edge(claim)):
             return INCONCLUSIVE, f"{clause}, but the interval covers both sides of the claim"
-    if _has_published_number(claim) and found.low < found.high and not _covers(found, claim.value):
+    if claim.kind in _WITH_NUMBER and estimate.low < estimate.high and not _covers(estimate, claim.value):
         clause += ", though the published number lies outside the interval"
     return REPRODUCED, clause
 
 
-def _judge_missed(claim: Claim, found: Estimate, null: float, clause: str) -> tuple[str, str]:
-    if claim.direction and _is_beyond(claim, found, null):
+def _judge_missed(claim: Claim, estimate: Estimate, null: float, clause: str) -> tuple[str, str]:
+    side = _sign(claim.value - null, 0.0) if claim.direction and math.isfinite(null) else 0
+    margin = 0.0 if estimate.low < estimate.high else claim.tolerance
+    if side and _sign(estimate.value - null, margin) == side:
         where = f"on the published side of a null result ({format_number(null)})"
-        if _covers(found, null):
+        if _covers(estimate, null):
             return INCONCLUSIVE, f"{clause}; {where}, but the interval covers that too"
         return DIRECTION_ONLY, f"{clause}, but {where}"
-    if _covers(found, _edge(claim)):
-        goal = "the published number" if _has_published_number(claim) else "both sides of the claim"
+    if _covers(estimate, _edge(claim)):
+        goal = "the published number" if claim.kind in _WITH_NUMBER else "both sides of the claim"
         return INCONCLUSIVE, f"{clause}, though the interval covers {goal}"
     return NOT_REPRODUCED, clause
-
-
-def _has_published_number(claim: Claim) -> bool:
-    """Return whether the paper prints the number itself, not a bound or a sign."""
-    return claim.kind in ("value", "count")
 
 
 def _edge(claim: Claim) -> float:
@@ -151,16 +151,9 @@ def _edge(claim: Claim) -> float:
     return claim.value + slack
 
 
-def _is_beyond(claim: Claim, found: Estimate, null: float) -> bool:
-    """Return whether a number is on the published side of a null result; false if both coincide."""
-    margin = 0.0 if found.low < found.high else claim.tolerance
-    side = _sign(claim.value - null, 0.0) if math.isfinite(null) else 0
-    return side != 0 and _sign(found.value - null, margin) == side
-
-
-def _covers(found: Estimate, number: float) -> bool:
+def _covers(estimate: Estimate, number: float) -> bool:
     """Return whether an interval covers a number; false for an interval of no width."""
-    return found.low < found.high and found.low <= number <= found.high
+    return estimate.low < estimate.high and estimate.low <= number <= estimate.high
 
 
 def _is_within(gap: float, tolerance: float) -> bool:

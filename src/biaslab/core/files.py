@@ -309,6 +309,18 @@ def read_text_table(
     return [(line, dict(zip(header, fields, strict=True))) for line, fields in lines[1:]]
 
 
+def line_of_row(path: Path, row: int, delimiter: str) -> int | None:
+    """Return the first line of a row of a table, counted from 0 below the header; None if there is none."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        reader, number = csv.reader(file, delimiter=delimiter), -1  # 0 is the header
+        while number <= row:
+            line = reader.line_num + 1
+            if (fields := next(reader, None)) is None:
+                return None
+            number += bool(fields)
+    return line
+
+
 def locate(file: str, root: Path) -> Path:
     """Return the path of a file or folder in the working directory if it exists there, else below `root`."""
     return Path(file) if Path(file).exists() else root / file

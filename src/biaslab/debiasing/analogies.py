@@ -28,6 +28,11 @@ _EPSILON = 1e-3
 """Constant that keeps the quotient of 3CosMul finite (Levy and Goldberg 2014)."""
 
 Method = Literal["add", "multiply"]
+_COMBINATIONS = {
+    "add": (lambda a, b, c: b - a + c, _MARGIN),
+    "multiply": (lambda a, b, c: (1 + b) * (1 + c) / 2 / (1 + a + 2 * _EPSILON), 10 * _MARGIN),
+}
+"""The scores of 3CosAdd and 3CosMul, from products of an answer with the words of a question, and margins."""
 
 
 def generate_analogies(
@@ -190,9 +195,9 @@ def _score_pairs(
     return np.divide(along, distances, out=np.zeros(len(along)), where=distances > 0), distances
 
 
-def _answer(asked: np.ndarray, single: np.ndarray, questions: np.ndarray, method: Method) -> list[int]:
-    """Answer a block of questions on rows of `asked`; all rows except the last are possible answers."""
-    combine, margin = (_add, _MARGIN) if method == "add" else (_multiply, 10 * _MARGIN)
+def _answer(vectors: np.ndarray, single: np.ndarray, questions: np.ndarray, method: Method) -> list[int]:
+    """Answer a block of questions on rows of `vectors`; all rows except the last are possible answers."""
+    combine, margin = _COMBINATIONS[method]
     distinct, position = np.unique(questions, return_inverse=True)  # words recur in many questions
     cosines = single[distinct] @ single[:-1].T
     answers = []
@@ -201,17 +206,7 @@ def _answer(asked: np.ndarray, single: np.ndarray, questions: np.ndarray, method
         scores[question[question >= 0]] = -np.inf
         near = np.flatnonzero(scores >= scores.max() - margin)
         if len(near) > 1:
-            exact = np.einsum("nd,qd->qn", asked[near].astype(np.float64), asked[question])
+            exact = np.einsum("nd,qd->qn", vectors[near].astype(np.float64), vectors[question])
             near = near[np.argmax(combine(*exact))][None]
         answers.append(int(near[0]))
     return answers
-
-
-def _add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return the score of 3CosAdd from products of an answer with the words of a question."""
-    return b - a + c
-
-
-def _multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return the score of 3CosMul from products of an answer with the words of a question."""
-    return (1 + b) * (1 + c) / 2 / (1 + a + 2 * _EPSILON)

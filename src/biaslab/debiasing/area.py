@@ -7,8 +7,7 @@ from typing import Any
 from biaslab.core.errors import suggest
 from biaslab.core.files import not_found
 from biaslab.core.settings import fields_of
-from biaslab.debiasing.registry import BENCHMARKS
-from biaslab.debiasing.settings import Section, WordLists
+from biaslab.debiasing.settings import BENCHMARKS, Section, WordLists
 from biaslab.run.area import UNIT, Area, Given, Unit, Units, item_makers
 from biaslab.run.datasets import verified_copy
 from biaslab.run.sources import setups_of, unknown_test, word_sets_problem

@@ -41,7 +41,7 @@ TEST_COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Audited:
+class Audit:
     """The results for one embedding."""
 
     file: Path
@@ -78,9 +78,7 @@ def read_own(
     return Experiment(embedding, read_lists(*lists, ids), settings, penalty, any_case=True), ids
 
 
-def audit(
-    file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[WordSets], method: str
-) -> Audited:
+def audit(file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[WordSets], method: str) -> Audit:
     """Measure an embedding from `read_own`, also along random directions and after a method of debiasing."""
     embedding, settings = experiment.embedding, experiment.settings
     occupations = experiment.lists.neutral_occupations
@@ -94,16 +92,22 @@ def audit(
     before = measure(vectors, words, experiment.lists, matched, settings, rounding=embedding.rounding)
     debiased = debias(method, experiment)
     after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
+    occupation_vectors, others = vectors[occupations], np.setdiff1d(experiment.neutral, occupations)
+    candidates = others if len(others) > 1 else experiment.neutral  # preferably not occupations
+    rng, random = stream(settings.seed, "audit", "directions"), []
+    for _ in range(N_DIRECTIONS):
+        direction = draw_difference(vectors, candidates, rng)
+        random.append(direct_bias(occupation_vectors, direction[None], settings.strictness))
     compared = before.weats.rename(columns={"effect_size": "before"}).assign(
         p_corrected=np.nan, after=after.weats["effect_size"], p_after=after.weats["p_value"]
     )
-    return Audited(
+    return Audit(
         file,
         file.name,
         len(words),
         before,
         after,
-        _random_biases(experiment),
+        np.array(random),
         compared[TEST_COLUMNS],
         _remaining(experiment, debiased),
         experiment.lists.lost,
@@ -112,27 +116,15 @@ def audit(
     )
 
 
-def compare(found: Sequence[Audited]) -> list[Audited]:
+def compare(audits: Sequence[Audit]) -> list[Audit]:
     """Return audits with distinct names and p-values corrected for all tests in all embeddings (Holm)."""
-    p = holm(np.concatenate([audited.tests["p_value"].to_numpy(np.float64) for audited in found]))
-    parts = np.split(p, np.cumsum([len(audited.tests) for audited in found])[:-1])
-    names = names_of([audited.file for audited in found])
+    p = holm(np.concatenate([audited.tests["p_value"].to_numpy(np.float64) for audited in audits]))
+    parts = np.split(p, np.cumsum([len(audited.tests) for audited in audits])[:-1])
+    names = names_of([audited.file for audited in audits])
     return [
         dataclasses.replace(audited, name=name, tests=audited.tests.assign(p_corrected=part))
-        for audited, name, part in zip(found, names, parts, strict=True)
+        for audited, name, part in zip(audits, names, parts, strict=True)
     ]
-
-
-def _random_biases(experiment: Experiment) -> np.ndarray:
-    """Return DirectBias along differences of two random neutral words, preferably not occupations."""
-    vectors, of_bias = experiment.embedding.vectors, experiment.lists.neutral_occupations
-    occupations, others = vectors[of_bias], np.setdiff1d(experiment.neutral, of_bias)
-    candidates = others if len(others) > 1 else experiment.neutral
-    rng, biases = stream(experiment.settings.seed, "audit", "directions"), []
-    for _ in range(N_DIRECTIONS):
-        direction = draw_difference(vectors, candidates, rng)
-        biases.append(direct_bias(occupations, direction[None], experiment.settings.strictness))
-    return np.array(biases)
 
 
 def _remaining(experiment: Experiment, debiased: np.ndarray) -> pd.DataFrame:

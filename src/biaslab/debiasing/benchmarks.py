@@ -123,22 +123,22 @@ def score_pairs(vectors: np.ndarray, index: Mapping[str, int], pairs: pd.DataFra
         (pairs with both words known), total, lost_words (comma separated).
     """
     rows = np.array([[index.get(word, -1) for word in pairs[column]] for column in ("first", "second")])
-    known = (rows >= 0).all(axis=0)
+    is_known = (rows >= 0).all(axis=0)
     mean = vectors.mean(axis=0, dtype=np.float64)
     products = _products(vectors, rows, mean)
     cosines = _products(vectors, rows, mean / np.linalg.norm(mean))
     rating = pairs["rating"].to_numpy()
-    answerable = 100 * rank_correlation(products[known], rating[known])
+    answerable = 100 * rank_correlation(products[is_known], rating[is_known])
     scores = {
         "answerable": answerable,
-        "scaled": answerable * known.mean(),
-        "zero": 100 * rank_correlation(np.where(known, products, 0.0), rating),
+        "scaled": answerable * is_known.mean(),
+        "zero": 100 * rank_correlation(np.where(is_known, products, 0.0), rating),
         "mean-cosine": 100 * rank_correlation(cosines, rating),
         "mean-product": 100 * rank_correlation(products, rating),
     }
     table = pd.DataFrame({"convention": list(scores), "score": list(scores.values())})
     lost = _lost([*pairs["first"], *pairs["second"]], index)
-    return table.assign(answerable=int(known.sum()), total=len(pairs), lost_words=lost)
+    return table.assign(answerable=int(is_known.sum()), total=len(pairs), lost_words=lost)
 
 
 def score_questions(
@@ -159,25 +159,27 @@ def score_questions(
         Columns convention, method (see `analogies.solve_analogies`), score (percentage of right answers, NaN
         where no question is answerable), answerable (questions with all words known), total, lost_words.
     """
-    asked = {
+    forms = {
         "as they are": questions,
         "letters": [[re.sub(r"[^a-z0-9_]", "", word) for word in question] for question in questions],
     }
     ids = {
-        name: np.array([[index.get(word, -1) for word in words] for words in asked[name]]) for name in asked
+        name: np.array([[index.get(word, -1) for word in words] for words in form])
+        for name, form in forms.items()
     }
     distinct, place = np.unique(np.concatenate(list(ids.values())), axis=0, return_inverse=True)
     rows = []
     for method in _METHODS:
         answers = solve_analogies(vectors, distinct[:, :3], method, vectors.mean(axis=0, dtype=np.float64))
-        for name, right in zip(asked, np.split((answers == distinct[:, 3])[place.ravel()], 2), strict=True):
-            known = (ids[name] >= 0).all(axis=1)
-            described = (
-                int(known.sum()),
-                len(known),
-                _lost([word for words in asked[name] for word in words], index),
-            )
-            rows += [(*row, *described) for row in _question_scores(name, method, right, known)]
+        for name, right in zip(forms, np.split((answers == distinct[:, 3])[place.ravel()], 2), strict=True):
+            is_known = (ids[name] >= 0).all(axis=1)
+            scores = {"mean-letters": right}
+            if name == "as they are":
+                scores = {"answerable": right[is_known], "wrong": right & is_known, "mean": right}
+            lost = _lost([word for words in forms[name] for word in words], index)
+            for convention, values in scores.items():
+                score = 100 * float(values.mean()) if len(values) else math.nan
+                rows.append((convention, method, score, int(is_known.sum()), len(is_known), lost))
     return pd.DataFrame(rows, columns=["convention", "method", "score", "answerable", "total", "lost_words"])
 
 
@@ -196,21 +198,6 @@ def score_answerable(
         n = int(times.sum())
         scores[name] = 100 * float(times[right].sum() / n) if n else math.nan, n
     return scores
-
-
-def _question_scores(
-    name: str, method: Method, right: np.ndarray, known: np.ndarray
-) -> list[tuple[str, Method, float]]:
-    """Return convention, method and percentage of right answers to one form of the questions."""
-    of_all = 100 * float(right.mean())
-    if name == "letters":
-        return [("mean-letters", method, of_all)]
-    of_known = 100 * float(right[known].mean()) if known.any() else float("nan")
-    return [
-        ("answerable", method, of_known),
-        ("wrong", method, 100 * float((right & known).mean())),
-        ("mean", method, of_all),
-    ]
 
 
 def _parse_pair(where: str, line: str) -> tuple[str, str, float]:

@@ -1,19 +1,13 @@
 """Commands of ``biaslab debiasing``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from biaslab.core.settings import SEED
-from biaslab.debiasing.registry import COMPARED
-from biaslab.debiasing.settings import WORD_SETS, Penalty, Settings, Subspace, WordLists
+from biaslab.debiasing.settings import COMPARED, WORD_SETS, Penalty, Settings, Subspace, WordLists
 from biaslab.run.options import AnswerOut, Out, Seed, grouped, option
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from biaslab.bias.word_sets import WordSets
 
 app = typer.Typer(help="Measure and remove the bias of word embeddings.", no_args_is_help=True)
 
@@ -43,7 +37,8 @@ def audit_embeddings(
     out: AnswerOut = Path("debiasing-audit"),
 ) -> None:
     """Measure the bias of embeddings before and after debiasing, and rank several embeddings."""
-    from biaslab.bias.word_sets import WEAT
+    from biaslab.bias.measures import PARAMETERS
+    from biaslab.bias.word_sets import WEAT, read_word_sets
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.errors import InputError
     from biaslab.debiasing import auditing
@@ -54,7 +49,11 @@ def audit_embeddings(
     if copy := next((file for file in embeddings if embeddings.count(file) > 1), None):
         raise InputError(f"{copy}: the embedding is repeated; give each embedding once")
     several = len(embeddings) > 1
-    tests, files = _read_tests(weat, every_measure=several), _located(*vars(lists).values())
+    files, measures = _located(*vars(lists).values()), PARAMETERS if several else None
+    tests = [read_word_sets(file, measures) for file in _located(*weat)]
+    names = [test.name for test in tests]
+    if copy := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{copy}: two tests have this name; rename one test")
     of_words, audits, words = [test for test in tests if test.measure == WEAT], [], []
     for file in embeddings:
         _say(f"Measuring {file}")
@@ -89,7 +88,8 @@ def apply_method(
     """Debias an embedding by one method and write it (word2vec format; .bin: binary)."""
     from biaslab.debiasing.auditing import read_own
     from biaslab.debiasing.methods import debias
-    from biaslab.debiasing.word_lists import describe_found
+    from biaslab.debiasing.word_lists import describe_recased, describe_undirected
+    from biaslab.embeddings.formats import write_embedding
 
     _say(f"Reading {embedding}")
     settings = Settings(**vars(how), seed=seed)
@@ -98,13 +98,21 @@ def apply_method(
     vectors = debias(method, experiment)
     if not unit_length:
         vectors *= experiment.embedding.lengths[:, None]
-    notes = [*experiment.embedding.notes, *describe_found(embedding, ids)]
-    for line in [*notes, *_write(experiment.words, vectors, out)]:
+    recased = [f"{embedding}: has {describe_recased(ids.recased)}"] if ids.recased else []
+    notes = [*experiment.embedding.notes, *recased, *describe_undirected(embedding, ids)]
+    format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
+    kept = [row for row, word in enumerate(experiment.words) if " " not in word]
+    words = [experiment.words[row] for row in kept]
+    write_embedding(out, words, vectors[kept].astype("float32"), format)
+    notes.append(f"{out}: {len(kept):,} words; biaslab debiasing audit {out} measures its remaining bias")
+    if n_left := len(experiment.words) - len(kept):
+        notes.append(f"{out}: words with blanks are omitted ({n_left}), because other tools cannot read them")
+    for line in notes:
         typer.echo(line)
 
 
-def _say(what: str) -> None:
-    typer.echo(f"{what} ...", err=True)
+def _say(action: str) -> None:
+    typer.echo(f"{action} ...", err=True)
 
 
 def _located(*files: str) -> list[Path]:
@@ -113,28 +121,3 @@ def _located(*files: str) -> list[Path]:
     from biaslab.run.root import repository
 
     return [locate(file, repository()) for file in files]
-
-
-def _read_tests(files: list[str], every_measure: bool) -> "list[WordSets]":
-    from biaslab.bias.measures import PARAMETERS
-    from biaslab.bias.word_sets import read_word_sets
-    from biaslab.core.errors import InputError
-
-    tests = [read_word_sets(file, PARAMETERS if every_measure else None) for file in _located(*files)]
-    names = [test.name for test in tests]
-    if copy := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"{copy}: two tests have this name; rename one test")
-    return tests
-
-
-def _write(words: list[str], vectors: "np.ndarray", out: Path) -> list[str]:
-    """Write an embedding for other tools, and return lines about the file and its omitted words."""
-    from biaslab.embeddings.formats import write_embedding
-
-    format = "word2vec-binary" if out.suffix == ".bin" else "word2vec"
-    kept = [row for row, word in enumerate(words) if " " not in word]
-    write_embedding(out, [words[row] for row in kept], vectors[kept].astype("float32"), format)
-    lines = [f"{out}: {len(kept):,} words; biaslab debiasing audit {out} measures its remaining bias"]
-    if n_left := len(words) - len(kept):
-        lines.append(f"{out}: words with blanks are omitted ({n_left}), because other tools cannot read them")
-    return lines

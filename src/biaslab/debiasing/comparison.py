@@ -6,8 +6,7 @@ in hard debiasing, and the same measures are computed for that direction. The di
 two random neutral words, which has a meaning, or is drawn uniformly from all directions, which has none.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,23 +19,20 @@ from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.debiasing.benchmarks import Benchmarks, read_benchmarks, score_answerable
-from biaslab.debiasing.columns import COLUMNS
-from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment
+from biaslab.debiasing.experiment import COLUMNS, DIGITS, Experiment, read_experiment
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
-from biaslab.debiasing.registry import NONE, check_method
 from biaslab.debiasing.remaining import (
     MEASURES,
     Case,
-    Found,
-    cluster_accuracy,
-    correlate,
+    Estimate,
     extreme_words,
-    profession_shares,
+    measure_clusters,
+    measure_neighbours,
     split_accuracy,
 )
-from biaslab.debiasing.settings import Settings, Sizes
+from biaslab.debiasing.settings import NONE, Settings, Sizes
 
 PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
 """Hard debiasing along directions that are unrelated to the bias, as values of the column of methods."""
@@ -56,19 +52,10 @@ def write_comparison(
     word_sets: list[Path] = (),
 ) -> None:
     """Compare the methods, and write the table."""
-    for name in methods:
-        check_method(name)
     experiment = read_experiment(embedding, lists, settings, penalty)
-    tests = [read_word_sets(file) for file in word_sets]
-    table = compare_methods(
-        experiment,
-        make_case(experiment, sizes),
-        methods,
-        tests,
-        read_benchmarks(pairs, questions),
-        sizes.random_directions,
-    )
-    write_tsv(out, table)
+    tests, benchmarks = [read_word_sets(file) for file in word_sets], read_benchmarks(pairs, questions)
+    case = make_case(experiment, sizes)
+    write_tsv(out, compare_methods(experiment, case, methods, tests, benchmarks, sizes.random_directions))
 
 
 def make_case(experiment: Experiment, sizes: Sizes) -> Case:
@@ -96,39 +83,51 @@ def compare_methods(
 
     With 0 `draws` there are no rows of `CHANCE`.
     """
-    rows = []
+    rows, basis = [], experiment.subspace.basis
     for name in dict.fromkeys([NONE, *methods]):
         vectors = debias(name, experiment)
-        measured = [
-            *_measure_bias(experiment, vectors, tests, experiment.embedding.rounding if name == NONE else 0),
-            *(remaining(case, vectors) for remaining in MEASURES),
-            *_measure_quality(experiment, vectors, benchmarks),
-        ]
-        rows += [(name, *number) for number in measured]
-    rows += [(kind, *number) for kind in CHANCE for number in measure_chance(experiment, case, kind, draws)]
+        rounding = experiment.embedding.rounding if name == NONE else 0
+        bias = direct_bias(vectors[case.professions], basis, experiment.settings.strictness)
+        estimates = [Estimate("direct_bias", bias, n=len(case.professions))]
+        for test in tests:
+            try:
+                rows_of_test = in_vocabulary(test, experiment.ids, rounding)
+            except InputError:  # missing words, as reported in weat.tsv
+                continue
+            size, n = effect_size(vectors, rows_of_test), len(rows_of_test.S) + len(rows_of_test.T)
+            estimates.append(Estimate(f"{test.name}_effect_size", size, n=n))
+        estimates += [measure(case, vectors) for measure in MEASURES]
+        for benchmark, (score, n) in score_answerable(vectors, experiment.ids, benchmarks).items():
+            estimates.append(Estimate(benchmark, score, n=n))
+        moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1)
+        estimates.append(Estimate("moved", float(moved.mean()), n=len(moved)))
+        rows += [(name, *estimate) for estimate in estimates]
+    for name in CHANCE:
+        rows += [(name, *estimate) for estimate in measure_chance(experiment, case, name, draws)]
     return pd.DataFrame(rows, columns=COLUMNS["methods"]).round(DIGITS)
 
 
-def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Found]:
-    """Measure what remains of random directions after their removal: means with Student's intervals."""
+def measure_chance(experiment: Experiment, case: Case, kind: str, draws: int) -> list[Estimate]:
+    """Measure what remains of random directions after their removal: means with Student's intervals.
+
+    `kind` is one of `CHANCE`.
+    """
     if draws < 2:
         return []
-    rngs = [stream(case.seed, kind, draw) for draw in range(draws)]
-    measured = [_measure_without(experiment, case, _random_direction(experiment, kind, rng)) for rng in rngs]
+    vectors, values = experiment.embedding.vectors, []
+    for draw in range(draws):
+        rng = stream(case.seed, kind, draw)
+        if kind == PAIRS:
+            direction = draw_difference(vectors, experiment.neutral, rng)
+        else:
+            direction = rng.standard_normal(vectors.shape[1])
+            direction /= np.linalg.norm(direction)
+        values.append(_measure_without(experiment, case, direction))
     names = ("cluster_accuracy", "classifier_accuracy", "neighbour_correlation")
     return [
-        Found(name, float(np.mean(of_name)), *mean_interval(of_name), draws)
-        for name, of_name in zip(names, zip(*measured, strict=True), strict=True)
+        Estimate(name, float(np.mean(column)), *mean_interval(column), draws)
+        for name, column in zip(names, zip(*values, strict=True), strict=True)
     ]
-
-
-def _random_direction(experiment: Experiment, kind: str, rng: np.random.Generator) -> np.ndarray:
-    """Draw a direction: float64 (d,), of unit length."""
-    vectors = experiment.embedding.vectors
-    if kind == PAIRS:
-        return draw_difference(vectors, experiment.neutral, rng)
-    direction = rng.standard_normal(vectors.shape[1])
-    return direction / np.linalg.norm(direction)
 
 
 def draw_difference(vectors: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -150,33 +149,12 @@ def _measure_without(experiment: Experiment, case: Case, direction: np.ndarray) 
     bias = vectors @ direction
     names = [experiment.words[row] for row in case.neutral]
     vectors[case.neutral] = neutralize(vectors[case.neutral], direction[None], names)
-    clustered = extreme_words(bias, case.neutral, len(case.clustered.rows) // 2)
-    classified = extreme_words(bias, case.neutral, len(case.classified.rows) // 2)
-    same = case._replace(bias=bias, clustered=clustered, classified=classified)
-    return (
-        cluster_accuracy(vectors[clustered.rows], clustered.labels, case.seed),
-        split_accuracy(vectors[classified.rows], classified.labels, case.seed),
-        correlate(bias[case.professions], profession_shares(same, vectors)).value,
+    clustered, classified = (
+        extreme_words(bias, case.neutral, len(words.rows) // 2) for words in (case.clustered, case.classified)
     )
-
-
-def _measure_bias(
-    experiment: Experiment, vectors: np.ndarray, tests: Sequence[WordSets], rounding: float
-) -> Iterator[Found]:
-    occupations = experiment.lists.neutral_occupations
-    bias = direct_bias(vectors[occupations], experiment.subspace.basis, experiment.settings.strictness)
-    yield Found("direct_bias", bias, math.nan, math.nan, len(occupations))
-    for test in tests:
-        try:
-            rows = in_vocabulary(test, experiment.ids, rounding)
-        except InputError:  # missing words, as reported in weat.tsv
-            continue
-        size, n = effect_size(vectors, rows), len(rows.S) + len(rows.T)
-        yield Found(f"{test.name}_effect_size", size, math.nan, math.nan, n)
-
-
-def _measure_quality(experiment: Experiment, vectors: np.ndarray, benchmarks: Benchmarks) -> Iterator[Found]:
-    for name, (score, n) in score_answerable(vectors, experiment.ids, benchmarks).items():
-        yield Found(name, score, math.nan, math.nan, n)
-    moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1)
-    yield Found("moved", float(moved.mean()), math.nan, math.nan, len(moved))
+    case = case._replace(bias=bias, clustered=clustered)
+    return (
+        measure_clusters(case, vectors).value,
+        split_accuracy(vectors[classified.rows], classified.labels, case.seed),
+        measure_neighbours(case, vectors).value,
+    )

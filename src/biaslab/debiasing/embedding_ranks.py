@@ -32,7 +32,7 @@ VALUES = ["embedding", "weat", "measure", "value", "value_low", "value_high", "b
 
 
 @dataclass(frozen=True)
-class Ranked:
+class Ranking:
     """The ranking of embeddings."""
 
     tests: Sequence[WordSets]  # with the words that all embeddings have
@@ -60,7 +60,7 @@ def words_of_tests(embedding: UnitEmbedding, ids: AnyCase, tests: Sequence[WordS
 
 def rank_embeddings(
     files: Sequence[Path], words: Sequence[TestWords], tests: Sequence[WordSets], seed: int
-) -> Ranked:
+) -> Ranking:
     """Measure embeddings by tests, each with its measure, and rank them, the least biased first.
 
     `words` come from `words_of_tests`. A test with too few words in an embedding, or without a value, is
@@ -85,21 +85,17 @@ def rank_embeddings(
         columns = [names, test.name, test.measure, values[:, 0], low, high, bias[:, 0], ranks[-1][:, 0]]
         tables.append(pd.DataFrame(dict(zip(VALUES, columns, strict=True))))
     if not ranks:
-        return Ranked([], pd.DataFrame(columns=_RANKING), pd.DataFrame(columns=VALUES), {}, left_out)
-    ranking = _ranking(names, np.mean(ranks, axis=0))
-    return Ranked(common, ranking, pd.concat(tables, ignore_index=True), lost, left_out)
-
-
-def _ranking(names: Sequence[str], ranks: np.ndarray) -> pd.DataFrame:
-    """Order embeddings by their mean ranks, (n_embeddings, 1 + n_draws), the first as observed."""
-    order = np.argsort(ranks[:, 0], kind="stable")
-    drawn = ranks[order, 1:]
+        return Ranking([], pd.DataFrame(columns=_RANKING), pd.DataFrame(columns=VALUES), {}, left_out)
+    mean_ranks = np.mean(ranks, axis=0)  # (n_embeddings, 1 + n_draws), the first as observed
+    order = np.argsort(mean_ranks[:, 0], kind="stable")
+    drawn = mean_ranks[order, 1:]
     drawn = drawn[:, np.isfinite(drawn).all(axis=0)]
     before = (drawn[:-1] < drawn[1:]).mean(axis=1) + (drawn[:-1] == drawn[1:]).mean(axis=1) / 2
     low, high = np.transpose([central_interval(row) for row in drawn])
-    ordered = [names[i] for i in order]
-    columns = [np.arange(1, len(names) + 1), ordered, ranks[order, 0], low, high, [*before, np.nan]]
-    return pd.DataFrame(dict(zip(_RANKING, columns, strict=True)))
+    places, ordered = np.arange(1, len(names) + 1), [names[i] for i in order]
+    columns = [places, ordered, mean_ranks[order, 0], low, high, [*before, np.nan]]
+    ranking = pd.DataFrame(dict(zip(_RANKING, columns, strict=True)))
+    return Ranking(common, ranking, pd.concat(tables, ignore_index=True), lost, left_out)
 
 
 def _measure(test: WordSets, known: Sequence[TestWords], names: Sequence[str], seed: int) -> np.ndarray:

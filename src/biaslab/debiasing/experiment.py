@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.core.columns import columns_of
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists, read_lists
@@ -17,6 +18,8 @@ from biaslab.debiasing.soft import Grams, SoftSolution, gram_matrices, soft_debi
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
 from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
 
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+"""The columns of the tables of the area."""
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
 DIGITS = 12
 """Decimals of measures of bias: smaller differences are rounding, which depends on the machine."""
@@ -48,7 +51,7 @@ class Experiment:
     @cached_property
     def neutral(self) -> np.ndarray:
         """Rows of the words that debiasing neutralizes: int64 (n,)."""
-        return self.lists.neutral(len(self.words))
+        return np.setdiff1d(np.arange(len(self.words)), self.lists.not_neutral)
 
     @cached_property
     def bias(self) -> np.ndarray:

@@ -61,8 +61,11 @@ def hard_debias(
         subspace, or the words of a set do not differ in the subspace.
     """
     sets = list(dict.fromkeys(tuple(sorted(set(map(int, rows)))) for rows in equality_sets))
-    _require_disjoint(sets, words)
     in_sets = np.array([row for rows in sets for row in rows], dtype=np.int64)
+    distinct, counts = np.unique(in_sets, return_counts=True)
+    if (counts > 1).any():  # equalizing one set would undo the other
+        word = words[distinct[counts > 1][0]]
+        raise InputError(f"'{word}' is in more than one equality set; merge the sets or keep it in one")
     debiased = np.array(vectors, dtype=np.float64)
     to_neutralize = np.setdiff1d(np.asarray(neutral, dtype=np.int64), in_sets)
     debiased[to_neutralize] = neutralize(
@@ -129,9 +132,10 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
     InputError
         When the set has fewer than two words, or one is at the mean of the set within the subspace.
     """
+    listed = ", ".join(f"'{word}'" for word in words)
     if len(vectors) < 2:
         raise InputError(
-            f"the equality set of {_listed(words)} has fewer than two words; add a word or remove the set"
+            f"the equality set of {listed} has fewer than two words; add a word or remove the set"
         )
     mean = np.mean(vectors, axis=0, dtype=np.float64)
     outside = mean - project(mean, basis)
@@ -139,21 +143,7 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
     lengths = np.linalg.norm(deviations, axis=1)
     if (lengths < _ROUNDING).any():
         raise InputError(
-            f"'{words[int(np.argmin(lengths))]}' is in the middle of its equality set ({_listed(words)}) "
+            f"'{words[int(np.argmin(lengths))]}' is in the middle of its equality set ({listed}) "
             "within the bias subspace, so it cannot be equalized; remove it from the set"
         )
     return outside + np.sqrt(1 - outside @ outside) * deviations / lengths[:, None]
-
-
-def _require_disjoint(sets: Sequence[Sequence[int]], words: Sequence[str]) -> None:
-    """Refuse sets that share a word: equalizing one would undo the other."""
-    rows = [row for of_set in sets for row in of_set]
-    repeated = sorted({row for row in rows if rows.count(row) > 1})
-    if repeated:
-        raise InputError(
-            f"'{words[repeated[0]]}' is in more than one equality set; merge the sets or keep it in one"
-        )
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words)

@@ -5,7 +5,7 @@ from typing import Any
 
 from biaslab.core.files import locate
 from biaslab.debiasing.area import AUTHORS, LISTS
-from biaslab.debiasing.registry import BENCHMARKS
+from biaslab.debiasing.settings import BENCHMARKS
 from biaslab.run.plan import Plan
 from biaslab.run.sources import setups_of
 
@@ -26,6 +26,10 @@ class Inputs:
             if name not in left_out
             for dataset in [BENCHMARKS[name].dataset]
         }
+        # The files of the benchmarks by type and name, as the steps take them.
+        self.tasks: dict[str, dict[str, str]] = {"pairs": {}, "questions": {}}
+        for name, file in self.benchmarks.items():
+            self.tasks["questions" if BENCHMARKS[name].is_of_questions else "pairs"][name] = file
         self.word_lists = [str(locate(self.section[key], plan.root)) for key in LISTS]
         self.tests = [
             str(locate(self.section["word_sets"][weat], plan.root)) for weat in self.section["weats"]
@@ -38,21 +42,7 @@ class Inputs:
     def authors_lists(self, *keys: str) -> Callable[[Any], list[str]]:
         """Return a function that returns the authors' lists, if all exist, for a registered embedding."""
         datasets = [AUTHORS[key] for key in keys]
-        is_complete = all(name not in self.plan.absent for name in datasets)
-
-        def files(wildcards: Any) -> list[str]:
-            is_setup = wildcards.embedding in setups_of(self.plan.config)
-            return [self.plan.copy(name) for name in datasets] if is_complete and not is_setup else []
-
-        return files
-
-    def benchmark_files(self) -> list[str]:
-        """Return the files of the benchmarks."""
-        return list(self.benchmarks.values())
-
-    def benchmark_tasks(self, _: Any) -> dict[str, dict[str, str]]:
-        """Return the files of the benchmarks by name: of pairs, and of questions."""
-        tasks: dict[str, dict[str, str]] = {"pairs": {}, "questions": {}}
-        for name, file in self.benchmarks.items():
-            tasks["questions" if BENCHMARKS[name].is_of_questions else "pairs"][name] = file
-        return tasks
+        if any(name in self.plan.absent for name in datasets):
+            return lambda wildcards: []
+        setups, copy = setups_of(self.plan.config), self.plan.copy
+        return lambda wildcards: [] if wildcards.embedding in setups else [*map(copy, datasets)]

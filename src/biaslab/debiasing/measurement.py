@@ -34,10 +34,6 @@ class Lists:
         in_sets = [row for rows in (*self.defining.rows, *self.equalize.rows) for row in rows]
         return np.union1d(self.specific.rows, np.array(in_sets, dtype=np.int64))
 
-    def neutral(self, n_words: int) -> np.ndarray:
-        """Return the rows of all other words of an embedding of `n_words` words: int64 (n,)."""
-        return np.setdiff1d(np.arange(n_words), self.not_neutral)
-
     @property
     def neutral_occupations(self) -> np.ndarray:
         """Rows of the occupations that are not specific by definition, unlike *actress*: int64 (n,)."""

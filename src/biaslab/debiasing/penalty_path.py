@@ -33,8 +33,7 @@ from biaslab.debiasing.experiment import (
     write_tables,
 )
 from biaslab.debiasing.measurement import measure, read_lists
-from biaslab.debiasing.registry import BENCHMARKS
-from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.settings import BENCHMARKS, Settings
 
 HARD_AUTHORS = "hard_authors"
 """Hard debiasing with the authors' word lists."""
@@ -53,18 +52,18 @@ def write_scores(
     authors: list[Path] = (),
 ) -> None:
     """Score benchmarks before, after and along the path; the authors' two lists: equality, specific."""
-    experiment, theirs = read_experiment(embedding, lists, settings, penalty), None
+    experiment, by_authors = read_experiment(embedding, lists, settings, penalty), None
     if authors:
         defining, _, occupations, _ = lists
         equalize, specific = authors
         words = read_lists(defining, equalize, occupations, specific, experiment.ids)
-        theirs = dataclasses.replace(experiment, lists=words)
+        by_authors = dataclasses.replace(experiment, lists=words)
     scores, path = trace_penalties(
         experiment,
         penalties,
         [read_word_sets(file) for file in word_sets],
         read_benchmarks(pairs, questions),
-        theirs,
+        by_authors,
     )
     write_tables(tables, {"benchmarks": scores, "lambda_path": path})
 
@@ -101,9 +100,9 @@ def trace_penalties(
             f"lambdas {', '.join(map(str, penalties))}: give rising values with lambda"
             f" {experiment.penalty} among them"
         )
-    others = {BEFORE: experiment.embedding.vectors, HARD: experiment.hard()}
-    others |= {HARD_AUTHORS: authors.hard()} if authors else {}
-    scores = {stage: score_benchmarks(experiment, v, benchmarks) for stage, v in others.items()}
+    vectors_of = {BEFORE: experiment.embedding.vectors, HARD: experiment.hard()}
+    vectors_of |= {HARD_AUTHORS: authors.hard()} if authors else {}
+    scores = {stage: score_benchmarks(experiment, v, benchmarks) for stage, v in vectors_of.items()}
     path = []
     for solution, vectors in experiment.soft(penalties):
         if solution.penalty == experiment.penalty:

@@ -64,21 +64,21 @@ class Case(NamedTuple):
     seed: int
 
 
-class Found(NamedTuple):
+class Estimate(NamedTuple):
     """A number with its 95% interval (NaN for none), and the number of words."""
 
     measure: str
     value: float
-    ci_low: float
-    ci_high: float
-    n: int
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    n: int = 0
 
 
-def measure_clusters(case: Case, vectors: np.ndarray) -> Found:
+def measure_clusters(case: Case, vectors: np.ndarray) -> Estimate:
     """Return ``cluster_accuracy`` of the most biased words; clusters of one embedding have no interval."""
     rows, labels = case.clustered
     value = cluster_accuracy(vectors[rows], labels, case.seed)
-    return Found("cluster_accuracy", value, math.nan, math.nan, len(rows))
+    return Estimate("cluster_accuracy", value, n=len(rows))
 
 
 def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> float:
@@ -92,32 +92,22 @@ def cluster_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> f
 
     with threadpool_limits(1):  # threads change the order of sums
         clusters = KMeans(2, n_init=N_STARTS, random_state=seed).fit_predict(np.asarray(points, np.float64))
-    return alignment(clusters, labels)
-
-
-def alignment(clusters: np.ndarray, labels: np.ndarray) -> float:
-    """Return the share of equal entries of two 0-1 vectors, or of unequal entries if larger."""
     equal = float(np.mean(clusters == labels))
     return max(equal, 1 - equal)
 
 
-def measure_classifier(case: Case, vectors: np.ndarray) -> Found:
+def measure_classifier(case: Case, vectors: np.ndarray) -> Estimate:
     """Return ``classifier_accuracy``, the mean over the splits with its interval (Student's t)."""
     rows, labels = case.classified
-    accuracies = classifier_accuracies(vectors[rows], labels, case.seed)
-    return Found("classifier_accuracy", float(accuracies.mean()), *mean_interval(accuracies), len(rows))
-
-
-def classifier_accuracies(points: np.ndarray, labels: np.ndarray, seed: int = 1) -> np.ndarray:
-    """Return a support vector machine's accuracy on held-out words, by random split; 0.5 is chance.
-
-    The labels (n,), equally many 1 and 0, are the end of each point (n, d) before debiasing.
-    """
-    return np.array([split_accuracy(points, labels, seed, split) for split in range(N_SPLITS)])
+    splits = [split_accuracy(vectors[rows], labels, case.seed, split) for split in range(N_SPLITS)]
+    return Estimate("classifier_accuracy", float(np.mean(splits)), *mean_interval(splits), len(rows))
 
 
 def split_accuracy(points: np.ndarray, labels: np.ndarray, seed: int = 1, split: int = 0) -> float:
-    """Return the accuracy of one split; arguments as of `classifier_accuracies`."""
+    """Return a support vector machine's accuracy on the held-out words of a split; 0.5 is chance.
+
+    The labels (n,), equally many 1 and 0, are the end of each point (n, d) before debiasing.
+    """
     from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.svm import SVC
 
@@ -138,25 +128,20 @@ def _training_rows(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return chosen
 
 
-def measure_neighbours(case: Case, vectors: np.ndarray) -> Found:
-    """Return Pearson's correlation of professions' original and neighbours' bias, with Fisher's interval."""
-    return correlate(case.bias[case.professions], profession_shares(case, vectors))
+def measure_neighbours(case: Case, vectors: np.ndarray) -> Estimate:
+    """Return Pearson's correlation of professions' original and neighbours' bias, with Fisher's interval.
 
-
-def profession_shares(case: Case, vectors: np.ndarray) -> np.ndarray:
-    """Return `neighbour_shares` of the professions among all neutral words: (n,) float64."""
-    return neighbour_shares(vectors, case.professions, case.bias, case.neutral, case.neighbours)
-
-
-def correlate(bias: np.ndarray, shares: np.ndarray) -> Found:
-    """Return Pearson's correlation; NaN when a vector is constant or has fewer than four entries."""
+    NaN when all biases or all shares are equal, or for fewer than four professions.
+    """
     from scipy.stats import pearsonr
 
+    bias = case.bias[case.professions]
+    shares = neighbour_shares(vectors, case.professions, case.bias, case.neutral, case.neighbours)
     name, n = "neighbour_correlation", len(bias)
     if n < 4 or np.ptp(shares) == 0 or np.ptp(bias) == 0:
-        return Found(name, math.nan, math.nan, math.nan, n)
+        return Estimate(name, math.nan, n=n)
     correlation = pearsonr(bias, shares)
-    return Found(name, float(correlation.statistic), *map(float, correlation.confidence_interval()), n)
+    return Estimate(name, float(correlation.statistic), *map(float, correlation.confidence_interval()), n)
 
 
 def neighbour_shares(
@@ -177,19 +162,14 @@ def neighbour_shares(
         block = rows[first : first + _BLOCK]
         cosines = np.round(vectors[block] @ vectors[candidates].T, 12)
         cosines[block[:, None] == candidates[None, :]] = -np.inf
-        shares[first : first + _BLOCK] = (_nearest(cosines, k) & positive).sum(axis=1) / k
+        least = np.partition(cosines, -k, axis=1)[:, [-k]]
+        is_nearer, is_as_near = cosines > least, cosines == least
+        missing = k - is_nearer.sum(axis=1)
+        is_tied = is_as_near.sum(axis=1) > missing
+        is_as_near[is_tied] &= is_as_near[is_tied].cumsum(axis=1) <= missing[is_tied, None]
+        shares[first : first + _BLOCK] = ((is_nearer | is_as_near) & positive).sum(axis=1) / k
     return shares
 
 
-def _nearest(cosines: np.ndarray, k: int) -> np.ndarray:
-    """Mark the k largest entries of each row (n, m), the first if tied: bool (n, m)."""
-    least = np.partition(cosines, -k, axis=1)[:, [-k]]
-    nearer, as_near = cosines > least, cosines == least
-    missing = k - nearer.sum(axis=1)
-    tied = as_near.sum(axis=1) > missing
-    as_near[tied] &= as_near[tied].cumsum(axis=1) <= missing[tied, None]
-    return nearer | as_near
-
-
 MEASURES = (measure_clusters, measure_classifier, measure_neighbours)
-"""Each takes a `Case` and the debiased vectors, and returns a `Found`."""
+"""Each takes a `Case` and the debiased vectors, and returns a `Estimate`."""

@@ -1,11 +1,35 @@
-"""The section of the area in the configuration, and settings of its functions."""
+"""The section of the area in the configuration, settings of its functions, and its benchmarks and methods.
+
+To add a benchmark or a method, add a row.
+"""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from biaslab.bias.settings import ExactTest
 from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
-from biaslab.debiasing.registry import BENCHMARKS, COMPARED
+
+
+class Benchmark(NamedTuple):
+    """The description of a benchmark."""
+
+    title: str
+    dataset: str = ""  # the registered dataset; empty if the repository contains the file
+    is_of_questions: bool = False  # analogy questions; otherwise rated pairs of words
+
+
+BENCHMARKS = {
+    "rg65": Benchmark("RG-65"),
+    "wordsim353": Benchmark("WordSim-353", "wordsim353"),
+    "msr": Benchmark("MSR analogies", "msr-syntax", is_of_questions=True),
+}
+
+
+NONE = "none"
+METHODS = {NONE: "Before", "hard": "Hard", "soft": "Soft", "double_hard": "Double-Hard", "inlp": "INLP"}
+"""The titles of the methods; the first is the unchanged embedding. `methods.METHODS` has the functions."""
+
+COMPARED = tuple(name for name in METHODS if name != NONE)
 
 _LISTS = "workflow/resources/word_lists"
 WORD_SETS = {n: f"workflow/resources/word_sets/{n}.yaml" for n in ("caliskan6", "caliskan7", "caliskan8")}

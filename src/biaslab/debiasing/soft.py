@@ -18,7 +18,7 @@ semidefinite exactly if X is. If the words span less than the entire space, X is
 complement.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -148,7 +148,12 @@ def solve_path(grams: Grams, penalties: Sequence[float]) -> list[SoftSolution]:
     for penalty in penalties:
         if not (np.isfinite(penalty) and penalty >= 0):
             raise InputError(f"soft debiasing is given lambda {penalty}; give a finite number of at least 0")
-    return list(tqdm(_Whitened(grams).path(penalties), "soft debiasing", len(penalties), disable=None))
+    problem, solutions = _Whitened(grams), []
+    Y = problem.identity
+    for penalty in tqdm(penalties, "soft debiasing", disable=None):
+        Y, solution = problem.solve(Y, penalty)
+        solutions.append(solution)
+    return solutions
 
 
 def soft_debias(vectors: np.ndarray, transform: np.ndarray) -> np.ndarray:
@@ -199,14 +204,7 @@ class _Whitened:
         self.B = vectors[:, spanned] * np.sqrt(values[spanned])  # P' = B B^T
         self.identity = np.diag(self.scale**2)  # X = I
 
-    def path(self, penalties: Sequence[float]) -> Iterator[SoftSolution]:
-        """Solve for every penalty, from the previous solution."""
-        Y = self.identity
-        for penalty in penalties:
-            Y, solution = self._solve(Y, penalty)
-            yield solution
-
-    def _solve(self, start: np.ndarray, penalty: float) -> tuple[np.ndarray, SoftSolution]:
+    def solve(self, start: np.ndarray, penalty: float) -> tuple[np.ndarray, SoftSolution]:
         """Minimise f from a start; return the minimum and its description."""
         Y, steps = self._conjugate_gradients(start, penalty)
         least = float(np.linalg.eigvalsh(self._unscaled(Y))[0])

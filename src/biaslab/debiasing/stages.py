@@ -7,16 +7,25 @@ more than the paper's λ does.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
-from biaslab.debiasing.classification import classify_words
-from biaslab.debiasing.columns import COLUMNS
-from biaslab.debiasing.experiment import BEFORE, DIGITS, Experiment, cosines, read_experiment, write_tables
+from biaslab.debiasing.experiment import (
+    BEFORE,
+    COLUMNS,
+    DIGITS,
+    HARD,
+    Experiment,
+    cosines,
+    read_experiment,
+    write_tables,
+)
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.settings import Settings
@@ -80,10 +89,20 @@ def write_measures(
     results["occupations_authors"] = rank_scored(experiment, scores)
     results["similarities"] = compare_words(experiment)
     results["vocabulary"] = list_vocabulary(experiment)
-    results["settings"] = list_settings(experiment, draws)
+    values = {
+        "components": settings.components,
+        "strictness": settings.strictness,
+        "lambda": penalty,
+        "random_draws": draws,
+    }
+    results["settings"] = pd.DataFrame({"setting": list(values), "value": list(values.values())})
     results["analogies"] = list_analogies(experiment, analogies)
     results["puzzles"] = solve_puzzles(experiment)
-    results |= classify_words(experiment, seeds)
+    results["classifier"], results["axes"] = classify_stages(experiment, experiment.lists.specific.rows)
+    results["classifier_authors"] = results["classifier"].iloc[:0]
+    for file in seeds:
+        rows = known_words(read_words(file), experiment.ids).rows
+        results["classifier_authors"], _ = classify_stages(experiment, rows)
     write_tables(tables, results)
 
 
@@ -130,17 +149,6 @@ def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
         for part, values in (("mean", share.mean), ("ci_low", share.low), ("ci_high", share.high))
     }
     return table.join(pd.DataFrame(columns))
-
-
-def list_settings(experiment: Experiment, draws: int) -> pd.DataFrame:
-    """Return the settings behind the numbers: columns setting, value."""
-    settings = {
-        "components": experiment.settings.components,
-        "strictness": experiment.settings.strictness,
-        "lambda": experiment.penalty,
-        "random_draws": draws,
-    }
-    return pd.DataFrame({"setting": list(settings), "value": list(settings.values())})
 
 
 def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
@@ -217,27 +225,78 @@ def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS)
 
 
 def _bias_rows(
-    experiment: Experiment, vectors: np.ndarray, found: Measurement, other_occupations: Sequence[int]
+    experiment: Experiment, vectors: np.ndarray, measured: Measurement, other_occupations: Sequence[int]
 ) -> Iterator[tuple[str, float, int]]:
+    """Yield measure, value and number of words; the last two are deviations from Observation 1."""
     lists = experiment.lists
     n_neutral = len(lists.neutral_occupations)
-    for name, value in found.values.items():
+    for name, value in measured.values.items():
         yield name, value, len(lists.occupations.rows) if name == "direct_bias" else n_neutral
     if len(other_occupations):
         strictness = experiment.settings.strictness
         value = direct_bias(vectors[other_occupations], experiment.subspace.basis, strictness)
         yield "direct_bias_authors", value, len(other_occupations)
-    for name, value in _largest_differences(experiment, vectors).items():
-        yield name, value, len(experiment.neutral)
-
-
-def _largest_differences(experiment: Experiment, vectors: np.ndarray) -> dict[str, float]:
-    """Return the largest deviation of a neutral word from equal similarity and distance (Observation 1)."""
     similarity = distance = 0.0
     neutral = np.asarray(vectors[experiment.neutral], dtype=np.float64)
-    for rows in experiment.lists.equalize.rows:
+    for rows in lists.equalize.rows:
         products = neutral @ vectors[list(rows)].astype(np.float64).T
         distances = np.sqrt(np.maximum(2 - 2 * products, 0))
         similarity = max(similarity, float(np.ptp(products, axis=1).max()))
         distance = max(distance, float(np.ptp(distances, axis=1).max()))
-    return {"pair_bias_max": similarity, "equidistance_max": distance}
+    yield "pair_bias_max", similarity, len(neutral)
+    yield "equidistance_max", distance, len(neutral)
+
+
+class SpecificWords(NamedTuple):
+    """A linear classifier of specific words, trained on a seed list."""
+
+    distances: np.ndarray  # (V,) float64, signed, from the decision boundary; positive: specific
+    f_scores: np.ndarray  # (folds,) float64, of the class of specific words
+
+
+def classify_specific(
+    vectors: np.ndarray, seeds: Sequence[int], folds: int = 10, seed: int = 1
+) -> SpecificWords:
+    """Train a classifier of specific words on a seed list; `seed` is for folds and training."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.svm import LinearSVC
+
+    is_specific = np.zeros(len(vectors), dtype=bool)
+    is_specific[list(seeds)] = True
+    fewest = min(is_specific.sum(), (~is_specific).sum())
+    if fewest < folds:
+        raise InputError(
+            f"{fewest} words of one class are too few for {folds}-fold cross-validation; "
+            "give a longer seed list or an embedding with more words"
+        )
+    machine = LinearSVC(random_state=seed)
+    splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    f_scores = cross_val_score(machine, vectors, is_specific, cv=splits, scoring="f1")
+    machine.fit(vectors, is_specific)
+    distances = machine.decision_function(vectors) / np.linalg.norm(machine.coef_)
+    return SpecificWords(distances, f_scores)
+
+
+def classify_stages(
+    experiment: Experiment, seeds: Sequence[int], folds: int = 10
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Classify gender-specific words from the rows `seeds`: tables `classifier` and `axes` (Figure 3)."""
+    vectors = experiment.embedding.vectors
+    specific = classify_specific(vectors, seeds, folds=folds, seed=experiment.settings.seed)
+    classifier = pd.DataFrame({"fold": np.arange(1, folds + 1), "F": specific.f_scores})
+    classifier["n_specific_found"] = int((specific.distances > 0).sum())
+    classifier["n_seeds"] = len(seeds)
+    rows = np.union1d(experiment.lists.occupations.rows, seeds)
+    axes = [
+        pd.DataFrame(
+            {
+                "word": [experiment.words[row] for row in rows],
+                "she_he": cosines(of_stage[rows], experiment.direction(of_stage)),
+                "neutrality": -specific.distances[rows],
+                "gender_specific": np.isin(rows, experiment.lists.not_neutral),
+                "stage": stage,
+            }
+        )
+        for stage, of_stage in ((BEFORE, vectors), (HARD, experiment.hard()))
+    ]
+    return classifier, pd.concat(axes, ignore_index=True).round(DIGITS)

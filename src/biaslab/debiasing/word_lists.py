@@ -224,7 +224,7 @@ def known_words(words: WordList, ids: Mapping[str, int]) -> KnownWords:
     if len(rows) < _LEAST_WORDS:
         raise InputError(
             f"{words.name}: the embedding has {len(rows)} of its {len(words.words)} words"
-            f" (lost: {_listed(lost)}{_case_hint(lost, ids)}); give words that it has"
+            f" ({_describe_lost(lost, ids)}); give words that it has"
         )
     return KnownWords(np.array(rows, dtype=np.int64), lost)
 
@@ -247,21 +247,21 @@ def known_sets(sets: SetList, ids: Mapping[str, int]) -> KnownSets:
     InputError
         When no set is left.
     """
-    taken: set[int] = set()  # by one set each, also where two words are one in other letters
-    known = []
+    used: set[int] = set()  # by one set each, also where two words are one in other letters
+    rows_of_sets = []
     for words in sets.sets:
         rows = dict.fromkeys(ids[word] for word in words if word in ids)
-        known.append(tuple(row for row in rows if row not in taken))
-        taken |= rows.keys()
+        rows_of_sets.append(tuple(row for row in rows if row not in used))
+        used |= rows.keys()
     lost = tuple(word for words in sets.sets for word in words if word not in ids)
-    kept = [rows for rows in known if len(rows) >= _LEAST_WORDS]
+    kept = [rows for rows in rows_of_sets if len(rows) >= _LEAST_WORDS]
     if not kept:
         raise InputError(
             f"{sets.name}: the embedding has no set with {_LEAST_WORDS} words or more"
-            f" (lost: {_listed(lost)}{_case_hint(lost, ids)}); give sets of words that it has"
+            f" ({_describe_lost(lost, ids)}); give sets of words that it has"
         )
-    dropped = tuple(words for words, rows in zip(sets.sets, known, strict=True) if len(rows) < _LEAST_WORDS)
-    return KnownSets(kept, lost, dropped)
+    pairs = zip(sets.sets, rows_of_sets, strict=True)
+    return KnownSets(kept, lost, tuple(words for words, rows in pairs if len(rows) < _LEAST_WORDS))
 
 
 def match_case(test: WordSets, ids: AnyCase) -> WordSets:
@@ -269,20 +269,14 @@ def match_case(test: WordSets, ids: AnyCase) -> WordSets:
 
     A word keeps its own capitals, and so is lost, if the opposite set contains the other form.
     """
-
-    def known(word: str) -> str:
-        return ids.recased.get(word, word) if word in ids else word
-
-    def matched(sets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-        forms: dict[str, list[str]] = {}
-        for name, words in sets.items():
-            taken = [form for of in forms.values() for form in of]
-            forms[name] = list(
-                dict.fromkeys(word if (form := known(word)) in taken else form for word in words)
-            )
-        return forms
-
-    return dataclasses.replace(test, targets=matched(test.targets), attributes=matched(test.attributes))
+    forms: dict[str, dict[str, list[str]]] = {"targets": {}, "attributes": {}}
+    for key, matched in forms.items():
+        for name, words in getattr(test, key).items():
+            opposite = [form for forms_of_set in matched.values() for form in forms_of_set]
+            chosen = (ids.recased.get(word, word) if word in ids else word for word in words)
+            pairs = zip(words, chosen, strict=True)
+            matched[name] = list(dict.fromkeys(word if form in opposite else form for word, form in pairs))
+    return dataclasses.replace(test, **forms)
 
 
 def describe_recased(recased: Mapping[str, str]) -> str:
@@ -290,12 +284,6 @@ def describe_recased(recased: Mapping[str, str]) -> str:
     forms = [f"{word} as {form}" for word, form in recased.items()]
     more = ", ..." if len(forms) > _N_EXAMPLES else ""
     return f"{len(forms)} in another letter case only ({', '.join(forms[:_N_EXAMPLES])}{more})"
-
-
-def describe_found(file: str | os.PathLike, ids: AnyCase) -> list[str]:
-    """Return lines on the words asked about that an embedding has otherwise than they are written."""
-    recased = [f"{file}: has {describe_recased(ids.recased)}"] if ids.recased else []
-    return [*recased, *describe_undirected(file, ids)]
 
 
 def describe_undirected(file: str | os.PathLike, ids: AnyCase) -> list[str]:
@@ -340,15 +328,13 @@ def _refuse_repeated(path: Path, words: Sequence[str]) -> None:
         raise InputError(f"{path}: '{word}' is repeated ({count} times); keep it once")
 
 
-def _case_hint(lost: Sequence[str], ids: Mapping[str, int]) -> str:
-    """Return how an embedding writes the first of its lost words that differs by case alone, or nothing."""
+def _describe_lost(lost: Sequence[str], ids: Mapping[str, int]) -> str:
+    """Name missing words, and how the embedding writes the first that differs by case alone."""
+    text = f"lost: {', '.join(lost[:10]) or 'none'}" + (
+        f" and {len(lost) - 10} more" if len(lost) > 10 else ""
+    )
     folded = {word.casefold(): word for word in reversed(lost)}
     for word in ids:
         if word.casefold() in folded:
-            return f"; the embedding writes '{folded[word.casefold()]}' as '{word}'"
-    return ""
-
-
-def _listed(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:10])
-    return f"{shown} and {len(words) - 10} more" if len(words) > 10 else shown or "none"
+            return f"{text}; the embedding writes '{folded[word.casefold()]}' as '{word}'"
+    return text

@@ -98,7 +98,9 @@ def rerank_report(
         For an empty list, arrays of different lengths, scores that are not finite, unknown values, k < 1,
         shares that are not a distribution, or an unknown algorithm.
     """
-    number = algorithm_number(algorithm)
+    if algorithm not in ALGORITHMS:
+        near = suggest(algorithm, ALGORITHMS)
+        raise InputError(f"unknown algorithm '{algorithm}' (known: {', '.join(ALGORITHMS)}){near}")
     desired = check_desired(desired)
     scores, attributes = check_list(scores, attributes, desired.size)
     n_places = min(check_k(k), scores.size)
@@ -106,20 +108,11 @@ def rerank_report(
     starts = np.concatenate([[0], np.cumsum(np.bincount(attributes, minlength=desired.size))])
     floors, ceilings = targets(desired, n_places + desired.size + 1)
     order = np.empty(n_places, np.int64)
+    number = ALGORITHMS.index(algorithm)
     n_exhausted = _kernels.rank(
         number, scores[positions], positions, starts, desired, floors, ceilings, order
     )
     return Reranking(positions[order], n_exhausted)
-
-
-def algorithm_number(algorithm: str) -> int:
-    """Return the index of an algorithm in `ALGORITHMS`, or raise `InputError`."""
-    if algorithm not in ALGORITHMS:
-        raise InputError(
-            f"unknown algorithm '{algorithm}' (known: {', '.join(ALGORITHMS)})"
-            f"{suggest(algorithm, ALGORITHMS)}"
-        )
-    return ALGORITHMS.index(algorithm)
 
 
 def check_k(k: int) -> int:

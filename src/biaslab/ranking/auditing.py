@@ -31,6 +31,7 @@ from biaslab.ranking import registry, ties
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.desired import choose, group
 from biaslab.ranking.lists import ListFile, Lists
+from biaslab.ranking.measures import discount_table
 from biaslab.ranking.measuring import (
     count_unsorted,
     list_table,
@@ -39,7 +40,7 @@ from biaslab.ranking.measuring import (
     test_table,
     value_table,
 )
-from biaslab.ranking.pools import UNKNOWN, Pools, attention_of_places, top
+from biaslab.ranking.pools import UNKNOWN, Pools, top
 from biaslab.ranking.reranking import RANKINGS
 
 
@@ -97,21 +98,35 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
         selection_rates(counts, name, in_top, below, n_places, reference).assign(ranking=name)
         for name in names
     ]
-    p_value, rates[0] = _with_tests(rates[0], counts, part.tied)
     tests, tied = part.tests, part.tied
+    n, s = (_pivot(counts, column) for column in ("n", RANKINGS[0]))
+    compared = compare_groups(s, n, tied.loc[n.index, "n_known"], tied.loc[n.index, "chance"])
+    bounds = counts.groupby("value")[["least", "most"]].sum()
+    rates[0] = rates[0].assign(
+        p_value=compared.p_values,
+        seen_rate=compared.least_rates,
+        seen_other_rate=compared.other_rates,
+        is_too_few=compared.is_too_few,
+        n_selected_least=bounds["least"].to_numpy(),
+        n_selected_most=bounds["most"].to_numpy(),
+    )
     tests["p_value_corrected"] = holm(tests["p_value"])
-    measured = [summarize(part.lists[name]).assign(ranking=name) for name in names]
+    values = pd.concat([part.values[name].assign(ranking=name) for name in names])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skew = np.log(values["share"] / values["desired"])
+    has_skew = (values["desired"] > 0) | (values["share"] > 0)
+    values.insert(values.columns.get_loc("ranking"), "skew", skew.where(has_skew, 0.0))
     return Audit(
         counts["list"].nunique(),
         int(n_candidates),
         int(n_places),
         (in_top, below),
-        pd.concat([_with_skew(part.values[name]).assign(ranking=name) for name in names]),
+        values,
         pd.concat(rates, ignore_index=True),
         tests,
-        pd.concat(measured, ignore_index=True),
+        pd.concat([summarize(part.lists[name]).assign(ranking=name) for name in names], ignore_index=True),
         int(n_unsorted),
-        p_value,
+        compared.p_value,
         (int(tied["n_tied"].sum()), int(tied["n_places"].sum()), int((tied["n_tied"] > 0).sum())),
         reference is not None,
     )
@@ -141,13 +156,13 @@ def _measure(
     lists = {name: list_table(lists_read.queries, ranking) for name, ranking in rankings.items()}
     tests = test_table(lists_read.queries, rankings[before])
     chosen = {name: ranking.by_group().astype(np.float64) for name, ranking in rankings.items()}
-    seen = {name: ranking.by_group(ranking.attention) for name, ranking in rankings.items()}
+    attention = {name: ranking.by_group(ranking.attention) for name, ranking in rankings.items()}
     tied = ties.tied_lists(pools, lists_read.queries) if len(names) > 1 else None
     if tied is not None:
         means = _means_over_orders(tied, k, algorithm, RANKINGS if by_score else RANKINGS[1:])
         for (name, quantity), values in means.items():
-            if quantity in ("chosen", "seen"):
-                {"chosen": chosen, "seen": seen}[quantity][name][tied.groups] = values
+            if quantity in ("chosen", "attention"):
+                {"chosen": chosen, "attention": attention}[quantity][name][tied.groups] = values
             elif quantity in tests:
                 tests.loc[tied.groups, quantity] = values
             else:
@@ -155,15 +170,15 @@ def _measure(
     chances = np.isin(np.arange(len(pools.lists)), rankings[before].rows).astype(np.float64)
     last = ties.LastPlaces(np.zeros(len(chances), bool), *np.zeros((2, len(pools.sizes)), np.int64))
     if by_score:
-        table = attention_of_places(rankings[before].longest)
+        table = discount_table(rankings[before].longest)
         chances = ties.mean_over_places(pools, k, np.ones(len(table)))
         last = ties.last_places(pools, k)
         chosen[before] = ties.sums_by_group(pools.groups, chances)
-        seen[before] = ties.sums_by_group(pools.groups, ties.mean_over_places(pools, k, table))
+        attention[before] = ties.sums_by_group(pools.groups, ties.mean_over_places(pools, k, table))
     if last.n_tied.any():
         of_list = np.bincount(pools.groups.lists, chosen[before], len(pools.sizes))
         tests = tests.assign(n_value=chosen[before], n_places=of_list[pools.groups.lists])
-    values = {name: value_table(ranking, chosen[name], seen[name]) for name, ranking in rankings.items()}
+    values = {name: value_table(ranking, chosen[name], attention[name]) for name, ranking in rankings.items()}
     counts, of_lists = _counts(pools, chances, last, chosen)
     hidden = pools.groups.rows == UNKNOWN
     in_top, n_unsorted = chances[hidden].sum(), count_unsorted(lists_read, order)
@@ -185,7 +200,7 @@ def _means_over_orders(
             else:
                 rankings, tests = registry.rerank(algorithm, pools, k)[0], {}
             quantities = registry.measure(rankings) | {column: tests[column].to_numpy() for column in tests}
-            quantities |= {"chosen": rankings.by_group(), "seen": rankings.by_group(rankings.attention)}
+            quantities |= {"chosen": rankings.by_group(), "attention": rankings.by_group(rankings.attention)}
             for quantity, values in quantities.items():
                 n = len(tied.lists if quantity in registry.MEASURES else tied.groups)
                 sums[name, quantity] = ties.add_orders(sums.get((name, quantity), 0.0), values, n)
@@ -221,22 +236,6 @@ def selection_rates(
     table.loc[r, ["ratio_low", "ratio_high", "ratio_least", "ratio_most"]] = np.nan
     table["is_reference"] = np.arange(len(table)) == r
     return table
-
-
-def _with_tests(rates: pd.DataFrame, counts: pd.DataFrame, tied: pd.DataFrame) -> tuple[float, pd.DataFrame]:
-    """Return the p-value of no difference, and rates with tests, least detectable rates and tie bounds."""
-    n, s = (_pivot(counts, column) for column in ("n", RANKINGS[0]))
-    of_lists = tied.loc[n.index]
-    compared = compare_groups(s, n, of_lists["n_known"], of_lists["chance"])
-    bounds = counts.groupby("value")[["least", "most"]].sum()
-    return compared.p_value, rates.assign(
-        p_value=compared.p_values,
-        seen_rate=compared.least_rates,
-        seen_other_rate=compared.other_rates,
-        is_too_few=compared.is_too_few,
-        n_selected_least=bounds["least"].to_numpy(),
-        n_selected_most=bounds["most"].to_numpy(),
-    )
 
 
 def _rate_intervals(n: np.ndarray, s: np.ndarray) -> np.ndarray:
@@ -276,13 +275,6 @@ def _counts(
 
 def _pivot(counts: pd.DataFrame, column: str) -> pd.DataFrame:
     return counts.pivot(index="list", columns="value", values=column).fillna(0)
-
-
-def _with_skew(values: pd.DataFrame) -> pd.DataFrame:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        skew = np.log(values["share"] / values["desired"])
-    has_skew = (values["desired"] > 0) | (values["share"] > 0)
-    return values.assign(skew=skew.where(has_skew, 0.0))
 
 
 def _check(

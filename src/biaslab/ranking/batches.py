@@ -22,7 +22,17 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
     """
     scores = np.ascontiguousarray(scores, np.float64)
     desired = np.ascontiguousarray(desired, np.float64)
-    _check_batch(scores, desired)
+    if scores.ndim != 3 or desired.shape != scores.shape[:2] or not scores.size:
+        raise InputError(
+            f"scores have shape {scores.shape} and shares {desired.shape}; "
+            "give (lists, values, candidates) and (lists, values)"
+        )
+    if not (np.isfinite(scores).all() and (scores[:, :, 1:] <= scores[:, :, :-1]).all()):
+        raise InputError(
+            "scores of a batch must be finite and must not rise within a value; sort them, best first"
+        )
+    if not ((desired >= 0).all() and (abs(desired.sum(axis=1) - 1) <= SUM_TOLERANCE).all()):
+        raise InputError("the shares of every list must be 0 or more and must sum to 1")
     n_lists, m, c = scores.shape
     n_places = min(check_k(k), m * c)
     out = np.empty((n_lists, len(ALGORITHMS), len(MEASURES)))
@@ -41,20 +51,6 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
         out,
     )
     return out
-
-
-def _check_batch(scores: np.ndarray, desired: np.ndarray) -> None:
-    if scores.ndim != 3 or desired.shape != scores.shape[:2] or not scores.size:
-        raise InputError(
-            f"scores have shape {scores.shape} and shares {desired.shape}; "
-            "give (lists, values, candidates) and (lists, values)"
-        )
-    if not (np.isfinite(scores).all() and (scores[:, :, 1:] <= scores[:, :, :-1]).all()):
-        raise InputError(
-            "scores of a batch must be finite and must not rise within a value; sort them, best first"
-        )
-    if not ((desired >= 0).all() and (abs(desired.sum(axis=1) - 1) <= SUM_TOLERANCE).all()):
-        raise InputError("the shares of every list must be 0 or more and must sum to 1")
 
 
 class Moments:

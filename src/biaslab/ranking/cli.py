@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from biaslab.core.values import EXACT_HELP, EXACT_OPTION
 from biaslab.run.options import AnswerOut, grouped
 from biaslab.run.outputs import To
-
-if TYPE_CHECKING:
-    from biaslab.ranking.lists import Columns
 
 app = typer.Typer(
     help="Audit and re-rank lists against a desired distribution of attribute values.", no_args_is_help=True
@@ -20,11 +17,14 @@ app = typer.Typer(
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The columns of a file of lists, except the score."""
+    """The columns of a file of lists, except score and rank; fields as of `lists.Columns`."""
 
-    attribute: Annotated[
+    attributes: Annotated[
         list[str],
-        typer.Option(help="Column of the attribute; values of several attributes are joined: female|senior."),
+        typer.Option(
+            "--attribute",
+            help="Column of the attribute; values of several attributes are joined: female|senior.",
+        ),
     ]
     query: Annotated[
         str | None,
@@ -99,11 +99,11 @@ def audit(
     """Audit the places of each group in rankings before and after re-ranking, as lines and a page."""
     from biaslab.core.answers import check_answer, write_answer
     from biaslab.ranking.auditing import audit_file
-    from biaslab.ranking.lists import ListFile
+    from biaslab.ranking.lists import Columns, ListFile
     from biaslab.ranking.report.audited import answer
 
     check_answer(out)
-    source = ListFile(candidates, _columns(columns, score, rank))
+    source = ListFile(candidates, Columns(score, rank=rank, **vars(columns)))
     result = audit_file(source, desired, top, algorithm, reference)
     typer.echo(write_answer(answer(result, source, desired, top, algorithm), out))
 
@@ -139,26 +139,12 @@ def rerank(
     ] = 0.1,
 ) -> None:
     """Re-rank your own lists."""
-    from biaslab.ranking.lists import ListFile
+    from biaslab.ranking.lists import Columns, ListFile
     from biaslab.ranking.pools import Settings
     from biaslab.ranking.reranking import describe_exhausted, rerank_file
 
-    source = ListFile(candidates, _columns(columns, score))
+    source = ListFile(candidates, Columns(score, **vars(columns)))
     n_exhausted = rerank_file(source, out, desired, top, algorithm, Settings(protected, alpha))
     typer.echo(f"{out}: the top {top} of {len(n_exhausted):,} list{'s' if len(n_exhausted) > 1 else ''}")
     if line := describe_exhausted(source.lists.queries, n_exhausted):
         typer.echo(f"biaslab: {line}", err=True)
-
-
-def _columns(names: ColumnNames, score: str | None, rank: str | None = None) -> "Columns":
-    from biaslab.ranking.lists import Columns
-
-    return Columns(
-        score,
-        tuple(names.attribute),
-        names.query,
-        names.qualified,
-        rank,
-        tuple(names.unknown or ()),
-        names.exact,
-    )

@@ -66,16 +66,31 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
     """Read desired shares from a file, divided by their sum (near one) and sorted by value.
 
     A ``.csv`` or ``.tsv`` table has the columns value and share, a ``.yaml`` file has lines ``value: share``.
-    A
-    share is a number or a fraction (``1/3``).
+    A share is a number or a fraction (``1/3``).
     """
     path = Path(path)
-    entries = _read_mapping(path) if path.suffix.lower() in _YAML else _read_table(path)
+    if path.suffix.lower() in _YAML:
+        mapping = read_yaml(path)
+        for value in mapping:
+            if not isinstance(value, str | int):
+                raise InputError(f"{path}: the value {value} is not text; write it in quotes")
+            if isinstance(value, bool):
+                raise InputError(f"{path}: the value {value} is yes or no in YAML; write it in quotes")
+        entries = [(str(path), str(value), str(share)) for value, share in mapping.items()]
+    else:
+        entries = _read_table(path)
     shares: dict[str, float] = {}
     for where, value, text in entries:
         if value in shares:
             raise InputError(f"{where}: the value '{value}' is repeated; keep one line")
-        shares[value] = _share(where, value, text)
+        try:
+            shares[value] = float(Fraction(text.strip()))
+        except (ValueError, ZeroDivisionError):
+            shares[value] = -1.0
+        if not 0 <= shares[value] <= 1:
+            raise InputError(
+                f"{where}: the share '{text}' of '{value}' is not a number from 0 to 1; correct it"
+            )
     total = sum(shares.values())
     if abs(total - 1) > SUM_TOLERANCE:
         raise InputError(
@@ -87,15 +102,17 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
 def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
     """Assign values and their desired shares to every list; `desired` comes from `choose`."""
     n_lists = len(lists.queries)
-    known = lists.values != UNKNOWN
-    list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))[known]
-    rows = np.full(len(known), UNKNOWN)
+    is_known = lists.values != UNKNOWN
+    list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))[is_known]
+    rows = np.full(len(is_known), UNKNOWN)
     if isinstance(desired, str):
-        pairs = list_of_row * len(lists.names) + lists.values[known]
-        unique_pairs, rows[known], counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        pairs = list_of_row * len(lists.names) + lists.values[is_known]
+        unique_pairs, rows[is_known], counts = np.unique(pairs, return_inverse=True, return_counts=True)
         list_of_group, values = np.divmod(unique_pairs, max(1, len(lists.names)))
         list_groups = np.searchsorted(list_of_group, np.arange(n_lists + 1))
-        weights = _own_weights(desired, lists, rows, counts)
+        weights = np.ones(len(counts)) if desired == UNIFORM else counts.astype(np.float64)
+        if desired == EQUAL_OPPORTUNITY:
+            weights = np.bincount(rows[is_known], lists.qualified[is_known], minlength=len(counts))
         totals = np.bincount(list_of_group, weights, n_lists)
         empty = list_of_group[totals[list_of_group] == 0]  # no candidate is qualified
         if len(empty):
@@ -105,25 +122,15 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
             )
         return Groups(list_groups, lists.names, values, rows, counts, weights / totals[list_of_group])
     names = list(desired)
-    rows[known] = list_of_row * len(names) + _places(lists, names, source)[lists.values[known]]
+    rows[is_known] = list_of_row * len(names) + _places(lists, names, source)[lists.values[is_known]]
     return Groups(
         list_groups=np.arange(n_lists + 1) * len(names),
         names=names,
         values=np.tile(np.arange(len(names)), n_lists),
         rows=rows,
-        counts=np.bincount(rows[known], minlength=n_lists * len(names)),
+        counts=np.bincount(rows[is_known], minlength=n_lists * len(names)),
         desired=np.tile(list(desired.values()), n_lists),
     )
-
-
-def _own_weights(kind: str, lists: Lists, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return weights of the groups (G,) that are proportional to their shares in the list."""
-    if kind == UNIFORM:
-        return np.ones(len(counts))
-    if kind == OBSERVED:
-        return counts.astype(np.float64)
-    known = rows != UNKNOWN
-    return np.bincount(rows[known], lists.qualified[known], minlength=len(counts))
 
 
 def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
@@ -137,15 +144,6 @@ def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
                 f" {', '.join(names)}); add one, which may be 0{suggest(name, names)}"
             )
     return np.array([indices[name] for name in lists.names], dtype=np.int64)
-
-
-def _read_mapping(path: Path) -> list[tuple[str, str, str]]:
-    for value in (shares := read_yaml(path)):
-        if not isinstance(value, str | int):
-            raise InputError(f"{path}: the value {value} is not text; write it in quotes")
-        if isinstance(value, bool):
-            raise InputError(f"{path}: the value {value} is yes or no in YAML; write it in quotes")
-    return [(str(path), str(value), str(share)) for value, share in shares.items()]
 
 
 def _read_table(path: Path) -> list[tuple[str, str, str]]:
@@ -169,13 +167,3 @@ def _read_table(path: Path) -> list[tuple[str, str, str]]:
             raise InputError(f"{path}: the column '{column}' is missing; write the columns value and share")
     lines = table[["value", "share"]].itertuples()
     return [(f"{path}:{line + 2}", value, share) for line, value, share in lines if value or share]
-
-
-def _share(where: str, value: str, text: str) -> float:
-    try:
-        share = float(Fraction(text.strip()))
-    except (ValueError, ZeroDivisionError):
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise InputError(f"{where}: the share '{text}' of '{value}' is not a number from 0 to 1; correct it")
-    return share

@@ -34,15 +34,9 @@ def exposures(rankings: Rankings) -> np.ndarray:
 def utilities(rankings: Rankings) -> np.ndarray:
     """Return the mean relevance of each group's candidates, (G,) float64; NaN if empty or below 0."""
     groups, scores = rankings.pools.groups, rankings.pools.scores
-    known = groups.rows != UNKNOWN
-    relevance = np.where(scores < 0, np.nan, scores)[known]
-    return _divide(np.bincount(groups.rows[known], relevance, len(groups.counts)), groups.counts)
-
-
-def clicks(rankings: Rankings) -> np.ndarray:
-    """Return the mean of attention times relevance of each group's candidates, (G,) float64."""
-    gains = rankings.attention * rankings.pools.scores[rankings.rows]
-    return _divide(rankings.by_group(gains), rankings.pools.groups.counts)
+    is_known = groups.rows != UNKNOWN
+    relevance = np.where(scores < 0, np.nan, scores)[is_known]
+    return _divide(np.bincount(groups.rows[is_known], relevance, len(groups.counts)), groups.counts)
 
 
 def relevance_shares(rankings: Rankings) -> np.ndarray:
@@ -69,7 +63,9 @@ def disparate_treatment(rankings: Rankings) -> np.ndarray:
 
 def disparate_impact(rankings: Rankings) -> np.ndarray:
     """Return the least clicks per utility divided by the greatest, (n_lists,) float64."""
-    return _ratio(rankings, _divide(clicks(rankings), utilities(rankings)))
+    gains = rankings.by_group(rankings.attention * rankings.pools.scores[rankings.rows])
+    clicks = _divide(gains, rankings.pools.groups.counts)
+    return _ratio(rankings, _divide(clicks, utilities(rankings)))
 
 
 def awrf(rankings: Rankings) -> np.ndarray:

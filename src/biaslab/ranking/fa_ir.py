@@ -65,12 +65,12 @@ def p_values(rankings: Rankings, protected: np.ndarray) -> np.ndarray:
     `protected` (n_lists,) is the group of that value in each list, from ``Groups.of_value``. Candidates with
     an unknown value are skipped. NaN for a list that lacks the group or has no place with a known value.
     """
-    known = rankings.groups != UNKNOWN
-    of_places = protected[rankings.lists[known]]
+    is_known = rankings.groups != UNKNOWN
+    of_places = protected[rankings.lists[is_known]]
     shares = _shares(rankings.pools.groups, protected)
     values = np.empty(len(rankings.n_known))
     _fa_ir_kernels.fill_p_values(
-        rankings.groups[known] == of_places, starts_of(rankings.n_known), shares, values
+        rankings.groups[is_known] == of_places, starts_of(rankings.n_known), shares, values
     )
     return np.where((protected == UNKNOWN) | (rankings.n_known == 0), np.nan, values)
 
@@ -98,14 +98,14 @@ def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarr
         for k, p in zip(n_places.tolist(), shares, strict=True)
         if k
     ]
-    known = pools.by_score[groups.rows[pools.by_score] != UNKNOWN]
-    lists = pools.lists[known]
-    is_other = groups.rows[known] != protected[lists]
+    candidates = pools.by_score[groups.rows[pools.by_score] != UNKNOWN]
+    lists = pools.lists[candidates]
+    is_other = groups.rows[candidates] != protected[lists]
     chosen = np.empty(n_places.sum(), np.int64)
     exhausted = np.empty(len(n_places), np.int64)
     _fa_ir_kernels.rank_with_minima(
         pools.scores,
-        known[np.argsort(2 * lists + is_other, kind="stable")],
+        candidates[np.argsort(2 * lists + is_other, kind="stable")],
         starts_of(np.bincount(lists, minlength=len(n_places))),
         np.bincount(lists[~is_other], minlength=len(n_places)),
         starts_of(n_places),

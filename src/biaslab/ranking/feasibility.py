@@ -37,7 +37,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.ranking.algorithms import ALGORITHMS
-from biaslab.ranking.columns import COLUMNS
+from biaslab.ranking.simulation import COLUMNS
 
 FAIR = ALGORITHMS[1:]
 """The algorithms that follow a desired distribution."""
@@ -52,16 +52,9 @@ class Search(NamedTuple):
 
 def distributions(n_values: int, denominator: int) -> Iterator[tuple[int, ...]]:
     """Yield shares of `n_values` values: increasing numerators above 0 over a least common denominator."""
-
-    def parts(n: int, total: int, least: int) -> Iterator[tuple[int, ...]]:
-        if n == 1:
-            yield (total,)
-            return
-        for first in range(least, total // n + 1):
-            yield from ((first, *rest) for rest in parts(n - 1, total - first, first))
-
-    if n_values <= denominator:
-        yield from (p for p in parts(n_values, denominator, 1) if math.gcd(*p) == 1)
+    for numerators in itertools.combinations_with_replacement(range(1, denominator + 1), n_values):
+        if sum(numerators) == denominator and math.gcd(*numerators) == 1:
+            yield numerators
 
 
 def search(numerators: tuple[int, ...], algorithm: str) -> Search:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from biaslab.ranking._list_kernels import measure_lists, rank_lists
-from biaslab.ranking.algorithms import algorithm_number
+from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.measures import MEASURES, discount_table, log_table
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top
 
@@ -17,7 +17,7 @@ def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.n
     chosen = np.empty(n_places.sum(), np.int64)
     exhausted = np.empty(len(n_places), np.int64)
     rank_lists(
-        algorithm_number(algorithm),
+        ALGORITHMS.index(algorithm),
         pools.scores,
         pools.by_group,
         starts_of(groups.counts),
@@ -34,18 +34,23 @@ def measure(rankings: Rankings) -> np.ndarray:
     """Return ``measures.MEASURES`` of rankings, (n_lists, 6) float64, in their order.
 
     Candidates with an unknown value are in no share: shares and floors are of the known candidates in a
-    prefix, and NDKL ignores prefixes without known candidates. Without scores, NDCG is NaN.
+    prefix, and NDKL ignores prefixes without known candidates. Without scores, or with a score below 0,
+    NDCG is NaN.
     """
     pools = rankings.pools
     groups = pools.groups
     n_lists, longest = len(rankings.n_places), rankings.longest
     out = np.empty((n_lists, len(MEASURES)))
     first_groups = np.repeat(groups.list_groups[:-1], rankings.n_places)
-    gains = np.full(len(rankings.rows), np.nan) if pools.scores is None else pools.scores[rankings.rows]
+    gains, ideals = np.full(len(rankings.rows), np.nan), np.full(n_lists, np.nan)
+    if pools.scores is not None:
+        gains, best = pools.scores[rankings.rows], top(pools, longest)
+        scores = np.where(pools.scores < 0, np.nan, pools.scores)[best.rows]
+        ideals = np.bincount(best.lists, scores * best.table_at_places(discount_table(best.longest)), n_lists)
     measure_lists(
         np.where(rankings.groups == UNKNOWN, UNKNOWN, rankings.groups - first_groups),
         gains,
-        _ideal_gains(rankings),
+        ideals,
         starts_of(rankings.n_places),
         groups.list_groups,
         groups.desired,
@@ -54,17 +59,3 @@ def measure(rankings: Rankings) -> np.ndarray:
         out,
     )
     return out
-
-
-def _ideal_gains(rankings: Rankings) -> np.ndarray:
-    """Return the discounted gain of the places sorted by score; NaN for scores below 0, or without scores."""
-    pools, n_lists = rankings.pools, len(rankings.n_places)
-    if pools.scores is None:
-        return np.full(n_lists, np.nan)
-    best = top(pools, rankings.longest)
-    gains = np.where(pools.scores < 0, np.nan, pools.scores)[best.rows]
-    return np.bincount(
-        best.lists,
-        gains * best.table_at_places(discount_table(best.longest)),
-        n_lists,
-    )

@@ -1,7 +1,6 @@
 """Lists of candidates in files: CSV, TSV or Parquet, read at once and written atomically."""
 
 import contextlib
-import csv
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.core.files import atomic_path, check_whole, separator_hint
+from biaslab.core.files import atomic_path, check_whole, line_of_row, separator_hint
 from biaslab.core.values import check_values
 from biaslab.ranking.pools import UNKNOWN
 
@@ -47,12 +46,12 @@ class Columns:
     """The meaning of the columns of a file."""
 
     score: str | None  # larger is better
-    attributes: tuple[str, ...]  # several are crossed
+    attributes: Sequence[str]  # several are crossed
     query: str | None = None  # names the list of each row; without a query, the file is one list
     qualified: str | None = None  # whether a candidate is qualified: 1, true, yes, 0, false or no
     rank: str | None = None  # place in the list; lower is better
     # Texts of an attribute that mark an unknown value; "" for an empty field.
-    unknown: tuple[str, ...] = ()
+    unknown: Sequence[str] | None = None
     exact: bool = False  # keep doubtful values (`core.values`) unchanged
 
     @property
@@ -88,7 +87,11 @@ class ListFile:
         if self._delimiter is not None:
             check_whole(self.path)
         with self._readable():
-            self.schema = self._read_schema()
+            if self._delimiter is None:
+                self.schema = pq.read_schema(self.path)
+            else:
+                with pacsv.open_csv(self.path, *self._text_options()) as reader:
+                    self.schema = pa.schema([(name, pa.string()) for name in reader.schema.names])
         self._check_columns()
 
     @cached_property
@@ -115,14 +118,8 @@ class ListFile:
         """Name the position of a row (from 0): the line of a text file, the row of a Parquet file."""
         if self._delimiter is None:
             return f"{self.path}, row {row + 1}"
-        with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            lines, number = csv.reader(file, delimiter=self._delimiter), -1  # 0 is the header
-            while number <= row:
-                begin = lines.line_num + 1
-                if (fields := next(lines, None)) is None:
-                    return str(self.path)
-                number += bool(fields)
-        return f"{self.path}:{begin}"
+        line = line_of_row(self.path, row, self._delimiter)
+        return f"{self.path}:{line}" if line else str(self.path)
 
     @contextlib.contextmanager
     def _readable(self) -> Iterator[None]:
@@ -153,12 +150,6 @@ class ListFile:
         if has_row and number.isdigit():
             return f"{self.where(int(number) - 2)}: {reason}; repair this line"
         return f"{self.path}: the file is not a readable table ({summary}); check the file"
-
-    def _read_schema(self) -> pa.Schema:
-        if self._delimiter is None:
-            return pq.read_schema(self.path)
-        with pacsv.open_csv(self.path, *self._text_options()) as reader:
-            return pa.schema([(name, pa.string()) for name in reader.schema.names])
 
     def _check_columns(self) -> None:
         names = self.schema.names
@@ -217,14 +208,14 @@ class ListFile:
         is_new = pc.not_equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)
         starts = np.append(0, np.flatnonzero(is_new) + 1)
         queries = text.take(pa.array(starts)).to_pylist()
-        seen: set[str] = set()
+        names: set[str] = set()
         for start, query in zip(starts.tolist(), queries, strict=True):
-            if query in seen:
+            if query in names:
                 raise InputError(
                     f"{self.where(start)}: the list '{query}' continues after another list began;"
                     f" sort the file by '{column}'"
                 )
-            seen.add(query)
+            names.add(query)
         return np.append(starts, len(table)), queries
 
     def _numbers(self, table: pa.Table, column: str | None) -> np.ndarray | None:
@@ -255,9 +246,15 @@ class ListFile:
 
     def _values(self, table: pa.Table) -> tuple[np.ndarray, list[str]]:
         """Return the value of each row as an index into the sorted names of the values."""
-        parts = [self._text(table, c, self.columns.unknown) for c in self.columns.attributes]
-        if len(parts) > 1:
-            self._check_separator(parts)
+        attributes = self.columns.attributes
+        parts = [self._text(table, column, self.columns.unknown or ()) for column in attributes]
+        for column, text in zip(attributes, parts, strict=True) if len(parts) > 1 else ():
+            row = pc.index(pc.match_substring(text, SEPARATOR), True).as_py()
+            if row >= 0:
+                raise InputError(
+                    f"{self.where(row)}: the {column} '{text[row]}' contains '{SEPARATOR}', which"
+                    " joins the values of several attributes; replace it"
+                )
         known_parts = parts
         if self.columns.unknown:  # a crossed value is missing if a part is unknown
             unknown = pa.array(self.columns.unknown)
@@ -266,31 +263,17 @@ class ListFile:
         names = np.array(joined.dictionary.to_pylist(), dtype=object)
         if len(names) > MAX_VALUES:
             raise InputError(
-                f"{self.path}: {' x '.join(self.columns.attributes)} has more than {MAX_VALUES} values;"
+                f"{self.path}: {' x '.join(attributes)} has more than {MAX_VALUES} values;"
                 " name an attribute with few values"
             )
-        self._check_doubtful(parts)
+        if not self.columns.exact:  # refuse doubtful values, except those named as unknown
+            for column, text in zip(attributes, parts, strict=True):
+                values = set(pc.unique(text).to_pylist()).difference(self.columns.unknown or ())
+                check_values(f"{self.path}: {column}", values, "--unknown")
         order = np.argsort(names)
         place = np.full(len(names) + 1, UNKNOWN, dtype=np.int64)  # the last entry is for a missing value
         place[order] = np.arange(len(names))
         return place[pc.fill_null(joined.indices, len(names)).to_numpy()], names[order].tolist()
-
-    def _check_doubtful(self, parts: Sequence[pa.Array]) -> None:
-        """Refuse doubtful values of the attributes, except values that are named as unknown."""
-        if self.columns.exact:
-            return
-        for column, text in zip(self.columns.attributes, parts, strict=True):
-            values = set(pc.unique(text).to_pylist()).difference(self.columns.unknown)
-            check_values(f"{self.path}: {column}", values, "--unknown")
-
-    def _check_separator(self, parts: Sequence[pa.Array]) -> None:
-        for column, text in zip(self.columns.attributes, parts, strict=True):
-            row = pc.index(pc.match_substring(text, SEPARATOR), True).as_py()
-            if row >= 0:
-                raise InputError(
-                    f"{self.where(row)}: the {column} '{text[row]}' contains '{SEPARATOR}', which"
-                    " joins the values of several attributes; replace it"
-                )
 
     def _qualified(self, table: pa.Table) -> np.ndarray | None:
         column = self.columns.qualified
@@ -386,19 +369,19 @@ def _is_number(text: object) -> bool:
 
 
 def _write_text(file: BinaryIO, table: pa.Table, delimiter: str) -> None:
-    """Write the rows of a table as UTF-8 lines; quote only values that need quotes."""
+    """Write the rows of a table as UTF-8 lines; missing values become empty.
+
+    Quote only values that contain a delimiter, a quote or a line end.
+    """
     for batch in table.to_batches(max_chunksize=_WRITTEN_ROWS):
-        columns = [_quoted(column.cast(pa.string()), delimiter) for column in batch.columns]
+        columns = []
+        for column in batch.columns:
+            column = pc.fill_null(column.cast(pa.string()), "")
+            special = pc.match_substring_regex(column, f'["\r\n{delimiter}]')
+            if pc.any(special).as_py():
+                quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
+                column = pc.if_else(special, quoted, column)
+            columns.append(column)
         lines = pc.binary_join_element_wise(*columns, delimiter)
         _, _, text = pc.binary_join_element_wise(lines, "", "\n").buffers()
         file.write(text)
-
-
-def _quoted(column: pa.Array, delimiter: str) -> pa.Array:
-    """Quote values that contain a delimiter, a quote or a line end; missing values become empty."""
-    column = pc.fill_null(column, "")
-    special = pc.match_substring_regex(column, f'["\r\n{delimiter}]')
-    if not pc.any(special).as_py():
-        return column
-    doubled = pc.replace_substring(column, '"', '""')
-    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), column)

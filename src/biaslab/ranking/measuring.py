@@ -20,14 +20,19 @@ N_SHARES = 4
 """The number of shares at the start of `VALUES`; they are 0 in a list without the value."""
 
 
-def value_table(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> pd.DataFrame:
+def value_table(rankings: Rankings, chosen: np.ndarray, attention: np.ndarray) -> pd.DataFrame:
     """Return value, n_lists (with the value present or desired), and `VALUES` with intervals over lists.
 
-    `chosen` and `seen` (G,) are the expected places and attention of each group. Shares are means over all
-    lists in which they are defined, exposure over lists with the value.
+    `chosen` and `attention` (G,) are the expected places and attention of each group. Shares are means over
+    all lists in which they are defined, exposure over lists with the value.
     """
     groups = rankings.pools.groups
-    quantities = _quantities(rankings, chosen, seen)
+    shares, attention_shares = groups.shares(chosen), groups.shares(attention)
+    desired = np.where(np.isfinite(shares), groups.desired, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exposures = np.where(groups.counts > 0, attention / groups.counts, np.nan)
+    relevance = exposure.relevance_shares(rankings)
+    quantities = np.stack([desired, shares, attention_shares, relevance, exposures], axis=1)  # (G, 5)
     defined = [groups.lists[np.isfinite(quantities[:, i])] for i in range(N_SHARES)]
     n_lists = np.array([len(np.unique(lists)) for lists in defined])
     rows = []
@@ -45,16 +50,6 @@ def value_table(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> pd.
             row |= {f"{name}_{end}": np.clip(statistics[f"ci_{end}"][i], 0, most) for end in ("low", "high")}
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _quantities(rankings: Rankings, chosen: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Return `VALUES` of each group, (G, 5)."""
-    groups = rankings.pools.groups
-    shares, attention = groups.shares(chosen), groups.shares(seen)
-    desired = np.where(np.isfinite(shares), groups.desired, np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        exposures = np.where(groups.counts > 0, seen / groups.counts, np.nan)
-    return np.stack([desired, shares, attention, exposure.relevance_shares(rankings), exposures], axis=1)
 
 
 def summarize(lists: pd.DataFrame) -> pd.DataFrame:

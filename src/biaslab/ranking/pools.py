@@ -7,14 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from biaslab.core.errors import InputError
+from biaslab.ranking.measures import discount_table
 
 UNKNOWN = -1
 """The group of a candidate with an unknown value, who keeps the place and is in no share."""
-
-
-def attention_of_places(n: int) -> np.ndarray:
-    """Return the attention of the places 1 to n, 1 / log2(j + 1) of place j, (n,) float64."""
-    return 1 / np.log2(np.arange(1, n + 1) + 1)
 
 
 @dataclass(frozen=True)
@@ -105,7 +101,7 @@ class Rankings:
     pools: Pools
     n_places: np.ndarray  # (n_lists,) int64: at most the number of candidates of the list
     rows: np.ndarray  # (P,) int64: the candidate at each place
-    found: dict[Callable, np.ndarray] = field(default_factory=dict)  # see `once`
+    results: dict[Callable, np.ndarray] = field(default_factory=dict)  # see `once`
 
     @cached_property
     def lists(self) -> np.ndarray:
@@ -124,8 +120,8 @@ class Rankings:
 
     @cached_property
     def attention(self) -> np.ndarray:
-        """The attention of each place, (P,) float64."""
-        return self.table_at_places(attention_of_places(self.longest))
+        """The attention of each place, (P,) float64: 1 / log2(j + 1) of place j."""
+        return self.table_at_places(discount_table(self.longest))
 
     @property
     def longest(self) -> int:
@@ -138,15 +134,15 @@ class Rankings:
 
     def once(self, compute: Callable[["Rankings"], np.ndarray]) -> np.ndarray:
         """Return the result of a function of these rankings; compute it only once."""
-        if compute not in self.found:
-            self.found[compute] = compute(self)
-        return self.found[compute]
+        if compute not in self.results:
+            self.results[compute] = compute(self)
+        return self.results[compute]
 
     def by_group(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return sums of weights (without `weights`: numbers) of the places of each group, (G,)."""
-        known = self.groups != UNKNOWN
-        known_weights = None if weights is None else weights[known]
-        return np.bincount(self.groups[known], known_weights, len(self.pools.groups.counts))
+        is_known = self.groups != UNKNOWN
+        known_weights = None if weights is None else weights[is_known]
+        return np.bincount(self.groups[is_known], known_weights, len(self.pools.groups.counts))
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:

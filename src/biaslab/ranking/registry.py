@@ -87,9 +87,9 @@ def rerank(name: str, pools: Pools, k: int) -> tuple[Rankings, np.ndarray]:
     lack of candidates.
     """
     best = top(pools, k)
-    known = best.groups != UNKNOWN
+    is_known = best.groups != UNKNOWN
     rows = best.rows.copy()
-    rows[known], exhausted = algorithm(name).rank(pools, best.n_known)
+    rows[is_known], exhausted = algorithm(name).rank(pools, best.n_known)
     return Rankings(pools, best.n_places, rows), exhausted
 
 

@@ -41,9 +41,9 @@ def rerank_file(
     target, lists = choose(desired, source), source.lists
     pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
     if settings.protected not in (None, *pools.groups.names):
-        known = ", ".join(pools.groups.names)
+        names = ", ".join(pools.groups.names)
         raise InputError(
-            f"{source.path}: no candidate has the protected value '{settings.protected}' (values: {known})"
+            f"{source.path}: no candidate has the protected value '{settings.protected}' (values: {names})"
         )
     after, n_exhausted = registry.rerank(algorithm, pools, k)
     old = np.empty(len(pools.by_score), np.int64)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
@@ -22,6 +23,8 @@ from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.batches import Moments, measure_batch
 from biaslab.ranking.measures import MEASURES
 
+COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
+"""The columns of the tables of the area."""
 RATIO = "min_ratio"
 """The smallest ratio of observed to desired share, exp(MinSkew): 0 if MinSkew is minus infinity."""
 
@@ -112,42 +115,16 @@ def _simulate_size(
             differences.add(values[:, first][..., compared] - values[:, second][..., compared])
         infeasible += (values[..., MEASURES.index("infeasible_index")] > 0).sum(axis=0)
         progress.update(n_lists)
-    return (
-        _measure_table(m, distributions, candidates, top, quantities),
-        _feasibility_table(m, distributions, infeasible),
-        _difference_table(m, differences),
+    keys = itertools.product([m], [candidates], [top], ALGORITHMS, QUANTITIES)
+    measures = pd.DataFrame(keys, columns=["n_values", "candidates", "top", "algorithm", "measure"])
+    measures = measures.assign(
+        n_lists=distributions, n_infinite=distributions - quantities.n.ravel(), **quantities.columns()
     )
-
-
-def _measure_table(m: int, n_lists: int, candidates: int, top: int, moments: Moments) -> pd.DataFrame:
-    algorithms, measures = zip(*itertools.product(ALGORITHMS, QUANTITIES), strict=True)
-    keys = {
-        "n_values": m,
-        "candidates": candidates,
-        "top": top,
-        "algorithm": algorithms,
-        "measure": measures,
-    }
-    counts = {"n_lists": n_lists, "n_infinite": n_lists - moments.n.ravel()}
-    return pd.DataFrame({**keys, **counts, **moments.columns()})
-
-
-def _feasibility_table(m: int, n_lists: int, infeasible: np.ndarray) -> pd.DataFrame:
-    low, high = zip(*(share_interval(int(k), n_lists) for k in infeasible), strict=True)
-    return pd.DataFrame(
-        {
-            "n_values": m,
-            "algorithm": ALGORITHMS,
-            "n_lists": n_lists,
-            "n_infeasible": infeasible,
-            "share": infeasible / n_lists,
-            "ci_low": low,
-            "ci_high": high,
-        }
-    )
-
-
-def _difference_table(m: int, moments: Moments) -> pd.DataFrame:
-    rows = [(c, ALGORITHMS[a], ALGORITHMS[b]) for a, b in PAIRS for c in COMPARED]
-    names = dict(zip(("measure", "algorithm", "other"), zip(*rows, strict=True), strict=True))
-    return pd.DataFrame({"n_values": m, **names, "n_lists": moments.n.ravel(), **moments.columns()})
+    rows = [
+        (m, algorithm, distributions, k, k / distributions, *share_interval(int(k), distributions))
+        for algorithm, k in zip(ALGORITHMS, infeasible, strict=True)
+    ]
+    feasibility = pd.DataFrame(rows, columns=COLUMNS["feasibility"])
+    rows = [(m, measure, ALGORITHMS[a], ALGORITHMS[b]) for a, b in PAIRS for measure in COMPARED]
+    pairs = pd.DataFrame(rows, columns=["n_values", "measure", "algorithm", "other"])
+    return measures, feasibility, pairs.assign(n_lists=differences.n.ravel(), **differences.columns())

@@ -71,8 +71,8 @@ def last_places(pools: Pools, k: int) -> LastPlaces:
 
 def sums_by_group(groups: Groups, weights: np.ndarray) -> np.ndarray:
     """Return the sums of candidates' weights, (n,), over each group, (G,)."""
-    known = groups.rows != UNKNOWN
-    return np.bincount(groups.rows[known], weights[known], len(groups.counts))
+    is_known = groups.rows != UNKNOWN
+    return np.bincount(groups.rows[is_known], weights[is_known], len(groups.counts))
 
 
 def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
@@ -101,8 +101,8 @@ def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
 
 def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
     """Yield the lists with their candidates in random orders, several orders concatenated."""
-    pools, n_lists = tied.pools, len(tied.lists)
-    canonical = np.lexsort((pools.groups.rows, -pools.scores, pools.lists))
+    pools, groups, n_lists = tied.pools, tied.pools.groups, len(tied.lists)
+    canonical = np.lexsort((groups.rows, -pools.scores, pools.lists))
     keys = np.concatenate(
         [
             stream(0, "orders of ties", query).random((n_orders(k), size), np.float32)
@@ -117,7 +117,17 @@ def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
         lists = np.tile(pools.lists, len(part)) + copies * n_lists
         order = np.lexsort((part.ravel(), lists))
         rows = np.tile(canonical, len(part))[order]
-        yield _repeated(pools, rows, copies, len(part))
+        group_rows = groups.rows[rows]
+        repeated = Groups(
+            starts_of(np.tile(np.diff(groups.list_groups), len(part))),
+            groups.names,
+            np.tile(groups.values, len(part)),
+            np.where(group_rows == UNKNOWN, UNKNOWN, group_rows + copies * len(groups.counts)),
+            np.tile(groups.counts, len(part)),
+            np.tile(groups.desired, len(part)),
+        )
+        offsets = starts_of(np.tile(pools.sizes, len(part)))
+        yield Pools(offsets, repeated, pools.scores[rows], pools.settings)
 
 
 def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndarray:
@@ -128,20 +138,6 @@ def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndar
     values = values.reshape(-1, n).astype(np.float64)
     values[0] += total
     return np.add.accumulate(values, axis=0)[-1]
-
-
-def _repeated(pools: Pools, rows: np.ndarray, copies: np.ndarray, n: int) -> Pools:
-    """Return lists repeated `n` times, with the candidates of each copy in a separate order."""
-    groups, group_rows = pools.groups, pools.groups.rows[rows]
-    repeated = Groups(
-        starts_of(np.tile(np.diff(groups.list_groups), n)),
-        groups.names,
-        np.tile(groups.values, n),
-        np.where(group_rows == UNKNOWN, UNKNOWN, group_rows + copies * len(groups.counts)),
-        np.tile(groups.counts, n),
-        np.tile(groups.desired, n),
-    )
-    return Pools(starts_of(np.tile(pools.sizes, n)), repeated, pools.scores[rows], pools.settings)
 
 
 def _blocks(pools: Pools) -> np.ndarray:

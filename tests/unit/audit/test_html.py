@@ -7,7 +7,7 @@ from audit_data import claim
 from biaslab.audit.claims import EVIDENCE
 from biaslab.audit.html import PLOT_WIDTH, place_marks, write_html
 from biaslab.audit.measure import measure_claims
-from biaslab.audit.summary import PAPERS, PRINTED
+from biaslab.audit.summary import PAPERS, PRINTED, read_measured, read_papers, read_printed
 from biaslab.audit.verdicts import VERDICTS
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
@@ -48,8 +48,9 @@ def sources(tmp_path):
     return [printed], [papers]
 
 
-def render(audit, *sources):
-    write_html(audit, audit.with_name("audit.html"), *sources)
+def render(audit, printed=(), papers=()):
+    tables = read_measured(audit), read_printed(printed), read_papers(papers)
+    write_html(*tables, audit.with_name("audit.html"))
     return audit.with_name("audit.html").read_text(encoding="utf-8")
 
 

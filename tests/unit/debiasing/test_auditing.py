@@ -1,4 +1,4 @@
-"""The audit of embeddings: what stands out against random directions, what is left, what is refused."""
+"""The audit of embeddings: planted bias against random directions, remaining bias, refused inputs."""
 
 import dataclasses
 import json
@@ -16,9 +16,8 @@ from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.debiasing import auditing
 from biaslab.debiasing.methods import debias
-from biaslab.debiasing.registry import COMPARED
 from biaslab.debiasing.report.audited import answer
-from biaslab.debiasing.settings import Settings
+from biaslab.debiasing.settings import COMPARED, Settings
 from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
@@ -80,8 +79,8 @@ def test_a_planted_bias_stands_out_and_none_does_not(both):
     assert plain.share_below < 0.9
     assert biased.after.values["direct_bias_neutral"] == pytest.approx(0, abs=1e-6)
     lines = " ".join(answer([biased, plain], "hard").lines)
-    assert "so the bias direction stands out" in lines
-    assert "does not stand out; this result does not prove that the embedding is harmless" in lines
+    assert "smaller DirectBias: the bias direction differs from random directions." in lines
+    assert "the bias direction does not differ from random directions. This result does not prove" in lines
 
 
 def test_words_with_zero_vectors_are_named_and_change_no_other_number(files):

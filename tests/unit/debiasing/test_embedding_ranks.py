@@ -1,4 +1,4 @@
-"""Embeddings ranked by many tests: what stands out, what cannot be told apart, what is refused."""
+"""Embeddings ranked by many tests: planted bias, equal embeddings, omitted tests and words."""
 
 import dataclasses
 import re
@@ -11,7 +11,7 @@ from biaslab.bias.measures import measure_bias
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.debiasing import embedding_ranks
 from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests
-from biaslab.debiasing.report.ranked import ranking_lines
+from biaslab.debiasing.report.audited import ranking_lines
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 
@@ -104,7 +104,7 @@ def test_words_that_one_lacks_are_left_out_of_all(tmp_path, files):
     assert found.ranking.empty
     assert found.values.empty
     (line,) = ranking_lines(found)
-    assert line.startswith("jobs ranks no embedding: the embeddings share 1")
+    assert line.startswith("jobs is omitted from the ranking: the embeddings share 1")
 
 
 def test_a_test_without_a_value_in_one_embedding_is_left_out(files, tmp_path):

@@ -10,14 +10,14 @@ import yaml
 from biaslab.bias.word_sets import read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv
-from biaslab.debiasing import classification, penalty_path, stages
+from biaslab.debiasing import penalty_path, stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.benchmarks import read_benchmarks
-from biaslab.debiasing.classification import classify_specific
 from biaslab.debiasing.experiment import Experiment, read_experiment
 from biaslab.debiasing.measurement import Settings, read_lists
 from biaslab.debiasing.measures import direct_bias
+from biaslab.debiasing.stages import classify_specific
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
@@ -136,7 +136,7 @@ def test_indirect_bias_is_that_with_the_nearer_end(experiment):
 
 
 def test_the_classifier_places_words_on_two_axes(experiment):
-    classifier, axes = classification.classify_stages(experiment, experiment.lists.specific.rows, folds=4)
+    classifier, axes = stages.classify_stages(experiment, experiment.lists.specific.rows, folds=4)
     assert classifier["fold"].tolist() == [1, 2, 3, 4]
     assert set(axes["stage"]) == {"before", "hard"}
     before = axes[axes["stage"] == "before"].set_index("word")

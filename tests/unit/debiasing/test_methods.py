@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.svm import SVC
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.debiasing import comparison, remaining
+from biaslab.debiasing import comparison, methods, remaining
 from biaslab.debiasing.benchmarks import Benchmarks
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Settings, read_lists
-from biaslab.debiasing.methods import debias, double_hard, inlp
-from biaslab.debiasing.registry import METHODS
+from biaslab.debiasing.methods import METHODS, debias
 from biaslab.debiasing.remaining import cluster_accuracy, extreme_words
 from biaslab.debiasing.report import figures
 from biaslab.embeddings.formats import write_embedding
@@ -85,7 +85,7 @@ def test_an_unknown_method_is_refused():
 
 def test_principal_components_are_those_of_the_covariance(linked):
     X = linked.embedding.vectors.astype(float)
-    components = double_hard.principal_components(X)
+    components = methods.principal_components(X)
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(components @ components.T, np.eye(DIMENSION), atol=1e-12)
     variances = ((centred @ components.T) ** 2).sum(axis=0)
@@ -93,12 +93,12 @@ def test_principal_components_are_those_of_the_covariance(linked):
 
 
 def test_double_hard_removes_the_component_and_the_bias(linked):
-    components = double_hard.principal_components(linked.embedding.vectors)
-    best, accuracies = double_hard.find_frequency(linked, components)
+    components = methods.principal_components(linked.embedding.vectors)
+    best, accuracies = methods.find_frequency(linked, components)
     assert accuracies[best] == accuracies.min()
     expected = naive.double_hard_component(linked.embedding.vectors, best)
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    made = double_hard.debias_double_hard(linked)
+    made = methods.debias_double_hard(linked)
     basis = np.linalg.svd(made[linked.neutral])[2]
     assert np.linalg.svd(made[linked.neutral])[1][-1] < 1e-8  # a direction is empty: that of the bias
     neutral = expected[linked.neutral] - np.outer(expected[linked.neutral] @ basis[-1], basis[-1])
@@ -107,12 +107,12 @@ def test_double_hard_removes_the_component_and_the_bias(linked):
 
 
 def test_double_hard_clusters_the_words_as_if_all_were_debiased(linked):
-    components = double_hard.principal_components(linked.embedding.vectors)[:4]
+    components = methods.principal_components(linked.embedding.vectors)[:4]
     everything = np.arange(len(linked.words))
-    words = extreme_words(linked.bias, linked.neutral, double_hard.PER_SIDE)
-    debiased = [double_hard._debias_without(linked, component, everything) for component in components]
+    words = extreme_words(linked.bias, linked.neutral, methods.PER_SIDE)
+    debiased = [methods._debias_without(linked, component, everything) for component in components]
     expected = [cluster_accuracy(of[words.rows], words.labels, linked.settings.seed) for of in debiased]
-    _, accuracies = double_hard.find_frequency(linked, components)
+    _, accuracies = methods.find_frequency(linked, components)
     np.testing.assert_array_equal(accuracies, expected)
     assert len(set(accuracies)) > 1
 
@@ -120,45 +120,45 @@ def test_double_hard_clusters_the_words_as_if_all_were_debiased(linked):
 def test_nullspace_projection_is_that_of_gram_schmidt():
     weights = np.random.default_rng(1).normal(size=(4, 9))
     weights = np.concatenate([weights, weights[:1] * 2])  # a row that adds nothing
-    made = inlp.nullspace_projection(weights)
+    made = methods.nullspace_projection(weights)
     np.testing.assert_allclose(made, naive.intersection_of_nullspaces(weights), atol=1e-12)
     np.testing.assert_allclose(weights @ made, 0, atol=1e-12)
-    np.testing.assert_allclose(inlp.nullspace_projection(np.zeros((2, 3))), np.eye(3))
+    np.testing.assert_allclose(methods.nullspace_projection(np.zeros((2, 3))), np.eye(3))
 
 
 def test_inlp_ends_at_chance(linked):
-    projection, accuracies = inlp.find_projection(linked)
-    labels = inlp.choose_examples(linked).test_labels
+    projection, accuracies = methods.find_projection(linked)
+    labels = methods.choose_examples(linked).test_labels
     most_frequent = np.unique(labels, return_counts=True)[1].max() / len(labels)
     assert accuracies[0] > most_frequent + 0.15
     assert accuracies[-1] <= most_frequent
-    assert len(accuracies) < inlp.N_ROUNDS
+    assert len(accuracies) < methods.N_ROUNDS
     np.testing.assert_allclose(projection @ projection, projection, atol=1e-10)
     np.testing.assert_allclose(projection, projection.T, atol=1e-12)
 
 
 def test_inlp_removes_nothing_where_labels_are_chance(linked, monkeypatch):
-    examples = inlp.choose_examples(linked)
+    examples = methods.choose_examples(linked)
     rng = np.random.default_rng(0)
     shuffled = examples._replace(
         train_labels=rng.permutation(examples.train_labels), test_labels=rng.permutation(examples.test_labels)
     )
-    monkeypatch.setattr(inlp, "choose_examples", lambda experiment: shuffled)
-    monkeypatch.setattr(inlp, "_fit", lambda *given: (np.ones((3, DIMENSION)), 0.2))
-    projection, accuracies = inlp.find_projection(linked)
+    monkeypatch.setattr(methods, "choose_examples", lambda experiment: shuffled)
+    monkeypatch.setattr(methods, "_fit", lambda *given: (np.ones((3, DIMENSION)), 0.2))
+    projection, accuracies = methods.find_projection(linked)
     np.testing.assert_array_equal(projection, np.eye(DIMENSION))
     assert accuracies == [0.2]
 
 
 def test_examples_of_inlp_are_balanced_and_disjoint(linked):
-    examples = inlp.choose_examples(linked)
+    examples = methods.choose_examples(linked)
     rows = np.concatenate([examples.train, examples.test])
     assert len(set(rows)) == len(rows)
     labels = np.concatenate([examples.train_labels, examples.test_labels])
     bias = linked.bias[rows]
     assert (bias[labels == 1] > 0).all()
     assert (bias[labels == -1] < 0).all()
-    assert (np.abs(bias[labels == 0]) < inlp.NEUTRAL_COSINE).all()
+    assert (np.abs(bias[labels == 0]) < methods.NEUTRAL_COSINE).all()
 
 
 # --- what remains
@@ -180,17 +180,21 @@ def test_clusters_tell_separated_words_and_not_mixed_ones():
     apart = rng.normal(size=(400, 5)) + 10 * labels[:, None]
     assert cluster_accuracy(apart, labels) == 1
     assert cluster_accuracy(rng.normal(size=(400, 5)), labels) < 0.6
-    found = rng.integers(2, size=400)
-    assert remaining.alignment(found, labels) == pytest.approx(naive.best_alignment(found, labels))
+    mixed = rng.normal(size=(400, 5)) + 2 * labels[:, None]
+    found = KMeans(2, n_init=remaining.N_STARTS, random_state=1).fit_predict(mixed)
+    assert cluster_accuracy(mixed, labels) == pytest.approx(naive.best_alignment(found, labels))
 
 
 def test_a_classifier_tells_separated_words_and_not_mixed_ones():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], 200)
     apart = rng.normal(size=(400, 5)) + 10 * labels[:, None]
-    assert remaining.classifier_accuracies(apart, labels).min() == 1
-    mixed = remaining.classifier_accuracies(rng.normal(size=(400, 5)), labels)
-    assert abs(mixed.mean() - 0.5) < 0.07
+    words = remaining.ExtremeWords(np.arange(400), labels)
+    case = remaining.Case(labels, np.arange(400), words.rows, words, words, 10, 1)
+    assert remaining.measure_classifier(case, apart).value == 1
+    mixed = remaining.measure_classifier(case, rng.normal(size=(400, 5)))
+    assert abs(mixed.value - 0.5) < 0.07
+    assert mixed.ci_low < mixed.value < mixed.ci_high
 
 
 def test_the_classifier_is_scikit_learns(linked):
@@ -212,8 +216,11 @@ def test_neighbour_shares_are_those_of_the_definition(linked):
 
 
 def test_a_correlation_of_constant_shares_is_not_a_number():
-    found = remaining.correlate(np.arange(5.0), np.ones(5))
+    bias, rows = np.arange(1.0, 6.0), np.arange(5)  # all neighbours are of one gender
+    case = remaining.Case(bias, rows, rows, None, None, 2, 1)
+    found = remaining.measure_neighbours(case, np.eye(5))
     assert np.isnan([found.value, found.ci_low, found.ci_high]).all()
+    assert found.n == 5
 
 
 # --- side by side

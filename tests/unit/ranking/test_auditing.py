@@ -144,7 +144,7 @@ def test_the_answer_counts_the_tests_before_and_after_they_are_corrected(tmp_pat
     rows = [(query, "m" if place < 6 else "f", -place) for query in range(6) for place in range(12)]
     found = audited(tmp_path, pd.DataFrame(rows, columns=["query", "sex", "score"]), 5)
     said = answer(found, ListFile(tmp_path / "in.csv", COLUMNS), "observed", 5, "det_greedy")
-    (section,) = (section for section in said.sections if section.title == "Too few places for chance?")
+    (section,) = (section for section in said.sections if section.title == "FA*IR's test for too few places")
     shown = section.table.set_index("Value").loc["f"]
     assert (shown["Lists tested"], shown["p ≤ .05"], shown["corrected p ≤ .05"]) == ("6", "6", "0")
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from biaslab.bias.names import in_words
 from biaslab.core import plotting as plot
-from biaslab.debiasing import registry
+from biaslab.debiasing import settings
 from biaslab.debiasing.comparison import PAIRS, UNITS
 from biaslab.debiasing.report.tables import BENCHMARKS, METHODS, REMAINING, STAGES, extremes, read
 from biaslab.run.reports import Results
@@ -30,7 +30,7 @@ _GUESSED = ("cluster_accuracy", "classifier_accuracy")
 _QUALITY_RANGE = (80, 105)
 """The range of the figure in percent of the original benchmark scores, unless a method keeps less."""
 
-_METHOD_STYLES = dict(zip(registry.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
+_METHOD_STYLES = dict(zip(settings.METHODS, zip(cycle(plot.SERIES), cycle("osD^v<>pP")), strict=False))
 """Colour and marker of each method."""
 _CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
@@ -257,20 +257,20 @@ def _label_words(ax: plot.Axes, words: pd.DataFrame) -> None:
 
     size = 5.0
     pixels = size * ax.figure.dpi / 72
-    taken: list[tuple[float, float, float, float]] = []
+    boxes: list[tuple[float, float, float, float]] = []
     scaled = words[["she_he", "neutrality"]] / words[["she_he", "neutrality"]].abs().max().replace(0, 1)
     order = np.argsort(-np.hypot(*scaled.to_numpy().T), kind="stable")
     for word, x, y in words[["word", "she_he", "neutrality"]].iloc[order].itertuples(index=False):
         left, middle = ax.transData.transform((x, y))
         right, half = left + _LETTER * pixels * len(word), _LINE * pixels / 2
         box = left, middle - half, right, middle + half
-        if right < ax.bbox.x1 and not any(_overlap(box, other) for other in taken):
-            taken.append(box)
+        is_free = not any(
+            box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+            for other in boxes
+        )
+        if right < ax.bbox.x1 and is_free:
+            boxes.append(box)
             ax.annotate(
                 word.replace("_", " "), (x, y), (2, 0), textcoords="offset points", fontsize=size,
                 va="center", path_effects=[withStroke(linewidth=1, foreground="white")],
             )  # fmt: skip
-
-
-def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

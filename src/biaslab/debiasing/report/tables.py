@@ -6,13 +6,13 @@ import pandas as pd
 
 from biaslab.bias.names import in_words
 from biaslab.core.tables import Table, text_columns
-from biaslab.debiasing import registry
-from biaslab.debiasing.columns import COLUMNS
+from biaslab.debiasing import settings
 from biaslab.debiasing.comparison import PAIRS, UNITS
+from biaslab.debiasing.experiment import COLUMNS
 from biaslab.run.reports import Results
 
 STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
-BENCHMARKS = {name: benchmark.title for name, benchmark in registry.BENCHMARKS.items()}
+BENCHMARKS = {name: benchmark.title for name, benchmark in settings.BENCHMARKS.items()}
 MEASURES = {
     "direct_bias": "DirectBias of all occupations",
     "direct_bias_neutral": "DirectBias of the neutral occupations",
@@ -27,7 +27,7 @@ N_EXTREME = 20
 N_INDIRECT = 10
 """The number of occupations at each end of the axis of indirect bias."""
 
-METHODS = registry.METHODS | {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
+METHODS = settings.METHODS | {PAIRS: "Random pairs of words", UNITS: "Random unit vectors"}
 """The titles of the methods, and of the random directions."""
 
 REMAINING = {
@@ -234,7 +234,11 @@ def classifier(units: Sequence[Results]) -> Table:
 def methods(units: Sequence[Results]) -> Table:
     """Return all measures of all methods, one column per method."""
     data = read_all(units, "methods")
-    names = {name: _measure_name(name) for name in dict.fromkeys(data["measure"])}
+    titles = REMAINING | _QUALITY
+    names = {
+        name: titles.get(name, f"Effect size of {in_words(name.removesuffix('_effect_size'))}")
+        for name in dict.fromkeys(data["measure"])
+    }
     texts = data.assign(text=[_interval_text(row) for row in data.itertuples()])
     wide = texts.pivot(index=["embedding", "measure"], columns="method", values="text").fillna("–")
     order = pd.MultiIndex.from_frame(data[["embedding", "measure"]].drop_duplicates())
@@ -260,11 +264,6 @@ def _by_stage(data: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def _stages(data: pd.DataFrame, template: str) -> dict[str, str]:
     present = set(data["stage"])
     return {name: template % stage for stage, name in STAGES.items() if stage in present}
-
-
-def _measure_name(measure: str) -> str:
-    names = REMAINING | _QUALITY
-    return names.get(measure, f"Effect size of {in_words(measure.removesuffix('_effect_size'))}")
 
 
 def _interval_text(row: object) -> str:

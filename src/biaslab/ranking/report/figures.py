@@ -3,7 +3,8 @@
 The figure of all algorithms goes beyond Geyik et al. 2019.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.ranking import registry
-from biaslab.ranking.report.tables import ALGORITHM_NAMES, SHOWN, read
+from biaslab.ranking.report.tables import SHOWN, read
 from biaslab.run.reports import Results
 
 _STYLES = {
@@ -41,16 +42,13 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
     data = pd.concat([read(units, "simulation")[columns], shares[columns]], ignore_index=True)
     data = data[data["measure"].isin(_PANELS)]
     with plot.figure(plot.DOUBLE_COLUMN, 4.4) as fig:
-        axes = fig.subplots(2, 3, sharex=True).ravel()
-        for ax, (measure, name) in zip(axes, _PANELS.items(), strict=True):
-            for place, (algorithm, (colour, marker)) in enumerate(_STYLES.items()):
-                part = data[(data["measure"] == measure) & (data["algorithm"] == algorithm)]
-                _draw_line(ax, part, (place - 2) * _APART, ALGORITHM_NAMES[algorithm], colour, marker)
+        panels = fig.subplots(2, 3, sharex=True)
+        for ax, (measure, name) in zip(panels.ravel(), _PANELS.items(), strict=True):
+            _draw_means(ax, data[data["measure"] == measure], _STYLES)
             ax.set_ylabel(name)
-        for ax in axes[3:]:
+        for ax in panels[1]:
             ax.set_xlabel("Values of the attribute, |A|")
-            ax.set_xticks(sorted(data["n_values"].unique()))
-        plot.legend_below(fig, axes[0], len(_STYLES))
+        plot.legend_below(fig, panels[0, 0], len(_STYLES))
         plot.save_with_data(fig, stem, data)
 
 
@@ -58,29 +56,28 @@ def draw_comparison(units: Sequence[Results], stem: Path) -> None:
     """Draw the means against the number of values, one panel per measure."""
     data = read(units, "comparison")
     data = data[data["measure"].isin(SHOWN)]
-    with plot.figure(plot.DOUBLE_COLUMN, 4.4) as page:
-        panels = page.subplots(2, 4, sharex=True)
-        for axes, name in zip(panels.ravel(), SHOWN, strict=True):
-            for place, algorithm in enumerate(data["algorithm"].unique()):
-                part = data[(data["algorithm"] == algorithm) & (data["measure"] == name)]
-                title = registry.ALGORITHMS[algorithm].title
-                colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-                _draw_line(axes, part, (place - 3) * _APART, title, colour, marker)
-            axes.set_title(registry.MEASURES[name].title)
-        for axes in panels[1]:
-            axes.set_xlabel("|A|")
-            axes.set_xticks(sorted(data["n_values"].unique()))
-        plot.legend_below(page, panels[0, 0], 4)
-        plot.save_with_data(page, stem, data)
+    styles = dict(zip(data["algorithm"].unique(), zip(cycle(_COLOURS), cycle(_MARKERS)), strict=False))
+    with plot.figure(plot.DOUBLE_COLUMN, 4.4) as fig:
+        panels = fig.subplots(2, 4, sharex=True)
+        for ax, name in zip(panels.ravel(), SHOWN, strict=True):
+            _draw_means(ax, data[data["measure"] == name], styles)
+            ax.set_title(registry.MEASURES[name].title)
+        for ax in panels[1]:
+            ax.set_xlabel("|A|")
+        plot.legend_below(fig, panels[0, 0], 4)
+        plot.save_with_data(fig, stem, data)
 
 
-def _draw_line(ax: plot.Axes, part: pd.DataFrame, shift: float, label: str, colour: str, marker: str) -> None:
-    """Draw a measure of an algorithm, with the intervals of the means."""
-    part = part.sort_values("n_values")
-    mean = part["mean"].to_numpy()
-    # Clopper and Pearson's interval contains the share, up to rounding of its bounds.
-    lengths = np.maximum(np.nan_to_num([mean - part["ci_low"], part["ci_high"] - mean]), 0)
-    ax.errorbar(
-        part["n_values"] + shift, mean, lengths, color=colour, marker=marker, markersize=3, linewidth=0.8,
-        elinewidth=0.8, capsize=1.5, label=label,
-    )  # fmt: skip
+def _draw_means(ax: plot.Axes, data: pd.DataFrame, styles: Mapping[str, tuple[str, str]]) -> None:
+    """Draw a measure of algorithms, in colours and markers, with the intervals of the means."""
+    for place, (algorithm, (colour, marker)) in enumerate(styles.items()):
+        part = data[data["algorithm"] == algorithm].sort_values("n_values")
+        mean = part["mean"].to_numpy()
+        # Clopper and Pearson's interval contains the share, up to rounding of its bounds.
+        lengths = np.maximum(np.nan_to_num([mean - part["ci_low"], part["ci_high"] - mean]), 0)
+        ax.errorbar(
+            part["n_values"] + (place - len(styles) // 2) * _APART, mean, lengths, color=colour,
+            marker=marker, markersize=3, linewidth=0.8, elinewidth=0.8, capsize=1.5,
+            label=registry.ALGORITHMS[algorithm].title,
+        )  # fmt: skip
+    ax.set_xticks(sorted(data["n_values"].unique()))

@@ -5,7 +5,7 @@ slides, with both logarithms that the slides use.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.tables import Table, text_columns
 from biaslab.ranking import registry
 from biaslab.ranking.algorithms import ALGORITHMS
-from biaslab.ranking.columns import COLUMNS
 from biaslab.ranking.measures import MEASURES, skew
-from biaslab.ranking.simulation import RATIO
+from biaslab.ranking.simulation import COLUMNS, RATIO
 from biaslab.run.reports import CLAIMS, Results
 
 ALGORITHM_NAMES = {name: registry.ALGORITHMS[name].title for name in ALGORITHMS}
@@ -65,23 +64,17 @@ def read(units: Sequence[Results], name: str) -> pd.DataFrame:
 def simulation(units: Sequence[Results]) -> Table:
     """Return the mean of every measure by number of values and algorithm."""
     data = read(units, "simulation")
-    halved = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
-    rows = []
-    for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
-        by_measure = group.set_index("measure")
-        row = {"|A|": str(m), "Algorithm": ALGORITHM_NAMES[algorithm]}
-        for measure, name in MEASURE_NAMES.items():
-            row |= (
-                text_columns(by_measure.loc[[measure]], {name: "{mean:.4g} ± {half:.2g}"}).iloc[0].to_dict()
-            )
-        rows.append(row | {"Lists at −∞": f"{by_measure.loc['min_skew', 'n_infinite']:,}"})
+    cells = {measure: (name, "{mean:.4g} ± {half:.2g}") for measure, name in MEASURE_NAMES.items()}
+    shown = _means(data, cells)
+    infinite = data.loc[data["measure"] == "min_skew", "n_infinite"]
+    shown["Lists at −∞"] = infinite.map("{:,}".format).to_numpy()
     n, candidates, top = data[["n_lists", "candidates", "top"]].iloc[0]
     description = (
         f"|A|: values of the attribute; {n:,} lists each, top {top} of {candidates} candidates a value. "
     )
     return Table(
         data,
-        pd.DataFrame(rows),
+        shown,
         "Measures of five rankings in the simulation",
         description + _DRAWN + _CONVENTION,
     )
@@ -111,8 +104,14 @@ def differences(units: Sequence[Results]) -> Table:
 
 def example(units: Sequence[Results]) -> Table:
     """Return the worked example next to the numbers on the slides."""
-    data = worked_example()
-    data["printed"] = data["value"].map(_printed_skews(only(units)))
+    data, unit = worked_example(), only(units)
+    printed = unit.printed()
+    if missing := [name for name in _PRINTED.values() if name not in printed]:
+        raise InputError(
+            f"{unit.file(CLAIMS)}: the claim '{missing[0]}' is missing; name the registry of the"
+            " ranking claims"
+        )
+    data["printed"] = [printed[_PRINTED[value]] for value in data["value"]]
     cells = {
         "Value": "{value}",
         "Candidates": "{population:,}",
@@ -152,16 +151,12 @@ def worked_example() -> pd.DataFrame:
 def comparison(units: Sequence[Results]) -> Table:
     """Return the mean of every measure by number of values and algorithm."""
     data = read(units, "comparison")
-    halved = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
-    rows = []
-    for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
-        row = {"|A|": str(m), "Algorithm": registry.ALGORITHMS[algorithm].title}
-        for name in SHOWN:
-            is_share = registry.MEASURES[name].is_share  # its interval is asymmetric
-            cell = "{mean:.3f} [{ci_low:.3f}, {ci_high:.3f}]" if is_share else "{mean:.3f} ± {half:.2g}"
-            named = {registry.MEASURES[name].title: cell}
-            row |= text_columns(group[group["measure"] == name], named).iloc[0].to_dict()
-        rows.append(row)
+    cells = {}
+    for name in SHOWN:
+        measure = registry.MEASURES[name]
+        # The interval of a share is asymmetric.
+        interval = "[{ci_low:.3f}, {ci_high:.3f}]" if measure.is_share else "± {half:.2g}"
+        cells[name] = measure.title, f"{{mean:.3f}} {interval}"
     note = (
         f"|A|: values of the attribute; {data['n_lists'].iloc[0]:,} lists each, drawn as in the simulation,"
         " with the same number of candidates of each value and scores that do not depend on it. FA*IR"
@@ -170,18 +165,20 @@ def comparison(units: Sequence[Results]) -> Table:
         " of its 95% interval (Student's t over lists). Best is 0 for NDKL and the inequity of attention, 1"
         " for all else."
     )
-    return Table(
-        data, pd.DataFrame(rows), "All re-ranking algorithms by measures of exposure and FA*IR", note
-    )
+    title = "All re-ranking algorithms by measures of exposure and FA*IR"
+    return Table(data, _means(data, cells), title, note)
 
 
-def _printed_skews(unit: Results) -> dict[str, str]:
-    """Return the numbers on the slides for the worked example, by value of the attribute."""
-    printed = unit.printed()
-    missing = [name for name in _PRINTED.values() if name not in printed]
-    if missing:
-        raise InputError(
-            f"{unit.file(CLAIMS)}: the claim '{missing[0]}' is missing; name the registry of the"
-            " ranking claims"
-        )
-    return {value: printed[name] for value, name in _PRINTED.items()}
+def _means(data: pd.DataFrame, cells: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """Return the means as text, a row for each number of values and algorithm.
+
+    `cells` has the header and the template of each measure; ``half`` is half the width of the interval.
+    """
+    halved = data.assign(half=(data["ci_high"] - data["ci_low"]) / 2)
+    rows = []
+    for (m, algorithm), group in halved.groupby(["n_values", "algorithm"], sort=False):
+        row = {"|A|": str(m), "Algorithm": registry.ALGORITHMS[algorithm].title}
+        for measure, (header, template) in cells.items():
+            row |= text_columns(group[group["measure"] == measure], {header: template}).iloc[0].to_dict()
+        rows.append(row)
+    return pd.DataFrame(rows)
