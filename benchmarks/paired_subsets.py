@@ -27,8 +27,8 @@ from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution import asking
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.checks.lds.analysis import mask
-from biaslab.origins.checks.lds.subsets import (
+from biaslab.origins.checks.lds import mask
+from biaslab.origins.subsets import (
     DOCUMENTS,
     OUTCOME,
     PAIRED_BOUND,

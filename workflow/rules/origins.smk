@@ -1,5 +1,5 @@
 from biaslab.origins import expansion
-from biaslab.origins.analyses import rule_files
+from biaslab.origins.analyses import RULE_FILES
 from biaslab.origins.sets import BASELINE, PATTERN
 from biaslab.origins.inputs import Inputs as OriginsInputs
 
@@ -69,7 +69,7 @@ rule select_sets:
         step("origins.select-sets")
 
 
-for file in rule_files():
+for file in RULE_FILES:
 
     include: file
 

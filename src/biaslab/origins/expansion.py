@@ -3,8 +3,7 @@
 Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, random sets, retrainings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,22 +84,9 @@ def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
 
 
-@dataclass(frozen=True)
-class Retrainings:
-    """Retrainings of an analysis, each without one of the analysis's own sets; a job has several sets."""
-
-    phrase: str  # a summary's phrase for the sets, with a place for their number
-    n_sets: Callable[[Mapping], int]  # number of sets of a setup
-    each: Callable[[Mapping], int]  # number of embeddings without each set
-
-    def batches(self, setup: Mapping) -> list[Batch]:
-        """Return the batches of sets; a job has as many sets as `trainings_per_job`."""
-        return batches(self.n_sets(setup), setup["trainings_per_job"])
-
-    def describe(self, setup: Mapping) -> tuple[str, int]:
-        """Return a phrase for the removed sets, "" if none, and the largest number of trained embeddings."""
-        n_sets = self.n_sets(setup)
-        return self.phrase.format(n_sets) if n_sets else "", n_sets * self.each(setup)
+def doses(setup: Mapping) -> list[str]:
+    """Return the shares of planted words, as in the folder names of the corpora with planted documents."""
+    return [f"{dose:g}" for dose in setup["planted"]["doses"]] if setup["planted"]["documents"] else []
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:

@@ -10,7 +10,6 @@ from biaslab.embeddings import BASELINE
 from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins import analyses, expansion
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.checks import planted
 from biaslab.origins.sets import is_by_ppmi
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
@@ -123,7 +122,7 @@ class Inputs:
 
     def retrained_batch(self, name: str) -> Callable[[Any], dict[str, Any]]:
         """Return a function for the sets that a job of an analysis removes, and the trainings of each."""
-        jobs = analyses.named(name).jobs
+        jobs = analyses.named(name).retrained
 
         def select(wildcards: Any) -> dict[str, Any]:
             setup = self.setups[wildcards.setup]
@@ -133,7 +132,7 @@ class Inputs:
 
     def retrained(self, name: str) -> Callable[[Any], list[str]]:
         """Return a function for the tables of all retraining jobs of an analysis."""
-        jobs = analyses.named(name).jobs
+        jobs = analyses.named(name).retrained
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/{name}/retrained/{expansion.BATCH}{batch.index}.tsv"
             for batch in jobs.batches(self.setups[wildcards.setup])
@@ -146,22 +145,26 @@ class Inputs:
         count = self.setups[wildcards.setup]["planted"]["documents"]
         return {"count": count, "dose": float(wildcards.dose)}
 
+    def _planted_batches(self, wildcards: Any) -> list[expansion.Batch]:
+        setup = self.setups[wildcards.setup]
+        return expansion.batches(setup["planted"]["baselines"], setup["trainings_per_job"])
+
     def planted_batch(self, wildcards: Any) -> dict[str, Any]:
         """Return the replicates of a batch of trainings on one copy."""
-        batch = planted.batches(self.setups[wildcards.setup])[int(wildcards.batch)]
+        batch = self._planted_batches(wildcards)[int(wildcards.batch)]
         return {"set": BASELINE} | share(batch)
 
     def planted_embeddings(self, wildcards: Any) -> list[str]:
         """Return the files of the embeddings of one copy."""
         folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{BASELINE}"
-        batches = planted.batches(self.setups[wildcards.setup])
+        batches = self._planted_batches(wildcards)
         return [f"{folder}/{expansion.BATCH}{batch.index}.npz" for batch in batches]
 
     def planted_tables(self, *names: str) -> Callable[[Any], list[str]]:
         """Return a function for tables of all copies; ``{weat}`` in a name is replaced by each test."""
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/planted/{dose}/{name.format(weat=weat)}.parquet"
-            for dose in planted.doses(self.setups[wildcards.setup])
+            for dose in expansion.doses(self.setups[wildcards.setup])
             for name in names
             for weat in (self.tests(wildcards) if "{weat}" in name else [""])
         ]

@@ -27,9 +27,11 @@ from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.checks.brittleness.analysis import candidates
-from biaslab.origins.checks.lds.analysis import mask, reliability_of_means
-from biaslab.origins.checks.lds.subsets import (
+from biaslab.origins.checks.brittleness import candidates
+from biaslab.origins.checks.lds import mask, reliability_of_means
+from biaslab.origins.checks.planted.recall import pair_table, recall_table
+from biaslab.origins.sets import RANDOM, flip_set
+from biaslab.origins.subsets import (
     BOUND,
     DOCUMENTS,
     OUTCOME,
@@ -37,8 +39,6 @@ from biaslab.origins.checks.lds.subsets import (
     check_outcomes,
     retrain,
 )
-from biaslab.origins.checks.planted.recall import pair_table, recall_table
-from biaslab.origins.sets import RANDOM, flip_set
 
 YOURS, LENGTH = "yours", "length"
 """Names in tables of the user's scores, and of the scores by document length."""

@@ -32,7 +32,7 @@ from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.attribution.scanner import read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import set_table, write_documents
-from biaslab.origins.checks.bias_gradient.analysis import pair_table
+from biaslab.origins.checks.bias_gradient import pair_table
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain, read_gradients
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup

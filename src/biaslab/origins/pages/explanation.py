@@ -21,7 +21,7 @@ from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.settings import GloveParameters
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution.registry import ESTIMATORS
-from biaslab.origins.checks.bias_gradient.analysis import contributions, token_contributions
+from biaslab.origins.checks.bias_gradient import contributions, token_contributions
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 

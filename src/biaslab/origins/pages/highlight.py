@@ -15,7 +15,7 @@ from biaslab.core.files import render, write_text
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.origins.attribution.scanner import read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.checks.bias_gradient import analysis as bias_gradient
+from biaslab.origins.checks import bias_gradient
 from biaslab.origins.pages.explanation import Corpus, Document, Explanation, explain, extremes
 from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit

@@ -14,10 +14,10 @@ from biaslab.core.io import write_tsv
 from biaslab.core.stats import standard_ranks
 from biaslab.origins.checks import foreign
 from biaslab.origins.checks.foreign import COLUMNS, write_recalled, write_scored
-from biaslab.origins.checks.lds.analysis import reliability_of_means
-from biaslab.origins.checks.lds.subsets import BOUND, PAIRED_BOUND, digest_documents, digest_outcomes
+from biaslab.origins.checks.lds import reliability_of_means
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.sets.selection import members
+from biaslab.origins.subsets import BOUND, PAIRED_BOUND, digest_documents, digest_outcomes
 
 DATTRI = json.loads((Path(__file__).with_name("dattri.json")).read_text(encoding="utf-8"))
 N, SUBSETS = 60, 80

@@ -10,8 +10,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
-from biaslab.origins.checks.lds.analysis import (
+from biaslab.origins.checks.cross_fitting import SET, SUM
+from biaslab.origins.checks.lds import (
     N_RANDOM,
     Observation,
     Prediction,
@@ -20,7 +20,7 @@ from biaslab.origins.checks.lds.analysis import (
     reliability,
     score,
 )
-from biaslab.origins.checks.lds.subsets import draw_subsets, retrain
+from biaslab.origins.subsets import draw_subsets, retrain
 from naive.origins import intraclass_correlation, linear_datamodeling_score
 
 

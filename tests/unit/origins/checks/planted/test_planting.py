@@ -8,7 +8,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.checks.planted.planting import (
+from biaslab.origins.checks.planted import (
     CONTROL,
     KINDS,
     LOWER,

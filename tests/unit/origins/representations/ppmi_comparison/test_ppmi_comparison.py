@@ -8,7 +8,7 @@ from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import Vocabulary
 from biaslab.origins.attribution.counted import read_counts
-from biaslab.origins.representations.ppmi_comparison.analysis import (
+from biaslab.origins.representations.ppmi_comparison import (
     compare_word_sets,
     correlate_word_sets,
     random_word_sets,

@@ -11,8 +11,8 @@ from biaslab.core.io import write_npz
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary, digest_words
 from biaslab.origins.attribution.ppmi import measure_sets
-from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
-from biaslab.origins.representations.transfer.analysis import (
+from biaslab.origins.representations.ppmi_comparison import correlate_word_sets
+from biaslab.origins.representations.transfer import (
     compare_responses,
     compare_word2vec,
     set_changes,
