@@ -1,4 +1,4 @@
-from biaslab.bias.names import EFFECTS
+from biaslab.origins.sets import EFFECTS
 
 
 rule highlight_documents:

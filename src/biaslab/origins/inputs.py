@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from biaslab.bias.names import EFFECTS, PPMI
 from biaslab.core.files import locate
 from biaslab.core.settings import fields_of
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins import analyses, expansion
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.sets import is_by_ppmi
+from biaslab.origins.sets import EFFECTS, PPMI, is_by_ppmi
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part

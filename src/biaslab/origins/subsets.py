@@ -14,15 +14,14 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.weat import effect_size, weat_words
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.word_sets import WeatIndices, read_tests
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import FLOAT_FORMAT, read_parquet, write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.cooccurrence import Cooccurrence, read_counted
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
-from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.sets import RANDOM
 from biaslab.origins.sets.selection import frame, members
 
@@ -62,7 +61,7 @@ def write_retrained(
     words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
     documents = members(read_parquet(sets, ["set", "document"]))
     selected = {name: documents[name] for name in list(documents)[first : first + count]}
-    tests, pause = read_tests(word_sets, words), 60 * checkpoint_minutes
+    tests, pause = read_tests(word_sets, words.ids), 60 * checkpoint_minutes
     table = retrain(x, tokens, offsets, selected, tests, model, trainings, seed, out, pause, threads)
     write_tsv(out, table)
 

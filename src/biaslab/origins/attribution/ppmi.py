@@ -22,7 +22,7 @@ from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
 from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
 from biaslab.origins.attribution.estimates import Estimates, from_values
-from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
+from biaslab.origins.attribution.influence import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.scanner import Scanner
 
 
@@ -93,14 +93,14 @@ def measure_sets(
     return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
 
 
-def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
+def estimate_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Estimate the removal of every document; no change if the effect size without it is undefined."""
     bias = ppmi_effect_size(scanner.x, row_sums(scanner.x), weat)
     values = differential_bias(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
     return from_values(np.array([bias]), np.nan_to_num(values)[None])
 
 
-def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+def estimate_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Estimate the removal of each set in the PPMI representation."""
     numbered = {str(number): documents for number, documents in enumerate(sets)}
     table = measure_sets(scanner.x, scanner.tokens, scanner.offsets, numbered, [weat], scanner.threads)

@@ -31,7 +31,7 @@ from biaslab.origins.attribution.scanner import Scanner
 _TOKENS_AT_A_TIME = 100_000  # limits the memory for the co-occurrences of documents
 
 
-def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
+def estimate_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Estimate the removal of every document."""
     x, tokens, offsets = scanner.x, scanner.tokens, scanner.offsets
     bias, derivatives = gradients(scanner, weat)
@@ -48,7 +48,7 @@ def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     return from_values(bias, values)
 
 
-def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+def estimate_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Estimate the joint removal of each set, from f and f log X of the remaining counts."""
     bias, derivatives = gradients(scanner, weat)
     values = []

@@ -14,19 +14,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.word_sets import read_tests
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval, mean_interval, standard_ranks
+from biaslab.embeddings.cooccurrence import read_counted
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.settings import Checkpoints
-from biaslab.origins.attribution import asking
-from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
+from biaslab.origins.attribution.tables import estimate_documents
 from biaslab.origins.checks.brittleness import candidates
 from biaslab.origins.checks.lds import mask, reliability_of_means
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
@@ -157,7 +158,7 @@ def estimate(
     files = (results / file for file in ("cooccurrence.npz", "corpus.npz", "vocabulary.tsv"))
     scanner, (test,) = read_scanner(batches, *files, [word_sets], influence, threads)
     scanner.training = Training(parameters, seed)
-    return asking.of_documents(name, scanner, test).values.mean(axis=0)
+    return estimate_documents(name, scanner, test).values.mean(axis=0)
 
 
 def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
@@ -296,7 +297,7 @@ def leave_out(
     )
     retrained = retrain(
         *counted, {flip_set(weat, name, size): np.sort(ranked[:size]) for size in sizes},
-        read_tests([how.word_sets], words), how.parameters, how.trainings, seed, out,
+        read_tests([how.word_sets], words.ids), how.parameters, how.trainings, seed, out,
         60 * Checkpoints.checkpoint_minutes, how.threads,
     )  # fmt: skip
     rows = []

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.measures import PARAMETERS
-from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
@@ -23,6 +22,7 @@ from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.checks.bias_gradient import contributions, token_contributions
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import LOWERS, RAISES
 from biaslab.run.area import Unit
 
 TESTS = "tests"

@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.plotting import GREY, Axes, save_with_data
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.checks.bias_gradient import COLUMNS
 from biaslab.origins.report.panels import EFFECT_COLOURS, grid
 from biaslab.origins.report.results import Setup, pairs, percent_scale
-from biaslab.origins.sets import BASELINE
+from biaslab.origins.sets import BASELINE, LOWERS, RAISES
 
 N_INFLUENTIAL = 25
 """Number of documents listed at each end of the differential bias."""

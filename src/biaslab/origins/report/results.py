@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from biaslab.bias.names import in_words
-from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.bias.word_sets import WordSets, in_words, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.run.reports import Results
 

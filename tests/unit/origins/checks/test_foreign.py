@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -299,7 +300,7 @@ def flips(run, monkeypatch):
         ]
         return pd.DataFrame(left, columns=["set", "effect_size"])
 
-    monkeypatch.setattr(foreign, "read_counted", lambda *_: (None, None, None, None))
+    monkeypatch.setattr(foreign, "read_counted", lambda *_: (SimpleNamespace(ids={}), None, None, None))
     monkeypatch.setattr(foreign, "read_tests", lambda *_: None)
     monkeypatch.setattr(foreign, "retrain", retrain)
     return folder, table

@@ -20,11 +20,11 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, share_interval
-from biaslab.origins.attribution.asking import of_sets
 from biaslab.origins.attribution.estimates import SET, SUM, Estimates, read
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, RANKINGS, Attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.attribution.tables import estimate_sets
 from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import RANDOM, flip_set
 
@@ -102,7 +102,7 @@ def _ranking(
         )
 
     def estimates(sets: list[np.ndarray]) -> Estimates:
-        return of_sets(attribution.name, scanner, weat, sets)
+        return estimate_sets(attribution.name, scanner, weat, sets)
 
     if attribution.per_baseline:
         return Ranking(

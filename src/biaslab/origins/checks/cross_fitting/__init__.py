@@ -19,10 +19,10 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_difference, mean_interval
-from biaslab.origins.attribution.asking import of_sets
 from biaslab.origins.attribution.estimates import SET, SUM, seed_values
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.attribution.tables import estimate_sets
 from biaslab.origins.baseline import choose_seeds
 from biaslab.origins.expansion import of_test
 from biaslab.origins.sets import INCREASE, TARGETED_KINDS
@@ -64,7 +64,7 @@ def predictors(scanner: Scanner, weat: WeatIndices, values: np.ndarray, estimato
     """Return both predictions of an estimator for sets of documents, by name: `SUM` and `SET`."""
     return {
         SUM: lambda sets: -np.stack([values[:, s].sum(axis=1) for s in sets], axis=1),
-        SET: lambda sets: -of_sets(estimator, scanner, weat, sets).values,
+        SET: lambda sets: -estimate_sets(estimator, scanner, weat, sets).values,
     }
 
 

@@ -22,14 +22,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.word_sets import WeatIndices, read_tests
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, read_parquet, write_npz, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.embeddings.cooccurrence import count_corpus
 from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
-from biaslab.origins.attribution.counted import read_tests
 
 KINDS = RAISE, LOWER, CONTROL = ("raise", "lower", "control")
 """Effects of planted documents on the bias."""
@@ -63,7 +62,7 @@ def write_planted(
     """Write a copy of the corpus with planted documents that raise, lower or keep a bias, and its counts."""
     words = read_vocabulary(vocabulary)
     tokens, offsets = read_tokens(corpus, words)
-    titles, tests = read_parquet(documents, ["id", "title"]), read_tests(word_sets, words)
+    titles, tests = read_parquet(documents, ["id", "title"]), read_tests(word_sets, words.ids)
     planted = plant(tokens, offsets, titles, words, tests, count, dose, seed)
     new_words = planted.vocabulary
     write_tsv(out_vocabulary, pd.DataFrame({"word": new_words.words, "count": new_words.counts}))

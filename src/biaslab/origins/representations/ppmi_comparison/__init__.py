@@ -16,10 +16,9 @@ from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns
 from biaslab.embeddings.batches import read_trainings
-from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.cooccurrence import Cooccurrence, read_counts
 from biaslab.embeddings.ppmi import row_sums
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.attribution.counted import read_counts
 from biaslab.origins.attribution.ppmi import ppmi_effect_size
 from biaslab.origins.baseline import measure
 
