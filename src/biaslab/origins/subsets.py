@@ -130,7 +130,10 @@ def digest_documents(documents: np.ndarray) -> str:
 
 def digest_outcomes(table: pd.DataFrame, bound: Sequence[str]) -> list[str]:
     """Return the SHA-256 of the columns `bound` of each row, as written in a table, separated by blanks."""
-    columns = [map(_format, table[name]) for name in bound]
+    columns = [
+        [FLOAT_FORMAT % (value + 0.0) if isinstance(value, float) else str(value) for value in table[name]]
+        for name in bound
+    ]
     return [hashlib.sha256(" ".join(row).encode()).hexdigest() for row in zip(*columns, strict=True)]
 
 
@@ -153,10 +156,6 @@ def _refuse(path: Path, table: pd.DataFrame, wrong: Sequence[bool], problem: str
             f"{path}, line {rows[0] + 2}: '{table['set'].iloc[rows[0]]}' {problem}; {len(rows)} of"
             f" {len(table)} rows do not match lds/subsets.parquet; restore lds/, or rerun its steps"
         )
-
-
-def _format(value: object) -> str:
-    return FLOAT_FORMAT % (value + 0.0) if isinstance(value, float) else str(value)
 
 
 def _sha256(array: np.ndarray) -> str:

@@ -89,7 +89,12 @@ def measure_sets(
     for name, documents in tqdm(sets.items(), desc="PPMI", unit="set", disable=None):
         remaining = without_documents(x, tokens, offsets, documents, threads)
         sums = row_sums(remaining)
-        rows += [(name, weat.name, _effect_size_or_nan(remaining, sums, weat)) for weat in weats]
+        for weat in weats:
+            try:
+                value = ppmi_effect_size(remaining, sums, weat)
+            except InputError:  # a word of the test has a zero row
+                value = np.nan
+            rows.append((name, weat.name, value))
     return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
 
 
@@ -123,11 +128,3 @@ def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums
         np.add.at(in_corpus, tokens, token_sums)
     if not np.array_equal(in_corpus, sums):
         raise InputError("X differs from this corpus in the sums of its rows; count the corpus again")
-
-
-def _effect_size_or_nan(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
-    """Return the effect size in the PPMI representation, NaN when a word of the test has a zero row."""
-    try:
-        return ppmi_effect_size(x, sums, weat)
-    except InputError:
-        return np.nan

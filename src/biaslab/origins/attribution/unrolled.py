@@ -10,6 +10,7 @@ The attribution needs the hyperparameters and the seed of the baselines. It retr
 must be identical, bit for bit.
 """
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -38,7 +39,9 @@ def estimate_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     n_documents = len(offsets) - 1
     values = np.zeros((len(bias), n_documents))
     rows = weat_rows(x, np.arange(x.n_words), GloveParameters.x_max, GloveParameters.alpha)
-    for first, last in _pieces(offsets):
+    cuts = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _TOKENS_AT_A_TIME)))
+    bounds = np.unique([0, *cuts, n_documents]).tolist()
+    for first, last in itertools.pairwise(bounds):
         part = removals_of_documents(
             rows, tokens[offsets[first] : offsets[last]], offsets[first : last + 1] - offsets[first]
         )
@@ -98,22 +101,10 @@ def _changes(
     scanner: Scanner, derivatives: Sequence[TrainingGradient], places: np.ndarray, left: np.ndarray
 ) -> list[np.ndarray]:
     """Return, for each baseline, the decrease of the bias at each place if its count becomes `left`."""
-    before, after = (_weigh(scanner, counts) for counts in (scanner.x.counts[places], left))
-    return [
-        d.by_weight[places] * (before[0] - after[0]) + d.by_product[places] * (before[1] - after[1])
-        for d in derivatives
-    ]
-
-
-def _weigh(scanner: Scanner, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return f(X) and f(X) log X."""
-    x = counts / scanner.x.unit
-    f = weighting(x, scanner.parameters.x_max, scanner.parameters.alpha)
-    return f, f * np.log(np.where(x > 0, x, 1.0))
-
-
-def _pieces(offsets: np.ndarray) -> list[tuple[int, int]]:
-    """Split the documents into ranges of about `_TOKENS_AT_A_TIME` tokens."""
-    cuts = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _TOKENS_AT_A_TIME)))
-    bounds = np.unique([0, *cuts, len(offsets) - 1])
-    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    weights, products = [], []
+    for counts in (scanner.x.counts[places], left):
+        x = counts / scanner.x.unit
+        weights.append(weighting(x, scanner.parameters.x_max, scanner.parameters.alpha))
+        products.append(weights[-1] * np.log(np.where(x > 0, x, 1.0)))
+    by_weight, by_product = weights[0] - weights[1], products[0] - products[1]
+    return [d.by_weight[places] * by_weight + d.by_product[places] * by_product for d in derivatives]

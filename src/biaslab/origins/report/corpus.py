@@ -17,7 +17,7 @@ from biaslab.origins.sets import BASELINE, LOWERS, RAISES
 N_INFLUENTIAL = 25
 """Number of documents listed at each end of the differential bias."""
 
-_SYMBOLS = ("S", "T", "A", "B")
+_ROLES = dict.fromkeys("ST", "Target sets") | dict.fromkeys("AB", "Attribute sets")
 _WORDS_NOTE = "A word is lost when it is not in the vocabulary of a setup; the test is measured without it."
 _BASELINE_NOTE = (
     "Mean ± standard deviation over embeddings of the whole corpus that differ in their seed alone; p "
@@ -41,13 +41,15 @@ def weat_sets(setups: Sequence[Setup]) -> Table:
     """Table 1: names of the target sets S, T and attribute sets A, B of every association test."""
     tests = _tests(setups)
     rows = [
-        {"weat": weat, "symbol": symbol, "role": _role(symbol), "set": name, "n_words": len(words)}
+        {"weat": weat, "symbol": symbol, "role": _ROLES[symbol], "set": name, "n_words": len(words)}
         for weat, word_sets in tests.items()
-        for symbol, (name, words) in zip(_SYMBOLS, word_sets.sets.items(), strict=True)
+        for symbol, (name, words) in zip(_ROLES, word_sets.sets.items(), strict=True)
     ]
     data = pd.DataFrame(rows)
     text = data.pivot(index=["role", "symbol"], columns="weat", values="set")
-    text = text.reindex(index=[(_role(s), s) for s in _SYMBOLS], columns=list(tests)).reset_index()
+    text = text.reindex(
+        index=[(role, symbol) for symbol, role in _ROLES.items()], columns=list(tests)
+    ).reset_index()
     text = text.rename(columns={"role": "Sets", "symbol": "Symbol"}).rename_axis(columns=None)
     return Table(data, text, "WEAT target and attribute sets")
 
@@ -56,8 +58,11 @@ def weat_words(setups: Sequence[Setup]) -> Table:
     """Appendix B: the words of every set, and the words that are not in each setup's vocabulary."""
     rows = []
     for weat, word_sets in _tests(setups).items():
-        lost = {s.name: _lost_words(s, weat) for s in setups if weat in s.weats}
-        for symbol, (name, words) in zip(_SYMBOLS, word_sets.sets.items(), strict=True):
+        lost = {}
+        for setup in (s for s in setups if weat in s.weats):
+            lists = setup.of_weat("baseline", weat, "missing_words")["missing_words"].dropna()
+            lost[setup.name] = {word.strip() for words in lists for word in str(words).split(",")}
+        for symbol, (name, words) in zip(_ROLES, word_sets.sets.items(), strict=True):
             row = {"weat": weat, "symbol": symbol, "set": name, "words": ", ".join(words)}
             for setup in setups:
                 missing = [w for w in words if w in lost.get(setup.name, ())]
@@ -149,15 +154,6 @@ def influential_documents(setup: Setup, weat: str) -> Table:
 def _tests(setups: Sequence[Setup]) -> dict[str, WordSets]:
     """Return the word sets of every measured test, in the order of the setups."""
     return {weat: setup.word_sets(weat) for setup, weat in pairs(setups)}
-
-
-def _role(symbol: str) -> str:
-    return "Target sets" if symbol in "ST" else "Attribute sets"
-
-
-def _lost_words(setup: Setup, weat: str) -> set[str]:
-    lists = setup.of_weat("baseline", weat, "missing_words")["missing_words"].dropna()
-    return {word.strip() for words in lists for word in str(words).split(",")}
 
 
 def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:

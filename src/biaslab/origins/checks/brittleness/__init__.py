@@ -8,6 +8,7 @@ with sums of influences (Broderick et al. 2020).
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval, share_interval
-from biaslab.origins.attribution.estimates import SET, SUM, Estimates, read
+from biaslab.origins.attribution.estimates import SET, SUM, read
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, RANKINGS, Attribution
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
@@ -95,24 +96,14 @@ def rankings(
 def _ranking(
     attribution: Attribution, scanner: Scanner, weat: WeatIndices, table: pd.DataFrame, bias: float
 ) -> Ranking:
-    values = read(attribution, table)
+    name, values = attribution.name, read(attribution, table)
     if np.isnan(values).any():
-        raise InputError(
-            f"{weat.name}: {attribution.name} gives no estimate for a document; increase bias.damping"
-        )
-
-    def estimates(sets: list[np.ndarray]) -> Estimates:
-        return estimate_sets(attribution.name, scanner, weat, sets)
-
+        raise InputError(f"{weat.name}: {name} gives no estimate for a document; increase bias.damping")
+    estimate = partial(estimate_sets, name, scanner, weat)
     if attribution.per_baseline:
-        return Ranking(
-            attribution.name,
-            bias,
-            values.mean(axis=0),
-            lambda sets: bias - estimates(sets).values.mean(axis=0),
-        )
-    own_bias = float(estimates([]).bias[0])
-    return Ranking(attribution.name, own_bias, values[0], lambda sets: estimates(sets).without[0])
+        means = values.mean(axis=0)
+        return Ranking(name, bias, means, lambda sets: bias - estimate(sets).values.mean(axis=0))
+    return Ranking(name, float(estimate([]).bias[0]), values[0], lambda sets: estimate(sets).without[0])
 
 
 def candidates(values: np.ndarray, bias: float) -> np.ndarray:
@@ -129,12 +120,6 @@ def first_flip(path: pd.DataFrame, bias: float) -> int | None:
     """Return the smallest size on a path at which the predicted bias has the other sign than `bias`."""
     flips = path.loc[path["predicted"] * bias < 0, "size"]
     return int(flips.min()) if len(flips) else None
-
-
-def added_up(ranking: Ranking, ranked: np.ndarray) -> pd.DataFrame:
-    """Return the bias without each prefix of a ranking, predicted by the sum of the documents' estimates."""
-    predicted = ranking.bias - np.cumsum(ranking.values[ranked])
-    return pd.DataFrame({"size": np.arange(1, len(ranked) + 1), "predicted": predicted})
 
 
 def search(ranking: Ranking, ranked: np.ndarray, bias: float, n_prefixes: int = N_PREFIXES) -> pd.DataFrame:
@@ -173,7 +158,7 @@ def _join(*paths: pd.DataFrame) -> pd.DataFrame:
 
 
 def predict_flips(
-    made: Sequence[Ranking], bias: float, multiples: Sequence[float], weat: str, seed: int
+    all_rankings: Sequence[Ranking], bias: float, multiples: Sequence[float], weat: str, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Predict the number of documents that flip the sign of a bias, and select the sets for retraining.
 
@@ -186,17 +171,27 @@ def predict_flips(
             f"{weat}: the mean bias of the baselines is 0 or undefined and has no sign; use other words"
         )
     numbers, paths, sets = [], [], []
-    for ranking in made:
+    for ranking in all_rankings:
         ranked = candidates(ranking.values, bias)
-        by_form = {SUM: added_up(ranking, ranked), SET: search(ranking, ranked, bias)}
+        by_sum = ranking.bias - np.cumsum(ranking.values[ranked])
+        sums = pd.DataFrame({"size": np.arange(1, len(ranked) + 1), "predicted": by_sum})
+        by_form = {SUM: sums, SET: search(ranking, ranked, bias)}
         rows = {form: _number(ranking.bias, path, bias) for form, path in by_form.items()}
         number, n_ranked = rows[SET][0] or rows[SUM][0], len(ranked)
         sizes = {min(math.ceil(m * number), n_ranked): m for m in multiples} if number else {}
-        by_form[SET] = _add_sizes(ranking, ranked, by_form[SET], list(sizes))
+        if new := sorted(set(sizes) - set(by_form[SET]["size"])):
+            predicted = ranking.without([ranked[:size] for size in new])
+            by_form[SET] = _join(by_form[SET], pd.DataFrame({"size": new, "predicted": predicted}))
         numbers += [[weat, ranking.name, f, ranking.bias, len(ranked), *row] for f, row in rows.items()]
         paths += [path.assign(weat=weat, estimator=ranking.name, form=f) for f, path in by_form.items()]
         sets += [_rows(weat, ranking.name, m, ranked[:size]) for size, m in sizes.items()]
-    sets += _random_sets(sets, len(made[0].values), weat, seed)
+    order = stream(seed, "brittleness", weat).permutation(len(all_rankings[0].values))
+    largest: dict[float, int] = {}  # size of the largest set by multiple: random sets are nested
+    for rows in sets:
+        multiple, size = rows["multiple"].iloc[0], rows["size"].iloc[0]
+        largest[multiple] = max(largest.get(multiple, 0), size)
+    by_size = {size: multiple for multiple, size in largest.items()}
+    sets += [_rows(weat, RANDOM, multiple, order[:size]) for size, multiple in by_size.items()]
     path_table = pd.concat(paths, ignore_index=True)[list(COLUMNS["brittleness/paths"])]
     number_table = pd.DataFrame(numbers, columns=COLUMNS["brittleness/numbers"])
     number_table = number_table.astype({"n_documents": "Int64", "turns_back": "Int64"})
@@ -214,26 +209,6 @@ def _number(own_bias: float, path: pd.DataFrame, bias: float) -> list:
         return [None, None, farthest, _NO_PREFIX]
     back = path.loc[(path["size"] > flip) & (path["predicted"] * bias > 0), "size"]
     return [flip, int(back.min()) if len(back) else None, farthest, ""]
-
-
-def _add_sizes(ranking: Ranking, ranked: np.ndarray, path: pd.DataFrame, sizes: list[int]) -> pd.DataFrame:
-    """Add predictions for the sizes of the retrained sets to a path."""
-    new = sorted(set(sizes) - set(path["size"]))
-    if not new:
-        return path
-    predicted = ranking.without([ranked[:size] for size in new])
-    return _join(path, pd.DataFrame({"size": new, "predicted": predicted}))
-
-
-def _random_sets(sets: Sequence[pd.DataFrame], n_documents: int, weat: str, seed: int) -> list[pd.DataFrame]:
-    """Draw nested random sets, for each multiple as large as the largest set."""
-    order = stream(seed, "brittleness", weat).permutation(n_documents)
-    largest: dict[float, int] = {}
-    for rows in sets:
-        multiple, size = rows["multiple"].iloc[0], rows["size"].iloc[0]
-        largest[multiple] = max(largest.get(multiple, 0), size)
-    by_size = {size: multiple for multiple, size in largest.items()}
-    return [_rows(weat, RANDOM, multiple, order[:size]) for size, multiple in by_size.items()]
 
 
 def _rows(weat: str, ranking: str, multiple: float, documents: Sequence[int]) -> pd.DataFrame:
@@ -296,10 +271,10 @@ def outcomes(sets: pd.DataFrame, paths: pd.DataFrame, retrained: pd.DataFrame, b
     return pd.DataFrame(rows, columns=COLUMNS["brittleness/outcomes"])
 
 
-def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
+def brackets(numbers: pd.DataFrame, observed: pd.DataFrame, baseline: pd.Series) -> pd.DataFrame:
     """Bound the number of documents at which each ranking of a test flips: ``brittleness/brackets.tsv``.
 
-    `found` is the result of `outcomes`, `baseline` the effect sizes of the entire corpus.
+    `observed` is the result of `outcomes`, `baseline` the effect sizes of the entire corpus.
     """
     mean, interval = baseline.mean(), mean_interval(baseline)
     weat, rows = numbers["weat"].iloc[0], []
@@ -310,17 +285,12 @@ def brackets(numbers: pd.DataFrame, found: pd.DataFrame, baseline: pd.Series) ->
         if by_set is not None:
             predicted = [by_set["bias"], by_set["n_candidates"], by_sum["n_documents"], by_set["n_documents"]]
             predicted += [by_set["turns_back"], by_set["problem"]]
-        observed = found[found["estimator"] == ranking]
-        above, up_to = _bracket(observed)
-        rows.append([weat, ranking, *predicted, len(observed), above, up_to, mean, *interval])
+        of_ranking = observed[observed["estimator"] == ranking]
+        flips, stays = (of_ranking.loc[of_ranking["verdict"] == v, "size"] for v in (FLIPPED, NOT_FLIPPED))
+        up_to = int(flips.min()) if len(flips) else None
+        stays = stays if up_to is None else stays[stays < up_to]
+        above = int(stays.max()) if len(stays) else 0
+        rows.append([weat, ranking, *predicted, len(of_ranking), above, up_to, mean, *interval])
     integers = ["n_candidates", "predicted_sum", "predicted_set", "turns_back", "above", "up_to"]
     table = pd.DataFrame(rows, columns=COLUMNS["brittleness/brackets"])
     return table.astype(dict.fromkeys(integers, "Int64"))
-
-
-def _bracket(observed: pd.DataFrame) -> tuple[int, int | None]:
-    flips = observed.loc[observed["verdict"] == FLIPPED, "size"]
-    up_to = int(flips.min()) if len(flips) else None
-    stays = observed.loc[observed["verdict"] == NOT_FLIPPED, "size"]
-    stays = stays if up_to is None else stays[stays < up_to]
-    return int(stays.max()) if len(stays) else 0, up_to

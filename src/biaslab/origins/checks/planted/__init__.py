@@ -120,8 +120,13 @@ def plant(
     table.insert(0, "document", np.arange(len(table)))
     all_tokens = np.concatenate([tokens, *texts]).astype(np.int32)
     ends = offsets[-1] + np.cumsum([len(text) for text in texts], dtype=np.int64)
-    sorted_ids, words = _renumber(all_tokens, vocabulary)
-    return PlantedCorpus(sorted_ids, np.concatenate([offsets, ends]), table, words)
+    # Renumber words by decreasing count, which every step assumes; ties keep their order.
+    counts = np.bincount(all_tokens, minlength=len(vocabulary))
+    order = np.argsort(-counts, kind="stable")
+    new_id = np.empty(len(order), np.int32)
+    new_id[order] = np.arange(len(order))
+    words = Vocabulary([vocabulary.words[i] for i in order], counts[order])
+    return PlantedCorpus(new_id[all_tokens], np.concatenate([offsets, ends]), table, words)
 
 
 def n_pairs(n_tokens: int, dose: float) -> int:
@@ -146,12 +151,3 @@ def plant_pairs(
         copies[kind][first[used]] = np.where(is_s, s, t)[used]
         copies[kind][first[used] + 1] = np.where(is_s == rises, a, b)[used]
     return copies
-
-
-def _renumber(tokens: np.ndarray, vocabulary: Vocabulary) -> tuple[np.ndarray, Vocabulary]:
-    """Renumber words by decreasing count, which every step assumes; ties keep their order."""
-    counts = np.bincount(tokens, minlength=len(vocabulary))
-    order = np.argsort(-counts, kind="stable")
-    new_id = np.empty(len(order), np.int32)
-    new_id[order] = np.arange(len(order))
-    return new_id[tokens], Vocabulary([vocabulary.words[i] for i in order], counts[order])

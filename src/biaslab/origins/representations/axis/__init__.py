@@ -1,7 +1,7 @@
 """Target words on the bias axis before and after a removal (Brunet et al. 2019, Sections 5.4 and 5.5)."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from biaslab.bias.directions import project_targets
-from biaslab.bias.word_sets import WeatIndices, WordSets, in_vocabulary
+from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
@@ -39,7 +39,8 @@ def project_words(
     )
     parts = []
     for training in trainings:
-        for weat, kind in _tests_of(training.set, tests):
+        name, kind = weat_and_kind(training.set) or ("", BASELINE)
+        for weat in tests.values() if training.set == BASELINE else filter(None, [tests.get(name)]):
             ids = np.concatenate([weat.S, weat.T])
             symbols = np.repeat(["S", "T"], [len(weat.S), len(weat.T)])
             words, counts = [vocabulary.words[i] for i in ids], vocabulary.counts[ids]
@@ -93,11 +94,3 @@ def fit_frequency(projections: pd.DataFrame, seed: int) -> pd.DataFrame:
         fit = fit_columns(x, y, stream(seed, "axis", str(weat)))
         rows.append({"weat": weat, "n_words": len(part), **fit})
     return pd.DataFrame(rows, columns=COLUMNS["axis_frequency"])
-
-
-def _tests_of(set_name: str, tests: Mapping[str, WeatIndices]) -> list[tuple[WeatIndices, str]]:
-    """Return the tests of the embeddings of a set, each with the kind of the set."""
-    if set_name == BASELINE:
-        return [(weat, BASELINE) for weat in tests.values()]
-    name, kind = weat_and_kind(set_name) or ("", "")
-    return [(tests[name], kind)] if name in tests else []

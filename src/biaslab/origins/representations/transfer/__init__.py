@@ -99,7 +99,8 @@ def set_changes(samples: Mapping[str, pd.DataFrame], sets: pd.DataFrame) -> pd.D
 def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Compare the changes in every representation with those in GloVe: ``transfer/responses.tsv``.
 
-    The comparison is over the targeted sets of each test, which the bootstrap resamples. The response r
+    The comparison is over the targeted sets of each test, which the bootstrap resamples if there are at
+    least three. The response r
     minimises the sum of (c - r g)² over the changes c in the representation and g in GloVe. It is 1 if the
     representation responds like GloVe.
     """
@@ -112,7 +113,11 @@ def compare_responses(table: pd.DataFrame, seed: int) -> pd.DataFrame:
         both = part.merge(glove[["set", "change"]], on="set", suffixes=("", "_glove"))
         both = both.dropna(subset=["change", "change_glove"])
         c, g = both["change"].to_numpy(), both["change_glove"].to_numpy()
-        low, high = _bootstrap_response(c, g, stream(seed, "bootstrap", "transfer", weat, representation))
+        low, high = np.nan, np.nan
+        if len(c) >= 3:
+            rng = stream(seed, "bootstrap", "transfer", weat, representation)
+            draws = rng.integers(len(c), size=(N_RESAMPLES, len(c)))
+            low, high = np.nanpercentile(_response(c[draws], g[draws]), [2.5, 97.5]).tolist()
         row = [weat, representation, len(both), *part[["baseline_mean", "baseline_sd"]].iloc[0]]
         n_same_sign = int(np.sum(np.sign(c) == np.sign(g)))
         rows.append([*row, rank_correlation(c, g), n_same_sign, _response(c, g), low, high])
@@ -138,12 +143,3 @@ def _response(c: np.ndarray, g: np.ndarray) -> float:
     """Return the slope of c on g through the origin, NaN if g is zero."""
     squares = np.sum(g * g, axis=-1)
     return np.sum(c * g, axis=-1) / np.where(squares > 0, squares, np.nan)
-
-
-def _bootstrap_response(c: np.ndarray, g: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the 95 percent bootstrap interval of the response, NaN for fewer than three sets."""
-    if len(c) < 3:
-        return np.nan, np.nan
-    draws = rng.integers(len(c), size=(N_RESAMPLES, len(c)))
-    low, high = np.nanpercentile(_response(c[draws], g[draws]), [2.5, 97.5])
-    return float(low), float(high)
