@@ -48,7 +48,7 @@ rule measure_baselines:
 rule select_sets:
     input:
         differential_bias=ORIGINS.of_tests("differential_bias"),
-        scan=ORIGINS.of_first_test("ppmi"),
+        scan=lambda wildcards: ORIGINS.of_tests("ppmi")(wildcards)[0],
     output:
         out="results/origins/{setup}/perturbation_sets.parquet",
         out_by_ppmi="results/origins/{setup}/ppmi/perturbation_sets.parquet",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from biaslab.origins import expansion
 from biaslab.origins.attribution.registry import RANKINGS
@@ -138,93 +138,73 @@ ANALYSES = (
 """All analyses, in the order of their results."""
 
 
-def _table(stem: str, label: str, make: str, *files: str, per: Any = ALL) -> Item:
-    return Item(stem, TABLE, label, f"biaslab.origins.{make}", files, per)
+class _Report(NamedTuple):
+    """A module of tables and figures."""
+
+    module: str
+
+    def table(self, stem: str, label: str, function: str, *files: str, per: Any = ALL) -> Item:
+        """Return a table that `function` of the module makes from files."""
+        return Item(stem, TABLE, label, f"biaslab.origins.{self.module}:{function}", files, per)
+
+    def figure(self, stem: str, label: str, function: str, *files: str, per: Any = TEST) -> Item:
+        """Return a figure that `function` of the module draws from files."""
+        return Item(stem, FIGURE, label, f"biaslab.origins.{self.module}:{function}", files, per)
 
 
-def _figure(stem: str, label: str, make: str, *files: str, per: Any = TEST) -> Item:
-    return Item(stem, FIGURE, label, f"biaslab.origins.{make}", files, per)
-
+_BASICS = _Report("report.corpus")
+_RETRAINING = _Report("checks.retraining.report")
+_SPACES = _Report("representations.report")
+_CROSS_FITS = _Report("checks.cross_fitting.report")
+_SUBSETS = _Report("checks.lds.report")
+_RECALL = _Report("checks.planted.report")
+_SIGNS = _Report("checks.brittleness.report")
 
 ITEMS = (
-    _table("table1_weat_sets", "Table 1", "report.corpus:weat_sets"),
-    _table("table1_weat_words", "Appendix B", "report.corpus:weat_words", _BASELINE),
-    _table("table2_baseline_bias", "Table 2", "report.corpus:baseline_bias", _BASELINE),
-    _table("table3_setups", "Table 3", "report.corpus:experimental_setups", *_CORPUS),
-    _table("table4_correlation", "Table 4", "checks.retraining.report:correlation", _CORRELATION),
-    _table("tests_summary", "Welch's tests", "checks.retraining.report:significance_counts", _COMPARED[0]),
-    _table("axis_frequency", "Section 5.5", "representations.report:frequency_table", _AXIS[1]),
-    _table("transfer", "Section 5.4", "representations.report:transfer_table", _TRANSFER[1]),
-    _table("cross_fitting", "Cross-fitting", "checks.cross_fitting.report:overestimates", *_CROSS_FITTING),
-    _table(
-        "analogies_sets", "Analogies", "checks.retraining.report:glove_analogies", "analogies.tsv", per=UNIT
-    ),
-    _table(
-        "analogies_word2vec",
-        "Section 5.4",
-        "checks.retraining.report:word2vec_analogies",
-        _WORD2VEC[0],
-        per=UNIT,
-    ),
-    _table(
+    _BASICS.table("table1_weat_sets", "Table 1", "weat_sets"),
+    _BASICS.table("table1_weat_words", "Appendix B", "weat_words", _BASELINE),
+    _BASICS.table("table2_baseline_bias", "Table 2", "baseline_bias", _BASELINE),
+    _BASICS.table("table3_setups", "Table 3", "experimental_setups", *_CORPUS),
+    _RETRAINING.table("table4_correlation", "Table 4", "correlation", _CORRELATION),
+    _RETRAINING.table("tests_summary", "Welch's tests", "significance_counts", _COMPARED[0]),
+    _SPACES.table("axis_frequency", "Section 5.5", "frequency_table", _AXIS[1]),
+    _SPACES.table("transfer", "Section 5.4", "transfer_table", _TRANSFER[1]),
+    _CROSS_FITS.table("cross_fitting", "Cross-fitting", "overestimates", *_CROSS_FITTING),
+    _RETRAINING.table("analogies_sets", "Analogies", "glove_analogies", "analogies.tsv", per=UNIT),
+    _RETRAINING.table("analogies_word2vec", "Section 5.4", "word2vec_analogies", _WORD2VEC[0], per=UNIT),
+    _RETRAINING.table(
         "table5_ppmi_baseline",
         "Table 5",
-        "checks.retraining.report:compare_identification",
+        "compare_identification",
         *(_BASELINE, SETS, "observed.tsv", *_PPMI_SETS),
         per=UNIT,
     ),
-    _table(
+    _BASICS.table(
         "tableE_influential_documents",
         "Appendix E",
-        "report.corpus:influential_documents",
+        "influential_documents",
         *(_PREDICTED, _DOCUMENTS, _BASELINE),
         per=TEST,
     ),
-    _table(
-        "bias_gradient",
-        "Appendix A",
-        "report.corpus:gradient_table",
-        "bias_gradient/ends/{test}.tsv",
-        per=TEST,
-    ),
-    _table(
-        "cross_fitting_sets",
-        "Cross-fitting",
-        "checks.cross_fitting.report:set_table",
-        *_CROSS_FITTING,
-        per=TEST,
-    ),
-    _table("lds", "Random subsets", "checks.lds.report:score_table", _LDS[1], per=TEST),
-    _table("planted", "Planted documents", "checks.planted.report:recall_table", _PLANTED[0], per=TEST),
-    _table("brittleness", "Brittleness", "checks.brittleness.report:number_table", _FLIPS[3], per=TEST),
-    _figure(
-        "figure6_histograms", "Figure 6", "report.corpus:draw_histograms", _PREDICTED, _BASELINE, per=ALL
-    ),
-    _figure(
-        "figure7_predicted_observed",
-        "Figure 7",
-        "checks.retraining.report:draw_predictions",
-        *_COMPARED,
-        per=ALL,
-    ),
-    _figure("figure8_sets", "Figure 8", "checks.retraining.report:draw_targeted_sets", *_COMPARED, per=ALL),
-    _figure("figure9_glove_ppmi", "Figure 9", "representations.report:draw_ppmi", *_PPMI[1:], per=UNIT),
-    _figure(
-        "figure9_glove_word2vec",
-        "Figure 9",
-        "representations.report:draw_word2vec",
-        *_WORD2VEC[1:],
-        per=UNIT,
-    ),
-    _figure("figure1_histogram", "Figure 1", "report.corpus:draw_histogram", _PREDICTED, _BASELINE),
-    _figure("figure2_predicted_observed", "Figure 2", "checks.retraining.report:draw_estimators", *_COMPARED),
-    _figure("figure3_sets", "Figure 3", "checks.retraining.report:draw_sets", *_COMPARED),
-    _figure("figure5_bias_axis", "Figure 5", "representations.report:draw_axis", _AXIS[0]),
-    _figure("figure4_transfer", "Figure 4", "representations.report:draw_transfer", _TRANSFER[0]),
-    _figure("cross_fitting", "Cross-fitting", "checks.cross_fitting.report:draw_sets", *_CROSS_FITTING),
-    _figure("lds", "Random subsets", "checks.lds.report:draw_scores", _LDS[1]),
-    _figure("planted", "Planted documents", "checks.planted.report:draw_recall", *_PLANTED),
-    _figure("brittleness", "Brittleness", "checks.brittleness.report:draw_flips", *_FLIPS[1:3], _BASELINE),
+    _BASICS.table("bias_gradient", "Appendix A", "gradient_table", "bias_gradient/ends/{test}.tsv", per=TEST),
+    _CROSS_FITS.table("cross_fitting_sets", "Cross-fitting", "set_table", *_CROSS_FITTING, per=TEST),
+    _SUBSETS.table("lds", "Random subsets", "score_table", _LDS[1], per=TEST),
+    _RECALL.table("planted", "Planted documents", "recall_table", _PLANTED[0], per=TEST),
+    _SIGNS.table("brittleness", "Brittleness", "number_table", _FLIPS[3], per=TEST),
+    _BASICS.figure("figure6_histograms", "Figure 6", "draw_histograms", _PREDICTED, _BASELINE, per=ALL),
+    _RETRAINING.figure("figure7_predicted_observed", "Figure 7", "draw_predictions", *_COMPARED, per=ALL),
+    _RETRAINING.figure("figure8_sets", "Figure 8", "draw_targeted_sets", *_COMPARED, per=ALL),
+    _SPACES.figure("figure9_glove_ppmi", "Figure 9", "draw_ppmi", *_PPMI[1:], per=UNIT),
+    _SPACES.figure("figure9_glove_word2vec", "Figure 9", "draw_word2vec", *_WORD2VEC[1:], per=UNIT),
+    _BASICS.figure("figure1_histogram", "Figure 1", "draw_histogram", _PREDICTED, _BASELINE),
+    _RETRAINING.figure("figure2_predicted_observed", "Figure 2", "draw_estimators", *_COMPARED),
+    _RETRAINING.figure("figure3_sets", "Figure 3", "draw_sets", *_COMPARED),
+    _SPACES.figure("figure5_bias_axis", "Figure 5", "draw_axis", _AXIS[0]),
+    _SPACES.figure("figure4_transfer", "Figure 4", "draw_transfer", _TRANSFER[0]),
+    _CROSS_FITS.figure("cross_fitting", "Cross-fitting", "draw_sets", *_CROSS_FITTING),
+    _SUBSETS.figure("lds", "Random subsets", "draw_scores", _LDS[1]),
+    _RECALL.figure("planted", "Planted documents", "draw_recall", *_PLANTED),
+    _SIGNS.figure("brittleness", "Brittleness", "draw_flips", *_FLIPS[1:3], _BASELINE),
 )
 """The tables, then the figures; each first of all setups, then of a setup, then of a test."""
 

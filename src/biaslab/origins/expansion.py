@@ -14,7 +14,7 @@ from biaslab.origins.sets import (
     by_ppmi,
     is_by_ppmi,
     is_random,
-    random_sets,
+    random_set,
     targeted_sets,
 )
 
@@ -46,7 +46,7 @@ def perturbation_sets(setup: Mapping) -> list[str]:
     perturbations = setup["perturbations"]
     targeted = targeted_sets(setup["bias"]["weats"], perturbations["sizes"])
     n_random = perturbations["random_sets"] if _random_retrainings(setup) else 0
-    return targeted + random_sets(perturbations["random_sizes"], n_random)
+    return targeted + [random_set(n, k) for n in perturbations["random_sizes"] for k in range(n_random)]
 
 
 def _random_retrainings(setup: Mapping) -> int:

@@ -39,16 +39,14 @@ class Inputs:
 
     def corpus_checksum(self, wildcards: Any) -> str:
         """Return the checksum of a verified copy of the corpus; "" for a corpus that is read in place."""
-        source = self.setups[wildcards.setup]["corpus"]["source"]
-        return self.plan.checksum(source)
+        return self.plan.checksum(self.setups[wildcards.setup]["corpus"]["source"])
 
     def corpus_source(self, wildcards: Any) -> str:
         """Return the corpus. The age of a verified copy is ignored, because its checksum is a parameter."""
         from snakemake.io import ancient
 
-        source = self.setups[wildcards.setup]["corpus"]["source"]
-        file = self.plan.source(source)
-        return ancient(file) if self.plan.checksum(source) else file
+        file = self.plan.source(self.setups[wildcards.setup]["corpus"]["source"])
+        return ancient(file) if self.corpus_checksum(wildcards) else file
 
     def corpus(self, wildcards: Any) -> dict[str, Any]:
         """Return the options for reading the corpus."""
@@ -175,24 +173,17 @@ class Inputs:
         setup = self.setups[wildcards.setup]
         return {"influence": part(setup["glove"] | setup["bias"], *fields_of(InfluenceParameters))}
 
-    def of_first_test(self, folder: str) -> Callable[[Any], str]:
-        """Return a function for the table of the first test."""
-        of_tests = self.of_tests(folder)
-        return lambda wildcards: of_tests(wildcards)[0]
-
     def of_tests(self, folder: str) -> Callable[[Any], list[str]]:
         """Return a function for the tables of all tests."""
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self.tests(wildcards)
         ]
 
-    def word_set(self, wildcards: Any) -> list[str]:
-        """Return the file with the words of the test ``{weat}``."""
-        return [self._word_set(wildcards.weat)]
-
     def word_sets(self, wildcards: Any) -> list[str]:
-        """Return the files with the words of every test of a setup."""
-        return [self._word_set(weat) for weat in self.tests(wildcards)]
+        """Return the file with the words of the test ``{weat}``; without it, of every test of a setup."""
+        weat, files = wildcards.get("weat"), self.section["weats"]
+        tests = [weat] if weat else self.tests(wildcards)
+        return [str(locate(files[test], self.plan.root)) for test in tests]
 
     def results(self) -> list[str]:
         """Return the files of every setup that claims use, without texts of unreadable corpora."""
@@ -218,9 +209,6 @@ class Inputs:
     def tests(self, wildcards: Any) -> list[str]:
         """Return the names of the tests of a setup."""
         return self.setups[wildcards.setup]["bias"]["weats"]
-
-    def _word_set(self, weat: str) -> str:
-        return str(locate(self.section["weats"][weat], self.plan.root))
 
 
 def share(batch: expansion.Batch) -> dict[str, int]:

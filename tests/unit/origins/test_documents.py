@@ -111,7 +111,7 @@ def _linear(scores, x, taken):
     """How fast the first baseline's bias falls as the document fades."""
     step, places = 1e-6, np.flatnonzero(taken)
     change = unrolled._changes(
-        scores._scanner, scores._scanner.gone_back[2], places, x.counts[places] - step * taken[places]
+        scores._scanner, scores._scanner.last_derivatives[2], places, x.counts[places] - step * taken[places]
     )
     return change[0].sum() / step
 

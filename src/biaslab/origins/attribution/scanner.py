@@ -55,7 +55,7 @@ class Scanner:
         training: Training | None = None,
     ) -> None:
         self.training = training
-        self.gone_back: tuple = ()  # last test of `unrolled`, and its bias and derivatives
+        self.last_derivatives: tuple = ()  # last test of `unrolled`, and its bias and derivatives
         self.batches, self.x, self.tokens, self.offsets = batches, x, tokens, offsets
         self.words, self.parameters, self.threads = words, parameters, threads
         self._last_arguments: tuple = ()

@@ -65,8 +65,8 @@ def estimate_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray
 
 def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[TrainingGradient]]:
     """Return the bias of each baseline and its derivatives; the scanner caches those of the last test."""
-    if scanner.gone_back and scanner.gone_back[0] is weat:
-        return scanner.gone_back[1:]
+    if scanner.last_derivatives and scanner.last_derivatives[0] is weat:
+        return scanner.last_derivatives[1:]
     if scanner.training is None:
         raise InputError(
             "unrolled requires the hyperparameters and the seed of the baselines; give the training"
@@ -76,7 +76,7 @@ def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[Tra
     with tqdm(total=epochs, desc=f"{weat.name}, backwards", unit="epoch", disable=None) as bar:
         derivatives = [_differentiate(scanner, weat, *b, lambda: bar.update(1)) for b in baselines]
     bias = np.array([measure_bias(arrays["W"], weat) for _, arrays in baselines], np.float64)
-    scanner.gone_back = weat, bias, derivatives
+    scanner.last_derivatives = weat, bias, derivatives
     return bias, derivatives
 
 

@@ -194,24 +194,24 @@ def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
 
 
 def score_subsets(
-    given: Mapping[str, np.ndarray],
+    scores: Mapping[str, np.ndarray],
     removals: pd.DataFrame,
     subsets: pd.DataFrame,
     reliable: pd.DataFrame,
     weat: str,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the linear datamodeling scores of `given` scores and of the run's attributions of a test.
+    """Return the linear datamodeling scores of `scores` and of the run's attributions of a test.
 
-    The lead is that of the first of `given`.
+    The lead is that of the first of `scores`.
     """
     rows = []
     for size, size_rows in removals[removals["weat"] == weat].groupby("size"):
         outcomes = size_rows.drop_duplicates("set").set_index("set")
         observed, k = outcomes["observed_mean"], int(outcomes["n_retrainings"].iloc[0])
         names, n = list(observed.index), len(observed)
-        removed = mask(subsets[subsets["size"] == size], names, len(given[LENGTH])).astype(np.float64).T
-        changes = {(name, SUM): -values @ removed for name, values in given.items()}
+        removed = mask(subsets[subsets["size"] == size], names, len(scores[LENGTH])).astype(np.float64).T
+        changes = {(name, SUM): -values @ removed for name, values in scores.items()}
         for key, part in size_rows.groupby(["estimator", "form"], sort=False):
             changes[key] = part.set_index("set")["change"][names].to_numpy()
         draws = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
@@ -274,7 +274,7 @@ def reversed_sign(table: pd.DataFrame) -> bool:
 
 
 def leave_out(
-    scores: np.ndarray, name: str, results: Path, weat: str, how: Retraining, seed: int, out: Path
+    scores: np.ndarray, name: str, results: Path, weat: str, retraining: Retraining, seed: int, out: Path
 ) -> pd.DataFrame:
     """Train without the first documents of a ranking; return the bias, with that of the run's rankings.
 
@@ -297,8 +297,8 @@ def leave_out(
     )
     retrained = retrain(
         *counted, {flip_set(weat, name, size): np.sort(ranked[:size]) for size in sizes},
-        read_tests([how.word_sets], words.ids), how.parameters, how.trainings, seed, out,
-        60 * Checkpoints.checkpoint_minutes, how.threads,
+        read_tests([retraining.word_sets], words.ids), retraining.parameters, retraining.trainings, seed, out,
+        60 * Checkpoints.checkpoint_minutes, retraining.threads,
     )  # fmt: skip
     rows = []
     for size in sizes:

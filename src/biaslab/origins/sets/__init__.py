@@ -59,11 +59,6 @@ def random_set(size: int, replicate: int) -> str:
     return f"{RANDOM}-{size}-{replicate}"
 
 
-def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
-    """Return the names of the random sets: `replicates` per size."""
-    return [random_set(size, replicate) for size in sizes for replicate in range(replicates)]
-
-
 def flip_set(weat: str, ranking: str, size: int) -> str:
     """Return the name of the set of the first documents of a ranking, to flip the sign of a test."""
     return f"flip-{weat}-{ranking}-{size}"

@@ -79,8 +79,8 @@ def contributions(
     return pd.DataFrame(rows, columns=columns)
 
 
-def token_contributions(found: pd.DataFrame, n_tokens: int) -> np.ndarray:
-    """Split every contribution in `found` evenly between its two tokens: (n_tokens,) float64, same sum."""
-    half = found["contribution"].to_numpy(np.float64) / 2
-    places = found[["first", "second"]].to_numpy(np.int64)
+def token_contributions(occurrences: pd.DataFrame, n_tokens: int) -> np.ndarray:
+    """Split each contribution evenly between its two tokens: (n_tokens,) float64, with the same sum."""
+    half = occurrences["contribution"].to_numpy(np.float64) / 2
+    places = occurrences[["first", "second"]].to_numpy(np.int64)
     return sum(np.bincount(places[:, side], weights=half, minlength=n_tokens) for side in (0, 1))

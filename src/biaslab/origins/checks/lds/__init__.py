@@ -105,20 +105,25 @@ def random_changes(lacks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def score(
-    made: Sequence[Prediction], random: np.ndarray, observation: Observation, seed: int, weat: str, size: int
+    predictions: Sequence[Prediction],
+    random: np.ndarray,
+    observation: Observation,
+    seed: int,
+    weat: str,
+    size: int,
 ) -> pd.DataFrame:
     """Score attributions of a test on the subsets that lack `size` documents: ``lds/scores.tsv``.
 
-    `made` contains the summed prediction of the first of `ESTIMATORS`, the reference of ``gain``. `random` is
-    the result of `random_changes`. The bootstrap draws the same subsets for all attributions. The last row,
-    ``random``, has the mean and the central 95% of random attributions instead of a bootstrap.
+    `predictions` contains the summed prediction of the first of `ESTIMATORS`, the reference of ``gain``.
+    `random` is the result of `random_changes`. The bootstrap draws the same subsets for all attributions. The
+    last row, ``random``, has the mean and the central 95% of random attributions instead of a bootstrap.
     """
     n = len(observation.names)
     draws = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
     observed = observation.effect_sizes.mean(axis=1)
     target = standard_ranks(observed[draws])
     rows, resampled = [], {}
-    for prediction in made:
+    for prediction in predictions:
         for k, ways in _ways(prediction, seed, weat, size):
             means = np.stack([prediction.changes[list(way)].mean(axis=0) for way in ways])
             resampled[prediction.estimator, prediction.form, k, len(ways)] = np.mean(
@@ -162,7 +167,7 @@ def reliability_of_means(means: np.ndarray, variances: np.ndarray, k: int) -> np
 
 
 def subset_table(
-    made: Sequence[Prediction],
+    predictions: Sequence[Prediction],
     observation: Observation,
     sets: pd.DataFrame,
     digests: Mapping[str, str],
@@ -179,7 +184,7 @@ def subset_table(
     }
     parts = [
         rows.assign(estimator=p.estimator, form=p.form, change=p.changes.mean(axis=0), **outcome)
-        for p in made
+        for p in predictions
     ]
     table = pd.concat(parts, ignore_index=True).assign(weat=weat)
     return table.assign(**{OUTCOME: digest_outcomes(table, BOUND)})[list(COLUMNS["lds/removals"])]
@@ -224,10 +229,10 @@ def write_scores(
         for size, size_sets in sets.groupby("size"):
             names = list(size_sets["set"].unique())
             lacks = mask(size_sets, names, len(estimates[0]))
-            made = list(predict_subsets(lacks, names, *estimates, of_sets, ppmi_of_sets))
+            predicted = list(predict_subsets(lacks, names, *estimates, of_sets, ppmi_of_sets))
             observation = observe(bias, names)
             random = random_changes(lacks, stream(seed, "lds random", weat, size))
-            subset_tables.append(subset_table(made, observation, size_sets, digests, weat))
-            score_tables.append(score(made, random, observation, seed, weat, size))
+            subset_tables.append(subset_table(predicted, observation, size_sets, digests, weat))
+            score_tables.append(score(predicted, random, observation, seed, weat, size))
     write_tsv(removals, pd.concat(subset_tables, ignore_index=True))
     write_tsv(scores, pd.concat(score_tables, ignore_index=True))
