@@ -88,8 +88,8 @@ class WeatIndices:
     ----------
     S, T, A, B : numpy.ndarray of int64
         Word ids of the two target and the two attribute sets, in the order of the word sets.
-    name, set_names : str, tuple of str
-        Names of the test, and of S, T, A and B.
+    name : str
+        Name of the test.
     lost : dict of str to tuple of str
         The words of each set that are not in the vocabulary, by the name of the set.
     measure, parameters : str, dict of str to float
@@ -103,8 +103,7 @@ class WeatIndices:
     T: np.ndarray
     A: np.ndarray
     B: np.ndarray
-    set_names: tuple[str, str, str, str]
-    lost: dict[str, tuple[str, ...]]
+    lost: dict[str, tuple[str, ...]] = field(default_factory=dict)
     measure: str = WEAT
     parameters: dict[str, float] = field(default_factory=dict)
     rounding: float = 0.0
@@ -191,7 +190,7 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: 
                 f" {hint or 'use a larger corpus or a smaller min_count,'} or remove the test"
             )
     measure = {"measure": word_sets.measure, "parameters": word_sets.parameters}
-    return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost, rounding=rounding, **measure)
+    return WeatIndices(word_sets.name, *ids, lost=lost, rounding=rounding, **measure)
 
 
 def read_tests(

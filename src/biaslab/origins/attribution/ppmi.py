@@ -43,7 +43,7 @@ def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> fl
             f"{weat.name}: the PPMI row of word id {word} (line {word + 2} of the vocabulary) is zero, so it"
             " has no cosine; remove the word"
         )
-    return effect_size(rows[:, filled].toarray(), WeatIndices(weat.name, **places, set_names=(), lost={}))
+    return effect_size(rows[:, filled].toarray(), WeatIndices(weat.name, **places))
 
 
 def differential_bias(

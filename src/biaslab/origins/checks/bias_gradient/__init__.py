@@ -37,11 +37,11 @@ def pair_table(scanner: Scanner, weat: WeatIndices) -> pd.DataFrame:
     return pd.DataFrame(columns | {"elasticity_mean": x * mean, "elasticity_sd": x * sd})
 
 
-def strongest(pairs: pd.DataFrame, n: int = N_ENDS) -> pd.DataFrame:
-    """Return the strongest pairs, up to `n` that raise and `n` that lower the bias: ``ends/TEST.tsv``."""
+def strongest(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return up to `N_ENDS` pairs that raise the bias most, and as many that lower it: ``ends/TEST.tsv``."""
     ordered = pairs.sort_values(["elasticity_mean", "word", "context"])
-    raising = ordered[ordered["elasticity_mean"] > 0].tail(n)[::-1].assign(effect="raises")
-    lowering = ordered[ordered["elasticity_mean"] < 0].head(n).assign(effect="lowers")
+    raising = ordered[ordered["elasticity_mean"] > 0].tail(N_ENDS)[::-1].assign(effect="raises")
+    lowering = ordered[ordered["elasticity_mean"] < 0].head(N_ENDS).assign(effect="lowers")
     table = pd.concat([raising, lowering], ignore_index=True)
     return table.assign(rank=table.groupby("effect").cumcount() + 1)[list(COLUMNS)]
 

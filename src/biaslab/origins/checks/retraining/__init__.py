@@ -11,7 +11,7 @@ from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import fit_columns, welch
-from biaslab.embeddings.analogies import join_analogies
+from biaslab.embeddings.analogies import COLUMNS as ANALOGIES
 from biaslab.embeddings.batches import join_tables
 from biaslab.origins.baseline import OBSERVED
 from biaslab.origins.checks import cross_fitting as cross_fit
@@ -49,7 +49,7 @@ def evaluate_retrainings(
     """Join the measurements of all embeddings, and compare them with every prediction."""
     for joined, parts in ((observed, measured), (observed_by_ppmi, measured_by_ppmi)):
         join_tables(joined, parts, OBSERVED, OBSERVED[:3], text=("set", "weat"))
-    join_analogies(analogies, answered)
+    join_tables(analogies, answered, ANALOGIES, ANALOGIES[:2], text=("set",))
     axis_table = axis.join_projections(read_tsv(table, axis.PROJECTIONS, axis.TEXTS) for table in projected)
     write_tsv(projections, axis_table)
     write_tsv(frequency, axis.fit_frequency(axis_table, seed))

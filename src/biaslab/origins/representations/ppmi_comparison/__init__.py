@@ -74,9 +74,7 @@ def random_word_sets(
     tests = []
     for k in range(n_sets):
         words = stream(seed, "random word sets", k).choice(eligible, sum(sizes), replace=False)
-        tests.append(
-            WeatIndices(f"random{k}", *np.split(words, np.cumsum(sizes)[:-1]), ("S", "T", "A", "B"), {})
-        )
+        tests.append(WeatIndices(f"random{k}", *np.split(words, np.cumsum(sizes)[:-1])))
     return tests
 
 

@@ -136,7 +136,7 @@ def _random_test(row: Mapping, ids: Mapping[str, int]) -> WeatIndices:
                     " random tests"
                 )
         word_ids[name] = np.array([ids[word] for word in words], np.int64)
-    return WeatIndices(f"random{row['word_set']}", **word_ids, set_names=("S", "T", "A", "B"), lost={})
+    return WeatIndices(f"random{row['word_set']}", **word_ids)
 
 
 def _response(c: np.ndarray, g: np.ndarray) -> float:
