@@ -23,7 +23,7 @@ def tests_for(words):
     tests = []
     for name, n in (("weat1", 8), ("weat2", 25)):
         sets = np.random.default_rng(n).choice(np.arange(20, 8000), (4, n), replace=False)
-        tests.append(WeatIndices(name, *sets, ("S", "T", "A", "B"), {}))
+        tests.append(WeatIndices(name, *sets))
     return tests
 
 

@@ -9,7 +9,7 @@ from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence, glove
 from biaslab.origins.attribution import _kernels, influence
 from biaslab.origins.attribution import ppmi as ppmi_scan
-from biaslab.origins.attribution.removals import places_in_test
+from biaslab.origins.attribution.influence import places_in_test
 from differential_bias import DIMENSION, EPOCHS, tests_for
 from ppmi_scan import compile_kernels
 
@@ -79,21 +79,21 @@ class Scan:
 
     def prepare(self):
         """Compute what is needed once for all documents: Hessians, their inverses, the fit at every place."""
-        self.model = influence._local_model(self.rows, self.weat, self.embedding, 0.0, None)
+        self.loss = influence.local_loss(self.rows, self.weat, self.embedding, 0.0, None)
 
     def gradient(self):
         """Return the estimator ``gradient``, (n_documents,)."""
         out = np.empty(self.removals.n_units)
-        gradient_alone(self.removals, influence._loss(self.rows, self.model), out)
+        gradient_alone(self.removals, self.loss, out)
         return out
 
     def step(self, newton):
         """Return the estimator ``newton``, or ``influence``, (n_documents,)."""
-        loss, W, out = influence._loss(self.rows, self.model), self.model.W, np.empty(self.removals.n_units)
+        W, out = self.embedding["W"][self.rows.words].astype(np.float64), np.empty(self.removals.n_units)
         vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
         targets, weights = places_in_test(self.rows.words, self.weat)
         test = _kernels.TestVectors(W, vectors, weights @ vectors, targets, len(self.weat.S), weights)
-        step_alone(newton, self.removals, loss, test, out)
+        step_alone(newton, self.removals, self.loss, test, out)
         return out
 
     def check(self):

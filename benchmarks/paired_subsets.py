@@ -24,19 +24,19 @@ from biaslab.core.stats import N_RESAMPLES, central_interval, standard_ranks
 from biaslab.embeddings import BASELINE, cooccurrence
 from biaslab.embeddings.retraining import on_entries_of, train_replicates, without_documents
 from biaslab.embeddings.vocabulary import read_vocabulary
-from biaslab.origins.attribution import asking
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.checks.lds.analysis import mask
-from biaslab.origins.checks.lds.subsets import (
+from biaslab.origins.attribution.tables import estimate_documents
+from biaslab.origins.checks.lds import mask
+from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
+from biaslab.origins.sets.selection import members
+from biaslab.origins.subsets import (
     DOCUMENTS,
     OUTCOME,
     PAIRED_BOUND,
     digest_documents,
     digest_outcomes,
 )
-from biaslab.origins.pages.explanation import glove_of, open_setup, seed_of
-from biaslab.origins.sets.selection import members
 
 import numpy as np
 import pandas as pd
@@ -94,7 +94,7 @@ def estimates(results, setup, weat, seeds):
         asked = InfluenceParameters(damping=damping, x_max=glove.x_max, alpha=glove.alpha)
         scanner, (test,) = read_scanner([batch], *files, [opened.file(weat)], asked, 2)
         scanner.training = Training(glove, seed_of(config))
-        found[title] = asking.of_documents(name, scanner, test).values[:seeds]
+        found[title] = estimate_documents(name, scanner, test).values[:seeds]
     return found
 
 

@@ -16,7 +16,7 @@ EPOCHS = 100
 
 def compile_kernels(tokens, offsets, n_words):
     """Scan a small corpus with a test of frequent words."""
-    frequent = WeatIndices("frequent", *np.split(np.arange(8), 4), ("S", "T", "A", "B"), {})
+    frequent = WeatIndices("frequent", *np.split(np.arange(8), 4))
     x = cooccurrence.count(tokens, offsets, n_words, 8, THREADS)
     differential_bias(x, tokens, offsets, frequent, THREADS)
 

@@ -52,8 +52,6 @@ TORCH_FUNCTIONS = ("exp", "log", "log1p", "expm1", "tanh", "sigmoid", "erf", "rs
 WEAT = WeatIndices(
     "test",
     *(np.array(ids, np.int64) for ids in ([3, 30, 8], [7, 41], [0, 22], [1, 35, 60])),
-    ("S", "T", "A", "B"),
-    {},
 )
 Results = Iterator[tuple[str, Any]]
 

@@ -24,7 +24,7 @@ PARAMETERS = GloveParameters(dimension=6, epochs=100)
 
 
 S, T, A, B = np.arange(10, 18), np.arange(18, 26), np.arange(0, 4), np.arange(4, 8)
-WEAT = WeatIndices("toy", S, T, A, B, ("S", "T", "A", "B"), {})
+WEAT = WeatIndices("toy", S, T, A, B)
 
 # Set after a look at the outcome. 0.63 to 0.93 with absolute values, whose mean bends where a word crosses
 # zero.

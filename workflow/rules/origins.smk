@@ -1,5 +1,5 @@
 from biaslab.origins import expansion
-from biaslab.origins.analyses import rule_files
+from biaslab.origins.analyses import RULE_FILES
 from biaslab.origins.sets import BASELINE, PATTERN
 from biaslab.origins.inputs import Inputs as OriginsInputs
 
@@ -48,7 +48,7 @@ rule measure_baselines:
 rule select_sets:
     input:
         differential_bias=ORIGINS.of_tests("differential_bias"),
-        scan=ORIGINS.of_first_test("ppmi"),
+        scan=lambda wildcards: ORIGINS.of_tests("ppmi")(wildcards)[0],
     output:
         out="results/origins/{setup}/perturbation_sets.parquet",
         out_by_ppmi="results/origins/{setup}/ppmi/perturbation_sets.parquet",
@@ -69,7 +69,7 @@ rule select_sets:
         step("origins.select-sets")
 
 
-for file in rule_files():
+for file in RULE_FILES:
 
     include: file
 

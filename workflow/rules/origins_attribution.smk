@@ -5,7 +5,7 @@ rule attribute_documents:
         corpus="results/origins/{setup}/corpus.npz",
         documents="results/origins/{setup}/documents.parquet",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
-        word_sets=ORIGINS.word_set,
+        word_sets=ORIGINS.word_sets,
     output:
         out="results/origins/{setup}/differential_bias/{weat}.parquet",
         by_seed="results/origins/{setup}/differential_bias/by_seed/{weat}.parquet",
@@ -54,7 +54,7 @@ rule estimate_bias_gradient:
         corpus="results/origins/{setup}/corpus.npz",
         vocabulary="results/origins/{setup}/vocabulary.tsv",
         documents="results/origins/{setup}/documents.parquet",
-        word_sets=ORIGINS.word_set,
+        word_sets=ORIGINS.word_sets,
     output:
         pairs="results/origins/{setup}/bias_gradient/{weat}.parquet",
         strongest="results/origins/{setup}/bias_gradient/ends/{weat}.tsv",

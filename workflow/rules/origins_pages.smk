@@ -1,4 +1,4 @@
-from biaslab.bias.names import EFFECTS
+from biaslab.origins.sets import EFFECTS
 
 
 rule highlight_documents:
@@ -10,7 +10,7 @@ rule highlight_documents:
         "results/origins/{setup}/documents.parquet",
         "results/origins/{setup}/vocabulary.tsv",
         gradients="results/origins/{setup}/bias_gradient/documents/{weat}.tsv",
-        word_sets=ORIGINS.word_set,
+        word_sets=ORIGINS.word_sets,
     output:
         **{
             effect: report(

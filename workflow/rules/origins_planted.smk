@@ -52,7 +52,7 @@ use rule attribute_documents as attribute_planted with:
         corpus="results/origins/{setup}/planted/{dose}/corpus.npz",
         documents="results/origins/{setup}/planted/{dose}/documents.parquet",
         vocabulary="results/origins/{setup}/planted/{dose}/vocabulary.tsv",
-        word_sets=ORIGINS.word_set,
+        word_sets=ORIGINS.word_sets,
     output:
         out="results/origins/{setup}/planted/{dose}/differential_bias/{weat}.parquet",
         by_seed="results/origins/{setup}/planted/{dose}/differential_bias/by_seed/{weat}.parquet",

@@ -1,6 +1,7 @@
 """The word sets of a word embedding association test (WEAT): their files, and word ids in a vocabulary."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,12 +9,13 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 
-from biaslab.bias.names import RESERVED
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
 
 __all__ = ["WeatIndices", "WordSets", "in_vocabulary", "read_word_sets"]
 
+RESERVED = ("baseline", "random", "ppmi", "perturbation_sets")
+"""Reserved names of tests: in names of files and of sets of documents they have another meaning."""
 _WORDS = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}
 _TWO_SETS = {"type": "object", "additionalProperties": _WORDS, "minProperties": 2, "maxProperties": 2}
 # The name of a test becomes part of names of files and of perturbation sets, whose parts hyphens separate.
@@ -40,6 +42,8 @@ _PROBLEMS = {
 _SCHEMA = {"type": "object", "properties": _KEYS | _OPTIONAL, "required": list(_KEYS)}
 WEAT = "weat"
 """The default measure of word sets."""
+
+_NUMBERED = {"weat": "WEAT", "caliskan": "Caliskan"}
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,8 @@ class WeatIndices:
     ----------
     S, T, A, B : numpy.ndarray of int64
         Word ids of the two target and the two attribute sets, in the order of the word sets.
-    name, set_names : str, tuple of str
-        Names of the test, and of S, T, A and B.
+    name : str
+        Name of the test.
     lost : dict of str to tuple of str
         The words of each set that are not in the vocabulary, by the name of the set.
     measure, parameters : str, dict of str to float
@@ -99,8 +103,7 @@ class WeatIndices:
     T: np.ndarray
     A: np.ndarray
     B: np.ndarray
-    set_names: tuple[str, str, str, str]
-    lost: dict[str, tuple[str, ...]]
+    lost: dict[str, tuple[str, ...]] = field(default_factory=dict)
     measure: str = WEAT
     parameters: dict[str, float] = field(default_factory=dict)
     rounding: float = 0.0
@@ -187,7 +190,24 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: 
                 f" {hint or 'use a larger corpus or a smaller min_count,'} or remove the test"
             )
     measure = {"measure": word_sets.measure, "parameters": word_sets.parameters}
-    return WeatIndices(word_sets.name, *ids, set_names=tuple(lost), lost=lost, rounding=rounding, **measure)
+    return WeatIndices(word_sets.name, *ids, lost=lost, rounding=rounding, **measure)
+
+
+def read_tests(
+    files: Iterable[str | os.PathLike],
+    vocabulary: Mapping[str, int],
+    measures: Mapping[str, Iterable[str]] | None = None,
+) -> list[WeatIndices]:
+    """Read tests, and convert their words to word ids; see `read_word_sets` and `in_vocabulary`."""
+    return [in_vocabulary(read_word_sets(file, measures), vocabulary) for file in files]
+
+
+def in_words(test: str) -> str:
+    """Return the label of an association test in figures: the papers' tests by number, others by name."""
+    match = re.fullmatch(r"([a-z]+)(\d+)", test)
+    if match and match[1] in _NUMBERED:
+        return f"{_NUMBERED[match[1]]} {match[2]}"
+    return test.replace("_", " ")
 
 
 def _check_keys(path: str | os.PathLike, value: Mapping) -> None:

@@ -3,7 +3,6 @@
 import importlib.resources
 import math
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,12 +13,12 @@ from tqdm import tqdm
 
 from biaslab.core.errors import InputError, number_of
 from biaslab.core.io import write_tsv
-from biaslab.embeddings.batches import join_tables, read_trainings
+from biaslab.embeddings.batches import read_trainings
 from biaslab.embeddings.vocabulary import read_vocabulary
 
 __all__ = ["AnalogyScore", "default_questions", "evaluate"]
 
-_COLUMNS = ["set", "seed", "correct", "total", "accuracy", "coverage"]
+COLUMNS = ["set", "seed", "correct", "total", "accuracy", "coverage"]
 
 
 class AnalogyScore(NamedTuple):
@@ -106,13 +105,8 @@ def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None
         score = evaluate(words.words, training.W, default_questions())
         keys = training.set, training.replicate
         rows.append([*keys, score.correct, score.total, score.accuracy, score.coverage])
-    table = pd.DataFrame(rows, columns=_COLUMNS)
-    write_tsv(out, table.sort_values(_COLUMNS[:2], ignore_index=True))
-
-
-def join_analogies(out: Path, tables: Sequence[Path]) -> None:
-    """Join the scores of batches of embeddings."""
-    join_tables(out, tables, _COLUMNS, _COLUMNS[:2], text=("set",))
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    write_tsv(out, table.sort_values(COLUMNS[:2], ignore_index=True))
 
 
 def read_lines(path: str | os.PathLike, content: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Files of trained embeddings: several trainings of one perturbation set in one ``.npz`` file.
+"""Files of trained embeddings: several trainings without one set of documents in one ``.npz`` file.
 
 A file ``<set>/batch-<b>.npz`` contains ``replicates`` int64 (n,), ``W`` float32 (n, V, D), ``loss`` float64
 (n, epochs) and the digest of its ``words``. Files of the set ``baseline`` also contain the other GloVe
@@ -27,7 +27,7 @@ class Training(NamedTuple):
 
 
 def set_name(path: str | os.PathLike) -> str:
-    """Return the perturbation set of a batch file: the name of its folder."""
+    """Return the set of a batch file: the name of its folder."""
     return Path(path).absolute().parent.name
 
 

@@ -15,7 +15,7 @@ from biaslab.core.io import read_npz, write_npz
 from biaslab.core.jit import set_threads
 from biaslab.embeddings import _kernels
 from biaslab.embeddings.corpus import read_tokens
-from biaslab.embeddings.vocabulary import WORDS, Vocabulary, read_vocabulary
+from biaslab.embeddings.vocabulary import WORDS, Vocabulary, check_words, read_vocabulary
 
 __all__ = [
     "Cooccurrence",
@@ -393,6 +393,27 @@ def read(path: str | os.PathLike) -> Cooccurrence:
     return Cooccurrence(
         arrays["indptr"], arrays["indices"], arrays["counts"], int(arrays["unit"]), int(arrays["window"])
     )
+
+
+def read_counted(
+    cooccurrence: Path, corpus: Path, vocabulary: Path
+) -> tuple[Vocabulary, Cooccurrence, np.ndarray, np.ndarray]:
+    """Read the vocabulary, the counts, the word ids and the offsets of a corpus."""
+    words = read_vocabulary(vocabulary)
+    x = read_counts(cooccurrence, words)
+    return words, x, *read_tokens(corpus, words)
+
+
+def read_counts(path: Path, words: Vocabulary) -> Cooccurrence:
+    """Read the counts of a corpus, and check that they match its vocabulary."""
+    x = read(path)
+    if x.n_words != len(words):
+        raise InputError(
+            f"{path}: the counts have {x.n_words} words and {words.source} has {len(words)}; name files of"
+            " the same corpus"
+        )
+    check_words(path, words)
+    return x
 
 
 def read_records(path: str | os.PathLike, n_words: int) -> Cooccurrence:

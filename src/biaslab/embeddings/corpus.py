@@ -352,7 +352,10 @@ class _Articles:
     def _add_row(self, document: Document) -> None:
         row = {"id": _one_line(document.id), "title": _one_line(document.title)}
         if self._keep_excerpts:
-            row["excerpt"] = _shorten(document.text)
+            head = 4 * EXCERPT_CHARACTERS
+            line = _one_line(document.text[:head])
+            is_cut = len(line) > EXCERPT_CHARACTERS or bool(document.text[head:].strip())
+            row["excerpt"] = f"{line[: EXCERPT_CHARACTERS - 1]}…" if is_cut else line
         for key, value in document.metadata.items():
             row[self._column(_one_line(key))] = sys.intern(_one_line(value))
         for key in row:
@@ -404,13 +407,6 @@ class _Articles:
 def _one_line(text: str) -> str:
     """Return the text on one line, with "?" for lone surrogates, which UTF-8 cannot encode."""
     return " ".join(text.split()).encode("utf-8", "replace").decode()
-
-
-def _shorten(text: str) -> str:
-    """Return the beginning of a text on one line, with an ellipsis if truncated."""
-    line = _one_line(text[: 4 * EXCERPT_CHARACTERS])
-    is_cut = len(line) > EXCERPT_CHARACTERS or bool(text[4 * EXCERPT_CHARACTERS :].strip())
-    return f"{line[: EXCERPT_CHARACTERS - 1]}…" if is_cut else line
 
 
 def _chunks(n: int) -> Iterator[slice]:

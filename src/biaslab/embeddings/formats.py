@@ -89,7 +89,8 @@ def read_embedding(
         raise InputError(f"{path}: the file of word vectors does not exist; check the path") from error
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: the file is not readable ({error}); download it again") from error
-    words, vectors = list(rows.number_of), rows.vectors()
+    words, values = list(rows.number_of), np.frombuffer(rows.values, dtype="<f4")
+    vectors = values.reshape(len(words), -1).astype(np.float32, copy=False)
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         row = int(finite.argmin())
@@ -225,7 +226,7 @@ class _Rows:
         self.announced: int | None = None
         self.has_mark = False
         self.n_rounded = 0  # number of the first rows with more digits than 32 bits hold
-        self._values = bytearray()
+        self.values = bytearray()  # of the vectors
         self._repeated: list[str] = []
 
     def add(self, word: str, number: int, vector: bytes) -> None:
@@ -235,15 +236,7 @@ class _Rows:
             self._repeated.append(word)
         else:
             self.number_of[word] = number
-            self._values += vector
-
-    def vectors(self) -> np.ndarray:
-        """Return the vectors, (V, D) float32."""
-        return (
-            np.frombuffer(self._values, dtype="<f4")
-            .reshape(len(self.number_of), -1)
-            .astype(np.float32, copy=False)
-        )
+            self.values += vector
 
     def notes(self) -> list[str]:
         """Return a line for each difference of words and vectors from the file."""

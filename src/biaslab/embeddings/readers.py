@@ -103,23 +103,20 @@ def read_json_lines(path: str | os.PathLike, say: Callable[[str], None]) -> Iter
     """
     left_out: Counter[str] = Counter()
     for number, line in _filled_lines(path, say):
-        yield _json_document(line, f"{path}, line {number}", left_out)
+        where = f"{path}, line {number}"
+        record = parse_json_object(line, where, "id, title and text")
+        identifier = str(_take(record, "id", (str, int), where))
+        text = _take(record, "text", (str,), where)
+        title = _take({"title": identifier} | record, "title", (str,), where)
+        others = {key: value for key, value in record.items() if key not in ("id", "title", "text")}
+        metadata = {key: str(value) for key, value in others.items() if isinstance(value, str | int | float)}
+        left_out.update(others.keys() - metadata.keys())
+        yield Document(identifier, title, text, metadata, where)
     for key, n in sorted(left_out.items()):
         say(
             f"{path}: the key '{key}' of {number_of(n, 'document')} is omitted, because its value is a list,"
             " an object or null"
         )
-
-
-def _json_document(line: str, where: str, left_out: Counter[str]) -> Document:
-    record = parse_json_object(line, where, "id, title and text")
-    identifier = str(_take(record, "id", (str, int), where))
-    text = _take(record, "text", (str,), where)
-    title = _take({"title": identifier} | record, "title", (str,), where)
-    others = {key: value for key, value in record.items() if key not in ("id", "title", "text")}
-    metadata = {key: str(value) for key, value in others.items() if isinstance(value, str | int | float)}
-    left_out.update(others.keys() - metadata.keys())
-    return Document(identifier, title, text, metadata, where)
 
 
 def _take(record: dict, key: str, types: tuple[type, ...], where: str) -> str | int:
@@ -257,7 +254,14 @@ def _refuse_unsafe(member: tarfile.TarInfo, archive: Path) -> None:
 
 
 def _nitf_document(data: bytes, name: str, where: str) -> Document:
-    root = _parse_nitf(data, where)
+    try:  # an external DTD, which real files name, is never loaded; entities are refused
+        root = fromstring(data)
+    except DefusedXmlException as error:
+        raise InputError(f"{where} declares an entity and is refused; remove the entity") from error
+    except (ParseError, ValueError, LookupError) as error:
+        raise InputError(f"{where} is not well-formed XML ({error}); correct the member") from error
+    if root.tag != "nitf":
+        raise InputError(f"{where} is not NITF (its root is <{root.tag}>); give archives of NITF XML")
     identifier = _attribute(root, ".//doc-id", "id-string") or name
     title = _flat(root.find(".//hedline/hl1")) or _flat(root.find("./head/title")) or identifier
     body = ".//body.content"
@@ -272,19 +276,6 @@ def _nitf_document(data: bytes, name: str, where: str) -> Document:
     if section := meta.get("online_sections") or meta.get("dsk"):
         metadata["section"] = section
     return Document(identifier, title, text, metadata, where)
-
-
-def _parse_nitf(data: bytes, where: str) -> Element:
-    """Parse one file. An external DTD, which real files name, is never loaded; entities are refused."""
-    try:
-        root = fromstring(data)
-    except DefusedXmlException as error:
-        raise InputError(f"{where} declares an entity and is refused; remove the entity") from error
-    except (ParseError, ValueError, LookupError) as error:
-        raise InputError(f"{where} is not well-formed XML ({error}); correct the member") from error
-    if root.tag != "nitf":
-        raise InputError(f"{where} is not NITF (its root is <{root.tag}>); give archives of NITF XML")
-    return root
 
 
 def _attribute(root: Element, path: str, name: str) -> str:

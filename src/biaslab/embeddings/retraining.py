@@ -1,4 +1,4 @@
-"""Retrain GloVe without the documents of a perturbation set: subtract their counts from X, and train."""
+"""Retrain GloVe without a set of documents: subtract their counts from X, and train."""
 
 import os
 from collections.abc import Sequence

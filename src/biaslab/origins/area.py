@@ -172,8 +172,8 @@ STEPS = {
     "predict-removals": "biaslab.origins.attribution.tables:predict_removals",
     "train-embeddings": "biaslab.origins.baseline:train_and_measure",
     "select-sets": "biaslab.origins.sets.selection:write_sets",
-    "measure-baselines": "biaslab.origins.representations.ppmi_comparison.analysis:measure_baselines",
-    "evaluate-retrainings": "biaslab.origins.checks.retraining.analysis:evaluate_retrainings",
+    "measure-baselines": "biaslab.origins.representations.ppmi_comparison:measure_baselines",
+    "evaluate-retrainings": "biaslab.origins.checks.retraining:evaluate_retrainings",
     "estimate-gradient": "biaslab.origins.pages.highlight:estimate_gradient",
     "highlight-documents": "biaslab.origins.pages.highlight:write_extremes",
 }
@@ -185,7 +185,7 @@ AREA = Area(
     wanted,
     choose,
     summaries,
-    analyses.items(),
+    analyses.ITEMS,
     NAMES,
     READER,
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
@@ -195,5 +195,5 @@ AREA = Area(
     ),
     texts=("*/documents.parquet",),
     by_training=(f"*/{BY_SEED}/*.parquet",),
-    steps=STEPS | analyses.steps(),
+    steps=STEPS | analyses.STEPS,
 )

@@ -23,7 +23,7 @@ from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import train_glove
 from biaslab.embeddings.settings import Checkpoints
 from biaslab.embeddings.vocabulary import Vocabulary, read_vocabulary
-from biaslab.origins.representations.axis.analysis import project_words
+from biaslab.origins.representations.axis import project_words
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 OBSERVED = list(COLUMNS["observed"])

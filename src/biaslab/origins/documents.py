@@ -17,10 +17,10 @@ from biaslab.embeddings import BASELINE, cooccurrence
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, train
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.attribution import asking
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, UNROLLED
 from biaslab.origins.attribution.scanner import Scanner, Training
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
+from biaslab.origins.attribution.tables import estimate_documents, estimate_sets
 from biaslab.origins.settings import Glove
 
 __all__ = [
@@ -203,7 +203,7 @@ class Scores:
                 )
         if not units:
             return np.empty(0)
-        return asking.of_sets(self.method, self._scanner, self._test, units).values.mean(axis=0)
+        return estimate_sets(self.method, self._scanner, self._test, units).values.mean(axis=0)
 
 
 def attribute(
@@ -268,5 +268,5 @@ def attribute(
         Training(glove, baselines.seed, memory),
     )
     words = in_vocabulary(test, texts.vocabulary.ids)
-    estimates = asking.of_documents(method, scanner, words)
+    estimates = estimate_documents(method, scanner, words)
     return Scores(method, test.measure, estimates.bias, estimates.values, scanner, words)

@@ -3,14 +3,20 @@
 Brunet et al. 2019, Appendix C: baselines, targeted sets per test and size, random sets, retrainings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from biaslab.bias.names import PERTURBATION_SETS
 from biaslab.core.errors import InputError
-from biaslab.origins.sets import BASELINE, by_ppmi, is_by_ppmi, is_random, random_sets, targeted_sets
+from biaslab.origins.sets import (
+    BASELINE,
+    PERTURBATION_SETS,
+    by_ppmi,
+    is_by_ppmi,
+    is_random,
+    random_set,
+    targeted_sets,
+)
 
 TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
 """Columns of the table of differential bias: occurrences of the words of each test set in a document."""
@@ -40,7 +46,7 @@ def perturbation_sets(setup: Mapping) -> list[str]:
     perturbations = setup["perturbations"]
     targeted = targeted_sets(setup["bias"]["weats"], perturbations["sizes"])
     n_random = perturbations["random_sets"] if _random_retrainings(setup) else 0
-    return targeted + random_sets(perturbations["random_sizes"], n_random)
+    return targeted + [random_set(n, k) for n in perturbations["random_sizes"] for k in range(n_random)]
 
 
 def _random_retrainings(setup: Mapping) -> int:
@@ -85,22 +91,9 @@ def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])
 
 
-@dataclass(frozen=True)
-class Retrainings:
-    """Retrainings of an analysis, each without one of the analysis's own sets; a job has several sets."""
-
-    phrase: str  # a summary's phrase for the sets, with a place for their number
-    n_sets: Callable[[Mapping], int]  # number of sets of a setup
-    each: Callable[[Mapping], int]  # number of embeddings without each set
-
-    def batches(self, setup: Mapping) -> list[Batch]:
-        """Return the batches of sets; a job has as many sets as `trainings_per_job`."""
-        return batches(self.n_sets(setup), setup["trainings_per_job"])
-
-    def describe(self, setup: Mapping) -> tuple[str, int]:
-        """Return a phrase for the removed sets, "" if none, and the largest number of trained embeddings."""
-        n_sets = self.n_sets(setup)
-        return self.phrase.format(n_sets) if n_sets else "", n_sets * self.each(setup)
+def doses(setup: Mapping) -> list[str]:
+    """Return the shares of planted words, as in the folder names of the corpora with planted documents."""
+    return [f"{dose:g}" for dose in setup["planted"]["doses"]] if setup["planted"]["documents"] else []
 
 
 def embedding_files(folder: str, set_names: Sequence[str], setup: Mapping) -> list[str]:

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from biaslab.bias.names import EFFECTS, PPMI
 from biaslab.core.files import locate
 from biaslab.core.settings import fields_of
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.settings import GloveParameters, Word2VecParameters
 from biaslab.origins import analyses, expansion
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.checks import planted
-from biaslab.origins.sets import is_by_ppmi
+from biaslab.origins.sets import EFFECTS, PPMI, is_by_ppmi
 from biaslab.run.datasets import dataset_name
 from biaslab.run.plan import Plan
 from biaslab.run.steps import part
@@ -41,16 +39,14 @@ class Inputs:
 
     def corpus_checksum(self, wildcards: Any) -> str:
         """Return the checksum of a verified copy of the corpus; "" for a corpus that is read in place."""
-        source = self.setups[wildcards.setup]["corpus"]["source"]
-        return self.plan.checksum(source)
+        return self.plan.checksum(self.setups[wildcards.setup]["corpus"]["source"])
 
     def corpus_source(self, wildcards: Any) -> str:
         """Return the corpus. The age of a verified copy is ignored, because its checksum is a parameter."""
         from snakemake.io import ancient
 
-        source = self.setups[wildcards.setup]["corpus"]["source"]
-        file = self.plan.source(source)
-        return ancient(file) if self.plan.checksum(source) else file
+        file = self.plan.source(self.setups[wildcards.setup]["corpus"]["source"])
+        return ancient(file) if self.corpus_checksum(wildcards) else file
 
     def corpus(self, wildcards: Any) -> dict[str, Any]:
         """Return the options for reading the corpus."""
@@ -123,7 +119,7 @@ class Inputs:
 
     def retrained_batch(self, name: str) -> Callable[[Any], dict[str, Any]]:
         """Return a function for the sets that a job of an analysis removes, and the trainings of each."""
-        jobs = analyses.named(name).jobs
+        jobs = analyses.named(name).retrained
 
         def select(wildcards: Any) -> dict[str, Any]:
             setup = self.setups[wildcards.setup]
@@ -133,7 +129,7 @@ class Inputs:
 
     def retrained(self, name: str) -> Callable[[Any], list[str]]:
         """Return a function for the tables of all retraining jobs of an analysis."""
-        jobs = analyses.named(name).jobs
+        jobs = analyses.named(name).retrained
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/{name}/retrained/{expansion.BATCH}{batch.index}.tsv"
             for batch in jobs.batches(self.setups[wildcards.setup])
@@ -146,22 +142,26 @@ class Inputs:
         count = self.setups[wildcards.setup]["planted"]["documents"]
         return {"count": count, "dose": float(wildcards.dose)}
 
+    def _planted_batches(self, wildcards: Any) -> list[expansion.Batch]:
+        setup = self.setups[wildcards.setup]
+        return expansion.batches(setup["planted"]["baselines"], setup["trainings_per_job"])
+
     def planted_batch(self, wildcards: Any) -> dict[str, Any]:
         """Return the replicates of a batch of trainings on one copy."""
-        batch = planted.batches(self.setups[wildcards.setup])[int(wildcards.batch)]
+        batch = self._planted_batches(wildcards)[int(wildcards.batch)]
         return {"set": BASELINE} | share(batch)
 
     def planted_embeddings(self, wildcards: Any) -> list[str]:
         """Return the files of the embeddings of one copy."""
         folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{BASELINE}"
-        batches = planted.batches(self.setups[wildcards.setup])
+        batches = self._planted_batches(wildcards)
         return [f"{folder}/{expansion.BATCH}{batch.index}.npz" for batch in batches]
 
     def planted_tables(self, *names: str) -> Callable[[Any], list[str]]:
         """Return a function for tables of all copies; ``{weat}`` in a name is replaced by each test."""
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/planted/{dose}/{name.format(weat=weat)}.parquet"
-            for dose in planted.doses(self.setups[wildcards.setup])
+            for dose in expansion.doses(self.setups[wildcards.setup])
             for name in names
             for weat in (self.tests(wildcards) if "{weat}" in name else [""])
         ]
@@ -173,24 +173,17 @@ class Inputs:
         setup = self.setups[wildcards.setup]
         return {"influence": part(setup["glove"] | setup["bias"], *fields_of(InfluenceParameters))}
 
-    def of_first_test(self, folder: str) -> Callable[[Any], str]:
-        """Return a function for the table of the first test."""
-        of_tests = self.of_tests(folder)
-        return lambda wildcards: of_tests(wildcards)[0]
-
     def of_tests(self, folder: str) -> Callable[[Any], list[str]]:
         """Return a function for the tables of all tests."""
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/{folder}/{weat}.parquet" for weat in self.tests(wildcards)
         ]
 
-    def word_set(self, wildcards: Any) -> list[str]:
-        """Return the file with the words of the test ``{weat}``."""
-        return [self._word_set(wildcards.weat)]
-
     def word_sets(self, wildcards: Any) -> list[str]:
-        """Return the files with the words of every test of a setup."""
-        return [self._word_set(weat) for weat in self.tests(wildcards)]
+        """Return the file with the words of the test ``{weat}``; without it, of every test of a setup."""
+        weat, files = wildcards.get("weat"), self.section["weats"]
+        tests = [weat] if weat else self.tests(wildcards)
+        return [str(locate(files[test], self.plan.root)) for test in tests]
 
     def results(self) -> list[str]:
         """Return the files of every setup that claims use, without texts of unreadable corpora."""
@@ -216,9 +209,6 @@ class Inputs:
     def tests(self, wildcards: Any) -> list[str]:
         """Return the names of the tests of a setup."""
         return self.setups[wildcards.setup]["bias"]["weats"]
-
-    def _word_set(self, weat: str) -> str:
-        return str(locate(self.section["weats"][weat], self.plan.root))
 
 
 def share(batch: expansion.Batch) -> dict[str, int]:

@@ -32,7 +32,7 @@ def test_every_measure_has_an_oracle():
 
 def indices(S, T, A, B, measure="weat", parameters=None):
     ids = (np.array(words, dtype=np.int64) for words in (S, T, A, B))
-    return WeatIndices("test", *ids, ("s", "t", "a", "b"), {}, measure, parameters or {})
+    return WeatIndices("test", *ids, {}, measure, parameters or {})
 
 
 def sets_of(weat):

@@ -80,7 +80,7 @@ def test_words_become_ids_in_the_order_of_the_sets(write):
     vocabulary = {word: i for i, word in enumerate(words)}
     weat = in_vocabulary(read_word_sets(write()), vocabulary)
     assert weat.name == "pets"
-    assert weat.set_names == ("cats", "dogs", "good", "bad")
+    assert tuple(weat.lost) == ("cats", "dogs", "good", "bad")
     np.testing.assert_array_equal(weat.S, [5, 7])
     np.testing.assert_array_equal(weat.T, [2, 4])
     np.testing.assert_array_equal(weat.A, [1, 3])

@@ -16,7 +16,7 @@ from biaslab.embeddings.vocabulary import WORDS, Vocabulary, digest_words
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.attribution.tables import attribute_documents
 from biaslab.origins.baseline import write_sets
-from biaslab.origins.representations.ppmi_comparison.analysis import measure_baselines
+from biaslab.origins.representations.ppmi_comparison import measure_baselines
 
 MODEL = GloveParameters(dimension=3, epochs=1)
 BATCH, OTHER = Path("batch.npz"), Path("other.tsv")

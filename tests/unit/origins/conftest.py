@@ -42,7 +42,7 @@ def small(tmp_path_factory) -> Small:
     path = tmp_path_factory.mktemp("small") / "batch-0.npz"
     trained = train_replicates(x, GloveParameters(4, 3), "baseline", [0, 1, 2], 1, path, 1e9)
     write_trainings(path, [0, 1, 2], trained, every_parameter=True, words=digest_words(words))
-    weat = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]), ("S", "T", "A", "B"), {})
+    weat = WeatIndices("w", *np.array([[3, 10], [7, 11], [0, 2], [1, 5]]))
     numbers = np.arange(N_DOCUMENTS)
     documents = pd.DataFrame({"document": numbers, "id": numbers.astype(str), "title": "a title"})
     scanner = Scanner([path], x, tokens, offsets, words, InfluenceParameters(x_max=20.0), 1)

@@ -83,7 +83,7 @@ def test_unrolled_adds_up_what_every_count_does(texts, baselines, indices):
     (f, g), (f_left, g_left) = seen
     expected = found.by_weight @ (f - f_left) + found.by_product @ (g - g_left)
     assert scores.by_baseline[0, 5] == pytest.approx(expected)
-    one = unrolled.of_sets(scores._scanner, indices, [np.array([5])])
+    one = unrolled.estimate_sets(scores._scanner, indices, [np.array([5])])
     assert one.values[0, 0] == pytest.approx(expected)
 
 
@@ -111,7 +111,7 @@ def _linear(scores, x, taken):
     """How fast the first baseline's bias falls as the document fades."""
     step, places = 1e-6, np.flatnonzero(taken)
     change = unrolled._changes(
-        scores._scanner, scores._scanner.gone_back[2], places, x.counts[places] - step * taken[places]
+        scores._scanner, scores._scanner.last_derivatives[2], places, x.counts[places] - step * taken[places]
     )
     return change[0].sum() / step
 

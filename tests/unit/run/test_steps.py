@@ -88,7 +88,7 @@ def test_docstrings_and_other_code_rerun_nothing_here(package):
             "fairness-testing.search-discrimination",
         ),
         (
-            "biaslab.origins.checks.brittleness.analysis",
+            "biaslab.origins.checks.brittleness",
             "embeddings.train-glove",
             "origins.predict-flips",
         ),

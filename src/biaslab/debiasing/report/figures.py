@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.names import in_words
+from biaslab.bias.word_sets import in_words
 from biaslab.core import plotting as plot
 from biaslab.debiasing import settings
 from biaslab.debiasing.comparison import PAIRS, UNITS

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from biaslab.bias.names import in_words
+from biaslab.bias.word_sets import in_words
 from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing import settings
 from biaslab.debiasing.comparison import PAIRS, UNITS

@@ -31,7 +31,6 @@ from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
 from biaslab.origins.attribution import _kernels
 from biaslab.origins.attribution._kernels import Loss, Removals, TestVectors
-from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.settings import Damping
 
 _UNITS_AT_A_TIME = 256  # limits the memory for their steps
@@ -75,6 +74,37 @@ class DifferentialBias:
     fallbacks: np.ndarray  # (n_units,) int64, number of words whose Hessian at X~ is not positive definite;
     # their `newton` step is that of Eq. 8
     baseline: float  # B(w)
+
+
+def rows_of(x: Cooccurrence, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the starts, columns and counts of the rows of X of `words` (ascending ids)."""
+    starts = np.concatenate([[0], np.cumsum(x.indptr[words + 1] - x.indptr[words])]).astype(np.int64)
+    pieces = [slice(x.indptr[i], x.indptr[i + 1]) for i in words]
+    return (
+        starts,
+        np.concatenate([x.indices[p] for p in pieces]),
+        np.concatenate([x.counts[p] for p in pieces]),
+    )
+
+
+def slots_of(words: Sequence[int], n_words: int) -> np.ndarray:
+    """Return the row number of each word, -1 without a row: (n_words,) int32."""
+    slot_of = np.full(n_words, -1, np.int32)
+    slot_of[words] = np.arange(len(words))
+    return slot_of
+
+
+def distance_weights(window: int, unit: int) -> np.ndarray:
+    """Return the weight of a pair by its distance, (window + 1,) int64, in units of 1 / `unit`."""
+    return np.concatenate([[0], unit // np.arange(1, window + 1)])
+
+
+def places_in_test(words: np.ndarray, weat: WeatIndices) -> tuple[np.ndarray, np.ndarray]:
+    """Return the row numbers of the targets, S first, and the weight of each row: 1/|A| in A, -1/|B| in B."""
+    attribute_weights = np.zeros(len(words))
+    for ids, sign in ((weat.A, 1), (weat.B, -1)):
+        attribute_weights[np.searchsorted(words, ids)] += sign / len(ids)
+    return np.searchsorted(words, np.concatenate([weat.S, weat.T])), attribute_weights
 
 
 def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) -> WeatRows:
@@ -151,12 +181,8 @@ def differential_bias(
     all targets are equally near to both attribute sets.
     """
     set_threads(threads)
-    model = _local_model(rows, weat, embedding, damping, words)
+    loss = local_loss(rows, weat, embedding, damping, words)
     baseline = measure_bias(embedding["W"], weat)
-    loss = Loss(
-        rows.columns, rows.counts, rows.unit, rows.x_max, rows.alpha, rows.f, np.log(rows.x), model.fit,
-        model.U, model.H, model.inverse, model.Z, _bias_gradient(rows, model),
-    )  # fmt: skip
     evaluate = by_effect_size if weat.measure == WEAT else by_measure
     values, fallbacks = evaluate(removals, loss, rows.words, weat, embedding["W"])
     if math.isnan(baseline):
@@ -218,23 +244,14 @@ def bias_gradient(
 ) -> np.ndarray:
     """Return dB/dX_ij at every place (Appendix A), (nnz,) float64; arguments as for `differential_bias`."""
     set_threads(threads)
-    return _bias_gradient(rows, _local_model(rows, weat, embedding, damping, words))
+    return local_loss(rows, weat, embedding, damping, words).bias_gradient
 
 
-@dataclass(frozen=True)
-class _LocalModel:
-    """The loss around the trained vectors of the m words of a test, float64."""
+def local_loss(rows, weat, embedding, damping, words) -> Loss:
+    """Return the loss around the trained vectors of the words of a test; arguments as `differential_bias`.
 
-    U: np.ndarray  # (V, D)
-    W: np.ndarray  # (m, D)
-    H: np.ndarray  # (m, D, D), the Hessians
-    inverse: np.ndarray  # (m, D, D), inverse Hessians
-    fit: np.ndarray  # (nnz,), w_i.u_j + b_i + c_j
-    Z: np.ndarray  # (nnz, D), H_w_i^-1 u_j
-    projected: np.ndarray  # (nnz,), grad_w_i B . H_w_i^-1 u_j
-
-
-def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
+    dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij]
+    """
     if not np.array_equal(rows.words, weat_words(weat)):
         raise ValueError("the rows differ from the words of the bias test; give the rows of these words")
     U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
@@ -244,7 +261,24 @@ def _local_model(rows, weat, embedding, damping, words) -> _LocalModel:
     b, c = embedding["b"][rows.words].astype(np.float64), embedding["c"].astype(np.float64)
     by_word = by_words(embedding["W"], weat)
     _kernels.prepare_places(rows.rows, rows.columns, U, W, b, c, inverse, by_word, fit, Z, projected)
-    return _LocalModel(U, W, H, inverse, fit, Z, projected)
+    x, f, log_x = rows.x, rows.f, np.log(rows.x)
+    slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
+    gradient = -2 * projected * (slope * (fit - log_x) - f / x)
+    return Loss(
+        rows.columns,
+        rows.counts,
+        rows.unit,
+        rows.x_max,
+        rows.alpha,
+        f,
+        log_x,
+        fit,
+        U,
+        H,
+        inverse,
+        Z,
+        gradient,
+    )
 
 
 def by_words(W: np.ndarray, weat: WeatIndices) -> np.ndarray:
@@ -271,10 +305,3 @@ def _hessians(rows, U, damping, test, words):
             f" {dimension} dimensions; use a smaller dimension, a larger corpus, or a positive damping"
         )
     return H, inverse
-
-
-def _bias_gradient(rows, model):
-    """Return dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij]."""
-    x, f = rows.x, rows.f
-    slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
-    return -2 * model.projected * (slope * (model.fit - np.log(x)) - f / x)

@@ -22,7 +22,7 @@ from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
 from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
 from biaslab.origins.attribution.estimates import Estimates, from_values
-from biaslab.origins.attribution.removals import distance_weights, places_in_test, rows_of, slots_of
+from biaslab.origins.attribution.influence import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.scanner import Scanner
 
 
@@ -43,7 +43,7 @@ def ppmi_effect_size(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> fl
             f"{weat.name}: the PPMI row of word id {word} (line {word + 2} of the vocabulary) is zero, so it"
             " has no cosine; remove the word"
         )
-    return effect_size(rows[:, filled].toarray(), WeatIndices(weat.name, **places, set_names=(), lost={}))
+    return effect_size(rows[:, filled].toarray(), WeatIndices(weat.name, **places))
 
 
 def differential_bias(
@@ -89,18 +89,23 @@ def measure_sets(
     for name, documents in tqdm(sets.items(), desc="PPMI", unit="set", disable=None):
         remaining = without_documents(x, tokens, offsets, documents, threads)
         sums = row_sums(remaining)
-        rows += [(name, weat.name, _effect_size_or_nan(remaining, sums, weat)) for weat in weats]
+        for weat in weats:
+            try:
+                value = ppmi_effect_size(remaining, sums, weat)
+            except InputError:  # a word of the test has a zero row
+                value = np.nan
+            rows.append((name, weat.name, value))
     return pd.DataFrame(rows, columns=["set", "weat", "effect_size"])
 
 
-def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
+def estimate_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Estimate the removal of every document; no change if the effect size without it is undefined."""
     bias = ppmi_effect_size(scanner.x, row_sums(scanner.x), weat)
     values = differential_bias(scanner.x, scanner.tokens, scanner.offsets, weat, scanner.threads)
     return from_values(np.array([bias]), np.nan_to_num(values)[None])
 
 
-def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+def estimate_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Estimate the removal of each set in the PPMI representation."""
     numbered = {str(number): documents for number, documents in enumerate(sets)}
     table = measure_sets(scanner.x, scanner.tokens, scanner.offsets, numbered, [weat], scanner.threads)
@@ -123,11 +128,3 @@ def _check_corpus(x: Cooccurrence, tokens: np.ndarray, offsets: np.ndarray, sums
         np.add.at(in_corpus, tokens, token_sums)
     if not np.array_equal(in_corpus, sums):
         raise InputError("X differs from this corpus in the sums of its rows; count the corpus again")
-
-
-def _effect_size_or_nan(x: Cooccurrence, sums: np.ndarray, weat: WeatIndices) -> float:
-    """Return the effect size in the PPMI representation, NaN when a word of the test has a zero row."""
-    try:
-        return ppmi_effect_size(x, sums, weat)
-    except InputError:
-        return np.nan

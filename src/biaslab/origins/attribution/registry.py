@@ -1,11 +1,11 @@
 """The attributions: each estimates the contribution of documents, and of sets of documents, to a bias.
 
-A new attribution needs a row here, its functions in `biaslab.origins.attribution.asking`, and an oracle.
+A new attribution needs a row here, its functions in `biaslab.origins.attribution.tables`, and an oracle.
 """
 
 from dataclasses import dataclass
 
-from biaslab.bias.names import PPMI, RANDOM
+from biaslab.origins.sets import PPMI, RANDOM
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from tqdm import tqdm
 
 from biaslab.bias.measures import PARAMETERS
 from biaslab.bias.weat import weat_words
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.word_sets import WeatIndices, read_tests
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
-from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.cooccurrence import Cooccurrence, read_counted
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters
 from biaslab.embeddings.vocabulary import check_words
-from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.attribution.influence import (
     DifferentialBias,
     WeatRows,
@@ -56,7 +55,7 @@ class Scanner:
         training: Training | None = None,
     ) -> None:
         self.training = training
-        self.gone_back: tuple = ()  # last test of `unrolled`, and its bias and derivatives
+        self.last_derivatives: tuple = ()  # last test of `unrolled`, and its bias and derivatives
         self.batches, self.x, self.tokens, self.offsets = batches, x, tokens, offsets
         self.words, self.parameters, self.threads = words, parameters, threads
         self._last_arguments: tuple = ()
@@ -129,5 +128,5 @@ def read_scanner(
     words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
     for path in embeddings:
         check_words(path, words)
-    tests = read_tests(word_sets, words, PARAMETERS)
+    tests = read_tests(word_sets, words.ids, PARAMETERS)
     return Scanner(embeddings, x, tokens, offsets, words.words, influence, threads), tests

@@ -1,4 +1,4 @@
-"""Estimates of attributions for every document and perturbation set: steps and their tables."""
+"""Estimates of the attributions for documents and sets of documents: functions, steps and tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +9,21 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
+from biaslab.origins.attribution import _kernels, unrolled
 from biaslab.origins.attribution import ppmi as ppmi_scan
-from biaslab.origins.attribution.asking import of_documents, of_sets
-from biaslab.origins.attribution.registry import ESTIMATORS
+from biaslab.origins.attribution.estimates import Estimates, from_values
+from biaslab.origins.attribution.influence import DifferentialBias
+from biaslab.origins.attribution.registry import ESTIMATORS, UNROLLED
 from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
+from biaslab.origins.sets import PPMI
 from biaslab.origins.sets.selection import COLUMNS, members
+
+_KERNEL_COLUMNS = {"influence": _kernels.INFLUENCE, "newton": _kernels.NEWTON, "gradient": _kernels.GRADIENT}
+"""Attributions that one pass over the baselines estimates together, and their columns in its result."""
+
+_OWN = {PPMI: ppmi_scan, UNROLLED: unrolled}
+"""Attributions with their own module."""
 
 
 def attribute_documents(
@@ -78,7 +87,7 @@ def document_table(scanner: Scanner, weat: WeatIndices, documents: pd.DataFrame)
     """Return the estimates of every attribution for every document: mean, sd, and by baseline."""
     columns = {name: documents[name] for name in ("document", "id", "title")}
     for name in ESTIMATORS:
-        values = of_documents(name, scanner, weat).values
+        values = estimate_documents(name, scanner, weat).values
         if len(documents) != values.shape[1]:
             raise InputError(
                 f"the table lists {len(documents)} documents and the corpus has {values.shape[1]};"
@@ -120,7 +129,7 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
     for weat in weats:
         test_rows = set_rows[set_rows["weat"].isin(["", weat.name])].assign(weat=weat.name)
         units = list(members(sets, test_rows["set"]).values())
-        by_estimator = {name: of_sets(name, scanner, weat, units) for name in ESTIMATORS}
+        by_estimator = {name: estimate_sets(name, scanner, weat, units) for name in ESTIMATORS}
         for seed in range(len(by_estimator[ESTIMATORS[0]].bias)):
             for name, estimates in by_estimator.items():
                 predicted, fallbacks = estimates.without[seed], estimates.fallbacks[seed]
@@ -128,3 +137,23 @@ def set_table(scanner: Scanner, weats: Sequence[WeatIndices], sets: pd.DataFrame
                     test_rows.assign(estimator=name, seed=seed, predicted=predicted, fallback_words=fallbacks)
                 )
     return pd.concat(frames, ignore_index=True)
+
+
+def estimate_documents(name: str, scanner: Scanner, weat: WeatIndices) -> Estimates:
+    """Return the estimates of an attribution for every document."""
+    if name in _OWN:
+        return _OWN[name].estimate_documents(scanner, weat)
+    return _select(name, scanner.scan(weat))
+
+
+def estimate_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+    """Return the estimates of an attribution for the joint removal of each set of documents."""
+    if name in _OWN:
+        return _OWN[name].estimate_sets(scanner, weat, sets)
+    return _select(name, scanner.scan(weat, sets))
+
+
+def _select(name: str, by_baseline: Sequence[DifferentialBias]) -> Estimates:
+    values = np.stack([bias.values[:, _KERNEL_COLUMNS[name]] for bias in by_baseline])
+    fallbacks = np.stack([bias.fallbacks for bias in by_baseline]) if name == "newton" else 0
+    return from_values(np.array([bias.baseline for bias in by_baseline]), values, fallbacks)

@@ -10,6 +10,7 @@ The attribution needs the hyperparameters and the seed of the baselines. It retr
 must be identical, bit for bit.
 """
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,14 +32,16 @@ from biaslab.origins.attribution.scanner import Scanner
 _TOKENS_AT_A_TIME = 100_000  # limits the memory for the co-occurrences of documents
 
 
-def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
+def estimate_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     """Estimate the removal of every document."""
     x, tokens, offsets = scanner.x, scanner.tokens, scanner.offsets
     bias, derivatives = gradients(scanner, weat)
     n_documents = len(offsets) - 1
     values = np.zeros((len(bias), n_documents))
     rows = weat_rows(x, np.arange(x.n_words), GloveParameters.x_max, GloveParameters.alpha)
-    for first, last in _pieces(offsets):
+    cuts = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _TOKENS_AT_A_TIME)))
+    bounds = np.unique([0, *cuts, n_documents]).tolist()
+    for first, last in itertools.pairwise(bounds):
         part = removals_of_documents(
             rows, tokens[offsets[first] : offsets[last]], offsets[first : last + 1] - offsets[first]
         )
@@ -48,7 +51,7 @@ def of_documents(scanner: Scanner, weat: WeatIndices) -> Estimates:
     return from_values(bias, values)
 
 
-def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
+def estimate_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> Estimates:
     """Estimate the joint removal of each set, from f and f log X of the remaining counts."""
     bias, derivatives = gradients(scanner, weat)
     values = []
@@ -62,8 +65,8 @@ def of_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray]) -> 
 
 def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[TrainingGradient]]:
     """Return the bias of each baseline and its derivatives; the scanner caches those of the last test."""
-    if scanner.gone_back and scanner.gone_back[0] is weat:
-        return scanner.gone_back[1:]
+    if scanner.last_derivatives and scanner.last_derivatives[0] is weat:
+        return scanner.last_derivatives[1:]
     if scanner.training is None:
         raise InputError(
             "unrolled requires the hyperparameters and the seed of the baselines; give the training"
@@ -73,7 +76,7 @@ def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[Tra
     with tqdm(total=epochs, desc=f"{weat.name}, backwards", unit="epoch", disable=None) as bar:
         derivatives = [_differentiate(scanner, weat, *b, lambda: bar.update(1)) for b in baselines]
     bias = np.array([measure_bias(arrays["W"], weat) for _, arrays in baselines], np.float64)
-    scanner.gone_back = weat, bias, derivatives
+    scanner.last_derivatives = weat, bias, derivatives
     return bias, derivatives
 
 
@@ -98,22 +101,10 @@ def _changes(
     scanner: Scanner, derivatives: Sequence[TrainingGradient], places: np.ndarray, left: np.ndarray
 ) -> list[np.ndarray]:
     """Return, for each baseline, the decrease of the bias at each place if its count becomes `left`."""
-    before, after = (_weigh(scanner, counts) for counts in (scanner.x.counts[places], left))
-    return [
-        d.by_weight[places] * (before[0] - after[0]) + d.by_product[places] * (before[1] - after[1])
-        for d in derivatives
-    ]
-
-
-def _weigh(scanner: Scanner, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return f(X) and f(X) log X."""
-    x = counts / scanner.x.unit
-    f = weighting(x, scanner.parameters.x_max, scanner.parameters.alpha)
-    return f, f * np.log(np.where(x > 0, x, 1.0))
-
-
-def _pieces(offsets: np.ndarray) -> list[tuple[int, int]]:
-    """Split the documents into ranges of about `_TOKENS_AT_A_TIME` tokens."""
-    cuts = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _TOKENS_AT_A_TIME)))
-    bounds = np.unique([0, *cuts, len(offsets) - 1])
-    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+    weights, products = [], []
+    for counts in (scanner.x.counts[places], left):
+        x = counts / scanner.x.unit
+        weights.append(weighting(x, scanner.parameters.x_max, scanner.parameters.alpha))
+        products.append(weights[-1] * np.log(np.where(x > 0, x, 1.0)))
+    by_weight, by_product = weights[0] - weights[1], products[0] - products[1]
+    return [d.by_weight[places] * by_weight + d.by_product[places] * by_product for d in derivatives]

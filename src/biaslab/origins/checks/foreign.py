@@ -14,22 +14,25 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from biaslab.bias.word_sets import read_tests
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 from biaslab.core.io import read_parquet, read_tsv, write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import N_RESAMPLES, central_interval, mean_interval, standard_ranks
+from biaslab.embeddings.cooccurrence import read_counted
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.settings import Checkpoints
-from biaslab.origins.attribution import asking
-from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.attribution.estimates import SUM, read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
 from biaslab.origins.attribution.scanner import Training, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
-from biaslab.origins.checks.brittleness.analysis import candidates
-from biaslab.origins.checks.lds.analysis import mask, reliability_of_means
-from biaslab.origins.checks.lds.subsets import (
+from biaslab.origins.attribution.tables import estimate_documents
+from biaslab.origins.checks.brittleness import candidates
+from biaslab.origins.checks.lds import mask, reliability_of_means
+from biaslab.origins.checks.planted.recall import pair_table, recall_table
+from biaslab.origins.sets import RANDOM, flip_set
+from biaslab.origins.subsets import (
     BOUND,
     DOCUMENTS,
     OUTCOME,
@@ -37,8 +40,6 @@ from biaslab.origins.checks.lds.subsets import (
     check_outcomes,
     retrain,
 )
-from biaslab.origins.checks.planted.recall import pair_table, recall_table
-from biaslab.origins.sets import RANDOM, flip_set
 
 YOURS, LENGTH = "yours", "length"
 """Names in tables of the user's scores, and of the scores by document length."""
@@ -157,7 +158,7 @@ def estimate(
     files = (results / file for file in ("cooccurrence.npz", "corpus.npz", "vocabulary.tsv"))
     scanner, (test,) = read_scanner(batches, *files, [word_sets], influence, threads)
     scanner.training = Training(parameters, seed)
-    return asking.of_documents(name, scanner, test).values.mean(axis=0)
+    return estimate_documents(name, scanner, test).values.mean(axis=0)
 
 
 def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
@@ -193,24 +194,24 @@ def read_scores(path: Path, documents: pd.DataFrame) -> np.ndarray:
 
 
 def score_subsets(
-    given: Mapping[str, np.ndarray],
+    scores: Mapping[str, np.ndarray],
     removals: pd.DataFrame,
     subsets: pd.DataFrame,
     reliable: pd.DataFrame,
     weat: str,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the linear datamodeling scores of `given` scores and of the run's attributions of a test.
+    """Return the linear datamodeling scores of `scores` and of the run's attributions of a test.
 
-    The lead is that of the first of `given`.
+    The lead is that of the first of `scores`.
     """
     rows = []
     for size, size_rows in removals[removals["weat"] == weat].groupby("size"):
         outcomes = size_rows.drop_duplicates("set").set_index("set")
         observed, k = outcomes["observed_mean"], int(outcomes["n_retrainings"].iloc[0])
         names, n = list(observed.index), len(observed)
-        removed = mask(subsets[subsets["size"] == size], names, len(given[LENGTH])).astype(np.float64).T
-        changes = {(name, SUM): -values @ removed for name, values in given.items()}
+        removed = mask(subsets[subsets["size"] == size], names, len(scores[LENGTH])).astype(np.float64).T
+        changes = {(name, SUM): -values @ removed for name, values in scores.items()}
         for key, part in size_rows.groupby(["estimator", "form"], sort=False):
             changes[key] = part.set_index("set")["change"][names].to_numpy()
         draws = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
@@ -273,7 +274,7 @@ def reversed_sign(table: pd.DataFrame) -> bool:
 
 
 def leave_out(
-    scores: np.ndarray, name: str, results: Path, weat: str, how: Retraining, seed: int, out: Path
+    scores: np.ndarray, name: str, results: Path, weat: str, retraining: Retraining, seed: int, out: Path
 ) -> pd.DataFrame:
     """Train without the first documents of a ranking; return the bias, with that of the run's rankings.
 
@@ -296,8 +297,8 @@ def leave_out(
     )
     retrained = retrain(
         *counted, {flip_set(weat, name, size): np.sort(ranked[:size]) for size in sizes},
-        read_tests([how.word_sets], words), how.parameters, how.trainings, seed, out,
-        60 * Checkpoints.checkpoint_minutes, how.threads,
+        read_tests([retraining.word_sets], words.ids), retraining.parameters, retraining.trainings, seed, out,
+        60 * Checkpoints.checkpoint_minutes, retraining.threads,
     )  # fmt: skip
     rows = []
     for size in sizes:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.measures import PARAMETERS
-from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.settings import ExactTest
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core import answers
@@ -32,11 +31,11 @@ from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.origins.attribution.scanner import read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters, damping_of
 from biaslab.origins.attribution.tables import set_table, write_documents
-from biaslab.origins.checks.bias_gradient.analysis import pair_table
+from biaslab.origins.checks.bias_gradient import pair_table
 from biaslab.origins.pages.explanation import TESTS, Corpus, explain, read_gradients
 from biaslab.origins.pages.highlight import write_page
 from biaslab.origins.report.results import Setup
-from biaslab.origins.sets import DECREASE, targeted_set
+from biaslab.origins.sets import DECREASE, LOWERS, RAISES, targeted_set
 from biaslab.origins.sets.selection import select_sets
 from biaslab.run.area import Unit
 

@@ -1,6 +1,7 @@
 """The contribution of a document to a bias: its scores, test words and co-occurrences."""
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.measures import PARAMETERS
-from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
@@ -21,8 +21,9 @@ from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.settings import GloveParameters
 from biaslab.embeddings.vocabulary import read_vocabulary
 from biaslab.origins.attribution.registry import ESTIMATORS
-from biaslab.origins.checks.bias_gradient.analysis import contributions, token_contributions
+from biaslab.origins.checks.bias_gradient import contributions, token_contributions
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import LOWERS, RAISES
 from biaslab.run.area import Unit
 
 TESTS = "tests"
@@ -87,7 +88,9 @@ class Explanation:
 def explain(corpus: Corpus, document: Document, word_sets: WordSets, gradients: pd.DataFrame) -> Explanation:
     """Explain the contribution of a document to the bias of a test; gradients from `read_gradients`."""
     setup = corpus.setup
-    test = {word for words in word_sets.sets.values() for word in words}
+    members = [(name, word) for name, words in word_sets.sets.items() for word in words]
+    test, tokens = {word for _, word in members}, Counter(document.tokens)
+    counts = [(name, word, tokens[word]) for name, word in members if word in tokens]
     occurrences = contributions(document.tokens, test, gradients, corpus.window)
     # Standard deviations of the occurrences of a pair add up, because all have the same gradient.
     columns = ["x", "contribution", "contribution_sd"]
@@ -96,7 +99,7 @@ def explain(corpus: Corpus, document: Document, word_sets: WordSets, gradients: 
     order = pairs.assign(strength=strength).sort_values(["strength", "word", "context"]).index
     return Explanation(
         scores(setup.differential_bias(word_sets.name), document.number),
-        words_of_test(document.tokens, word_sets.sets),
+        pd.DataFrame(counts, columns=["set", "word", "count"]),
         pairs.loc[order].reset_index(drop=True),
         token_contributions(occurrences, len(document.tokens)),
     )
@@ -115,14 +118,6 @@ def scores(differential_bias: pd.DataFrame, document: int) -> pd.DataFrame:
         rank = int((means > means[document]).sum()) + 1
         rows.append([estimator, means[document], sds[document], rank, len(means)])
     return pd.DataFrame(rows, columns=["estimator", "mean", "sd", "rank", "n_documents"])
-
-
-def words_of_test(tokens: list[str], sets: Mapping[str, list[str]]) -> pd.DataFrame:
-    """Count the words of each set in a document; words that do not occur are omitted."""
-    rows = [
-        (name, word, tokens.count(word)) for name, words in sets.items() for word in words if word in tokens
-    ]
-    return pd.DataFrame(rows, columns=["set", "word", "count"])
 
 
 def open_setup(name: str, results: Path, config: Path) -> Setup:

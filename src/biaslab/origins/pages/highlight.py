@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from rich.text import Text
 
-from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.files import render, write_text
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.origins.attribution.scanner import read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
-from biaslab.origins.checks.bias_gradient import analysis as bias_gradient
+from biaslab.origins.checks import bias_gradient
 from biaslab.origins.pages.explanation import Corpus, Document, Explanation, explain, extremes
 from biaslab.origins.report.results import Setup
+from biaslab.origins.sets import LOWERS, RAISES
 from biaslab.run.area import Unit
 from biaslab.run.terminal import plain_console, plain_table
 

@@ -1,12 +1,11 @@
 """Read the results of one setup for tables and figures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from biaslab.bias.names import in_words
-from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.bias.word_sets import WordSets, in_words, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.run.reports import Results
 
@@ -97,14 +96,22 @@ def pairs(setups: Sequence[Setup]) -> list[tuple[Setup, str]]:
     return [(setup, weat) for setup in setups for weat in setup.weats]
 
 
-def rows_of_tests(setups: Sequence[Setup], name: str, *columns: str) -> pd.DataFrame:
-    """Return `columns` of ``<name>.tsv`` of every setup and test, after ``setup`` and ``weat``."""
+def rows_of_setups(setups: Sequence[Setup], read: Callable[[Setup], pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows that `read` returns for every setup, after a column ``setup``."""
     parts = []
-    for setup, weat in pairs(setups):
-        part = setup.of_weat(name, weat, *columns)[["weat", *columns]]
+    for setup in setups:
+        part = read(setup)
         part.insert(0, "setup", setup.name)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
+
+
+def rows_of_tests(setups: Sequence[Setup], name: str, *columns: str) -> pd.DataFrame:
+    """Return `columns` of ``<name>.tsv`` of every setup and test, after ``setup`` and ``weat``."""
+    chosen = ["weat", *columns]
+    return rows_of_setups(
+        setups, lambda s: pd.concat([s.of_weat(name, weat, *columns)[chosen] for weat in s.weats])
+    )
 
 
 def percent_scale(baseline_mean: float) -> tuple[float, str]:

@@ -9,13 +9,21 @@
 ``flip-<weat>-<ranking>-<size>``     the first documents of a ranking (``checks/brittleness``)
 ===================================  =================================================================
 
-The first words are not allowed as names of tests (`biaslab.bias.names.RESERVED`).
+The first words are not allowed as names of tests (`biaslab.bias.word_sets.RESERVED`).
 """
 
 from collections.abc import Sequence
 
-from biaslab.bias.names import LOWERS, PPMI, RAISES, RANDOM
 from biaslab.embeddings import BASELINE as BASELINE
+
+RANDOM, PPMI = "random", "ppmi"
+"""Prefixes of the names of sets that do not begin with the name of a test."""
+
+PERTURBATION_SETS = "perturbation_sets"
+"""Name, without suffix, of the file that lists the documents of each set."""
+
+RAISES, LOWERS = EFFECTS = ("raises", "lowers")
+"""Effects of a document in the corpus on bias: the words used in all tables, pages and figures."""
 
 INCREASE, DECREASE = TARGETED_KINDS = ("increase", "decrease")
 """As in the paper: the removal of an increase set raises the bias, that of a decrease set lowers it."""
@@ -49,11 +57,6 @@ def targeted_sets(rankings: Sequence[str], sizes: Sequence[int]) -> list[str]:
 def random_set(size: int, replicate: int) -> str:
     """Return the name of a random set."""
     return f"{RANDOM}-{size}-{replicate}"
-
-
-def random_sets(sizes: Sequence[int], replicates: int) -> list[str]:
-    """Return the names of the random sets: `replicates` per size."""
-    return [random_set(size, replicate) for size in sizes for replicate in range(replicates)]
 
 
 def flip_set(weat: str, ranking: str, size: int) -> str:

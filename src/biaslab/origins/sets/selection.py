@@ -124,8 +124,8 @@ def only_removed(table: pd.DataFrame, measured: Iterable[str]) -> pd.DataFrame:
 def members(sets: pd.DataFrame, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
     """Return the document numbers of each set in the order of the table, or of the sets `names`."""
     groups = {str(name): group.to_numpy() for name, group in sets.groupby("set", sort=False)["document"]}
-    wanted = list(groups if names is None else names)
-    for name in wanted:
+    chosen = list(groups if names is None else names)
+    for name in chosen:
         if name not in groups:
             raise InputError(f"the table has no perturbation set '{name}'; rerun the selection of sets")
-    return {name: groups[name] for name in wanted}
+    return {name: groups[name] for name in chosen}

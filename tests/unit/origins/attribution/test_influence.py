@@ -26,7 +26,7 @@ ORACLES = {name: getattr(naive_bias, "effect_size" if name == "weat" else name) 
 CASES = [(name, {"c": 2.0} if name == "direct_bias" else {}, oracle) for name, oracle in ORACLES.items()]
 each_measure = pytest.mark.parametrize(("name", "parameters", "oracle"), CASES, ids=list(MEASURES))
 SETS = [np.array(ids, np.int64) for ids in ((3, 30, 12), (7, 41), (0, 22), (1, 35, 9))]
-WEAT = WeatIndices("test", *SETS, ("S", "T", "A", "B"), {})
+WEAT = WeatIndices("test", *SETS)
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,7 @@ def test_damping_is_added_to_the_hessian(embedding, rows, removals):
 def test_singular_hessian_names_the_word():
     tokens = np.array([0, 1, 2, 3, 4, 5, 6, 7] * 3, np.int32)
     x = cooccurrence.count(tokens, np.array([0, 24], np.int64), 8, 1)
-    weat = WeatIndices("test", *np.arange(8).reshape(4, 2), ("S", "T", "A", "B"), {})
+    weat = WeatIndices("test", *np.arange(8).reshape(4, 2))
     e = train(x, GloveParameters(6, 2), stream(0))
     embedding = {name: getattr(e, name) for name in ("W", "U", "b", "c")}
     rows = influence.weat_rows(x, np.arange(8), 100.0, 0.75)

@@ -27,7 +27,7 @@ def ids(*numbers):
     return np.array(numbers, np.int64)
 
 
-TEST = WeatIndices("test", ids(3, 30), ids(7, 41), ids(0, 22), ids(1, 35), ("S", "T", "A", "B"), {})
+TEST = WeatIndices("test", ids(3, 30), ids(7, 41), ids(0, 22), ids(1, 35))
 WORDS = weat_words(TEST)
 
 

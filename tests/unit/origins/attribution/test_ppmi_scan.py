@@ -17,7 +17,7 @@ N_WORDS, WINDOW = 24, 3
 
 
 def weat_of(S, T, A, B):
-    return WeatIndices("w", *(np.array(ids, np.int64) for ids in (S, T, A, B)), ("S", "T", "A", "B"), {})
+    return WeatIndices("w", *(np.array(ids, np.int64) for ids in (S, T, A, B)))
 
 
 WEAT = weat_of([3, 10], [7, 11], [0, 2], [1, 5])

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,10 @@ from biaslab.core.io import write_tsv
 from biaslab.core.stats import standard_ranks
 from biaslab.origins.checks import foreign
 from biaslab.origins.checks.foreign import COLUMNS, write_recalled, write_scored
-from biaslab.origins.checks.lds.analysis import reliability_of_means
-from biaslab.origins.checks.lds.subsets import BOUND, PAIRED_BOUND, digest_documents, digest_outcomes
+from biaslab.origins.checks.lds import reliability_of_means
 from biaslab.origins.checks.planted.recall import pair_table, recall_table
 from biaslab.origins.sets.selection import members
+from biaslab.origins.subsets import BOUND, PAIRED_BOUND, digest_documents, digest_outcomes
 
 DATTRI = json.loads((Path(__file__).with_name("dattri.json")).read_text(encoding="utf-8"))
 N, SUBSETS = 60, 80
@@ -299,7 +300,7 @@ def flips(run, monkeypatch):
         ]
         return pd.DataFrame(left, columns=["set", "effect_size"])
 
-    monkeypatch.setattr(foreign, "read_counted", lambda *_: (None, None, None, None))
+    monkeypatch.setattr(foreign, "read_counted", lambda *_: (SimpleNamespace(ids={}), None, None, None))
     monkeypatch.setattr(foreign, "read_tests", lambda *_: None)
     monkeypatch.setattr(foreign, "retrain", retrain)
     return folder, table

@@ -14,7 +14,7 @@ from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, wr
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import digest_words
 from biaslab.origins.attribution.tables import document_table
-from biaslab.origins.checks.bias_gradient.analysis import pair_table
+from biaslab.origins.checks.bias_gradient import pair_table
 from biaslab.origins.pages.explanation import Corpus, explain, open_setup, read_gradients
 from biaslab.origins.pages.highlight import write_extremes, write_gradients, write_page
 from biaslab.origins.report.results import Setup

@@ -9,23 +9,23 @@ import pytest
 from biaslab.core import plotting
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
-from biaslab.origins.checks.brittleness.analysis import COLUMNS as FLIPS
+from biaslab.origins.checks.brittleness import COLUMNS as FLIPS
 from biaslab.origins.checks.brittleness.report import draw_flips, number_table
-from biaslab.origins.checks.ppmi_sets.report import compare_identification
 from biaslab.origins.checks.retraining.report import (
     compare_analogies,
+    compare_identification,
     draw_predictions,
     draw_sets,
     significance_counts,
 )
-from biaslab.origins.report.histograms import draw_histogram
-from biaslab.origins.report.results import Setup
-from biaslab.origins.report.tables import (
+from biaslab.origins.report.corpus import (
     baseline_bias,
+    draw_histogram,
     experimental_setups,
     influential_documents,
     weat_words,
 )
+from biaslab.origins.report.results import Setup
 from biaslab.run.area import Unit
 from naive import bias as naive
 

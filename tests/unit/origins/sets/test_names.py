@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biaslab.bias.names import RESERVED
-from biaslab.bias.word_sets import read_word_sets
+from biaslab.bias.word_sets import RESERVED, read_word_sets
 from biaslab.core.errors import InputError
 from biaslab.origins import expansion
 from biaslab.origins import sets as names

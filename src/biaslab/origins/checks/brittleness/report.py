@@ -8,7 +8,7 @@ from biaslab.core import plotting as plot
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
 from biaslab.origins.attribution.registry import ATTRIBUTIONS
-from biaslab.origins.checks.brittleness.analysis import COLUMNS
+from biaslab.origins.checks.brittleness import COLUMNS
 from biaslab.origins.report.panels import COLOURS
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
-from biaslab.origins.checks.cross_fitting.analysis import COLUMNS, pooled
+from biaslab.origins.checks.cross_fitting import COLUMNS, pooled
 from biaslab.origins.report.panels import error_bars, set_label, sort_sets
-from biaslab.origins.report.results import Setup
+from biaslab.origins.report.results import Setup, rows_of_setups
 from biaslab.origins.sets import EFFECT_OF
 
 _NOTE = (
@@ -34,12 +32,7 @@ _SETS_NOTE = (
 
 def overestimates(setups: Sequence[Setup]) -> Table:
     """List the overestimates of predictions, and the share that cross-fitting removes."""
-    parts = []
-    for setup in setups:
-        part = pooled(setup.table("cross_fitting", *COLUMNS))
-        part.insert(0, "setup", setup.name)
-        parts.append(part)
-    data = pd.concat(parts, ignore_index=True)
+    data = rows_of_setups(setups, lambda setup: pooled(setup.table("cross_fitting", *COLUMNS)))
     templates = {
         "Setup": "{setup}",
         "WEAT": "{weat}",

@@ -7,7 +7,7 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
 from biaslab.origins.attribution.estimates import SET, SUM
-from biaslab.origins.checks.lds.analysis import COLUMNS
+from biaslab.origins.checks.lds import COLUMNS
 from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM

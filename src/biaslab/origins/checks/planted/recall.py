@@ -1,4 +1,4 @@
-"""Measure whether attributions find the planted documents (`biaslab.origins.checks.planted.planting`).
+"""Measure whether attributions find the planted documents (`biaslab.origins.checks.planted`).
 
 An attribution ranks the documents. It finds the planted documents among the first k. Estimates are of
 B(w) - B(w~) (Equation 5); they are positive for documents that raise the bias.
@@ -19,7 +19,7 @@ from biaslab.core.rng import stream
 from biaslab.core.stats import LEVEL, share_interval
 from biaslab.origins.attribution.estimates import read_mean
 from biaslab.origins.attribution.registry import ATTRIBUTIONS, TABLES
-from biaslab.origins.checks.planted.planting import CONTROL, LOWER, RAISE
+from biaslab.origins.checks.planted import CONTROL, LOWER, RAISE
 from biaslab.origins.expansion import TEST_WORD_COUNTS
 
 EITHER = "either"

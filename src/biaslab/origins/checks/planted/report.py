@@ -6,7 +6,7 @@ import pandas as pd
 
 from biaslab.core import plotting as plot
 from biaslab.core.tables import Table, text_columns
-from biaslab.origins.checks.planted.planting import LOWER, RAISE
+from biaslab.origins.checks.planted import LOWER, RAISE
 from biaslab.origins.checks.planted.recall import COLUMNS, EITHER, TEST_WORDS
 from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup

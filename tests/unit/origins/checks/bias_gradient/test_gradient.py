@@ -3,7 +3,7 @@ import pytest
 
 from biaslab.bias.weat import weat_words
 from biaslab.core.errors import InputError
-from biaslab.origins.checks.bias_gradient.analysis import contributions, pair_table, token_contributions
+from biaslab.origins.checks.bias_gradient import contributions, pair_table, token_contributions
 from naive import embeddings as naive_embeddings
 from naive import origins as naive_origins
 

@@ -5,7 +5,7 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.origins.attribution import ppmi as ppmi_scan
 from biaslab.origins.attribution.tables import document_table
-from biaslab.origins.checks.brittleness.analysis import (
+from biaslab.origins.checks.brittleness import (
     FLIPPED,
     NOT_FLIPPED,
     UNDECIDED,
@@ -18,7 +18,7 @@ from biaslab.origins.checks.brittleness.analysis import (
     search,
     verdict,
 )
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
+from biaslab.origins.checks.cross_fitting import SET, SUM
 from naive.bias import effect_size
 from naive.embeddings import ppmi
 from naive.origins import fewest_flipping, first_flipping_prefix

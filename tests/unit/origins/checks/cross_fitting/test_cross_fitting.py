@@ -4,7 +4,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.origins.attribution.estimates import SUM, seed_values
-from biaslab.origins.checks.cross_fitting.analysis import (
+from biaslab.origins.checks.cross_fitting import (
     choose,
     cross_fit_sets,
     own_and_others,

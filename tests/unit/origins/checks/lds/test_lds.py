@@ -10,8 +10,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.glove import GloveParameters, train
-from biaslab.origins.checks.cross_fitting.analysis import SET, SUM
-from biaslab.origins.checks.lds.analysis import (
+from biaslab.origins.checks.cross_fitting import SET, SUM
+from biaslab.origins.checks.lds import (
     N_RANDOM,
     Observation,
     Prediction,
@@ -20,7 +20,7 @@ from biaslab.origins.checks.lds.analysis import (
     reliability,
     score,
 )
-from biaslab.origins.checks.lds.subsets import draw_subsets, retrain
+from biaslab.origins.subsets import draw_subsets, retrain
 from naive.origins import intraclass_correlation, linear_datamodeling_score
 
 
@@ -116,8 +116,8 @@ def test_retraining_is_that_of_the_pruned_corpus(tmp_path):
     rng = np.random.default_rng(9)
     tokens, offsets = rng.integers(0, 12, 600).astype(np.int32), np.arange(0, 601, 20)
     x, removed = cooccurrence.count(tokens, offsets, 13, 3), np.arange(0, 30, 2)
-    weat = WeatIndices("w", *np.arange(8).reshape(4, 2), set_names=(), lost={})
-    unseen = WeatIndices("u", *np.array([[0, 12], [2, 3], [4, 5], [6, 7]]), set_names=(), lost={})
+    weat = WeatIndices("w", *np.arange(8).reshape(4, 2))
+    unseen = WeatIndices("u", *np.array([[0, 12], [2, 3], [4, 5], [6, 7]]))
     parameters = GloveParameters(dimension=3, epochs=2)
     table = retrain(
         x, tokens, offsets, {"a": removed}, [weat, unseen], parameters, 2, 1, tmp_path / "out", 1e9

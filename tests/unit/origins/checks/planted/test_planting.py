@@ -8,7 +8,7 @@ from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.checks.planted.planting import (
+from biaslab.origins.checks.planted import (
     CONTROL,
     KINDS,
     LOWER,
@@ -28,7 +28,7 @@ from biaslab.origins.checks.planted.recall import (
 from naive.origins import planted_pair, recall_at
 
 S, T, A, B = np.arange(8).reshape(4, 2)
-WEAT = WeatIndices("w", S, T, A, B, set_names=(), lost={})
+WEAT = WeatIndices("w", S, T, A, B)
 N_WORDS = 40
 
 
@@ -95,7 +95,7 @@ def corpus(n_documents=20, length=30):
 
 def test_the_corpus_comes_first_and_words_are_sorted_anew():
     tokens, offsets, documents, words = corpus()
-    other = WeatIndices("v", S + 8, T + 8, A + 8, B + 8, set_names=(), lost={})
+    other = WeatIndices("v", S + 8, T + 8, A + 8, B + 8)
     made = plant(tokens, offsets, documents, words, [WEAT, other], 4, 0.5, 1)
     before = [words.words[i] for i in tokens]
     assert [made.vocabulary.words[i] for i in made.tokens[: len(tokens)]] == before

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from biaslab.core.errors import InputError
-from biaslab.origins.checks.retraining.analysis import compare_sets, correlate
+from biaslab.origins.checks.retraining import compare_sets, correlate
 from naive import bias as naive
 
 KINDS = {"w-increase-2": "increase", "w-decrease-2": "decrease", "w-decrease-4": "decrease"}

@@ -10,7 +10,7 @@ from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_npz
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.representations.axis import analysis as axis
+from biaslab.origins.representations import axis
 from naive import bias as naive
 
 WORDS = [f"w{i}" for i in range(20)]

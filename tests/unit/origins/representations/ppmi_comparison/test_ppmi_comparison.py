@@ -4,11 +4,11 @@ import pytest
 from biaslab.bias.weat import effect_size
 from biaslab.core.errors import InputError
 from biaslab.embeddings import cooccurrence
+from biaslab.embeddings.cooccurrence import read_counts
 from biaslab.embeddings.glove import GloveParameters, write_trainings
 from biaslab.embeddings.retraining import train_replicates
 from biaslab.embeddings.vocabulary import Vocabulary
-from biaslab.origins.attribution.counted import read_counts
-from biaslab.origins.representations.ppmi_comparison.analysis import (
+from biaslab.origins.representations.ppmi_comparison import (
     compare_word_sets,
     correlate_word_sets,
     random_word_sets,

@@ -11,8 +11,8 @@ from biaslab.core.io import write_npz
 from biaslab.embeddings import cooccurrence
 from biaslab.embeddings.vocabulary import Vocabulary, digest_words
 from biaslab.origins.attribution.ppmi import measure_sets
-from biaslab.origins.representations.ppmi_comparison.analysis import correlate_word_sets
-from biaslab.origins.representations.transfer.analysis import (
+from biaslab.origins.representations.ppmi_comparison import correlate_word_sets
+from biaslab.origins.representations.transfer import (
     compare_responses,
     compare_word2vec,
     set_changes,
@@ -23,7 +23,7 @@ from naive import embeddings as naive_embeddings
 
 N_WORDS, WINDOW = 20, 4
 WORDS = [f"w{i}" for i in range(N_WORDS)]
-WEAT = WeatIndices("w", *np.split(np.arange(8), 4), ("S", "T", "A", "B"), {})
+WEAT = WeatIndices("w", *np.split(np.arange(8), 4))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_ppmi_without_a_set_is_ppmi_of_the_pruned_corpus(x, corpus, sets):
 
 
 def test_a_word_that_vanishes_with_a_set_leaves_no_effect_size(x, corpus, sets):
-    weat = WeatIndices("w", np.array([0, 19]), *np.split(np.arange(1, 7), 3), ("S", "T", "A", "B"), {})
+    weat = WeatIndices("w", np.array([0, 19]), *np.split(np.arange(1, 7), 3))
     table = measure_sets(x, *corpus, members(sets), [weat]).set_index("set")["effect_size"]
     assert np.isnan(table["w-decrease-1"])
     assert table.drop("w-decrease-1").notna().all()
@@ -161,7 +161,7 @@ def test_random_tests_in_word2vec_are_those_of_glove(word2vec):
     vocabulary = Vocabulary(WORDS, np.ones(N_WORDS, np.int64))
     table = compare_word2vec([path], vocabulary, glove)
     for k, test in enumerate(tests):
-        values = [effect_size(w, WeatIndices("", *test, ("S", "T", "A", "B"), {})) for w in W]
+        values = [effect_size(w, WeatIndices("", *test)) for w in W]
         assert table["word2vec_mean"][k] == pytest.approx(np.mean(values))
         assert table["word2vec_sd"][k] == pytest.approx(np.std(values, ddof=1))
     assert table["glove_mean"].tolist() == glove["glove_mean"].tolist()

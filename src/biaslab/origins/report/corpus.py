@@ -1,19 +1,23 @@
-"""The corpus, its baselines and its documents (Brunet et al. 2019, Tables 1 to 3, Appendices B and E)."""
+"""Corpus, baselines and documents: Tables 1 to 3, Figures 1, 6, Appendices A, B, E (Brunet et al. 2019)."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from biaslab.bias.names import LOWERS, RAISES
 from biaslab.bias.word_sets import WordSets
+from biaslab.core.plotting import GREY, Axes, save_with_data
 from biaslab.core.tables import MISSING, Table, text_columns
+from biaslab.origins.checks.bias_gradient import COLUMNS
+from biaslab.origins.report.panels import EFFECT_COLOURS, grid
 from biaslab.origins.report.results import Setup, pairs, percent_scale
-from biaslab.origins.sets import BASELINE
+from biaslab.origins.sets import BASELINE, LOWERS, RAISES
 
 N_INFLUENTIAL = 25
 """Number of documents listed at each end of the differential bias."""
 
-_SYMBOLS = ("S", "T", "A", "B")
+_ROLES = dict.fromkeys("ST", "Target sets") | dict.fromkeys("AB", "Attribute sets")
 _WORDS_NOTE = "A word is lost when it is not in the vocabulary of a setup; the test is measured without it."
 _BASELINE_NOTE = (
     "Mean ± standard deviation over embeddings of the whole corpus that differ in their seed alone; p "
@@ -37,13 +41,15 @@ def weat_sets(setups: Sequence[Setup]) -> Table:
     """Table 1: names of the target sets S, T and attribute sets A, B of every association test."""
     tests = _tests(setups)
     rows = [
-        {"weat": weat, "symbol": symbol, "role": _role(symbol), "set": name, "n_words": len(words)}
+        {"weat": weat, "symbol": symbol, "role": _ROLES[symbol], "set": name, "n_words": len(words)}
         for weat, word_sets in tests.items()
-        for symbol, (name, words) in zip(_SYMBOLS, word_sets.sets.items(), strict=True)
+        for symbol, (name, words) in zip(_ROLES, word_sets.sets.items(), strict=True)
     ]
     data = pd.DataFrame(rows)
     text = data.pivot(index=["role", "symbol"], columns="weat", values="set")
-    text = text.reindex(index=[(_role(s), s) for s in _SYMBOLS], columns=list(tests)).reset_index()
+    text = text.reindex(
+        index=[(role, symbol) for symbol, role in _ROLES.items()], columns=list(tests)
+    ).reset_index()
     text = text.rename(columns={"role": "Sets", "symbol": "Symbol"}).rename_axis(columns=None)
     return Table(data, text, "WEAT target and attribute sets")
 
@@ -52,8 +58,11 @@ def weat_words(setups: Sequence[Setup]) -> Table:
     """Appendix B: the words of every set, and the words that are not in each setup's vocabulary."""
     rows = []
     for weat, word_sets in _tests(setups).items():
-        lost = {s.name: _lost_words(s, weat) for s in setups if weat in s.weats}
-        for symbol, (name, words) in zip(_SYMBOLS, word_sets.sets.items(), strict=True):
+        lost = {}
+        for setup in (s for s in setups if weat in s.weats):
+            lists = setup.of_weat("baseline", weat, "missing_words")["missing_words"].dropna()
+            lost[setup.name] = {word.strip() for words in lists for word in str(words).split(",")}
+        for symbol, (name, words) in zip(_ROLES, word_sets.sets.items(), strict=True):
             row = {"weat": weat, "symbol": symbol, "set": name, "words": ", ".join(words)}
             for setup in setups:
                 missing = [w for w in words if w in lost.get(setup.name, ())]
@@ -147,15 +156,6 @@ def _tests(setups: Sequence[Setup]) -> dict[str, WordSets]:
     return {weat: setup.word_sets(weat) for setup, weat in pairs(setups)}
 
 
-def _role(symbol: str) -> str:
-    return "Target sets" if symbol in "ST" else "Attribute sets"
-
-
-def _lost_words(setup: Setup, weat: str) -> set[str]:
-    lists = setup.of_weat("baseline", weat, "missing_words")["missing_words"].dropna()
-    return {word.strip() for words in lists for word in str(words).split(",")}
-
-
 def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
     """Return section, identifier, display name, format and value of every parameter of a setup."""
     documents = setup.documents()
@@ -188,3 +188,83 @@ def _setup_rows(setup: Setup) -> list[tuple[str, str, str, str, object]]:
 
 def _plain(value: object) -> str:
     return "" if pd.isna(value) else f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+_GRADIENT_NOTE = (
+    "X is the pair's co-occurrence count, dB/dX the gradient of the effect size, X·dB/dX its elasticity: to "
+    "first order, what the effect size would lose if the pair never co-occurred. Mean ± standard deviation "
+    "over the baseline embeddings; ordered by the mean elasticity. Two words of the test are one pair."
+)
+
+
+def gradient_table(setup: Setup, weat: str) -> Table:
+    """List the co-occurrences that raise and lower the bias most."""
+    data = setup.table(f"bias_gradient/ends/{weat}", *COLUMNS, text=("word", "context"))
+    templates = {
+        "The pair": "{effect} the bias",
+        "Word": "{word}",
+        "Context": "{context}",
+        "X": "{x:.2f}",
+        "dB/dX": "{gradient_mean:.5f} ± {gradient_sd:.5f}",
+        "X·dB/dX": "{elasticity_mean:.4f} ± {elasticity_sd:.4f}",
+    }
+    title = f"Co-occurrences with the most influence on the bias ({setup.name}, {weat})"
+    return Table(data, text_columns(data, templates), title, _GRADIENT_NOTE)
+
+
+N_BINS = 60
+"""Number of bins of a histogram; one bin is centred on zero."""
+
+_HEIGHT = 1.9  # inches
+
+
+def draw_histograms(setups: Sequence[Setup], stem: Path) -> None:
+    """Draw Figure 6: histograms of the differential bias of documents (Equations 5 and 8)."""
+    with grid(setups, [_HEIGHT] * len(setups)) as (fig, panels):
+        parts = []
+        for setup, weat, ax in panels:
+            data = _histogram(setup, weat)
+            _draw_histogram(ax, data)
+            parts.append(data)
+        save_with_data(fig, stem, pd.concat(parts, ignore_index=True))
+
+
+def draw_histogram(setup: Setup, weat: str, stem: Path) -> None:
+    """Draw Figure 1: Figure 6 of one test."""
+    draw_histograms([setup.only(weat)], stem)
+
+
+def _histogram(setup: Setup, weat: str) -> pd.DataFrame:
+    mean = setup.baseline_mean(weat)
+    factor, unit = percent_scale(mean)
+    values = setup.differential_bias(weat)["influence_mean"].to_numpy() * factor
+    width = (max(values.max(), 0) - min(values.min(), 0)) / N_BINS or 1.0
+    first, last = np.floor(np.array([min(values.min(), 0), max(values.max(), 0)]) / width + 0.5)
+    edges = (np.arange(first, last + 2) - 0.5) * width
+    counts, _ = np.histogram(values, bins=edges)
+    data = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "n_documents": counts})
+    return data.assign(setup=setup.name, weat=weat, unit=unit, baseline_mean=mean)
+
+
+def _draw_histogram(ax: Axes, data: pd.DataFrame) -> None:
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    bars = data[data["n_documents"] > 0]
+    colours = np.select(
+        [bars["high"] < 0, bars["low"] > 0], [EFFECT_COLOURS[LOWERS], EFFECT_COLOURS[RAISES]], GREY
+    )
+    ax.bar(bars["low"], bars["n_documents"], bars["high"] - bars["low"], align="edge", color=colours)
+    ax.set_yscale("log")
+    ax.set_ylim(0.7, 3 * data["n_documents"].max())
+    ax.margins(x=0.03)
+    ax.locator_params(axis="x", nbins=7)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set(xlabel=f"Differential bias ({data['unit'].iloc[0]})", ylabel="Documents")
+    for x, side, effect, text in (
+        (0.98, "right", RAISES, "raise the bias"),
+        (0.02, "left", LOWERS, "lower the bias"),
+    ):
+        ax.text(
+            x, 0.99, text, color=EFFECT_COLOURS[effect], fontsize=6, ha=side, va="top", transform=ax.transAxes
+        )

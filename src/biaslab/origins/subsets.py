@@ -14,15 +14,14 @@ import numpy as np
 import pandas as pd
 
 from biaslab.bias.weat import effect_size, weat_words
-from biaslab.bias.word_sets import WeatIndices
+from biaslab.bias.word_sets import WeatIndices, read_tests
 from biaslab.core.columns import columns_of
 from biaslab.core.errors import InputError
 from biaslab.core.io import FLOAT_FORMAT, read_parquet, write_parquet, write_tsv
 from biaslab.core.rng import stream
-from biaslab.embeddings.cooccurrence import Cooccurrence
+from biaslab.embeddings.cooccurrence import Cooccurrence, read_counted
 from biaslab.embeddings.glove import GloveParameters
 from biaslab.embeddings.retraining import discard_checkpoints, train_replicates, without_documents
-from biaslab.origins.attribution.counted import read_counted, read_tests
 from biaslab.origins.sets import RANDOM
 from biaslab.origins.sets.selection import frame, members
 
@@ -62,7 +61,7 @@ def write_retrained(
     words, x, tokens, offsets = read_counted(cooccurrence, corpus, vocabulary)
     documents = members(read_parquet(sets, ["set", "document"]))
     selected = {name: documents[name] for name in list(documents)[first : first + count]}
-    tests, pause = read_tests(word_sets, words), 60 * checkpoint_minutes
+    tests, pause = read_tests(word_sets, words.ids), 60 * checkpoint_minutes
     table = retrain(x, tokens, offsets, selected, tests, model, trainings, seed, out, pause, threads)
     write_tsv(out, table)
 
@@ -131,7 +130,10 @@ def digest_documents(documents: np.ndarray) -> str:
 
 def digest_outcomes(table: pd.DataFrame, bound: Sequence[str]) -> list[str]:
     """Return the SHA-256 of the columns `bound` of each row, as written in a table, separated by blanks."""
-    columns = [map(_format, table[name]) for name in bound]
+    columns = [
+        [FLOAT_FORMAT % (value + 0.0) if isinstance(value, float) else str(value) for value in table[name]]
+        for name in bound
+    ]
     return [hashlib.sha256(" ".join(row).encode()).hexdigest() for row in zip(*columns, strict=True)]
 
 
@@ -154,10 +156,6 @@ def _refuse(path: Path, table: pd.DataFrame, wrong: Sequence[bool], problem: str
             f"{path}, line {rows[0] + 2}: '{table['set'].iloc[rows[0]]}' {problem}; {len(rows)} of"
             f" {len(table)} rows do not match lds/subsets.parquet; restore lds/, or rerun its steps"
         )
-
-
-def _format(value: object) -> str:
-    return FLOAT_FORMAT % (value + 0.0) if isinstance(value, float) else str(value)
 
 
 def _sha256(array: np.ndarray) -> str:
