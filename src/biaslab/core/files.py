@@ -159,7 +159,9 @@ def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key '{next(key for key in keys if keys.count(key) > 1)}' is there twice")
+        raise ValueError(
+            f"the key '{next(key for key in keys if keys.count(key) > 1)}' occurs more than once"
+        )
     return mapping
 
 
@@ -189,7 +191,7 @@ class _YamlLoader(yaml.SafeLoader):
             if isinstance(key, yaml.ScalarNode):
                 if (name := (key.tag, key.value)) in seen:
                     raise yaml.composer.ComposerError(
-                        None, None, f"the key '{key.value}' is there twice", key.start_mark
+                        None, None, f"the key '{key.value}' occurs more than once", key.start_mark
                     )
                 seen.add(name)
         return node

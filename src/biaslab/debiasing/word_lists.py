@@ -132,7 +132,7 @@ def read_words(path: str | os.PathLike) -> WordList:
     Raises
     ------
     InputError
-        When the file is missing or of another form, a word is there twice, or there are fewer than two.
+        When the file is missing or of another form, a word occurs more than once, or there are fewer than two.
     """
     path = Path(path)
     name, words = _read(path, "words", _WORDS)
@@ -183,7 +183,7 @@ def read_sets(path: str | os.PathLike) -> SetList:
     ------
     InputError
         When the file is missing or of another form, there is no set, a set has fewer than two words, or a
-        word is there twice.
+        word occurs more than once.
     """
     path = Path(path)
     name, sets = _read(path, "sets", _SETS)

@@ -143,7 +143,7 @@ def test_a_codecheck_has_the_files_behind_the_claims(registry, results, tmp_path
     ("name", "content", "message"),
     [
         ("run.json", "{", "not readable as JSON"),
-        ("run.json", '{"a": 1, "a": 2}', "is there twice"),
+        ("run.json", '{"a": 1, "a": 2}', "occurs more than once"),
         ("run.json", "[1, 2]", "the JSON is neither an object nor a list of objects"),
         ("run.json", '{"training": 3}', "the column 'training_epochs' is missing"),
         ("run.json", '{"training": {"epochs": "ten"}}', "line 3, claim 'setting-epochs'"),

@@ -88,7 +88,7 @@ BAD = {
     ],
     "list.json": [
         (read_words, "", "not JSON"),
-        (read_words, '{"words": ["a"], "words": ["b"]}', "the key 'words' is there twice"),
+        (read_words, '{"words": ["a"], "words": ["b"]}', "the key 'words' occurs more than once"),
         (read_words, '{"words": ["a", "b"]}', "a mapping is not a list"),
         (read_words, '[["nurse", 1], "judge"]', "[0]: a list is not a text"),
         (read_words, "[[1, 2], [3, 4]]", "[0]: 1 is not a text"),

@@ -138,7 +138,7 @@ def test_concatenated_streams_byte_order_mark_and_blank_lines(tmp_path):
     [
         (b"{'id': 1}", "not JSON"),
         (b"[" * 100_000, "not JSON"),
-        (b'{"id": 1, "text": "a", "text": "b"}', "the key 'text' is there twice"),
+        (b'{"id": 1, "text": "a", "text": "b"}', "the key 'text' occurs more than once"),
         (b"[1, 2]", "not a JSON object"),
         (b'{"id": 1}', "key 'text' is missing"),
         (b'{"id": 1, "txt": "a"}', "key 'text' is missing; did you mean 'txt'?"),

@@ -112,7 +112,7 @@ def archive(tmp_path, results, root):
 def graph(crate):
     found = json.loads((crate / METADATA).read_text())["@graph"]
     entities = {entity["@id"]: entity for entity in found}
-    assert len(entities) == len(found), "an @id is there twice"
+    assert len(entities) == len(found), "an @id occurs more than once"
     return entities
 
 

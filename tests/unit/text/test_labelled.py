@@ -149,7 +149,7 @@ GOOD_JSON = b'{"text": "a", "label": 0}\n'
     [
         (b"{'text': 1}", "not JSON"),
         (b"[" * 100_000, "not JSON"),
-        (b'{"text": "a", "label": 1, "text": "b"}', "not JSON .the key 'text' is there twice"),
+        (b'{"text": "a", "label": 1, "text": "b"}', "not JSON .the key 'text' occurs more than once"),
         (b'{"label": 1}', "column 'text' is missing"),
         (b'{"text": 5, "label": 1}', "the text is 5, not a text"),
         (b'{"text": "\\ud83d", "label": 1}', "half a character"),
