@@ -132,7 +132,7 @@ def read_words(path: str | os.PathLike) -> WordList:
     Raises
     ------
     InputError
-        When the file is missing or of another form, a word occurs more than once, or there are fewer than two.
+        When the file is missing or of another form, a word occurs twice, or there are fewer than two.
     """
     path = Path(path)
     name, words = _read(path, "words", _WORDS)
