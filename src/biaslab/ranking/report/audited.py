@@ -146,7 +146,7 @@ def _least_differences(rows: pd.DataFrame) -> str:
     if not values:
         return ""
     parts = [f"{join_names(names)} {text}" for text, names in list(values.items())[:N_LEAST]]
-    more = f"; the page has {len(values) - N_LEAST} more" if len(values) > N_LEAST else ""
+    more = f"; and {len(values) - N_LEAST} more" if len(values) > N_LEAST else ""
     return f"Least detectable difference (power .80): {'; '.join(parts)}{more}."
 
 
