@@ -37,9 +37,9 @@ def audit_embeddings(
     out: AnswerOut = Path("debiasing-audit"),
 ) -> None:
     """Measure the bias of embeddings before and after debiasing, and rank several embeddings."""
+    from biaslab.answers import check_answer, write_answer
     from biaslab.bias.measures import PARAMETERS
     from biaslab.bias.word_sets import WEAT, read_word_sets
-    from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.errors import InputError
     from biaslab.debiasing import auditing
     from biaslab.debiasing.embedding_ranks import rank_embeddings, words_of_tests

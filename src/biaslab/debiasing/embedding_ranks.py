@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
+from biaslab.answers import names_of
 from biaslab.bias.measures import MEASURES, measure_bias
 from biaslab.bias.word_sets import WordSets, in_vocabulary
-from biaslab.core.answers import names_of
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import central_interval

@@ -50,9 +50,9 @@ def audit_table(
     epochs: Epochs = Section.training_epochs,
 ) -> None:
     """Measure which groups a classifier treats differently, how often and how much, as lines and a page."""
+    from biaslab.answers import check_answer, write_answer
     from biaslab.classifiers.encoding import read_table
     from biaslab.classifiers.schema import load_schema
-    from biaslab.core.answers import check_answer, write_answer
     from biaslab.core.jit import set_threads
     from biaslab.fairness_testing import auditing
     from biaslab.fairness_testing.report.audited import answer

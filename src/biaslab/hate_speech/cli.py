@@ -277,7 +277,7 @@ def audit_classifier(
     device: Device = "auto",
 ) -> None:
     """Measure whether naming a group changes the answers of a classifier; write lines and a page."""
-    from biaslab.core.answers import check_answer, write_answer
+    from biaslab.answers import check_answer, write_answer
     from biaslab.hate_speech import auditing
     from biaslab.hate_speech.report.audited import answer
     from biaslab.text.corpora import read_hatecheck

@@ -97,7 +97,7 @@ def audit(
     out: AnswerOut = Path("ranking-audit"),
 ) -> None:
     """Audit the places of each group in rankings before and after re-ranking, as lines and a page."""
-    from biaslab.core.answers import check_answer, write_answer
+    from biaslab.answers import check_answer, write_answer
     from biaslab.ranking.auditing import audit_file
     from biaslab.ranking.lists import Columns, ListFile
     from biaslab.ranking.report.audited import answer

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from biaslab.answers import Chart, build_section, estimate
+from biaslab.answers import Answer, Chart, Section, build_section, estimate, listed
 from biaslab.bias.measures import MEASURES
-from biaslab.core.answers import Answer, Section, listed
 from biaslab.debiasing.auditing import N_DIRECTIONS, Audit
 from biaslab.debiasing.embedding_ranks import N_DRAWS, Ranking
 from biaslab.debiasing.word_lists import describe_recased

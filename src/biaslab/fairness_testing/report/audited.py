@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.answers import Answer, Section, dots, listed, with_ends
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
-from biaslab.core.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.comparisons import SIGNIFICANT
 from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.stats import share_interval

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.answers import Answer, Section, dots, listed, with_ends
+from biaslab.answers import Answer, Section, dots, listed, with_ends
 from biaslab.core.simultaneous import MIN_MEMBERS, SIGNIFICANT
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab import answers
+from biaslab.answers import Answer, Section, check_answer, write_answer
 from biaslab.bias.measures import PARAMETERS
 from biaslab.bias.settings import ExactTest
 from biaslab.bias.word_sets import WordSets, read_word_sets
-from biaslab.core import answers
-from biaslab.core.answers import Answer, Section, check_answer, write_answer
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_text
 from biaslab.core.io import read_parquet, read_tsv, write_parquet, write_tsv

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from biaslab.answers import Chart, build_section, estimate, join_names, with_interval
-from biaslab.core.answers import Answer, Section
+from biaslab.answers import Answer, Chart, Section, build_section, estimate, join_names, with_interval
 from biaslab.core.comparisons import SIGNIFICANT
 from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, UNTOLD, verdict
 from biaslab.core.tables import four_digits

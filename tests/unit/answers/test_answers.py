@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaslab.core.answers import Answer, Section, check_answer, dots, names_of, write_answer
+from biaslab.answers import Answer, Section, check_answer, dots, names_of, write_answer
 from biaslab.core.errors import InputError
 from biaslab.core.stats import holm
 from pages import Page
