@@ -213,7 +213,7 @@ def test_the_command_answers_and_writes_a_page(files, tmp_path, monkeypatch, cap
         "    return np.stack([1 - p, p], axis=1)\n"
     )
     command = ["audit", "t.csv", "--schema", "t.yaml", "--model", "audited_model:f"]
-    assert "Favoured is b over c:" in run(monkeypatch, capsys, *command).out
+    assert "b is favoured over c:" in run(monkeypatch, capsys, *command).out
     page = pages.Page(Path("fairness-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("fairness-audit.json").read_text())

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.answers import Answer, Section, dots, listed, with_ends
+from biaslab.answers import Answer, Chart, Section, build_section, estimate
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
 from biaslab.core.comparisons import SIGNIFICANT
 from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, verdict
 from biaslab.core.stats import share_interval
-from biaslab.core.tables import NO_INTERVAL, text_columns
 from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
 from biaslab.fairness_testing.names import TRAIN
 
@@ -21,17 +20,17 @@ N_VALUES = 20
 N_FEW = 6
 """The number of small groups that a line names."""
 LIMITS = [
-    "Changing one attribute and nothing else may make people that do not exist; what follows from the"
-    " attribute in the world stays as it was.",
-    "Equal treatment here is no proof of fairness: a classifier that never sees the attribute passes,"
-    " and can still tell groups apart by what goes along with it. The group measures show that, but not"
-    " why.",
-    "Rows that the classifier was trained on show it at its best; bring others to judge its errors.",
-    "Intervals take the rows for independent draws. Those of groups hold together for one protected"
-    " attribute; with several attributes, some gaps are chance.",
-    "The label of the table is taken for true. Where it was given unfairly, agreeing with it is no merit.",
-    f"Of the domain {N_UNIFORM:,} uniform samples are asked about: combinations that rarely or never"
-    " occur among them.",
+    "A change of one attribute alone can produce combinations that no real person has. Consequences of the"
+    " attribute in the world stay as they are.",
+    "Equal treatment here does not prove fairness. A classifier that never reads the attribute passes, and"
+    " can still distinguish the groups by correlated attributes. The group measures show such differences,"
+    " but not their cause.",
+    "A classifier is most accurate on its training rows. Use other rows to judge its errors.",
+    "Intervals assume that rows are independent. Intervals of groups are simultaneous for one protected"
+    " attribute. With several attributes, some differences are due to chance.",
+    "Labels are assumed to be correct. If labels are unfair, agreement with them is no merit.",
+    f"From the domain, {N_UNIFORM:,} uniform samples are classified. Some of their combinations rarely or"
+    " never occur.",
 ]
 """Limits of the answer."""
 
@@ -59,25 +58,25 @@ def answer(
     counts = np.bincount(table.y)
     lines = [
         f"The favourable answer is {label}. The classifier agrees with the table in {agreement:.1%} of"
-        f" {len(table.X):,} rows; always {schema.classes[counts.argmax()]} would in"
+        f" {len(table.X):,} rows. The constant answer {schema.classes[counts.argmax()]} agrees in"
         f" {counts.max() / len(table.y):.1%}.",
         *reading,
     ]
     if encoded:
         lines.append(
-            f"The classifier gets encoded numbers: {', '.join(encoded)} rounded as the schema says. If it"
-            " was fitted on the file's own numbers, fit it on named columns (a pandas table): all numbers"
-            " below are of encoded rows and no all-clear."
+            f"The classifier receives encoded numbers: {', '.join(encoded)} rounded as in the schema. If it"
+            " was fitted on the file's own numbers, fit it on named columns (a pandas table). All numbers"
+            " below are for encoded rows."
         )
     for item in found:
         lines += _lines(item, good)
     return Answer(
         command="biaslab fairness-testing audit",
-        question=f"Whom does {named} treat differently in {data.name}?",
+        question=f"Which groups does {named} treat differently in {data.name}?",
         data={
             "Table": data.name,
             "Rows": f"{len(table.X):,} of {len(schema.attributes)} attributes",
-            "Left out": f"{table.n_missing:,} rows in which a value or the label is missing",
+            "Omitted": f"{table.n_missing:,} rows without a value or label",
             "Outside": f"{table.n_outside:,} rows with a value outside the schema's domain",
             "Schema": schema.name,
             "Classifier": named,
@@ -100,15 +99,15 @@ def _lines(item: Audited, good: str) -> list[str]:
     low, high = share_interval(n, item.n_rows)
     share, least, most = item.uniform
     lines = [
-        f"Changing {name} alone gives {n:,} of {item.n_rows:,} rows another answer ({n / item.n_rows:.1%},"
-        f" 95% interval {low:.1%} to {high:.1%}), and {share:.1%} of the whole domain ({least:.1%} to"
-        f" {most:.1%})."
+        f"A change of {name} alone changes the answer for {n:,} of {item.n_rows:,} rows"
+        f" ({n / item.n_rows:.1%}, 95% interval {low:.1%} to {high:.1%}), and for {share:.1%} of the entire"
+        f" domain ({least:.1%} to {most:.1%})."
     ]
     lines.append(_favoured(item, good))
     lines.append(
-        f"How badly: changing {name} moves the probability of {good} by {item.gap['mean']:.3f} in the mean"
-        f" ({item.gap['low']:.3f} to {item.gap['high']:.3f}), by {item.gap['upper_decile']:.3f} or more"
-        f" in a tenth of the rows, at most by {item.gap['maximum']:.3f}."
+        f"Size: a change of {name} changes the probability of {good} by {item.gap['mean']:.3f} on average"
+        f" ({item.gap['low']:.3f} to {item.gap['high']:.3f}), by at least {item.gap['upper_decile']:.3f} in a"
+        f" tenth of the rows, and by {item.gap['maximum']:.3f} at most."
     )
     return lines + _group_lines(item, good)
 
@@ -117,36 +116,35 @@ def _favoured(item: Audited, good: str) -> str:
     pair = item.pairs.loc[item.pairs["difference"].idxmax()]
     if not item.pairs["n_favoured"].any():
         return (
-            f"No value of {item.protected} is favoured in any row: of {item.n_rows:,} rows none gets"
-            f" {good} with one value and not with another. Rows that are not in the table may."
+            f"No value of {item.protected} is favoured in any row: none of {item.n_rows:,} rows gets {good}"
+            " with one value and not with another. Rows outside the table may differ."
         )
     reverse = item.pairs[
         (item.pairs["value"] == pair["other"]) & (item.pairs["other"] == pair["value"])
     ].iloc[0]
     is_clear = pair["difference_low"] > 0
     return (
-        f"{'Favoured is' if is_clear else 'No value is clearly favoured, most'} {pair['value']} over"
-        f" {pair['other']}: {pair['favoured']:.1%} of the rows get {good}"
-        f" with {pair['value']} and not with {pair['other']}, {reverse['favoured']:.1%} the other way round"
-        f" (difference {pair['difference']:.1%}, {pair['difference_low']:.1%} to"
-        f" {pair['difference_high']:.1%})."
+        f"{pair['value']} is favoured over {pair['other']}{'' if is_clear else ', but not significantly'}:"
+        f" {pair['favoured']:.1%} of the rows get {good} only with {pair['value']}, and"
+        f" {reverse['favoured']:.1%} only with {pair['other']} (difference {pair['difference']:.1%},"
+        f" {pair['difference_low']:.1%} to {pair['difference_high']:.1%})."
     )
 
 
 def _group_lines(item: Audited, good: str) -> list[str]:
     groups = item.groups
     if len(groups) < 2:
-        return [f"Groups of {item.protected} cannot be compared: all rows have one value."]
+        return [f"Groups of {item.protected} cannot be compared: all rows have the same value."]
     best = groups[groups["is_reference"]].iloc[0]
     others = groups[~groups["is_reference"]]
     large = others[~_is_too_few(others)]
     worst = others.loc[(large if len(large) else others)["rate"].idxmin()]
     conclusion = verdict(worst["ratio"], worst["ratio_low"], worst["ratio_high"])
     if conclusion == CLEARLY_BELOW and not item.p_value <= SIGNIFICANT:
-        conclusion += ", but the test of all groups sees no difference"
+        conclusion += ", but the test of all groups finds no difference"
     ratio = f"ratio {worst['ratio']:.2f}, {worst['ratio_low']:.2f} to {worst['ratio_high']:.2f}"
     lines = [
-        f"Groups as they are: {good} for {worst['rate']:.1%} of {worst['n']:,} {worst['value']} and"
+        f"Group rates: {good} for {worst['rate']:.1%} of {worst['n']:,} {worst['value']} and"
         f" {best['rate']:.1%} of {best['n']:,} {best['value']} rows (SPD {worst['spd']:.3f},"
         f" {worst['spd_low']:.3f} to {worst['spd_high']:.3f}; {ratio}): {conclusion}. {_difference(item)}"
     ]
@@ -156,18 +154,18 @@ def _group_lines(item: Audited, good: str) -> list[str]:
 def _difference(item: Audited) -> str:
     """Describe whether any rate differs, and the least detectable difference."""
     if np.isnan(item.p_value):
-        return "All rows get one answer, so that no rate can differ."
-    test = f"p = {item.p_value:.2g}, all groups counted"
+        return "All rows get the same answer, so no rate can differ."
+    test = f"p = {item.p_value:.2g}, all groups"
     if item.p_value <= SIGNIFICANT:
         return f"The rates of the groups differ ({test})."
     tested = item.groups[item.groups["seen_rate"].notna()]
     if tested.empty:
-        return f"No difference is seen ({test}), and these rows are too few to show one."
+        return f"The test finds no difference ({test}). The rows are too few to detect one."
     row = tested.loc[(tested["seen_other_rate"] - tested["seen_rate"]).idxmax()]
     points = 100 * (row["seen_other_rate"] - row["seen_rate"])
     return (
-        f"No difference is seen ({test}). Seen four times in five (power .80) would be a rate of"
-        f" {row['value']} of {row['seen_rate']:.1%} or less, {points:.1f} points below all others."
+        f"The test finds no difference ({test}). Least detectable difference (power .80): a rate of"
+        f" {row['seen_rate']:.1%} for {row['value']}, {points:.1f} points below all others."
     )
 
 
@@ -176,8 +174,8 @@ def _error_lines(item: Audited, worst: pd.Series, reference: str) -> list[str]:
     if not np.isfinite(value):
         return []
     line = (
-        f"Errors: the true or the false positive rates of two groups differ by up to {value:.3f}"
-        f" ({low:.3f} to {high:.3f}; equalized odds difference)."
+        f"Errors: the equalized odds difference is {value:.3f} ({low:.3f} to {high:.3f}). It is the largest"
+        " difference of true or false positive rates between two groups."
     )
     if np.isfinite(worst["average_odds"]):
         eod, fpd = (
@@ -185,9 +183,9 @@ def _error_lines(item: Audited, worst: pd.Series, reference: str) -> list[str]:
             for name in ("eod", "fpd")
         )
         line += (
-            f" {worst['value']} less {reference}: true positive rate {eod} (EOD), false positive rate {fpd}"
-            f" (FPD). The average odds difference, {worst['average_odds']:.3f}, is their mean, in which"
-            " opposite errors cancel."
+            f" {worst['value']} minus {reference}: true positive rate {eod} (EOD), false positive rate {fpd}"
+            f" (FPD). The average odds difference, {worst['average_odds']:.3f}, is their mean. Opposite"
+            " errors cancel in this mean."
         )
     return [line]
 
@@ -203,119 +201,108 @@ def _few_lines(groups: pd.DataFrame, good: str) -> list[str]:
         return []
     rows = few.head(N_FEW).to_dict("records")
     names = [f"{row['value']} ({good} for {row['n_predicted']:,} of {row['n']:,})" for row in rows]
-    more = f" and {len(few) - N_FEW:,} more, which the JSON file has" if len(few) > N_FEW else ""
-    return [f"Too few rows to tell: {', '.join(names)}{more}."]
+    more = f" and {len(few) - N_FEW:,} more (see the JSON file)" if len(few) > N_FEW else ""
+    return [f"Too few rows for a test: {', '.join(names)}{more}."]
 
 
 def _individual(item: Audited, label: str) -> Section:
     order = item.values.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
-    templates = {
+    cells = {
         "Value": "{value}",
         "If all rows had it": "{rate:.1%}",
         "95% interval": "{rate_low:.1%} to {rate_high:.1%}",
         "Favoured in": "{favoured:.1%}",
         "Disfavoured in": "{disfavoured:.1%}",
     }
-    return Section(
-        f"{item.protected}: who is favoured",
-        [
-            f"Every row is asked about once with each value of {item.protected}, all else equal. The"
-            f" figure shows how many rows would get {label} if all had the value."
-        ],
-        dots(order["value"], {"rows": with_ends(order, "rate")}, f"Share of rows with {label}"),
-        listed(order, "{value} {rate:.1%}"),
-        text_columns(order, templates),
-        "Favoured: it gets the favourable answer where some other value does not; disfavoured the other way"
-        " round. Bars: exact 95% intervals, over rows.",
+    return build_section(
+        f"{item.protected}: favoured values",
+        f"Each row is classified once with each value of {item.protected}; all other values stay. The figure"
+        f" shows the share of rows that would get {label} if all rows had the value.",
+        order,
+        cells,
+        "Favoured: the row gets the favourable answer with this value, but not with some other value."
+        " Disfavoured: the reverse. Bars: exact 95% intervals, over rows.",
+        Chart("value", {"rows": "rate"}, f"Share of rows with {label}", "{value} {rate:.1%}"),
     )
 
 
 def _severity(item: Audited, label: str) -> Section:
     pairs = item.pairs.sort_values("difference", ascending=False, kind="stable").head(N_VALUES)
-    rows = pairs.assign(pair=pairs["value"] + " over " + pairs["other"]).head(N_VALUES // 2)
-    templates = {
+    pairs = pairs.assign(pair=pairs["value"] + " over " + pairs["other"])
+    cells = {
         "Favoured": "{value}",
         "Over": "{other}",
         "Rows": "{n_favoured:,}",
         "Share": "{favoured:.1%}",
-        "Less the other way round": "{difference:.1%} ({difference_low:.1%} to {difference_high:.1%})",
-        "Probability gap": "{gap:.3f} ({gap_low:.3f} to {gap_high:.3f})",
+        "Minus the reverse": estimate("difference", ".1%"),
+        "Probability gap": estimate("gap", ".3f"),
     }
-    return Section(
-        f"{item.protected}: how often, and how badly",
-        [
-            f"The probability gap is how much more probable {label} is with the one value than with the"
-            " other, all else equal, in the mean of all rows: it also counts where the answer stays the"
-            " same."
-        ],
-        dots(
-            rows["pair"],
-            {"gap": with_ends(rows, "gap")},
+    return build_section(
+        f"{item.protected}: size of the differences",
+        f"The probability gap is the probability of {label} with the one value minus that with the other, all"
+        " other values equal, averaged over all rows. It also counts rows whose answer stays the same.",
+        pairs,
+        cells,
+        "Bars: 95% intervals of means by Student's t, over rows, simultaneous over all pairs (Bonferroni).",
+        Chart(
+            "pair",
+            {"gap": "gap"},
             f"Mean difference of the probability of {label}",
-            0.0,
+            "{pair} {gap:.3f}",
+            line=0.0,
         ),
-        listed(rows, "{pair} {gap:.3f}"),
-        text_columns(pairs, templates),
-        "Bars: 95% intervals of means by Student's t, over rows; those of all pairs hold together"
-        " (Bonferroni).",
     )
 
 
 def _groups(item: Audited, label: str) -> Section:
     groups = item.groups.sort_values("rate", ascending=False, kind="stable").head(N_VALUES)
-    templates = {
+    cells = {
         "Value": "{value}",
         "Rows": "{n:,}",
         "Rate": "{rate:.1%}",
-        "SPD": "{spd:.3f} ({spd_low:.3f} to {spd_high:.3f})",
-        "Ratio": "{ratio:.2f} ({ratio_low:.2f} to {ratio_high:.2f})",
-        "EOD": "{eod:.3f} ({eod_low:.3f} to {eod_high:.3f})",
-        "FPD": "{fpd:.3f} ({fpd_low:.3f} to {fpd_high:.3f})",
+        "SPD": estimate("spd", ".3f"),
+        "Ratio": estimate("ratio", ".2f"),
+        "EOD": estimate("eod", ".3f"),
+        "FPD": estimate("fpd", ".3f"),
         "AOD": "{average_odds:.3f}",
         "Agreement": "{agreement:.1%}",
     }
     best = item.groups.loc[item.groups["is_reference"], "value"].item()
-    return Section(
-        f"{item.protected}: the groups as they are",
-        [
-            "What the groups of the table get. They may differ in other attributes, too, so that a gap here"
-            f" is not always the classifier's treatment of {item.protected}; the other way round, a"
-            " classifier that never looks at it can still treat groups differently by what goes along with"
-            " it."
-        ],
-        dots(
-            groups["value"],
-            {"rows": with_ends(groups, "ratio")},
+    choice = f"the value with the highest rate among values with at least {SMALL_SHARE:.0%} of the rows"
+    return build_section(
+        f"{item.protected}: group rates",
+        "Answers for the groups in the table. Groups may also differ in other attributes, so a difference is"
+        f" not always due to {item.protected}. Conversely, a classifier that never reads {item.protected} can"
+        " treat the groups differently by correlated attributes.",
+        groups,
+        cells,
+        f"Reference: {best}{'' if item.is_named else f', {choice}'}. 95% intervals, simultaneous over all"
+        " comparisons by one measure. SPD: difference of rates. EOD: difference of rates among the rows with"
+        " the favourable label. FPD: the same among the other rows. AOD (average odds difference): mean of"
+        " EOD and FPD. Opposite errors cancel in it.",
+        Chart(
+            "value",
+            {"rows": "ratio"},
             f"Rate of {label} relative to {best}",
-            FOUR_FIFTHS,
-            "four fifths",
+            "{value} {ratio:.2f}",
+            line=FOUR_FIFTHS,
+            line_label="four fifths",
         ),
-        listed(groups, "{value} {ratio:.2f}"),
-        text_columns(groups, templates).replace(NO_INTERVAL, "", regex=True),
-        f"Compared with {best}, "
-        + (
-            "which was named. "
-            if item.is_named
-            else f"the value with the highest rate (of those with {SMALL_SHARE:.0%} of the rows or more). "
-        )
-        + "95% intervals, simultaneous over all comparisons by one measure. SPD: difference of rates. EOD:"
-        " difference of rates among the rows that are favourable in the table; FPD: the same among the rest."
-        " AOD (average odds difference): their mean, in which opposite errors cancel.",
     )
 
 
 def _examples(item: Audited, label: str) -> Section:
     if item.examples.empty:
-        return Section(f"{item.protected}: examples", ["No row of the table gets several answers."])
+        return Section(f"{item.protected}: examples", ["No row of the table changes its answer."])
     rows = item.examples.rename(columns={"least": "Least with", "most": "most with"})
     rows["p_least"] = rows["p_least"].map("{:.3f}".format)
     rows["p_most"] = rows["p_most"].map("{:.3f}".format)
     rows = rows.rename(columns={"p_least": f"p({label})", "p_most": f"p({label}) "})
     return Section(
-        f"{item.protected}: rows that are treated most differently",
+        f"{item.protected}: rows with the largest differences",
         table=rows.astype(str),
         note=(
-            "Rows that get several answers, by the gap of the probabilities; numbers as ranges where the"
-            " schema has them so."
+            "Rows whose answer changes with the value, by decreasing difference of the probabilities. Numbers"
+            " are ranges if the schema has ranges."
         ),
     )
