@@ -173,11 +173,11 @@ def test_texts_without_hate_are_counted_by_group(files):
     page, numbers = audit("my_texts:words", *TERMS, "--news", "news.txt")
     counts = {row["identifier"]: row["n"] for row in numbers["news"]}
     assert counts == dict.fromkeys(GROUPS, 1) | {"bakers": 2, "(any)": 5, "(none)": 1}
-    assert "Texts without hate: 80.0% of 5 that name a group are called harmless" in page
-    assert "in the mean over the groups 75.0%; 1 name none and are not counted." in page
+    assert "Texts without hate: 80.0% of 5 texts that name a group are called harmless" in page
+    assert "(mean over groups: 75.0%). The other 1 texts name no group and are not counted." in page
     Path("nobody.txt").write_text("it rained\n")
     page, _ = audit("my_texts:words", *TERMS, "--news", "nobody.txt")
-    assert "Texts without hate: none of 1 names a group." in page
+    assert "Texts without hate: none of 1 texts names a group." in page
 
 
 def test_a_limit_of_texts_is_drawn_by_the_seed(files):

@@ -108,8 +108,8 @@ def test_who_is_named_in_false_alarms_is_found(of_biased):
     assert found.templates.iloc[0]["word"] == "cyclists"
     assert found.templates.iloc[0]["difference_low"] > 0
     lines = answer(found, "m:f", Path("t.csv"), None, "1").lines
-    assert lines[0].startswith("Of 90 texts 83.3% are answered as labelled")
-    assert "Harmless texts that name cyclists are false alarms in 100.0%" in " ".join(lines)
+    assert lines[0].startswith("Accuracy: 83.3% of 90 texts")
+    assert "False alarms by group: 100.0% of 15 harmless texts that name cyclists" in " ".join(lines)
 
 
 def test_words_of_false_alarms_are_explained_by_leaving_them_out(of_biased, of_fair):
@@ -133,9 +133,9 @@ def test_a_classifier_that_hears_no_names_gives_no_difference(of_fair):
     assert (found.identifiers["difference"].dropna() == 0).all()
     assert found.spread["gap"] == 0
     lines = " ".join(answer(found, "m:f", Path("t.csv"), None, "1").lines)
-    assert "for none a clear difference" in lines
-    assert "no term changes the mean probability" in lines
-    assert "with a power of 80%" not in lines  # where nothing varies no least difference can be told
+    assert "No term differs significantly." in lines
+    assert "No term changes the mean probability" in lines
+    assert "least detectable change" not in lines  # where nothing varies no least difference can be told
 
 
 def test_a_cased_classifier_that_hears_no_names_gives_no_difference():
@@ -163,9 +163,9 @@ def test_groups_of_few_texts_keep_a_line():
     some.loc[len(some)] = ["The gardeners sang.", 0]
     found = audit(fair, (*TERMS, "gardeners", "drummers"), some, None, TEMPLATES, 1)
     page = answer(found, "m:f", Path("t.csv"), None, "1")
-    assert "Too few texts to tell: gardeners (1 harmless of 1), drummers (0 harmless of 0)." in page.lines
-    cells = page.sections[1].table.set_index("Identifier")["Detectable difference"]
-    assert cells[["gardeners", "drummers"]].tolist() == ["too few to detect one"] * 2
+    assert "Too few texts for a test: gardeners (1 harmless of 1), drummers (0 harmless of 0)." in page.lines
+    cells = page.sections[1].table.set_index("Identifier")["Least detectable difference"]
+    assert cells[["gardeners", "drummers"]].tolist() == ["too few texts"] * 2
     assert re.fullmatch(r"\+\d+\.\d%", cells["bakers"])
 
 
@@ -229,8 +229,8 @@ def test_hatecheck_is_told_by_functionality():
     found = audit(fair, TERMS, None, cases, TEMPLATES, 1)
     assert found.hatecheck["rate"].tolist() == [0.5, 1.0]
     lines = answer(found, "m:f", None, Path("h.csv"), "1").lines
-    assert any("right in 50.0% of the hateful cases and 100.0% of the harmless" in line for line in lines)
-    assert any("functionalities do not clearly differ: too few to detect one." in line for line in lines)
+    assert any("50.0% of the hateful cases and 100.0% of the harmless cases are" in line for line in lines)
+    assert any("functionalities do not differ significantly (too few to detect a change)." in line for line in lines)
 
 
 def test_the_command_takes_a_pipeline_and_writes_a_page(tmp_path, monkeypatch, capsys):

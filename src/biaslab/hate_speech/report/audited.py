@@ -109,10 +109,12 @@ def _accuracy_line(audit: Audited) -> str:
         return "No labelled texts are given: the accuracy of the classifier is unknown."
     low, high = share_interval(hits, n)
     majority = max(n_positive, n - n_positive) / n
-    doubt = " No better than that: check --positive and the reading below." if hits / n <= majority else ""
+    doubt = (
+        " The accuracy is not higher. Check --positive and the notes below." if hits / n <= majority else ""
+    )
     return (
-        f"Of {n:,} {unit} {hits / n:.1%} are answered as labelled ({low:.1%} to {high:.1%}); {majority:.1%}"
-        f" have the more frequent label.{doubt}"
+        f"Accuracy: {hits / n:.1%} of {n:,} {unit} ({low:.1%} to {high:.1%}). The more frequent label has"
+        f" {majority:.1%}.{doubt}"
     )
 
 
@@ -120,7 +122,7 @@ def _alarm_line(audit: Audited, positive: str) -> str:
     measures = audit.metrics.set_index("measure")
     rate = measures.loc["false_positive_rate"]
     line = (
-        f"{rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}, false alarms"
+        f"False alarms: {rate['value']:.1%} of the {int(rate['n']):,} harmless texts are called {positive}"
         f" ({rate['ci_low']:.1%} to {rate['ci_high']:.1%}). AUC {measures.loc['auc', 'value']:.3f}."
     )
     if audit.is_reversed:
@@ -132,25 +134,27 @@ def _term_lines(audit: Audited) -> list[str]:
     all_terms = audit.identifiers[~audit.identifiers["identifier"].isin([ANY, NONE])]
     plain = audit.identifiers.set_index("identifier").loc[NONE]
     if not all_terms["n_negative"].any() or not plain["n_negative"]:
-        return ["No harmless text names a group, or all do, so that false alarms cannot be compared."]
+        return [
+            "False alarms cannot be compared: none of the harmless texts names a group, or all of them do."
+        ]
     terms = all_terms[all_terms["n_negative"] > 0]
     worst = terms.loc[terms["difference_low"].idxmax()]  # by lower bound, so that few texts do not win
     clear = terms[_differs(terms)]
     parts = [
-        f"{word} for {', '.join(part['identifier'])}"
+        f"significantly {word} frequent for {', '.join(part['identifier'])}"
         for word, part in (
-            ("clearly more", clear[clear["difference"] > 0]),
-            ("clearly fewer", clear[clear["difference"] < 0]),
+            ("more", clear[clear["difference"] > 0]),
+            ("less", clear[clear["difference"] < 0]),
         )
         if len(part)
     ]
     lines = [
-        f"Harmless texts that name {worst['identifier']} are false alarms in"
-        f" {worst['false_positive_rate']:.1%} of {worst['n_negative']:,.0f} ({worst['ci_low']:.1%} to"
-        f" {worst['ci_high']:.1%}), those that name nobody in {plain['false_positive_rate']:.1%} of"
-        f" {plain['n_negative']:,.0f}: a difference of {worst['difference']:+.1%}"
-        f" ({worst['difference_low']:+.1%} to {worst['difference_high']:+.1%}), the clearest of all terms;"
-        f" {' and '.join(parts) or 'for none a clear difference'}."
+        f"False alarms by group: {worst['false_positive_rate']:.1%} of {worst['n_negative']:,.0f} harmless"
+        f" texts that name {worst['identifier']} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}), and"
+        f" {plain['false_positive_rate']:.1%} of {plain['n_negative']:,.0f} harmless texts without any"
+        f" identifier. The difference is {worst['difference']:+.1%} ({worst['difference_low']:+.1%} to"
+        f" {worst['difference_high']:+.1%}), the clearest of all terms."
+        f" {'False alarms are ' + ' and '.join(parts) if parts else 'No term differs significantly'}."
     ]
     powered = terms[terms["least_difference"].notna()]
     unclear = powered[~powered["identifier"].isin(clear["identifier"])]
@@ -164,9 +168,7 @@ def _term_lines(audit: Audited) -> list[str]:
         )
         if low["identifier"] != high["identifier"]:
             span += f" to {high['least_difference']:+.1%} ({high['identifier']}, {high['n_negative']:,.0f})"
-        lines.append(
-            f"For terms without one these texts would show, four times in five, a difference of {span}."
-        )
+        lines.append(f"Least detectable difference for the other terms (power .80): {span}.")
     few = all_terms[~all_terms["identifier"].isin(powered["identifier"])]
     if len(few):
         listed_few = ", ".join(
@@ -174,7 +176,7 @@ def _term_lines(audit: Audited) -> list[str]:
             for row in few.head(N_FEW).itertuples()
         )
         more = f", and {len(few) - N_FEW:,} more" if len(few) > N_FEW else ""
-        lines.append(f"Too few texts to tell: {listed_few}{more}.")
+        lines.append(f"Too few texts for a test: {listed_few}{more}.")
     with_area = terms[terms["bpsn_auc"].notna()]
     if len(with_area):
         lines.append(_area_line(with_area))
@@ -194,10 +196,11 @@ def _area_line(table: pd.DataFrame) -> str:
     is_clear = least["bpsn_p_value"] <= SIGNIFICANT
     least_gap = "" if is_clear else f"; {_least_effect(least['bpsn_least'])}"
     return (
-        f"BPSN AUC is least for {least['identifier']}, {least['bpsn_auc']:.3f}{interval}: so often a hateful"
-        " text that does not name it scores higher than a harmless one that does; 0.5 is guessing. Harmless"
-        f" texts that name it score {'clearly' if is_clear else 'not clearly'} otherwise than those that name"
-        f" nobody (p = {least['bpsn_p_value']:.3f}, all terms counted{least_gap})."
+        f"The lowest BPSN AUC is {least['bpsn_auc']:.3f}{interval}, for {least['identifier']}: with this"
+        " probability, a hateful text without the term scores higher than a harmless text with it (0.5:"
+        " guessing). The scores of harmless texts with the term"
+        f" {'differ' if is_clear else 'do not differ'} significantly from those of harmless texts without any"
+        f" identifier (p = {least['bpsn_p_value']:.3f}, adjusted for all terms{least_gap})."
     )
 
 
@@ -206,48 +209,49 @@ def _swap_line(audit: Audited) -> str:
     changes = audit.swaps[audit.swaps["change"].notna()]
     line = (
         f"Swaps: {stats['n_changed']:,} of {stats['n']:,} texts that name a group ({stats['share']:.1%},"
-        f" {stats['low']:.1%} to {stats['high']:.1%}) get another answer where another group stands in its"
-        " place"
+        f" {stats['low']:.1%} to {stats['high']:.1%}) get another answer if another group replaces it"
     )
     top = changes.loc[changes["change"].abs().idxmax()]
     verb = "raises" if top["change"] > 0 else "lowers"
-    change = f"{top['change']:+.3f} in the mean ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
+    change = f"{top['change']:+.3f} on average ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
     if top["change_low"] > 0 or top["change_high"] < 0:
-        return f"{line}; {top['term']} {verb} the probability most, by {change}."
+        return f"{line}. {top['term']} {verb} the probability most, by {change}."
     if changes["change"].abs().max() < _ROUNDING:
-        return f"{line}; no term changes the mean probability."
+        return f"{line}. No term changes the mean probability."
     return (
-        f"{line}; no term clearly changes the probability: most {top['term']}, by {change};"
-        f" {_least_effect(top['least'])}."
+        f"{line}. No term changes the probability significantly. The largest change is that of {top['term']},"
+        f" {change}; {_least_effect(top['least'])}."
     )
 
 
 def _least_effect(value: float) -> str:
     return (
-        f"a change of {value:.3f} is detected with a power of 80%"
+        f"least detectable change (power .80): {value:.3f}"
         if np.isfinite(value)
-        else "too few to detect one"
+        else "too few to detect a change"
     )
 
 
 def _word_line(audit: Audited) -> str:
     top = _frequent_words(audit.words).iloc[0]
     line = (
-        f"Words: of {audit.n_explained:,} false alarms the probability falls most where '{top['word']}' is"
-        f" left out, by {top['change']:.3f} in the mean of {top['n']:,}"
+        f"Words: in {audit.n_explained:,} false alarms, the probability falls most without '{top['word']}',"
+        f" by {top['change']:.3f} on average over {top['n']:,}"
     )
     if np.isfinite(top["change_low"]):
         line += f" ({top['change_low']:+.3f} to {top['change_high']:+.3f})"
     if not top["change_low"] > 0:
-        line += f", not clearly: {_least_effect(top['least'])}"
+        line += f", not significantly ({_least_effect(top['least'])})"
     terms = audit.words[audit.words["is_identifier"]]
     if len(terms) and not top["is_identifier"]:
         best = terms.iloc[0]
-        line += f"; of identity terms, '{best['word']}', by {best['change']:.3f} in the mean of {best['n']:,}"
+        line += (
+            f"; of identity terms, '{best['word']}', by {best['change']:.3f} on average over {best['n']:,}"
+        )
     if audit.n_shortened:
         line += (
-            f"; {audit.n_shortened:,} of these texts are longer than {MAX_WORDS} words, of which the first"
-            f" {MAX_WORDS} and the identity terms are left out"
+            f"; in {audit.n_shortened:,} of these texts, which are longer than {MAX_WORDS} words, only the"
+            f" first {MAX_WORDS} words and the identity terms are left out"
         )
     return f"{line}."
 
@@ -263,12 +267,12 @@ def _template_line(audit: Audited) -> str:
     top, alarms = terms.iloc[0], int(terms["n_positive"].sum())
     doubt = ""
     if not top["difference_low"] > 0 and terms["difference"].abs().max() > _ROUNDING:
-        doubt = f", no clear difference; {_least_effect(top['least'])}"
+        doubt = f", not significant; {_least_effect(top['least'])}"
     return (
-        f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms;"
-        f" {top['word']} scores highest, {top['mean']:.3f} in the mean, {top['difference']:+.3f}"
-        f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) against neutral words{doubt}; two"
-        f" groups differ by {audit.spread['gap']:.3f} in the mean."
+        f"Neutral sentences: {alarms:,} of {int(terms['n'].sum()):,} with an identifier are false alarms."
+        f" {top['word']} has the highest mean probability, {top['mean']:.3f}, {top['difference']:+.3f}"
+        f" ({top['difference_low']:+.3f} to {top['difference_high']:+.3f}) compared with neutral"
+        f" words{doubt}. The mean difference of two groups is {audit.spread['gap']:.3f}."
     )
 
 
@@ -283,10 +287,11 @@ def _hatecheck_line(table: pd.DataFrame) -> str:
     ]
     doubt = ""
     if not (table["p_value"] <= SIGNIFICANT).any():
-        doubt = f"; functionalities do not clearly differ: {_least_effect(worst['least_difference'])}"
+        doubt = f"; functionalities do not differ significantly ({_least_effect(worst['least_difference'])})"
     return (
-        f"HateCheck: right in {' and '.join(parts)}; worst in {worst['functionality']}, {worst['rate']:.1%}"
-        f" of {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}){doubt}."
+        f"HateCheck: {' and '.join(parts)} are answered correctly. The lowest rate is {worst['rate']:.1%} of"
+        f" {worst['n']:,} ({worst['ci_low']:.1%} to {worst['ci_high']:.1%}), for"
+        f" {worst['functionality']}{doubt}."
     )
 
 
@@ -294,10 +299,10 @@ def _news_line(news: pd.DataFrame) -> str:
     plain, macro = macro_accuracy(news)
     n_named, n = int(news.set_index("identifier").loc[ANY, "n"]), _n_news(news)
     if not n_named:
-        return f"Texts without hate: none of {n:,} names a group."
+        return f"Texts without hate: none of {n:,} texts names a group."
     return (
-        f"Texts without hate: {plain:.1%} of {n_named:,} that name a group are called harmless, in the mean"
-        f" over the groups {macro:.1%}; {n - n_named:,} name none and are not counted."
+        f"Texts without hate: {plain:.1%} of {n_named:,} texts that name a group are called harmless (mean"
+        f" over groups: {macro:.1%}). The other {n - n_named:,} texts name no group and are not counted."
     )
 
 
@@ -324,7 +329,7 @@ def _metrics(metrics: pd.DataFrame) -> Section:
     cells = text_columns(named, templates)
     cells.loc[~shares, ["95% interval", "Texts"]] = MISSING
     return Section(
-        "How often the classifier is right",
+        "Accuracy of the classifier",
         table=cells,
         note="Intervals: Clopper-Pearson; the interval of precision is for the texts called hateful.",
     )
@@ -352,13 +357,13 @@ def _rates(audit: Audited) -> Section:
         "Texts": "{n:,}",
         "Harmless": "{n_negative:,}",
         "False alarms": "{false_positive_rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
-        "Against texts without any": "{difference:+.1%} ({difference_low:+.1%} to {difference_high:+.1%})",
+        "Compared with other texts": "{difference:+.1%} ({difference_low:+.1%} to {difference_high:+.1%})",
         "p": "{p_value:.3f}",
-        "Detectable difference": "{least_difference:+.1%}",
+        "Least detectable difference": "{least_difference:+.1%}",
     }
     cells = text_columns(rows, templates).replace(f"{MISSING} {_NO_INTERVAL}", MISSING)
     is_few = rows["least_difference"].isna() & ~rows["identifier"].isin([ANY, NONE])
-    cells.loc[is_few.to_numpy(), "Detectable difference"] = "too few to detect one"
+    cells.loc[is_few.to_numpy(), "Least detectable difference"] = "too few texts"
     return Section(
         "Harmless texts that name a group",
         [
@@ -375,9 +380,9 @@ def _rates(audit: Audited) -> Section:
         cells,
         "Intervals: Clopper-Pearson for rates, Newcombe for differences, simultaneous 95% over all terms"
         " (Bonferroni). p: of no difference, by permutations of the harmless texts, adjusted for all terms"
-        " (maxT). A term differs clearly if p is at most 0.05 and its interval excludes 0. Detectable: the"
-        " smallest difference that this number of texts shows with a power of 80%. At most"
-        f" {N_TERMS} terms; the JSON file has all.",
+        " (maxT). A difference is significant if p is at most 0.05 and its interval excludes 0. Least"
+        " detectable difference: the smallest difference that the test finds in so many texts with power .80."
+        f" The table has at most {N_TERMS} terms; the JSON file has all.",
     )
 
 
@@ -389,7 +394,7 @@ def _areas(audit: Audited) -> Section:
     }
     series = {title: with_ends(rows, name) for name, title in _AREAS.items()}
     return Section(
-        "Told apart by score",
+        "Separation by score",
         [
             "Areas under the ROC curve (Borkan et al. 2019): how often a hateful text scores higher than a"
             " harmless one. Subgroup: both have the identifier. BPSN: only the harmless text has it; low if"
@@ -469,7 +474,7 @@ def _templates(audit: Audited) -> Section:
         "Word": "{word}",
         "Mean": "{mean:.3f}",
         "Range": "{low:.3f} to {high:.3f}",
-        "Against neutral words": "{difference:+.3f} ({difference_low:+.3f} to {difference_high:+.3f})",
+        "Compared with neutral words": "{difference:+.3f} ({difference_low:+.3f} to {difference_high:+.3f})",
         "False alarms": "{n_positive} of {n}",
     }
     return Section(
@@ -481,7 +486,7 @@ def _templates(audit: Audited) -> Section:
         dots(
             rows["word"],
             {"sentences": with_ends(rows, "difference")},
-            "Probability less that of neutral words",
+            "Probability minus that of neutral words",
             0.0,
         ),
         listed(rows, "{word} {mean:.3f}"),
@@ -497,7 +502,7 @@ def _hatecheck(table: pd.DataFrame) -> Section:
         "Functionality": "{functionality}",
         "Cases": "{n:,}",
         "Are": "{kind}",
-        "Right": "{rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
+        "Correct": "{rate:.1%} ({ci_low:.1%} to {ci_high:.1%})",
     }
     return Section(
         "HateCheck",
@@ -508,7 +513,7 @@ def _hatecheck(table: pd.DataFrame) -> Section:
         dots(
             rows["functionality"],
             {"cases": rows[["rate", "ci_low", "ci_high"]].to_numpy()},
-            "Share of right answers",
+            "Share of correct answers",
         ),
         listed(rows, "{functionality} {rate:.1%}"),
         text_columns(rows, templates),
