@@ -177,7 +177,7 @@ def bias_and_origins() -> Results:
     yield "weat", [effect_size(e["W"], WEAT), p.p_value]
     found = influence.differential_bias(rows, removals, WEAT, e, 0.01)
     yield "differential-bias", [found.values, found.baseline]
-    yield "bias-gradient", influence.bias_gradient(rows, WEAT, e, 0.01)
+    yield "bias-gradient", influence.local_loss(rows, WEAT, e, 0.01, None).bias_gradient
     yield "ppmi-weat", ppmi_scan.ppmi_effect_size(counts(), row_sums(counts()), WEAT)
     yield "ppmi-scan", ppmi_scan.differential_bias(counts(), *corpus(), WEAT, 1)
 

@@ -141,7 +141,20 @@ def build_corpus(
         When a parameter is out of range, no document has a valid length, no word is frequent enough, or there
         are more than `MAX_METADATA_KEYS` metadata keys.
     """
-    _check_parameters(unit, part_length, min_length, max_length, max_tokens, min_count)
+    if unit not in UNITS:
+        raise InputError(f"unknown unit '{unit}'{suggest(unit, UNITS)} (known: {', '.join(UNITS)})")
+    if unit == "part" and part_length is None:
+        raise InputError("part_length is missing; the unit 'part' requires the number of tokens in a part")
+    minima = {
+        "part_length": (part_length, 1),
+        "min_length": (min_length, 0),
+        "max_length": (max_length, max(min_length, 1)),
+        "max_tokens": (max_tokens, 1),
+        "min_count": (min_count, 1),
+    }
+    for key, (value, minimum) in minima.items():
+        if value is not None and value < minimum:
+            raise InputError(f"{key}: {value} is less than {minimum}; choose {minimum} or more")
     articles = _Articles(name, min_length, max_length, keep_excerpts=unit == "article")
     for document in tqdm(documents, unit=" documents", disable=None):
         articles.add(document)
@@ -244,30 +257,6 @@ def read_tokens(path: str | os.PathLike, vocabulary: Vocabulary) -> tuple[np.nda
         )
     check_words(path, vocabulary)
     return tokens, arrays["offsets"]
-
-
-def _check_parameters(
-    unit: str,
-    part_length: int | None,
-    min_length: int,
-    max_length: int | None,
-    max_tokens: int | None,
-    min_count: int,
-) -> None:
-    if unit not in UNITS:
-        raise InputError(f"unknown unit '{unit}'{suggest(unit, UNITS)} (known: {', '.join(UNITS)})")
-    if unit == "part" and part_length is None:
-        raise InputError("part_length is missing; the unit 'part' requires the number of tokens in a part")
-    minima = {
-        "part_length": (part_length, 1),
-        "min_length": (min_length, 0),
-        "max_length": (max_length, max(min_length, 1)),
-        "max_tokens": (max_tokens, 1),
-        "min_count": (min_count, 1),
-    }
-    for name, (value, minimum) in minima.items():
-        if value is not None and value < minimum:
-            raise InputError(f"{name}: {value} is less than {minimum}; choose {minimum} or more")
 
 
 def _is_word(run: str) -> bool:

@@ -21,9 +21,6 @@ from biaslab.origins.sets import (
 TEST_WORD_COUNTS = ["n_S", "n_T", "n_A", "n_B"]
 """Columns of the table of differential bias: occurrences of the words of each test set in a document."""
 
-BATCH = "batch-"
-"""Prefix of the files of a job with several trainings."""
-
 SETS = f"{PERTURBATION_SETS}.parquet"
 """The table of the documents of each set."""
 

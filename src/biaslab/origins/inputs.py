@@ -131,7 +131,7 @@ class Inputs:
         """Return a function for the tables of all retraining jobs of an analysis."""
         jobs = analyses.named(name).retrained
         return lambda wildcards: [
-            f"{FOLDER}/{wildcards.setup}/{name}/retrained/{expansion.BATCH}{batch.index}.tsv"
+            f"{FOLDER}/{wildcards.setup}/{name}/retrained/batch-{batch.index}.tsv"
             for batch in jobs.batches(self.setups[wildcards.setup])
         ]
 
@@ -154,8 +154,7 @@ class Inputs:
     def planted_embeddings(self, wildcards: Any) -> list[str]:
         """Return the files of the embeddings of one copy."""
         folder = f"{FOLDER}/{wildcards.setup}/planted/{wildcards.dose}/embeddings/{BASELINE}"
-        batches = self._planted_batches(wildcards)
-        return [f"{folder}/{expansion.BATCH}{batch.index}.npz" for batch in batches]
+        return [f"{folder}/batch-{batch.index}.npz" for batch in self._planted_batches(wildcards)]
 
     def planted_tables(self, *names: str) -> Callable[[Any], list[str]]:
         """Return a function for tables of all copies; ``{weat}`` in a name is replaced by each test."""

@@ -234,19 +234,6 @@ def by_measure(
     return values, fallbacks
 
 
-def bias_gradient(
-    rows: WeatRows,
-    weat: WeatIndices,
-    embedding: dict[str, np.ndarray],
-    damping: float = Damping.damping,
-    words: Sequence[str] | None = None,
-    threads: int = 1,
-) -> np.ndarray:
-    """Return dB/dX_ij at every place (Appendix A), (nnz,) float64; arguments as for `differential_bias`."""
-    set_threads(threads)
-    return local_loss(rows, weat, embedding, damping, words).bias_gradient
-
-
 def local_loss(rows, weat, embedding, damping, words) -> Loss:
     """Return the loss around the trained vectors of the words of a test; arguments as `differential_bias`.
 

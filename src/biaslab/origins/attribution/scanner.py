@@ -13,14 +13,15 @@ from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices, read_tests
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
+from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence, read_counted
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters
 from biaslab.embeddings.vocabulary import check_words
 from biaslab.origins.attribution.influence import (
     DifferentialBias,
     WeatRows,
-    bias_gradient,
     differential_bias,
+    local_loss,
     removals_of_documents,
     removals_of_sets,
     weat_rows,
@@ -67,9 +68,10 @@ class Scanner:
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
         """Return the rows of a test's words, and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
-        rows = self._rows(weat)
+        set_threads(self.threads)
+        rows, damping = self._rows(weat), self.parameters.damping
         values = [
-            bias_gradient(rows, weat, embedding, self.parameters.damping, self.words, self.threads)
+            local_loss(rows, weat, embedding, damping, self.words).bias_gradient
             for _, embedding in self.embeddings()
         ]
         return rows, np.stack(values)

@@ -137,7 +137,7 @@ def test_a_measure_that_is_undefined_is_refused(name, embedding, rows, removals)
     weat = replace(WEAT, measure=name)
     for estimate in (
         lambda: differential_bias(rows, removals, weat, same),
-        lambda: influence.bias_gradient(rows, weat, same),
+        lambda: influence.local_loss(rows, weat, same, 0.0, None),
     ):
         with pytest.raises(InputError, match=f"test: {name} is undefined: .*; use other words") as error:
             estimate()

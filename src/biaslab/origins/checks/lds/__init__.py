@@ -49,13 +49,6 @@ class Prediction(NamedTuple):
     changes: np.ndarray  # (n_baselines, n_subsets), of the effect size; one row if no baseline is needed
 
 
-class Observation(NamedTuple):
-    """Effect sizes of embeddings retrained on each subset."""
-
-    names: list[str]
-    effect_sizes: np.ndarray  # (n_subsets, n_retrainings) float64
-
-
 def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarray:
     """Return the documents that each subset lacks, (n_subsets, n_documents) bool."""
     lacks = np.zeros((len(names), n_documents), bool)
@@ -64,13 +57,13 @@ def mask(sets: pd.DataFrame, names: Sequence[str], n_documents: int) -> np.ndarr
     return lacks
 
 
-def observe(observed: pd.DataFrame, names: Sequence[str]) -> Observation:
+def observe(observed: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Return the effect sizes of a test, with a row per subset and a column per retraining."""
     wide = observed.pivot(index="set", columns="seed", values="effect_size").reindex(list(names))
     if wide.isna().to_numpy().any():
         name = wide.index[wide.isna().any(axis=1)][0]
         raise InputError(f"{name}: a retraining is missing or has no effect size; rerun the retrainings")
-    return Observation(list(names), wide.to_numpy())
+    return wide
 
 
 def predict_subsets(
@@ -107,7 +100,7 @@ def random_changes(lacks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def score(
     predictions: Sequence[Prediction],
     random: np.ndarray,
-    observation: Observation,
+    effect_sizes: np.ndarray,
     seed: int,
     weat: str,
     size: int,
@@ -115,12 +108,13 @@ def score(
     """Score attributions of a test on the subsets that lack `size` documents: ``lds/scores.tsv``.
 
     `predictions` contains the summed prediction of the first of `ESTIMATORS`, the reference of ``gain``.
-    `random` is the result of `random_changes`. The bootstrap draws the same subsets for all attributions. The
-    last row, ``random``, has the mean and the central 95% of random attributions instead of a bootstrap.
+    `random` is the result of `random_changes`, `effect_sizes` that of `observe`. The bootstrap draws the same
+    subsets for all attributions. The last row, ``random``, has the mean and the central 95% of random
+    attributions instead of a bootstrap.
     """
-    n = len(observation.names)
+    n = len(effect_sizes)
     draws = np.vstack([np.arange(n), stream(seed, "lds", weat, size).integers(n, size=(N_RESAMPLES, n))])
-    observed = observation.effect_sizes.mean(axis=1)
+    observed = effect_sizes.mean(axis=1)
     target = standard_ranks(observed[draws])
     rows, resampled = [], {}
     for prediction in predictions:
@@ -138,7 +132,7 @@ def score(
         [RANDOM, SUM, 0, len(random), by_chance.mean(), *central_interval(by_chance), *[math.nan] * 3]
     )
     spread = observed.std(ddof=1) if n > 1 else math.nan
-    about = [weat, size, n, observation.effect_sizes.shape[1], spread, *reliability(observation.effect_sizes)]
+    about = [weat, size, n, effect_sizes.shape[1], spread, *reliability(effect_sizes)]
     return pd.DataFrame([[*about, *row] for row in rows], columns=COLUMNS["lds/scores"])
 
 
@@ -168,18 +162,19 @@ def reliability_of_means(means: np.ndarray, variances: np.ndarray, k: int) -> np
 
 def subset_table(
     predictions: Sequence[Prediction],
-    observation: Observation,
+    effect_sizes: pd.DataFrame,
     sets: pd.DataFrame,
     digests: Mapping[str, str],
     weat: str,
 ) -> pd.DataFrame:
     """Return the subsets with mean predictions over all baselines, and observations: ``lds/removals.tsv``."""
-    rows = sets.drop_duplicates("set").set_index("set").loc[observation.names, ["size", "replicate"]]
+    rows = sets.drop_duplicates("set").set_index("set").loc[list(effect_sizes.index), ["size", "replicate"]]
     rows = rows.assign(**{DOCUMENTS: pd.Series(digests)}).reset_index()
-    n_retrainings = observation.effect_sizes.shape[1]
+    values = effect_sizes.to_numpy()
+    n_retrainings = values.shape[1]
     outcome = {
-        "observed_mean": observation.effect_sizes.mean(axis=1),
-        "observed_sd": observation.effect_sizes.std(axis=1, ddof=1) if n_retrainings > 1 else math.nan,
+        "observed_mean": values.mean(axis=1),
+        "observed_sd": values.std(axis=1, ddof=1) if n_retrainings > 1 else math.nan,
         "n_retrainings": n_retrainings,
     }
     parts = [
@@ -230,9 +225,9 @@ def write_scores(
             names = list(size_sets["set"].unique())
             lacks = mask(size_sets, names, len(estimates[0]))
             predicted = list(predict_subsets(lacks, names, *estimates, of_sets, ppmi_of_sets))
-            observation = observe(bias, names)
+            effect_sizes = observe(bias, names)
             random = random_changes(lacks, stream(seed, "lds random", weat, size))
-            subset_tables.append(subset_table(predicted, observation, size_sets, digests, weat))
-            score_tables.append(score(predicted, random, observation, seed, weat, size))
+            subset_tables.append(subset_table(predicted, effect_sizes, size_sets, digests, weat))
+            score_tables.append(score(predicted, random, effect_sizes.to_numpy(), seed, weat, size))
     write_tsv(removals, pd.concat(subset_tables, ignore_index=True))
     write_tsv(scores, pd.concat(score_tables, ignore_index=True))

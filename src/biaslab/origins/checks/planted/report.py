@@ -57,7 +57,11 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
     with plot.figure(plot.DOUBLE_COLUMN, 2.8) as fig:
         axes = fig.subplots(1, len(_TITLES) + 1)
         for ax, (order, title) in zip(axes, _TITLES.items(), strict=False):
-            _draw_order(ax, recall[recall["order"] == order])
+            part = recall[recall["order"] == order]
+            chance = part.drop_duplicates("dose")
+            bounds = chance["chance_ci_low"], chance["chance_ci_high"]
+            ax.fill_between(range(len(chance)), *bounds, color=plot.PALE_GREY, label="chance")
+            _draw_lines(ax, part, "recall")
             ax.set_title(title, fontsize=7)
             ax.set_ylabel("Recall" if ax is axes[0] else "")
             ax.tick_params(labelleft=ax is axes[0])
@@ -70,24 +74,12 @@ def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
         plot.save_with_data(fig, stem, pd.concat([recall, both.assign(order="pairs")], ignore_index=True))
 
 
-def _draw_order(ax: plot.Axes, data: pd.DataFrame) -> None:
-    """Draw recall with intervals over the band of random rankings."""
-    first = data.drop_duplicates("dose")
-    places = range(len(first))
-    ax.fill_between(
-        places, first["chance_ci_low"], first["chance_ci_high"], color=plot.PALE_GREY, label="chance"
-    )
-    _draw_lines(ax, data, "recall")
-
-
 def _draw_lines(ax: plot.Axes, data: pd.DataFrame, column: str) -> None:
     """Draw a line per attribution, by dose."""
     doses = list(data["dose"].unique())
     for shift, (name, part) in enumerate(data.groupby("attribution", sort=False)):
         x = [doses.index(dose) + 0.06 * (shift - 2) for dose in part["dose"]]
-        bounds = None
-        if f"{column}_ci_low" in part:
-            bounds = error_bars(part, column)
+        bounds = error_bars(part, column) if f"{column}_ci_low" in part else None
         line = ":" if name == TEST_WORDS else "-"
         ax.errorbar(
             x, part[column], yerr=bounds, color=_COLOURS[name], linestyle=line, marker="o", markersize=2.5,

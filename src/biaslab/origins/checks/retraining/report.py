@@ -196,20 +196,16 @@ def _markers(data: pd.DataFrame) -> dict[int, str]:
     return {size: _MARKERS[i % len(_MARKERS)] for i, size in enumerate(sorted(data["size"].unique()))}
 
 
-def _limits(data: pd.DataFrame) -> tuple[float, float]:
-    """Return common limits of both axes that include every error bar."""
-    ends = [
+def _draw_panel(ax: plot.Axes, data: pd.DataFrame, markers: Mapping[int, str]) -> None:
+    baseline = data["baseline_mean"].iloc[0]
+    bars = [
         data[f"{column}_mean"] + sign * data[f"{column}_sd"].fillna(0)
         for column in ("predicted", "observed")
         for sign in (-1, 1)
     ]
-    low, high = np.min(ends), np.max(ends)
+    low, high = np.min(bars), np.max(bars)
     margin = 0.05 * (high - low or 1)
-    return low - margin, high + margin
-
-
-def _draw_panel(ax: plot.Axes, data: pd.DataFrame, markers: Mapping[int, str]) -> None:
-    limits, baseline = _limits(data), data["baseline_mean"].iloc[0]
+    limits = low - margin, high + margin
     r2, slope, intercept = data[["r2", "slope", "intercept"]].iloc[0]
     ax.axline((baseline, baseline), slope=1, color=plot.LIGHT_GREY, linewidth=0.5, zorder=0)
     ax.axhline(baseline, color=plot.LIGHT_GREY, linestyle=":", linewidth=0.8, zorder=0)

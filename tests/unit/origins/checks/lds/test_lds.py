@@ -13,7 +13,6 @@ from biaslab.embeddings.glove import GloveParameters, train
 from biaslab.origins.checks.cross_fitting import SET, SUM
 from biaslab.origins.checks.lds import (
     N_RANDOM,
-    Observation,
     Prediction,
     observe,
     random_changes,
@@ -31,8 +30,7 @@ def scored(changes, effect_sizes, lacks=None, **others):
     n = len(effect_sizes)
     lacks = np.random.default_rng(0).random((n, 50)) < 0.5 if lacks is None else lacks
     random = random_changes(lacks, np.random.default_rng(1))
-    observation = Observation([str(j) for j in range(n)], np.asarray(effect_sizes, np.float64))
-    return score(made, random, observation, 1, "w", 5)
+    return score(made, random, np.asarray(effect_sizes, np.float64), 1, "w", 5)
 
 
 def test_worked_example_of_a_public_library():
