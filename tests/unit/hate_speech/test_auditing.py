@@ -230,7 +230,7 @@ def test_hatecheck_is_told_by_functionality():
     assert found.hatecheck["rate"].tolist() == [0.5, 1.0]
     lines = answer(found, "m:f", None, Path("h.csv"), "1").lines
     assert any("50.0% of the hateful cases and 100.0% of the harmless cases are" in line for line in lines)
-    assert any("functionalities do not differ significantly (too few to detect a change)." in line for line in lines)
+    assert any("do not differ significantly (too few to detect a change)." in line for line in lines)
 
 
 def test_the_command_takes_a_pipeline_and_writes_a_page(tmp_path, monkeypatch, capsys):
