@@ -20,7 +20,7 @@ from biaslab.fairness_testing.report.results import (
     short_count,
     summarize,
 )
-from biaslab.fairness_testing.report.tables import BASE, MODE_NAMES, relative, switch_name, worths
+from biaslab.fairness_testing.report.tables import BASE, relative, switch_name, worths
 from biaslab.run.reports import Results
 
 _LINES = {
@@ -40,6 +40,7 @@ _MARKERS = ("o", "s", "^", "D", "v")  # of protected attributes, and of label ru
 _PANEL, _LEGEND = 1.35, 0.45  # heights in inches
 _ROW = 0.3  # height of a switch of the ablation
 _BUDGET_ROW = 0.24
+_BUDGET_TITLES = {PUBLISHED: "Published code", PAPER: "As described in the paper"}
 _BUDGET_COLOURS, _BUDGET_MARKERS = (plot.GREEN, plot.PURPLE, plot.BLUE, plot.GREY), ("o", "s", "^", "D")
 _TESTER_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILION}
 # Heights in inches for texts: of a row, of the rest of a panel, of a legend.
@@ -149,7 +150,7 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
             ax.tick_params(axis="y", length=0)
             absent = [TESTER_NAMES[name] for name in testers if not (part["tester"] == name).any()]
             suffix = f"; {', '.join(absent)} is identical in both" if absent else ""
-            ax.set_title(f"Testers {MODE_NAMES[mode]}{suffix}")
+            ax.set_title(f"{_BUDGET_TITLES[mode]}{suffix}")
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
         axes[0].set_yticks(range(len(settings)), [setting_in_words(name, ": ") for name in settings])
         axes[0].set_ylim(len(settings) - 0.5, -0.5)
