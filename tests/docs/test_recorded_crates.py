@@ -35,7 +35,7 @@ REMOVED = re.compile(
 """The results that older versions showed."""
 
 EDITED = {
-    "simplewiki": ("origins/representations/ppmi_comparison/report", "figure9_", "slope * ends, color=BLACK"),
+    "simplewiki": ("origins/representations/report", "figure9_", "slope * ends, color=plot.BLACK"),
     "stormfront": ("hate_speech/report/figures", "figure2_removal.", "markersize=2.5, color=colour"),
 }
 """Of each crate a module, the figure that it draws, and a colour in the function which draws it."""
