@@ -14,6 +14,7 @@ from consoles import PAGES, ROOT
 from lanes import first_quick
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", generated.generated_pages())
 def test_generated_page_is_up_to_date(page: str) -> None:
     assert (ROOT / page).read_text(encoding="utf-8") == generated.renewed(page), (

@@ -110,6 +110,7 @@ def test_training_counts_the_texts_that_are_cut(files):
     assert "7 of 120 texts are longer than the 128 word pieces that the classifier reads; their" in page
 
 
+@pytest.mark.slow
 def test_equal_trainings_write_equal_files_and_explain_in_sampled_contexts(files):
     for out in ("one", "two"):
         train("--method", "soc-0.1", *TERMS, *SMALL, out=out)

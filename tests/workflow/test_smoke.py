@@ -293,6 +293,7 @@ def planned(snakemake, folder: Path, *configs: object, **environment: str) -> se
     return set(re.findall(r"^(\w+) +\d+$", said, flags=re.M)) - {"everything", "total"}
 
 
+@pytest.mark.slow
 def test_report_shows_every_item(snakemake, smoke_run):
     finished = snakemake(smoke_run, "--configfile", SMOKE, "--report", "report.html")
     assert finished.returncode == 0, finished.stdout + finished.stderr

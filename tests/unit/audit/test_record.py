@@ -48,6 +48,7 @@ def attempted():
     return table[table["verdict"] != NOT_ATTEMPTED]
 
 
+@pytest.mark.slow
 def test_a_literal_reading_gives_every_recorded_number(results):
     wrong, intervals = [], 0
     for row in attempted().itertuples():
@@ -194,6 +195,7 @@ def survivors(found, *verdicts):
     return found[found["touched"] & found["verdict"].isin(verdicts)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", first_quick([no_effect, swapped]))
 def test_what_survives_a_mutant_says_that_nothing_could_have_failed_it(results, tmp_path, change):
     found = mutated(results, tmp_path, change)

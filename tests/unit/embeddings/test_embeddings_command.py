@@ -36,6 +36,7 @@ def run(*arguments):
     return result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["glove", "word2vec"])
 def test_texts_become_vectors_that_depend_on_the_seed_alone(texts, method, tmp_path):
     options = ["train", texts, "--method", method, "--dimension", 4, "--epochs", 2]

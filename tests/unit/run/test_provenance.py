@@ -36,6 +36,7 @@ def test_environment_names_software_machine_and_threads(monkeypatch):
     assert found["cpu"]
 
 
+@pytest.mark.slow
 def test_environment_lists_what_the_package_imports():
     """All but crates, which no step writes, and what numba, scikit-learn, requests and Snakemake bring."""
     no_step = {"rocrate", "llvmlite", "threadpoolctl", "urllib3", "snakemake_interface_logger_plugins"}
