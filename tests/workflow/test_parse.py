@@ -79,7 +79,7 @@ def test_the_preset_smoke_has_every_analysis(smoke):
     counts = jobs(smoke)
     assert (counts["train_baseline"], counts["train_without_set"]) == (2, 5 + 2 + 4)
     assert (counts["retrain_subsets"], counts["retrain_flips"]) == (2, 3)
-    assert (counts["search_text_networks"], counts["retrain_text_networks"]) == (2, 2)
+    assert (counts["search_text_networks"], counts["retrain_text_networks"]) == (1, 1)
     assert counts["attribute_documents"] == counts["measure_claims"] == counts["write_manifest"] == 1
 
 
