@@ -33,6 +33,7 @@ from biaslab.audit.verdicts import (
     REPRODUCED,
     VERDICTS,
     format_number,
+    label,
 )
 from biaslab.core.columns import said
 from biaslab.core.schema import fill_defaults
@@ -79,7 +80,7 @@ _SHOWN = {
     "independent result · convention · quirk · given": tuple(EVIDENCE),
     "in direction · inconclusive": (DIRECTION_ONLY, INCONCLUSIVE),
     "**not reproduced**": (NOT_REPRODUCED,),
-    "elsewhere: held · failed": (HELD_ELSEWHERE, FAILED_ELSEWHERE),
+    "other data: consistent · inconsistent": (HELD_ELSEWHERE, FAILED_ELSEWHERE),
 }
 """Columns of a headline after the number of those reproduced: the counts that stand in each."""
 _LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
@@ -378,7 +379,13 @@ def _core_hours(name: str) -> dict[str, list[float]]:
 def _row(one: Any) -> tuple[str, ...]:
     statement = one.statement.partition(" (measured")[0]
     interval = "" if pd.isna(one.ci_low) else f" [{format_number(one.ci_low)}, {format_number(one.ci_high)}]"
-    return (one.item, statement, one.published, f"{format_number(one.measured)}{interval}", one.verdict)
+    return (
+        one.item,
+        statement,
+        one.published,
+        f"{format_number(one.measured)}{interval}",
+        label(one.verdict),
+    )
 
 
 def _made(name: str) -> dict[str, Any]:
@@ -425,7 +432,7 @@ def _totals(counts: pd.DataFrame) -> str:
     """Return how many statements and cells have each verdict, in words."""
     said = []
     for kind, total in counts.drop(columns="paper").groupby("counts_as", sort=False).sum().iterrows():
-        verdicts = ", ".join(f"{total[one]} {one.replace('_', ' ')}" for one in (*VERDICTS, NO_ROW))
+        verdicts = ", ".join(f"{total[one]} {label(one)}" for one in (*VERDICTS, NO_ROW))
         reproduced = f"{REPRODUCED}{_kinds(total)}"
         said.append(f"of {total['printed']:,} {kind}s {verdicts.replace(REPRODUCED, reproduced, 1)}")
     return "; ".join(said)

@@ -17,7 +17,6 @@ from biaslab.audit.summary import (
     headline,
     multiplicity,
     weak_rows,
-    words,
 )
 from biaslab.audit.verdicts import (
     DIRECTION_ONLY,
@@ -30,6 +29,7 @@ from biaslab.audit.verdicts import (
     VERDICTS,
     format_number,
     is_weak,
+    label,
     meets,
 )
 from biaslab.core.files import render, write_text
@@ -131,7 +131,7 @@ def write_html(
         papers=about,
         filters={
             "Paper": {paper.anchor: paper.name for paper in about},
-            "Verdict": {verdict: words(verdict) for verdict in VERDICTS},
+            "Verdict": {verdict: _words(verdict) for verdict in VERDICTS},
             "Kind of evidence": EVIDENCE,
         },
         multiplicity=multiplicity(table),
@@ -141,7 +141,7 @@ def write_html(
         states=(*VERDICTS, NO_ROW),
         failures_first=FAILURES_FIRST,
         evidence=EVIDENCE,
-        words=words,
+        words=_words,
         n_rows=len(table),
         width=PLOT_WIDTH,
     )
@@ -302,3 +302,7 @@ def _null(record: Any) -> str:
 def _typeset(number: float) -> str:
     """Write a number with a true minus sign."""
     return format_number(number).replace("-", "−")
+
+
+def _words(verdict: str) -> str:
+    return label(verdict).capitalize()

@@ -34,6 +34,7 @@ from biaslab.audit.verdicts import (
     REPRODUCED,
     ROUNDING,
     VERDICTS,
+    label,
 )
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table, write_text
@@ -257,8 +258,8 @@ def write_summary(
     """
     data = headline(claims, printed)
     heads = {"paper": "Paper", "counts_as": "What it prints", "printed": "Printed"}
-    heads |= {REPRODUCED: words(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}
-    heads |= {name: words(name) for name in (*VERDICTS, NO_ROW)}
+    heads |= {REPRODUCED: _header(REPRODUCED)} | {name: f"of these {text}" for name, text in EVIDENCE.items()}
+    heads |= {name: _header(name) for name in (*VERDICTS, NO_ROW)}
     missing = [
         f"{paper}: not at hand were {text}."
         for paper, text in zip(papers["paper"], papers["not_at_hand"], strict=True)
@@ -306,10 +307,10 @@ def write_codecheck(results: Path, out: Path) -> int:
 def in_words(claims: pd.DataFrame) -> str:
     """Return the number of rows of each verdict as a text."""
     counts = Counter(claims["verdict"])
-    texts = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in VERDICTS if counts[name])
+    texts = ", ".join(f"{counts[name]} {label(name)}" for name in VERDICTS if counts[name])
     return f"{len(claims)} claim{'s' if len(claims) > 1 else ''}: {texts}"
 
 
-def words(name: str) -> str:
-    """Return the name of a verdict for readers."""
-    return name.replace("_", " ").capitalize()
+def _header(verdict: str) -> str:
+    """Return the header of a verdict's column, as in the tables of archived runs."""
+    return verdict.replace("_", " ").capitalize()

@@ -44,6 +44,8 @@ NOT_ATTEMPTED = "not_attempted"
 ELSEWHERE = (HELD_ELSEWHERE, FAILED_ELSEWHERE)
 VERDICTS = (REPRODUCED, DIRECTION_ONLY, INCONCLUSIVE, NOT_REPRODUCED, *ELSEWHERE, NOT_ATTEMPTED)
 
+_LABELS = {HELD_ELSEWHERE: "consistent on other data", FAILED_ELSEWHERE: "inconsistent on other data"}
+
 _WITH_DOUBTS = {
     REPRODUCED: HELD_ELSEWHERE,
     DIRECTION_ONLY: HELD_ELSEWHERE,
@@ -58,6 +60,11 @@ _WITH_NUMBER = ("value", "count")
 """Kinds of claims of which the paper prints the number itself, not a bound or a sign."""
 
 _SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
+
+
+def label(verdict: str) -> str:
+    """Return the name of a verdict for readers."""
+    return _LABELS.get(verdict, verdict.replace("_", " "))
 
 
 def judge(
