@@ -118,11 +118,6 @@ def link(text: str, href: str) -> str:
     return cell
 
 
-def with_ends(table: pd.DataFrame, name: str) -> np.ndarray:
-    """Return a column and the ends of its interval, (n, 3), as `dots` expects them."""
-    return table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
-
-
 def names_of(files: Sequence[str | os.PathLike]) -> list[str]:
     """Return display names of files: file names, preceded by parent folders where file names coincide."""
     parts = [Path(file).parts for file in files]

@@ -122,10 +122,15 @@ def _favoured(item: Audited, good: str) -> str:
     reverse = item.pairs[
         (item.pairs["value"] == pair["other"]) & (item.pairs["other"] == pair["value"])
     ].iloc[0]
-    is_clear = pair["difference_low"] > 0
+    if pair["difference_low"] > 0:
+        conclusion = f"{pair['value']} is favoured over {pair['other']}"
+    else:
+        conclusion = (
+            "No value is significantly favoured. The largest difference is"
+            f" {pair['value']} over {pair['other']}"
+        )
     return (
-        f"{pair['value']} is favoured over {pair['other']}{'' if is_clear else ', but not significantly'}:"
-        f" {pair['favoured']:.1%} of the rows get {good} only with {pair['value']}, and"
+        f"{conclusion}: {pair['favoured']:.1%} of the rows get {good} only with {pair['value']}, and"
         f" {reverse['favoured']:.1%} only with {pair['other']} (difference {pair['difference']:.1%},"
         f" {pair['difference_low']:.1%} to {pair['difference_high']:.1%})."
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.answers import Answer, Section, dots, listed, with_ends
+from biaslab.answers import Answer, Section, dots, listed, with_interval
 from biaslab.core.simultaneous import MIN_MEMBERS, SIGNIFICANT
 from biaslab.core.stats import share_interval
 from biaslab.core.tables import MISSING, text_columns
@@ -392,7 +392,7 @@ def _areas(audit: Audited) -> Section:
     templates = {"Identifier": "{identifier}"} | {
         title: f"{{{name}:.3f}} ({{{name}_low:.3f}} to {{{name}_high:.3f}})" for name, title in _AREAS.items()
     }
-    series = {title: with_ends(rows, name) for name, title in _AREAS.items()}
+    series = {title: with_interval(rows, name) for name, title in _AREAS.items()}
     return Section(
         "Separation by score",
         [
@@ -424,7 +424,7 @@ def _swaps(audit: Audited) -> Section:
         ],
         dots(
             rows["term"],
-            {"texts": with_ends(rows, "change")},
+            {"texts": with_interval(rows, "change")},
             "Change of the probability",
             0.0,
         ),
@@ -457,7 +457,7 @@ def _words(audit: Audited) -> Section:
         ],
         dots(
             rows["word"],
-            {"false alarms": with_ends(rows, "change")},
+            {"false alarms": with_interval(rows, "change")},
             "Fall of the probability without the word",
             0.0,
         ),
@@ -485,7 +485,7 @@ def _templates(audit: Audited) -> Section:
         ],
         dots(
             rows["word"],
-            {"sentences": with_ends(rows, "difference")},
+            {"sentences": with_interval(rows, "difference")},
             "Probability minus that of neutral words",
             0.0,
         ),

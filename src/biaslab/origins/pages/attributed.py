@@ -246,7 +246,7 @@ def _section(test: WordSets, table: pd.DataFrame, n_embeddings: int) -> Section:
         ],
         answers.dots(
             table["title"],
-            {"documents": answers.with_ends(table, "fall")},
+            {"documents": answers.with_interval(table, "fall")},
             "Decrease of the bias without the document",
             0.0,
         ),
