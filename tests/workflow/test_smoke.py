@@ -349,7 +349,8 @@ def test_every_file_is_described_and_every_description_has_a_file(smoke_run):
             matching = {pattern for pattern in described if re.fullmatch(as_regex(pattern), name)}
             assert matching, f"{name}: no row or heading of results/README.md describes this file"
             found |= matching
-    assert set(described) - found == set()
+    if {area.name for area in plan.areas} == set(AREAS):  # without torch, files of several areas are missing
+        assert set(described) - found == set()
 
 
 def test_every_column_is_described_where_its_file_is(smoke_run):

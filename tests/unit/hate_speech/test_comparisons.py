@@ -8,8 +8,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from biaslab.core.errors import InputError
-from biaslab.hate_speech.measurement import paired_difference, paired_differences
 from naive import hate_speech_measures as naive
+
+pytest.importorskip("torch")
+
+from biaslab.hate_speech.measurement import paired_difference, paired_differences
 
 
 def metrics_table(values):
