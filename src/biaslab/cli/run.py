@@ -94,8 +94,8 @@ def run(
     with contextlib.ExitStack() as stack:
         source = _open_source(stack, from_, trust, recheck, recheck_seed)
         files = overlays(preset, configfile, root)
-        if source is not None and not files:
-            files = [_config_of(source, stack)]
+        theirs = [] if source is None else [_config_of(source, stack)]
+        files = files or theirs
         written = read_files([own_or_shipped(root), *files])
         checked = load(written, root)
         for area in checked["areas"]:
@@ -109,7 +109,7 @@ def run(
             remove_partial_files(Path("results"))
         chosen = None
         if source is not None:
-            chosen = _take(source, files, context.args, written, root, registry)
+            chosen = _take(source, files, theirs, context.args, checked, root, registry)
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
@@ -187,12 +187,13 @@ def _open_source(
 def _take(
     source: "Source",
     files: Sequence[Path],
+    theirs: Sequence[Path],
     arguments: Sequence[str],
-    written: dict,
+    config: dict,
     root: Path,
     registry: dict,
 ) -> "Choice":
-    """Take results of another run; for a dry run, only describe them."""
+    """Take results of another run, whose configuration is `theirs`; for a dry run, only describe them."""
     from snakemake.cli import parse_args
 
     from biaslab.run import travel
@@ -209,8 +210,11 @@ def _take(
     def wanted(targets: Sequence[str]) -> list[str]:
         return [*targets, *options] if targets else plain
 
-    def plan(targets: Sequence[str], *more: str) -> list[Job]:
-        return planned_jobs([*_base_options(root, files), *_profile(root, plain), *wanted(targets), *more])
+    def plan(targets: Sequence[str]) -> list[Job]:
+        return planned_jobs([*_base_options(root, files), *_profile(root, plain), *wanted(targets)])
+
+    def plan_all(files: Sequence[Path], more: Sequence[str]) -> list[Job]:
+        return planned_jobs([*_base_options(root, files), *_profile(root, plain), *more, "--forceall"])
 
     def make(targets: Sequence[str]) -> int:
         return _snakemake(root, files, wanted(targets))
@@ -218,7 +222,9 @@ def _take(
     with kept_note(Path("results")):
         while True:
             taken = travel.announce(source)
-            chosen, seed = travel.choose(source, plan([], "--forceall"), written, registry, root)
+            jobs = plan_all(files, plain)
+            others = jobs if files == theirs else plan_all(theirs, options)
+            chosen, seed = travel.choose(source, jobs, others, config, registry)
             for line in travel.describe(chosen, source):
                 say(line)
             if only_looks(arguments):

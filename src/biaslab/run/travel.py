@@ -1,9 +1,9 @@
 """Continue from another run: select the results to take, and run the remaining steps.
 
-A result is taken if this run would compute it from the same files by the same command. In a run of the same
-configuration, the command may differ. Changed code is reported. Snakemake then finds the taken files and runs
-the missing steps. Shown results (tables, figures, the audit) are always recomputed here if all their inputs
-are available.
+A result is taken if the current code would compute it from the same files by the same command, for the
+configuration of this run and for that of the other run. Changed code is reported. Snakemake then finds the
+taken files and runs the missing steps. Shown results (tables, figures, the audit) are always recomputed here
+if all their inputs are available.
 """
 
 import os
@@ -22,15 +22,13 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import atomic_path
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.config import read_written
-from biaslab.run.crate.contents import CONFIG, is_shown
+from biaslab.run.crate.contents import is_shown
 from biaslab.run.crate.reading import Run
 from biaslab.run.datasets import FOLDER, Dataset
 from biaslab.run.extras import requirements
 from biaslab.run.jobs import Job
 from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
 from biaslab.run.notes import NOTES, read_notes
-from biaslab.run.plan import Plan, make_plan
 from biaslab.run.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.records import RESULTS, StepRecord
 from biaslab.run.steps import digests
@@ -62,12 +60,12 @@ class Choice:
 
     Parameters
     ----------
+    others : sequence of Job
+        The jobs that the current code plans for the configuration of the crate.
     registered : mapping
         Registered sha256 of copies of data, by path.
     config : str
         Digest of the configuration of this run.
-    is_same_run : bool
-        Whether the crate has the configuration of this run.
     drawn : collection of str
         First outputs of recomputed steps.
     """
@@ -75,14 +73,15 @@ class Choice:
     def __init__(
         self,
         jobs: Sequence[Job],
+        others: Sequence[Job],
         source: Source,
         registered: Mapping[str, str],
         config: str,
-        is_same_run: bool,
         drawn: Collection[str] = (),
     ) -> None:
         self.jobs, self.run, self.drawn = jobs, source.run, drawn
-        self.config, self.is_same_run, self.registered = config, is_same_run, registered
+        self.config, self.registered = config, registered
+        self._commands = {output: job.command for job in others for output in job.outputs}
         self.maker = {output: job for job in jobs for output in job.outputs}
         steps = source.run.steps if source.trusts else ()
         self._records = {output: record for record in steps for output in record.outputs}
@@ -102,10 +101,9 @@ class Choice:
         return list({id(r): r for file in job.outputs if (r := self._records.get(file))}.values())
 
     def _reason(self, job: Job) -> str:
-        records = self.records_of(job)
-        if not records:
+        if not self.records_of(job):
             return _NOTHING
-        if not self.is_same_run and {record.command for record in records} != {job.command}:
+        if {self._commands.get(file) for file in job.outputs} != {job.command}:
             return _SETTINGS
         for name, file in job.input_names().items():
             if why := self._input_reason(name, file):
@@ -245,40 +243,31 @@ def known_data(run: Run) -> dict[str, str]:
 def choose(
     source: Source,
     jobs: Sequence[Job],
+    others: Sequence[Job],
     config: Mapping[str, Any],
     registry: Mapping[str, Dataset],
-    root: Path,
 ) -> tuple[Choice, int]:
     """Return the choice of results from another run, and the seed of the recheck.
 
-    `config` is the configuration as written, without defaults.
+    `jobs` are the jobs of this run, with its complete configuration `config`; `others` are those of the other
+    run.
     """
     copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
     registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
-    plan = make_plan(config, root)
-    more = registered, config_digest(plan.config), _is_same(plan, source.run)
-    chosen, seed = Choice(jobs, source, *more), source.seed
+    more = others, source, registered, config_digest(config)
+    chosen, seed = Choice(jobs, *more), source.seed
     seed = secrets.randbelow(2**31) if seed is None else seed
     if source.recheck:
         candidates = [job for job in chosen.agreeing if not is_shown_job(job)]
         # All results of changed code are taken or none of them, so any of them may be drawn.
         drawn = draw(chosen.rewritten or candidates, source.recheck, seed)
-        chosen = Choice(jobs, source, *more, drawn={job.outputs[0] for job in drawn})
+        chosen = Choice(jobs, *more, drawn={job.outputs[0] for job in drawn})
     return chosen, seed
 
 
 def draw(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
     """Draw jobs at random without replacement."""
     return random.Random(seed).sample(sorted(jobs, key=lambda job: min(job.outputs)), min(count, len(jobs)))
-
-
-def _is_same(plan: Plan, run: Run) -> bool:
-    """Return whether another run has the configuration of a plan, with current defaults."""
-    try:
-        other = make_plan(read_written(run.folder / CONFIG), plan.root)
-    except InputError:
-        return False
-    return plan.record() == other.record()
 
 
 def describe(choice: Choice, source: Source) -> list[str]:
