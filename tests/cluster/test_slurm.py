@@ -149,11 +149,11 @@ def test_a_run_that_is_itself_a_job_submits_its_jobs_and_ends(cluster, local, tm
     [
         (
             ["--default-resources", "slurm_partition=short", "mem_mb=100", "runtime=5"],
-            r"Slurm would never start \w+, which requests \d+ minutes, and partition short allows 1; .*",
+            r"Slurm would never start \w+ \(.*\): its partition short allows 1; .*",
         ),
         (
             ["--set-threads", "simulate_ranking=8"],
-            r"Slurm would never start simulate_ranking, which requests 8 threads, .* is not available'; .*",
+            r"Slurm would never start simulate_ranking \(.* threads: 8\): .* is not available; .*",
         ),
     ],
 )

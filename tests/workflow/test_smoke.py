@@ -42,9 +42,9 @@ KILLED = [
     "results/hate_speech/example/models/soc-0.1/1/model.safetensors",
     "results/origins/smoke/embeddings/random-10-0/batch-0.npz",
     "results/origins/smoke/embeddings/smoke-increase-5/batch-0.npz",
-    "results/origins/smoke/embeddings/smoke-increase-5/batch-1.npz",
+    "results/origins/smoke/embeddings/smoke-increase-10/batch-0.npz",
 ]
-KILLED_SETS = {"random-10-0", "smoke-increase-5"}
+KILLED_SETS = {"random-10-0", "smoke-increase-5", "smoke-increase-10"}
 DEADLINE = 300  # seconds
 AUDIT = {"record_config", "measure_claims", "write_manifest"}
 OF_TEXTS = {"read_corpus", "count_cooccurrences", "highlight_documents"}

@@ -20,6 +20,7 @@ rule prepare_classifier:
         "results/fairness_testing/{classifier}/network.npz",
         "results/fairness_testing/{classifier}/data.npz",
         "results/fairness_testing/{classifier}/classifiers.tsv",
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(1500),
         runtime=LIMITS.minutes(60),

@@ -16,6 +16,7 @@ rule prepare_encoder:
         expand("results/hate_speech/encoder/{name}", name=["config.json", "vocab.txt", "model.safetensors"]),
     conda:
         NEURAL
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(20),

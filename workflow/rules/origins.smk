@@ -97,6 +97,7 @@ rule evaluate_retrainings:
         cross_fitting="results/origins/{setup}/cross_fitting.tsv",
         changes="results/origins/{setup}/transfer/changes.tsv",
         responses="results/origins/{setup}/transfer/responses.tsv",
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(1000),
         runtime=LIMITS.minutes(30),

@@ -69,6 +69,7 @@ rule score_attributions:
     output:
         removals="results/origins/{setup}/lds/removals.tsv",
         scores="results/origins/{setup}/lds/scores.tsv",
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),

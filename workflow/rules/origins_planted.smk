@@ -68,6 +68,7 @@ rule measure_recall:
     output:
         recall="results/origins/{setup}/planted/recall.tsv",
         pairs="results/origins/{setup}/planted/pairs.tsv",
+    localrule: True
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(60),

@@ -46,8 +46,8 @@ def test_a_job_above_the_limit_of_its_partition_is_refused(tmp_path, monkeypatch
     limits = {"": 60, "main": 60, "long": math.inf}
     refuse_impossible([job(runtime=60), job(runtime=480, slurm_partition="long")], limits)
     assert refused(refuse_impossible, [job(runtime=480)], limits) == (
-        "Slurm would never start train, which requests 480 minutes, and the default partition allows 60;"
-        " name another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
+        "Slurm would never start train (480 minutes, 100 MB, threads: 1): its partition allows 60; name"
+        " another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
     )
 
 
@@ -57,8 +57,7 @@ def test_each_request_is_put_to_sbatch_once_and_its_refusal_is_passed_on(tmp_pat
     large = job(8, "count", mem_mb=4000, runtime=60, slurm_partition="main", slurm_account="mine")
     message = refused(refuse_impossible, [job(), job(rule="other"), large], {"main": 60})
     assert (
-        "never start count, which requests 8 threads, 4000 MB and 60 minutes, and sbatch reports 'invalid'"
-        in message
+        "never start count (60 minutes, 4000 MB, threads: 8): sbatch: error: invalid; set cluster" in message
     )
     first, second = (tmp_path / "asked").read_text().splitlines()
     assert first.split() == ["--test-only", "--cpus-per-task=1", "--mem=100", "--time=5", "--wrap=true"]
@@ -70,7 +69,7 @@ def test_jobs_of_earlier_runs_in_this_folder_alone_are_left_over(tmp_path):
     refuse_leftovers(others, tmp_path)
     message = refused(refuse_leftovers, f"17|{RUN}|{tmp_path}\n18|mine_{RUN}|{tmp_path}\n{others}", tmp_path)
     assert message.startswith("2 jobs of an earlier run")
-    assert f"(17, 18); wait for them (squeue --name {RUN},mine_{RUN})" in message
+    assert f"wait for them (squeue --name {RUN},mine_{RUN})" in message
 
 
 def slurms_workflow() -> SimpleNamespace:
@@ -84,19 +83,16 @@ def test_a_run_beside_jobs_that_are_left_over_is_refused(tmp_path, monkeypatch):
     lines = "".join(f"{number}|{RUN}|{tmp_path}\\n" for number in range(11, 17))
     command(tmp_path, monkeypatch, "squeue", f"printf '{lines}'")
     assert refused(check_slurm, slurms_workflow()) == (
-        "6 jobs of an earlier run in this folder are still in the queue (11, 12, 13, 14, 15 ...); wait for "
-        f"them (squeue --name {RUN}) or end them (scancel --name {RUN}), then run this command again"
+        "6 jobs of an earlier run in this folder are still in the queue; wait for them (squeue"
+        f" --name {RUN}) or end them (scancel --name {RUN}), then run this command again"
     )
 
 
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("", "the command squeue is missing; start the run on a machine with Slurm's commands"),
-        (
-            "echo no answer >&2; exit 1",
-            r"squeue .*: no answer; start the run on a machine that reaches Slurm",
-        ),
+        ("", "squeue: no such command; start the run on a machine that reaches Slurm"),
+        ("echo no answer >&2; exit 1", "squeue: no answer; start the run on a machine that reaches Slurm"),
     ],
 )
 def test_where_slurm_is_missing_or_silent_this_is_said(tmp_path, monkeypatch, script, message):
