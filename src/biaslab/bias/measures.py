@@ -35,6 +35,7 @@ is paired with every word of B.
 SAME and DirectBias have no sign. If a cosine is 0 (and c is 1), |cos| has no derivative, and 0 is used.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -155,8 +156,8 @@ def _differentiate_ect(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 def _scale_mean(words: UnitVectors, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the mean vector of `rows` scaled to length one, and its length; NaN if the mean is zero."""
     mean = (words.norms[rows, None] * words.unit[rows]).mean(axis=0)
-    length = np.linalg.norm(mean)
-    length = length if length > words.rounding * words.norms[rows].max() else np.nan
+    length = float(np.linalg.norm(mean))
+    length = length if length > words.rounding * words.norms[rows].max() else math.nan
     return mean / length, length
 
 
@@ -167,8 +168,8 @@ def _standardise(words: UnitVectors, mean: np.ndarray) -> tuple[np.ndarray, floa
     """
     cosines = words.unit[words.targets] @ mean
     centred = cosines - cosines.mean()
-    spread = np.linalg.norm(centred)
-    spread = spread if spread > words.rounding else np.nan
+    spread = float(np.linalg.norm(centred))
+    spread = spread if spread > words.rounding else math.nan
     return centred / spread, spread
 
 
@@ -195,8 +196,8 @@ def _differentiate_same(vectors: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 def _scale_difference(words: UnitVectors) -> tuple[np.ndarray, float]:
     """Return h scaled to length one, and its length; NaN if h is zero."""
-    length = np.linalg.norm(words.attribute_direction)
-    length = length if length > words.rounding else np.nan
+    length = float(np.linalg.norm(words.attribute_direction))
+    length = length if length > words.rounding else math.nan
     return words.attribute_direction / length, length
 
 

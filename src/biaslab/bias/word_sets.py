@@ -189,8 +189,8 @@ def in_vocabulary(word_sets: WordSets, vocabulary: Mapping[str, int], rounding: 
                 f" '{name}' (missing: {', '.join(lost[name])});"
                 f" {hint or 'use a larger corpus or a smaller min_count,'} or remove the test"
             )
-    measure = {"measure": word_sets.measure, "parameters": word_sets.parameters}
-    return WeatIndices(word_sets.name, *ids, lost=lost, rounding=rounding, **measure)
+    S, T, A, B = ids
+    return WeatIndices(word_sets.name, S, T, A, B, lost, word_sets.measure, word_sets.parameters, rounding)
 
 
 def read_tests(

@@ -24,7 +24,7 @@ _LEAST = np.finfo(np.float64).tiny
 
 
 def adapt(
-    classifier: object,
+    classifier: Any,
     n_attributes: int,
     n_classes: int,
     label: Category | None = None,
@@ -121,7 +121,7 @@ class TorchModel(LogitModel):
         self.n_attributes, self.n_classes = n_attributes, n_classes
         self._torch, self._module = torch, module.eval()
         like = next(module.parameters(), torch.zeros(0))
-        self._place = {"dtype": like.dtype, "device": like.device}
+        self._place: dict[str, Any] = {"dtype": like.dtype, "device": like.device}
 
     def logits(self, X: np.ndarray) -> np.ndarray:
         """Return the outputs of the module, (n, k) float64; see `LogitModel`."""
@@ -161,7 +161,8 @@ class CallableModel:
         self.n_attributes, self.n_classes = n_attributes, n_classes
         self.n_gradient_queries = 2 * n_attributes
         self._function, self._order = function, order
-        self._table_function, self.takes_tables = table_function, table_function is not None
+        self._table_function: Any = table_function
+        self.takes_tables = table_function is not None
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, (n, k) float64; see `models.Model`."""

@@ -101,16 +101,16 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         _check_lengths(lines, texts, len(names), path)
         columns = list(zip(*texts, strict=True))
         pairs = [(encoder, columns[place]) for encoder, place in zip(encoders, places, strict=True)]
-        codes = [
+        encoded = [
             np.fromiter(map(encoder.__getitem__, words), np.int64, len(words)) for encoder, words in pairs
         ]
         for place, (encoder, words) in enumerate(pairs):
-            for number, is_bad in enumerate(encoder.find_problems(codes[place])):
+            for number, is_bad in enumerate(encoder.find_problems(encoded[place])):
                 if is_bad.any():
                     first = int(is_bad.argmax())
-                    problem = encoder.describe_problem(words[first].strip(), int(codes[place][first]))
+                    problem = encoder.describe_problem(words[first].strip(), int(encoded[place][first]))
                     problems.setdefault((place, number), [lines[first], problem, 0])[2] += int(is_bad.sum())
-        parts.append(np.stack(codes, axis=1))
+        parts.append(np.stack(encoded, axis=1))
         numbers.append(np.array(lines, np.int64))
         moved.append(np.zeros(len(lines), bool))
         for encoder, words in pairs:
@@ -122,7 +122,7 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         raise InputError(f"{path}, line {line}{more}: {problem}")
     if not parts:
         raise InputError(f"{path}: the file has no rows; write one sample per line")
-    all_codes, lines, clipped = (np.concatenate(chunks) for chunks in (parts, numbers, moved))
+    all_codes, all_lines, clipped = (np.concatenate(chunks) for chunks in (parts, numbers, moved))
     codes, present = all_codes[:, :-1], (all_codes != MISSING).all(axis=1)
     if not present.any():
         raise InputError(f"{path}: a value is missing in every row; correct 'missing' in {schema.name}")
@@ -133,11 +133,11 @@ def read_table(path: str | os.PathLike, schema: Schema) -> Data:
         all_codes[present, -1].copy(),
         int(outside.sum()),
         int((~present).sum()),
-        lines[present],
+        all_lines[present],
         outside=outside,
         clipped=clipped[present],
         left_out=codes[~present],
-        n_trimmed=int(np.isin(trimmed, lines).sum()),
+        n_trimmed=int(np.isin(trimmed, all_lines).sum()),
     )
 
 
@@ -200,8 +200,8 @@ class _Encoder(dict):
         except ValueError:
             code = MISSING if text.strip() in self._schema.missing else _UNREADABLE
         self[text] = code
-        is_number = isinstance(self.attribute, Integer) and code not in (MISSING, _UNREADABLE)
-        if is_number and self.attribute.clips(text.strip()):
+        is_number = code not in (MISSING, _UNREADABLE)
+        if is_number and isinstance(self.attribute, Integer) and self.attribute.clips(text.strip()):
             self.clipped.add(text)
         return code
 
@@ -270,9 +270,14 @@ def _split(file: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]
     else:
         texts: list[str] = []
         begins_blank = re.compile(rf"(?:^|{re.escape(separator)}) ", re.MULTILINE)
+
+        def keep_texts() -> Iterator[str]:
+            for text in file:
+                texts.append(text)
+                yield text
+
         # The reader drops blanks before a field, and consumes only the lines of the next row.
-        numbered = (texts.append(text) or text for text in file)
-        reader = csv.reader(numbered, delimiter=separator, skipinitialspace=True, strict=True)
+        reader = csv.reader(keep_texts(), delimiter=separator, skipinitialspace=True, strict=True)
         while True:
             begin = reader.line_num + 1
             try:

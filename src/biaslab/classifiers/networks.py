@@ -1,7 +1,7 @@
 """Fully connected networks with ReLU between the layers and a softmax at the end (Zhang et al. 2021)."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class LogitModel:
     """
 
     n_gradient_queries: int = 1
+    logits: Callable[[np.ndarray], np.ndarray]
 
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Return the softmax of the logits; see `models.Model`.
@@ -91,16 +92,7 @@ class Network(LogitModel):
         self.weights = [np.ascontiguousarray(w, np.float32) for w in weights]
         self.biases = [np.ascontiguousarray(b, np.float32) for b in biases]
         _check_layers(self.weights, self.biases)
-
-    @property
-    def n_attributes(self) -> int:
-        """Number of attributes of a sample, d."""
-        return self.weights[0].shape[0]
-
-    @property
-    def n_classes(self) -> int:
-        """Number of labels, k."""
-        return self.weights[-1].shape[1]
+        self.n_attributes, self.n_classes = self.weights[0].shape[0], self.weights[-1].shape[1]
 
     @cached_property
     def packed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

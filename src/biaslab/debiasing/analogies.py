@@ -146,7 +146,7 @@ def _best_pairs(
     for near_x, near_y in _near_pairs(vectors, direction, max_distance):
         near_score, distance = _score_pairs(vectors, near_x, near_y, direction)
         valid = (distance <= max_distance) & (near_score > 0)
-        is_all &= len(score) + np.count_nonzero(valid) <= size
+        is_all &= len(score) + int(np.count_nonzero(valid)) <= size
         if len(score) == size:
             valid &= near_score >= score[-1]  # equal scores are sorted by word
         x, y = np.append(x, near_x[valid]), np.append(y, near_y[valid])

@@ -172,7 +172,7 @@ def score_questions(
     for method in _METHODS:
         answers = solve_analogies(vectors, distinct[:, :3], method, vectors.mean(axis=0, dtype=np.float64))
         for name, right in zip(forms, np.split((answers == distinct[:, 3])[place.ravel()], 2), strict=True):
-            is_known = (ids[name] >= 0).all(axis=1)
+            is_known = np.asarray((ids[name] >= 0).all(axis=1))
             scores = {"mean-letters": right}
             if name == "as they are":
                 scores = {"answerable": right[is_known], "wrong": right & is_known, "mean": right}

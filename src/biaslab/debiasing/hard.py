@@ -137,7 +137,7 @@ def equalize(vectors: np.ndarray, basis: np.ndarray, words: Sequence[str]) -> np
         raise InputError(
             f"the equality set of {listed} has fewer than two words; add a word or remove the set"
         )
-    mean = np.mean(vectors, axis=0, dtype=np.float64)
+    mean = vectors.mean(axis=0, dtype=np.float64)
     outside = mean - project(mean, basis)
     deviations = project(vectors - mean, basis)
     lengths = np.linalg.norm(deviations, axis=1)

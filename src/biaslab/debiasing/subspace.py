@@ -99,7 +99,7 @@ def random_pair_shares(
         )
     shares = []
     for _ in range(draws):
-        pairs = rng.choice(len(vectors), size=(n_pairs, 2), replace=False)
+        pairs = rng.choice(len(vectors), size=(n_pairs, 2), replace=False).tolist()
         centred = np.concatenate(_centred_sets(vectors, pairs))
         shares.append(_shares(np.linalg.svd(centred, compute_uv=False), pairs))
     return _summarize(shares)

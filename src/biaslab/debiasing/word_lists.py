@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -269,14 +269,15 @@ def match_case(test: WordSets, ids: AnyCase) -> WordSets:
 
     A word keeps its own capitals, and so is lost, if the opposite set contains the other form.
     """
-    forms: dict[str, dict[str, list[str]]] = {"targets": {}, "attributes": {}}
-    for key, matched in forms.items():
-        for name, words in getattr(test, key).items():
+    targets: dict[str, list[str]] = {}
+    attributes: dict[str, list[str]] = {}
+    for sets, matched in ((test.targets, targets), (test.attributes, attributes)):
+        for name, words in sets.items():
             opposite = [form for forms_of_set in matched.values() for form in forms_of_set]
             chosen = (ids.recased.get(word, word) if word in ids else word for word in words)
             pairs = zip(words, chosen, strict=True)
             matched[name] = list(dict.fromkeys(word if form in opposite else form for word, form in pairs))
-    return dataclasses.replace(test, **forms)
+    return dataclasses.replace(test, targets=targets, attributes=attributes)
 
 
 def describe_recased(recased: Mapping[str, str]) -> str:
@@ -314,7 +315,7 @@ def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:
     return value["name"], value[key]
 
 
-def _read_json(path: Path) -> object:
+def _read_json(path: Path) -> Any:
     text = read_text(path, "word list")
     try:
         return parse_json(text)

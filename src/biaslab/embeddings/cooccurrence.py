@@ -365,8 +365,8 @@ def write(path: str | os.PathLike, x: Cooccurrence, words: str = "") -> None:
         indptr=x.indptr,
         indices=x.indices,
         counts=x.counts,
-        unit=np.int64(x.unit),
-        window=np.int64(x.window),
+        unit=np.array(x.unit),
+        window=np.array(x.window),
         **{WORDS: np.array(words)},
     )
 
@@ -451,7 +451,7 @@ def read_records(path: str | os.PathLike, n_words: int) -> Cooccurrence:
         raise InputError(
             f"{path}: the file is not readable ({error.strerror}); check its permissions"
         ) from error
-    rows, columns, values = (records[name] for name in _RECORD.names)
+    rows, columns, values = (records[name] for name in ("row", "column", "value"))
     for problem, is_bad in (
         (
             f"has a word number outside 1 to {n_words:,}",

@@ -169,7 +169,7 @@ def build_corpus(
     kept += f"{articles.changes()}; vocabulary: {len(vocabulary):,}"
     tokens, offsets = _apply_vocabulary(articles, remap)
     table = pd.DataFrame(articles.columns, dtype="str")
-    if unit == "part":
+    if part_length is not None and unit == "part":
         offsets, table = _cut(tokens, offsets, table, vocabulary["word"].tolist(), part_length)
     table.insert(0, "document", np.arange(len(table), dtype=np.int64))
     table.insert(3, "n_tokens", np.diff(offsets))
@@ -213,7 +213,7 @@ def write_corpus(
         corpus_path,
         tokens=corpus.tokens,
         offsets=corpus.offsets,
-        n_source_tokens=np.int64(corpus.n_source_tokens),
+        n_source_tokens=np.array(corpus.n_source_tokens),
         **{WORDS: np.array(digest_words(corpus.vocabulary["word"]))},
     )
 
@@ -286,7 +286,8 @@ class _Articles:
         self._places: list[str] = []
         self._limits = (min_length, max_length)
         self._keep_excerpts = keep_excerpts
-        self._read, self._shortest, self._longest, self._n_short = 0, None, 0, 0
+        self._read, self._longest, self._n_short = 0, 0, 0
+        self._shortest: int | None = None
         self._changes: Counter[str] = Counter()
 
     def add(self, document: Document) -> None:

@@ -248,7 +248,7 @@ class _Rows:
                 f"numbers are rounded to 32 bits (about 7 digits); {self.n_rounded:,} of the first"
                 f" {number_of(min(self.n_rows, _SAMPLED_LINES), 'row')} have more digits"
             )
-        if self.announced not in (None, self.n_rows, len(self.number_of)):
+        if self.announced is not None and self.announced not in (self.n_rows, len(self.number_of)):
             announced = number_of(self.announced, "word")
             notes.append(f"line 1 announces {announced} and the file has {self.n_rows:,}; all words are read")
         if self._repeated:

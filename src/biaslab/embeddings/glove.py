@@ -255,13 +255,13 @@ def placed(parameters: np.ndarray, place: np.ndarray) -> np.ndarray:
     return reordered
 
 
-def _deal(n_words, n_groups, rng):
+def _deal(n_words: int, n_groups: int, rng: np.random.Generator) -> np.ndarray:
     """Deal the words, most frequent first, into groups; each round deals one word to every group."""
     rounds = -(-n_words // n_groups)
     return rng.permuted(np.tile(np.arange(n_groups), (rounds, 1)), axis=1).ravel()[:n_words]
 
 
-def _places(groups):
+def _places(groups: np.ndarray) -> np.ndarray:
     """Return the place of every word if words are ordered by group, (V,) int32."""
     place = np.empty(len(groups), np.int32)
     place[np.argsort(groups, kind="stable")] = np.arange(len(groups))

@@ -23,6 +23,9 @@ __all__ = ["TrainingGradient", "differentiate"]
 _MOST_STATES = 200  # kept at once: more states save little time, and the recursion is as deep as their number
 
 
+_State = tuple[np.ndarray, ...]
+
+
 @dataclass(frozen=True)
 class TrainingGradient:
     """The derivatives of a measure of one trained embedding.
@@ -95,7 +98,15 @@ def differentiate(
 class _Chain:
     """The rounds of a training, as a chain of states; a state is the two arrays of `initial_parameters`."""
 
-    def __init__(self, x, parameters, rng, gradient, progress, threads):
+    def __init__(
+        self,
+        x: Cooccurrence,
+        parameters: GloveParameters,
+        rng: np.random.Generator,
+        gradient: Callable[[GloveEmbedding], np.ndarray],
+        progress: Callable[[], object],
+        threads: int,
+    ) -> None:
         self.dimension, self.gradient, self.progress = parameters.dimension, gradient, progress
         width = glove.padded_width(parameters.dimension)
         initial = glove.initial_parameters(x.n_words, parameters.dimension, width, rng)
@@ -115,7 +126,7 @@ class _Chain:
         self.trained = 0
         self.embedding: GloveEmbedding
 
-    def back(self, state, first, last, slots):
+    def back(self, state: _State, first: int, last: int, slots: int) -> None:
         """Reverse rounds from `last` to `first`, overwrite `state` (before `first`), keep `slots` more."""
         while last - first > 1:
             middle = first + _split(last - first, slots)
@@ -126,14 +137,14 @@ class _Chain:
             last = middle
         self.reverse(state, first)
 
-    def advance(self, state, number):
+    def advance(self, state: _State, number: int) -> None:
         """Train one more round."""
         r = self.records
         train_round(*state, r.rows, r.columns, r.log_x, r.f_x, r.starts, self._blocks(number), *self.rates,
                     self.losses)  # fmt: skip
         self.trained += 1
 
-    def reverse(self, state, number):
+    def reverse(self, state: _State, number: int) -> None:
         """Reverse a round, given the state before it; the last round starts from the measure's gradient."""
         if number == self.length - 1:
             end = tuple(array.copy() for array in state)
@@ -148,7 +159,7 @@ class _Chain:
         if number % len(r.schedule) == 0:
             self.progress()
 
-    def _blocks(self, number):
+    def _blocks(self, number: int) -> np.ndarray:
         return self.records.schedule[number % len(self.records.schedule)]
 
 

@@ -86,7 +86,7 @@ def read_unit_embedding(
     """
     words, vectors, notes = read_vectors(path, vocabulary, replicate)
     step = _decimal_step(vectors)
-    has_direction = vectors.any(axis=1)
+    has_direction = np.asarray(vectors.any(axis=1))
     zero = [word for word, is_kept in zip(words, has_direction, strict=True) if not is_kept]
     if zero:
         words = [word for word, is_kept in zip(words, has_direction, strict=True) if is_kept]
@@ -108,7 +108,8 @@ def read_vectors(
     replicate: int = 0,
 ) -> tuple[list[str], np.ndarray, list[str]]:
     """Read words, unscaled vectors and notes; see `read_unit_embedding`."""
-    path, notes = Path(path), []
+    path = Path(path)
+    notes: list[str] = []
     if path.suffix == BATCH_SUFFIX:
         files = (folder / "vocabulary.tsv" for folder in path.absolute().parents[: _FOLDERS_UP + 1])
         vocabulary = vocabulary or next((file for file in files if file.is_file()), None)

@@ -149,8 +149,8 @@ def read_digest(path: str | os.PathLike) -> str:
 
 def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
     """Raise if the words of an ``.npz`` file differ from those of a vocabulary or of another file."""
-    digest, is_file = read_digest(path), isinstance(other, Path)
-    theirs, name = (read_digest(other), other) if is_file else (other.digest, other.source)
+    digest = read_digest(path)
+    theirs, name = (read_digest(other), other) if isinstance(other, Path) else (other.digest, other.source)
     if digest and theirs and digest != theirs:
         raise InputError(
             f"{path}: the words differ from those of {name}, or have another order; name two files of the"
