@@ -18,18 +18,12 @@ MADE = {
 }
 
 
-def command_of(rule, seed=1):
-    """Return the shell command of a step."""
-    return f"biaslab step origins.{rule} --given '{{\"seed\": {seed}}}' --threads 1 > results/logs/x.log 2>&1"
-
-
 def note(folder, output, rule, inputs):
     """Note a step as Snakemake does: of small inputs with their digests."""
     name = base64.urlsafe_b64encode(f"results/{output}".encode()).decode()
     sums = {file: f"sha256:{sha256_file(folder / file)}" for file in inputs if file == "own.txt"}
     text = {"rule": rule, "input": inputs, "log": [f"results/logs/{output}.log"], "input_checksums": sums}
     text |= {"params": [f"'{CODE[rule]}'", "'x86-64-v3'", "'{\"seed\": 1}'"], "incomplete": False}
-    text["shellcmd"] = command_of(rule)
     text |= {"starttime": NOW - 60, "endtime": NOW}
     write_json(folder / ".snakemake/metadata" / name, text)
 

@@ -13,7 +13,7 @@ NOTES = ".snakemake/metadata"
 """Folder of Snakemake's metadata, next to the results."""
 
 _LOGS = f"{RESULTS}logs/"
-_NOTED = ("rule", "input", "log", "params", "shellcmd", "input_checksums")
+_NOTED = ("rule", "input", "log", "params", "input_checksums")
 _OURS = re.compile(r"(?:^|.*/)(workflow/resources/.+|workflow/schemas/.+)")
 
 

@@ -1,4 +1,4 @@
-"""Record the origin of each result of a run: step, digest of the step's code, command and inputs.
+"""Record the origin of each result of a run: step, digest of the step's code, and inputs.
 
 Snakemake stores the origin as metadata when a step ends. This module reads the metadata and adds a digest of
 every file, so that the records can be archived in a crate as `RECORDS`.
@@ -13,7 +13,6 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json
-from biaslab.run.jobs import plain_command
 from biaslab.run.manifest import MANIFEST, is_inside
 from biaslab.run.notes import NOTES, RESULTS, portable, read_notes
 from biaslab.run.provenance import sha256_file
@@ -33,7 +32,6 @@ class StepRecord:
 
     rule: str
     code: str  # the digest of the step's code, from `biaslab.run.steps`
-    command: str  # as `biaslab.run.jobs.plain_command` returns it; "" in crates of older versions
     inputs: Mapping[str, str]  # by path, as `portable` writes it
     outputs: Mapping[str, str]
 
@@ -111,8 +109,7 @@ def _record(
             return None
         inputs[portable(name)] = digest
     made = {output: _digest(output, folder, digests) for output in outputs}
-    command = plain_command(note["shellcmd"] or "")
-    return StepRecord(note["rule"], code_of(note["params"]), command, inputs, made)
+    return StepRecord(note["rule"], code_of(note["params"]), inputs, made)
 
 
 def _digest(name: str, folder: Path, digests: dict[str, str]) -> str:
@@ -133,7 +130,7 @@ def parse_records(text: str, place: str) -> list[StepRecord]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: not readable JSON ({error}); download the crate again") from error
     if isinstance(values, list):
-        values = [_upgrade(value) for value in values]
+        values = [_without_others(value) for value in values]
     if not isinstance(values, list) or not all(map(_is_record, values)):
         raise InputError(f"{place}: not a list of step records; download the crate again")
     records = [StepRecord(**value) for value in values]
@@ -150,20 +147,18 @@ def parse_records(text: str, place: str) -> list[StepRecord]:
     return records
 
 
-def _upgrade(value: Any) -> Any:
-    """Convert a record of an older version, without command, to the current format."""
-    if not isinstance(value, dict) or "settings" not in value:
-        return value
-    return {key: part for key, part in value.items() if key != "settings"} | {"command": ""}
+def _without_others(value: Any) -> Any:
+    """Return a record without the keys that only older versions wrote."""
+    known = StepRecord.__dataclass_fields__
+    return {key: value[key] for key in known if key in value} if isinstance(value, dict) else value
 
 
 def _is_record(value: Any) -> bool:
     """Return whether a value has the format of a record, with outputs inside the results folder."""
     if not isinstance(value, dict) or set(value) != set(StepRecord.__dataclass_fields__):
         return False
-    texts = [value["rule"], value["code"], value["command"]]
     mappings = [value["inputs"], value["outputs"]]
-    if not all(isinstance(text, str) for text in texts):
+    if not isinstance(value["rule"], str) or not isinstance(value["code"], str):
         return False
     if not all(isinstance(mapping, dict) for mapping in mappings) or not value["outputs"]:
         return False

@@ -140,14 +140,14 @@ class Choice:
         return Path(file).exists() and not (self.is_unequal(file) if agrees else self.is_stale(file))
 
     def record(self, job: Job) -> StepRecord:
-        """Return the record of an agreeing job, with its current command and inputs."""
+        """Return the record of an agreeing job, with its current inputs."""
         digests = self.digests | self.registered
         inputs = {
             name: digests.get(file) or self._read.get(name, "") for name, file in job.input_names().items()
         }
         code = {record.code for record in self.records_of(job)}
         outputs = {file: self.digests[file] for file in job.outputs if file in self.digests}
-        return StepRecord(job.rule, code.pop() if len(code) == 1 else "", job.command, inputs, outputs)
+        return StepRecord(job.rule, code.pop() if len(code) == 1 else "", inputs, outputs)
 
     @cached_property
     def agreeing(self) -> list[Job]:

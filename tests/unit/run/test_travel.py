@@ -15,19 +15,26 @@ from biaslab.core.files import write_text
 from biaslab.run import travel
 from biaslab.run.crate.reading import Run, opened_run
 from biaslab.run.crate.writing import write_crate
-from biaslab.run.jobs import Job, plain_command
+from biaslab.run.jobs import Job
 from biaslab.run.manifest import TAKEN
 from biaslab.run.records import StepRecord
 from biaslab.run.root import repository
 from biaslab.run.taken import Taken, check_taken, read_taken, taken_records
 from biaslab.run.travel import Choice, Source, draw
-from travel_data import CODE, MADE, command_of, make_run
+from travel_data import CODE, MADE, make_run
 
 TABLE, EMBEDDING = "results/origins/unit/bias.tsv", f"results/{next(iter(MADE))}"
 FIGURE, TEXTS = "results/origins/tables/table1.tsv", "results/origins/unit/documents.parquet"
 UPDATED = f"Input files updated by another job: {EMBEDDING}"
 RECORD = {"areas": ["origins"], "seed": 1}
-MEASURE = Job("measure", (EMBEDDING,), (TABLE,), plain_command(command_of("measure")))
+
+
+def command_of(rule, seed=1):
+    """Return the command of a step."""
+    return f"biaslab step origins.{rule} --given '{{\"seed\": {seed}}}'"
+
+
+MEASURE = Job("measure", (EMBEDDING,), (TABLE,), command_of("measure"))
 
 
 def jobs_of_today(told=()):
@@ -39,8 +46,7 @@ def jobs_of_today(told=()):
         ("report_one", TABLE, FIGURE),
     ]
     return [
-        Job(rule, (read,), (made,), plain_command(command_of(rule, 2 if rule in told else 1)))
-        for rule, read, made in steps
+        Job(rule, (read,), (made,), command_of(rule, 2 if rule in told else 1)) for rule, read, made in steps
     ]
 
 
@@ -219,7 +225,7 @@ def test_work_of_several_steps_may_be_that_of_one_now(go_on, empty, monkeypatch)
 
 
 def jobs_of_today_last():
-    return Job("report_one", (TABLE,), (FIGURE,), plain_command(command_of("report_one")))
+    return Job("report_one", (TABLE,), (FIGURE,), command_of("report_one"))
 
 
 # --- what must be there before the run
@@ -358,7 +364,7 @@ def test_trust_without_another_run_is_refused(empty, monkeypatch, capsys):
 def test_data_are_known_that_another_run_had_or_that_its_steps_have_read():
     """The run may have gone on from a third one, which alone had them."""
     read = {"results/datasets/two/b.csv": "3" * 64, "results/origins/x.tsv": "2" * 64, "own.txt": "4" * 64}
-    step = StepRecord("measure", "", "", read, {})
+    step = StepRecord("measure", "", read, {})
     manifest = {"outputs": {"datasets/one/a.csv": "1" * 64, "origins/x.tsv": "2" * 64}}
     known = travel.known_data(Run(Path(), steps=(step,), manifest=manifest))
     assert known == {"one": "1" * 64, "two": "3" * 64}
