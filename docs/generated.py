@@ -57,6 +57,7 @@ BEGIN, END = "<!-- generated: python docs/generated.py -->", "<!-- end -->"
 TUTORIAL = "documents-python"  # which is a notebook as well
 UNROLLED = "unrolled"  # whose lead over others the benchmark shows
 RECORDED = ROOT / "docs/records"
+WORD2VEC = "word2vec"
 RECORDS = {
     name: title
     for name, title in {
@@ -362,17 +363,22 @@ def trainings_made(name: str) -> str:
         )
         for kind, sets in kinds.items()
     ]
+    sets, trainings = 1 + len(kinds["targeted sets"]), setup["word2vec"]["trainings"]
+    of_word2vec = hours[WORD2VEC]
+    made = str(len(of_word2vec) * trainings), str(sets * trainings), f"{sum(of_word2vec):.1f}"
+    rows.append(("nothing, or targeted sets, by word2vec", *made))
     return _table(("trained without", "trainings made", "of the whole grid", "core-hours"), rows)
 
 
 def _core_hours(name: str) -> dict[str, list[float]]:
-    """Return what each training of GloVe of a recorded setup took, by what it was trained without."""
-    place = re.compile(rf".*/benchmarks/origins/{name}/train_(baseline|without_set/(.+))/batch-\d+\.tsv")
+    """Return the core-hours of each job of trainings of a recorded setup, by set; `WORD2VEC` for its jobs."""
+    glove = r"(?:baseline|without_set/(.+))/batch-\d+"
+    place = re.compile(rf".*/benchmarks/origins/{name}/train_(?:{glove}|({WORD2VEC})/.+)\.tsv")
     hours = defaultdict(list)
     with zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
         for found in filter(None, map(place.fullmatch, archive.namelist())):
             (row,) = csv.DictReader(archive.read(found[0]).decode().splitlines(), delimiter="\t")
-            hours[found[2] or BASELINE].append(float(row["cpu_time"]) / 3600)
+            hours[found[1] or found[2] or BASELINE].append(float(row["cpu_time"]) / 3600)
     return hours
 
 

@@ -92,6 +92,8 @@ FIGURES = {
 FIGURES_OF_CRATES = {
     "simplewiki": {
         "simplewiki_glove_ppmi": "origins/simplewiki/figures/figure9_glove_ppmi",
+        "simplewiki_glove_word2vec": "origins/simplewiki/figures/figure9_glove_word2vec",
+        "simplewiki_transfer": "origins/simplewiki/figures/figure4_transfer_weat1",
         "simplewiki_histograms": "origins/figures/figure6_histograms",
         "simplewiki_grid_predicted": "origins/figures/figure7_predicted_observed",
         "simplewiki_grid_sets": "origins/figures/figure8_sets",
@@ -158,7 +160,7 @@ def note_run(
     made = {"commit": environment["git"]["commit"], **where_trained(environment), "time": time}
     made |= {**more, "setups": setups}
     made["lacking"] = lacking_files(claims, results, setups)
-    made["minutes"] = job_minutes(results)
+    made["minutes"] = {} if "taken" in environment else job_minutes(results)
     said = {key: value for key, value in made.items() if value}
     (RECORDED / f"{name}.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
 

@@ -66,9 +66,8 @@ def verdicts(claims: bytes) -> list[dict[str, str]]:
 
 def shown(archive: zipfile.ZipFile) -> dict[str, bytes]:
     """Return what of a crate is shown today, but for its manifest, which names the machine."""
-    names = [
-        name for name in archive.namelist() if name.startswith(f"{RESULTS}/") and "benchmarks" not in name
-    ]
+    names = [member.filename for member in archive.infolist() if not member.is_dir()]
+    names = [name for name in names if name.startswith(f"{RESULTS}/") and "benchmarks" not in name]
     found = {name.removeprefix(f"{RESULTS}/"): name for name in names}
     of_no_run = {"README.md", MANIFEST}
     today = {name for name in found.keys() - of_no_run if not REMOVED.search(name)}
