@@ -9,9 +9,8 @@ import dataclasses
 import importlib
 import re
 from pathlib import Path
-from typing import get_args
 
-from biaslab.core.settings import fields_of, said_of
+from biaslab.core.settings import fields_of, setting_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/biaslab"
@@ -78,12 +77,12 @@ def written_out(module: str, name: str) -> ast.ClassDef:
     """Return settings with plain types, and what is said of each field in the docstring."""
     kind, fields, attributes = getattr(importlib.import_module(module), name), [], []
     for field in dataclasses.fields(kind):
-        annotated = fields_of(kind)[field.name]
-        plain = get_args(annotated)[0].__name__
+        setting = setting_of(fields_of(kind)[field.name])
+        plain = setting.type.__name__
         fields.append(f"{field.name}: {plain}")
         if field.default is not dataclasses.MISSING:
             fields[-1] += f" = {field.default!r}"
-        text = said_of(annotated).description
+        text = setting.about
         attributes += [f"{field.name} : {plain}", f"    {text[:1].upper()}{text[1:]}."]
     docstring = "\n".join([kind.__doc__, "", "Attributes", "----------", *attributes])
     return ast.parse("\n    ".join([f"class {name}:", repr(docstring), *fields])).body[0]
