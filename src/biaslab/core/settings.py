@@ -196,10 +196,13 @@ def _fill_entries(annotation: Any, value: Any) -> Any:
         return value
     if dataclasses.is_dataclass(kind):
         return {key: _fill_entries(fields_of(kind).get(key), child) for key, child in value.items()}
-    entry = setting_of(get_args(kind)[1]).type if get_origin(kind) is dict else None
-    if not dataclasses.is_dataclass(entry):
-        return dict(value)
-    filled = {key: merge(plain(entry()), v) if isinstance(v, Mapping) else v for key, v in value.items()}
+    if get_origin(kind) is not dict:
+        return value
+    entry = setting_of(get_args(kind)[1]).type
+    base = plain(entry()) if dataclasses.is_dataclass(entry) else {}
+    filled = {
+        key: merge(base, child) if isinstance(child, Mapping) else child for key, child in value.items()
+    }
     return {key: _fill_entries(entry, child) for key, child in filled.items()}
 
 
@@ -256,7 +259,10 @@ def _find(annotation: Any, location: Sequence[int | str]) -> Any:
     for part in location:
         setting = setting_of(annotation)
         inner = get_args(setting.type)
-        annotation = inner[setting.kind in (dict, Mapping)] if inner else fields_of(setting.type)[part]
+        if inner:
+            annotation = inner[setting.kind in (dict, Mapping)]
+        else:  # the members of a union have no annotation of their own
+            annotation = fields_of(setting.type).get(part, annotation)
     return annotation
 
 

@@ -48,17 +48,7 @@ _Source = Annotated[str, "where the words come from"]
 
 @dataclass(frozen=True, config=PYDANTIC)
 class WordList:
-    """Words.
-
-    Attributes
-    ----------
-    name : str
-        Short name, for messages and tables.
-    words : tuple of str
-        At least two, each once.
-    title, source : str
-        What the words have in common, and where they come from.
-    """
+    """At least two words, each once."""
 
     name: _Name
     words: _Words
@@ -68,15 +58,7 @@ class WordList:
 
 @dataclass(frozen=True, config=PYDANTIC)
 class SetList:
-    """Sets of words.
-
-    Attributes
-    ----------
-    name, sets : str, tuple of tuples of str
-        Short name, for messages and tables; at least one set, and no word is twice in a set or in two sets.
-    title, source : str
-        What the words have in common, and where they come from.
-    """
+    """At least one set of two words or more; no word is twice in a set or in two sets."""
 
     name: _Name
     sets: Annotated[tuple[_Words, ...], "sets of words, [[she, he], [woman, man], ...]"]
