@@ -207,7 +207,7 @@ class _Kind:
     """The keys of every attribute."""
 
     name: _Name
-    kind: Annotated[Literal[tuple(_KINDS)], "how values become integers"]
+    kind: Annotated[Literal["integer", "category", "bins"], "how values become integers"]
 
 
 def _attribute(entry: Any) -> Attribute:
@@ -257,7 +257,7 @@ class Schema:
     label: Annotated[Category, BeforeValidator(_label), "column, classes"]
     protected: Annotated[tuple[_Name, ...], "names of the protected attributes", FILLED, DISTINCT]
     separator: Annotated[
-        Literal[",", ";", "|", "tab", WHITESPACE],
+        Literal[",", ";", "|", "tab", "whitespace"],
         "the separator of fields",
         AfterValidator(lambda name: "\t" if name == "tab" else name),
     ] = ","
@@ -269,7 +269,7 @@ class Schema:
     missing: Annotated[
         tuple[_Text, ...], "texts that mark a missing value, unless they are values of the attribute"
     ] = ()
-    outside: Annotated[Literal[REFUSE, KEEP], "what to do with values outside the domain"] = REFUSE
+    outside: Annotated[Literal["refuse", "keep"], "what to do with values outside the domain"] = REFUSE
     last_line_open: Annotated[StrictBool, "whether the published file ends inside its last line"] = False
     title: Annotated[str, "the description of the table"] = ""
     source: Annotated[str, "its source and its encoding"] = ""
