@@ -14,9 +14,9 @@ rule prepare_encoder:
         HATE.encoder_files,
     output:
         expand("results/hate_speech/encoder/{name}", name=["config.json", "vocab.txt", "model.safetensors"]),
+    localrule: True
     conda:
         NEURAL
-    localrule: True
     resources:
         mem_mb=LIMITS.memory(2000),
         runtime=LIMITS.minutes(20),
