@@ -1,17 +1,17 @@
 """A hook of the site: for each library a page reference/api/ROOM.md of its public names and their docstrings.
 
-The public modules of a room and the public names of a module are its ``__all__``. Nothing but settings is
-imported.
+The public modules of a room and the public names of a module are its ``__all__``. Only modules with
+pydantic dataclasses are imported.
 """
 
 import ast
 import dataclasses
 import importlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
 
-from biaslab.core.settings import fields_of, said_of
+from biaslab.core.settings import fields_of, setting_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/biaslab"
@@ -61,7 +61,8 @@ def definitions(module: ast.Module) -> dict[str, ast.AST]:
         targets = getattr(node, "targets", [getattr(node, "target", None)])  # of an assignment
         name = ast.unparse(targets[0]) if targets[0] else getattr(node, "name", "")
         if name in public(module):
-            found[name] = node
+            is_checked = any("PYDANTIC" in ast.unparse(d) for d in getattr(node, "decorator_list", []))
+            found[name] = written_out(module.name, name, methods(node)) if is_checked else node
     return found
 
 
@@ -74,19 +75,21 @@ def _taken(module: str, names: set[str]) -> dict[str, ast.AST]:
     return {name: node for name, node in defined.items() if name in names}
 
 
-def written_out(module: str, name: str) -> ast.ClassDef:
-    """Return settings with plain types, and what is said of each field in the docstring."""
+def written_out(module: str, name: str, functions: Sequence[ast.FunctionDef] = ()) -> ast.ClassDef:
+    """Return a pydantic dataclass with plain types, and the description of each field in the docstring."""
     kind, fields, attributes = getattr(importlib.import_module(module), name), [], []
     for field in dataclasses.fields(kind):
-        annotated = fields_of(kind)[field.name]
-        plain = get_args(annotated)[0].__name__
+        setting = setting_of(fields_of(kind)[field.name])
+        plain = "str" if setting.choices else setting.type.__name__
         fields.append(f"{field.name}: {plain}")
         if field.default is not dataclasses.MISSING:
             fields[-1] += f" = {field.default!r}"
-        text = said_of(annotated).description
+        text = setting.about
         attributes += [f"{field.name} : {plain}", f"    {text[:1].upper()}{text[1:]}."]
     docstring = "\n".join([kind.__doc__, "", "Attributes", "----------", *attributes])
-    return ast.parse("\n    ".join([f"class {name}:", repr(docstring), *fields])).body[0]
+    node = ast.parse("\n    ".join([f"class {name}:", repr(docstring), *fields])).body[0]
+    node.body += functions
+    return node
 
 
 def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
@@ -144,7 +147,9 @@ def page(room: str) -> str:
 
 
 def _parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    module.name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return module
 
 
 def _entry(name: str, node: ast.AST) -> list[str]:

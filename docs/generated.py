@@ -11,13 +11,15 @@ import tempfile
 import textwrap
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import yaml
+from annotated_types import Ge, Gt, Le, Lt
 
 from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, STATEMENT, Claim, read_claims
 from biaslab.audit.html import FAILURES_FIRST
@@ -36,14 +38,14 @@ from biaslab.audit.verdicts import (
     label,
 )
 from biaslab.core.columns import said
-from biaslab.core.schema import fill_defaults
+from biaslab.core.settings import DISTINCT, FILLED, Comments, Setting, fields_of, plain, setting_of
 from biaslab.embeddings import BASELINE
 from biaslab.origins import expansion
 from biaslab.origins.checks import foreign
 from biaslab.origins.sets import is_random
 from biaslab.run.area import ALL, SUFFIXES, TEST, Area, Item, load_area
 from biaslab.run.areas import AREAS
-from biaslab.run.config import load_files, make_schema
+from biaslab.run.config import load_files, settings
 from biaslab.run.crate import METADATA
 from biaslab.run.crate import RESULTS as CRATED
 
@@ -84,90 +86,89 @@ _SHOWN = {
     "other data: consistent · inconsistent": (HELD_ELSEWHERE, FAILED_ELSEWHERE),
 }
 """Columns of a headline after the number of those reproduced: the counts that stand in each."""
-_LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+_LIMITS = {Ge: "≥", Gt: ">", Le: "≤", Lt: "<"}
 
 
 def configuration() -> str:
     """Return the tables of all keys, those that no area owns first."""
-    keys = make_schema()["properties"]
-    sections = {"All areas": {key: node for key, node in keys.items() if key not in AREAS}}
-    sections |= {load_area(area).paper: {area: keys[area]} for area in AREAS}
-    return "\n".join(_keys_table(title, nodes) for title, nodes in sections.items())
+    sections = {"All areas": [key for key in fields_of(settings()) if key not in AREAS]}
+    sections |= {load_area(area).paper: [area] for area in AREAS}
+    return "\n".join(_keys_table(title, keys) for title, keys in sections.items())
 
 
-def _keys_table(title: str, nodes: Mapping[str, Mapping]) -> str:
-    rows = [row for key, node in nodes.items() for row in _rows(key, node)]
+def _keys_table(title: str, keys: Iterable[str]) -> str:
+    kinds, defaults = fields_of(settings()), plain(settings()())
+    rows = [row for key in keys for row in _rows(key, kinds[key], defaults[key])]
     return f"## {title}\n\n{_table(('key', 'type', 'default', 'allowed', 'meaning'), rows)}"
 
 
-def _rows(path: str, node: Mapping) -> Iterator[tuple[str, ...]]:
-    """Yield the row of a key, or those of the keys below it."""
-    if "properties" in node:
-        for key, child in node["properties"].items():
-            yield from _rows(f"{path}.{key}", child)
+def _rows(path: str, kind: Any, default: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the row of a key, or the rows of the keys below it."""
+    setting = setting_of(kind)
+    if is_dataclass(setting.type):
+        for key, child in fields_of(setting.type).items():
+            yield from _rows(f"{path}.{key}", child, default[key])
         return
-    yield (f"`{path}`", _type(node), _default(node), _allowed(node), node["description"])
-    further = node.get("additionalProperties")
-    if isinstance(further, Mapping) and "properties" in further:
-        yield from _rows(f"{path}.NAME", further)
+    yield (f"`{path}`", _type(setting), _default(default), _allowed(setting), setting.about)
+    if setting.kind is dict and is_dataclass(entry := get_args(setting.type)[1]):
+        yield from _rows(f"{path}.NAME", entry, plain(entry()))
 
 
-def _type(node: Mapping) -> str:
-    names = node.get("type", "string")
-    names = [names] if isinstance(names, str) else names
-    words = {"array": "list", "object": "mapping", "string": "text", "integer": "whole number"}
-    return " or ".join(words.get(name, name) for name in names)
+def _type(setting: Setting) -> str:
+    name = "text" if setting.choices else setting._replace(has_null=False).expected
+    return name.removeprefix("a ").partition(" (")[0] + " or null" * setting.has_null
 
 
-def _default(node: Mapping) -> str:
-    if "default" not in node:
-        return "must be given"
-    if isinstance(node["default"], Mapping) and node["default"]:
-        return "those of `config.yaml`: " + ", ".join(f"`{name}`" for name in node["default"])
-    return f"`{json.dumps(node['default'], ensure_ascii=False)}`"
+def _default(default: Any) -> str:
+    if isinstance(default, Mapping) and default:
+        return "those of `config.yaml`: " + ", ".join(f"`{name}`" for name in default)
+    return f"`{json.dumps(default, ensure_ascii=False)}`"
 
 
-def _allowed(node: Mapping) -> str:
+def _allowed(setting: Setting) -> str:
     """Return the values that a key may have, or a list's entries, or a mapping's names."""
-    values = node.get("enum") or node.get("items", {}).get("enum")
-    limits = [f"{sign} {node[word]}" for word, sign in _LIMITS.items() if word in node]
-    entries = {"minItems": "{} or more entries", "maxItems": "{} or fewer entries"}
-    limits += [text.format(node[word]) for word, text in entries.items() if word in node]
-    limits += ["no entry twice"] if node.get("uniqueItems") else []
-    parts = (node.get(word) for word in ("items", "propertyNames", "additionalProperties"))
-    described = [part["description"] for part in parts if part and "description" in part]
-    return "; ".join([", ".join(f"`{value}`" for value in values)] if values else [*limits, *described])
+    inner = [setting_of(kind) for kind in get_args(setting.type)[:2] if setting.kind in (tuple, dict)]
+    if values := setting.choices or (inner[0].choices if inner else ()):
+        return ", ".join(f"`{value}`" for value in values)
+    limits = [(sign, setting.limit(rule)) for rule, sign in _LIMITS.items()]
+    texts = [f"{sign} {limit}" for sign, limit in limits if limit is not None]
+    texts += ["1 or more entries"] * (FILLED in setting.rules and setting.kind is tuple)
+    texts += ["no entry twice"] * (DISTINCT in setting.rules)
+    return "; ".join([*texts, *(one.about for one in inner if one.about)])
 
 
 def shipped_configuration() -> str:
     """Return config.yaml: every key at its default, with its meaning."""
-    keys = make_schema()["properties"]
-    lines = [line for key, node in keys.items() for line in ["", *_key(key, node, 0)]]
+    defaults = plain(settings()())
+    kinds = fields_of(settings()).items()
+    lines = [line for key, kind in kinds for line in ["", *_key(key, kind, 0, defaults[key])]]
     return CONFIG_HEAD + "\n".join(lines) + "\n"
 
 
-def _key(name: str, node: Mapping, depth: int, value: Any = None, said: bool = True) -> list[str]:
-    """Return the lines of a key; the value is its default, but in an entry of a mapping of names.
+def _key(
+    name: str, kind: Any, depth: int, value: Any, said: bool = True, text: str | None = None
+) -> list[str]:
+    """Return the lines of a key with its default; `text` replaces the description.
 
-    Of such entries the first alone has comments inside.
+    Of the entries of a mapping of names the first alone has comments inside.
     """
-    value = fill_defaults(node["default"], node) if value is None and "default" in node else value
-    text = node["description"] if said or node.get("is_named") else ""
-    further = node.get("additionalProperties")
-    if "properties" in node:
-        below = [(key, child, value[key], said) for key, child in node["properties"].items()]
-    elif isinstance(further, Mapping) and value:
-        said_of = node.get("comments", {})
-        entries = [({**further, "description": said_of.get(k, ""), "is_named": True}, k) for k in value]
-        below = [(key, child, value[key], i == 0) for i, (child, key) in enumerate(entries)]
+    setting = setting_of(kind)
+    if text is None:
+        text = setting.about if said else ""
+    if is_dataclass(setting.type):
+        below = [(key, child, value[key], said, None) for key, child in fields_of(setting.type).items()]
+    elif isinstance(value, Mapping) and value:
+        comments = next((rule for rule in setting.rules if isinstance(rule, Comments)), {})
+        entry = get_args(setting.type)[1]
+        below = [(key, entry, value[key], i == 0, comments.get(key, "")) for i, key in enumerate(value)]
     else:
         line = f"{name}: {_yaml(value)}"
         if isinstance(value, list) and len(line) > WIDTH - 2 * depth:
             return _commented(f"{name}:", text, depth) + [f"{'  ' * depth}  - {_yaml(one)}" for one in value]
         return _commented(line, text, depth)
     lines = _commented(f"{name}:", text, depth)
-    for key, child, inner, is_said in below:
-        lines += _key(key, child, depth + 1, inner, is_said)
+    for key, child, *more in below:
+        lines += _key(key, child, depth + 1, *more)
     return lines
 
 

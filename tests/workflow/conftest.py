@@ -17,7 +17,7 @@ SNAKEMAKE = "import runpy; runpy.run_module('snakemake', run_name='__main__', al
 @pytest.fixture(scope="session")
 def imported() -> Iterator[Forks]:
     """Return a Python that has imported Snakemake and its plugins, which takes longer than to plan a run."""
-    with Forks("snakemake.cli", "pandas", "yaml", "jsonschema") as forks:
+    with Forks("snakemake.cli", "pandas", "yaml", "jsonschema", "pydantic.dataclasses") as forks:
         yield forks
 
 

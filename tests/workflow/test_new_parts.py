@@ -33,12 +33,13 @@ write_report(AREA, [Unit("wiki", ("weat1",))], Path("results"), ["lengths"])
 """
 READ = """
 from pathlib import Path
-from biaslab.run.config import make_schema
+from biaslab.core.settings import fields_of, setting_of
 from biaslab.text.corpora import Source
+from biaslab.text.settings import Corpus
 
 Path("texts.txt").write_text("__label__bad A rude word\\n__label__good Bakers bake\\n")
 print(Source("fasttext", Path("texts.txt"), positive="bad").read().to_dict("list"))
-print(make_schema()["properties"]["corpora"]["additionalProperties"]["properties"]["format"]["enum"])
+print(list(setting_of(fields_of(Corpus)["format"]).choices))
 """
 
 pytestmark = pytest.mark.slow

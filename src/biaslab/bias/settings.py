@@ -1,12 +1,13 @@
 """Settings of bias measures. This module imports quickly, because planning a run needs it."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
-from biaslab.core.settings import Count
+from pydantic.dataclasses import dataclass
+
+from biaslab.core.settings import PYDANTIC, Count
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class ExactTest:
     """Options for the p-value of an association test."""
 

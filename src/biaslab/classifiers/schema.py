@@ -1,21 +1,26 @@
 """Read the schema of a table of samples (.yaml): attributes in the order of the inputs, and the label."""
 
 import bisect
+import dataclasses
 import functools
 import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Le
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
+from pydantic.dataclasses import dataclass
+from pydantic_core import PydanticKnownError
 
 from biaslab.classifiers.domain import Domain, Protected
+from biaslab.core import settings
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import read_yaml
-from biaslab.core.schema import check_schema
+from biaslab.core.settings import DISTINCT, FILLED, PYDANTIC, Number, validate
 
 __all__ = ["Schema", "load_schema"]
 
@@ -29,106 +34,42 @@ _INT32 = np.iinfo(np.int32)
 _LISTED = 12  # maximum number of values in a message
 
 
-def _list(items: Mapping[str, Any], description: str, **rules: Any) -> dict[str, Any]:
-    return {"type": "array", "items": items, "minItems": 1, "description": description} | rules
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _flag(description: str) -> dict[str, Any]:
-    return {"type": "boolean", "description": description}
+def _as_codes(value: Any) -> Any:
+    """Return the mapping of a value to its codes in the file, by default the value itself."""
+    if isinstance(value, Mapping) and len(value) != 1:
+        raise ValueError("names no value or several values")
+    return {value: [value]} if isinstance(value, str | int) else value
 
 
-_NAME = {
-    "type": "string",
-    "pattern": "^[^\\s,]([^\\t\\n\\r,]*[^\\s,])?$",
-    "description": "a name without commas",
-}
-_TEXT = {"type": ["string", "integer"], "description": "as in the file; yes, no, true and false in quotes"}
-_NUMBER = {"type": "integer", "minimum": int(_INT32.min), "maximum": int(_INT32.max)}
-_VALUE = {
-    "type": ["string", "integer", "object"],
-    "minProperties": 1,
-    "maxProperties": 1,
-    "additionalProperties": _list(_TEXT, "the codes in the file that mean this value"),
-    "description": "a value, or NAME: [codes in the file]; yes, no, true and false in quotes",
-}
-_CODED = _flag("whether the file already holds the encoded number")
-_KIND_KEYS = {
-    "integer": {
-        "low": _NUMBER | {"description": "the least encoded value"},
-        "high": _NUMBER | {"description": "the greatest encoded value"},
-        "divide_by": _NUMBER
-        | {"minimum": 1, "description": "the divisor of the number; the quotient is rounded down"},
-        "clip": _flag("whether low and high include all values beyond them"),
-        "coded": _CODED,
-    },
-    "category": {
-        "values": _list(_VALUE, "the values in order, each a text, or NAME: [codes in the file]"),
-        "coded": _CODED,
-    },
-    "bins": {
-        "edges": _list(
-            {"type": "number", "description": "where a bin begins"},
-            "rising numbers at which the second bin and each later one begin",
-            uniqueItems=True,
-        )
-    },
-}
-_KIND_REQUIRED = {"integer": ("low", "high"), "category": ("values",), "bins": ("edges",)}
-_ATTRIBUTE = {
-    "name": _NAME,
-    "kind": {"enum": list(_KIND_KEYS), "description": "how values become integers"},
-    "column": _NAME | {"description": "the column of the file; by default the attribute's name"},
-}
-_LABEL = {
-    "type": "object",
-    "additionalProperties": False,
-    "description": "column, classes",
-    "properties": {
-        "column": _NAME,
-        "classes": _list(_VALUE, "the classes in the order of the classifier's outputs"),
-        "coded": _CODED,
-    },
-}
-_TABLE = {
-    "type": "object",
-    "additionalProperties": False,
-    "description": "attributes, label, protected",
-    "properties": {
-        "title": {"type": "string", "description": "the description of the table"},
-        "source": {"type": "string", "description": "its source and its encoding"},
-        "separator": {
-            "enum": [",", ";", "|", "tab", WHITESPACE],
-            "description": "the separator of fields",
-        },
-        "header": _flag("whether the first line names the columns; true by default"),
-        "last_line_open": _flag("whether the published file ends inside its last line; false by default"),
-        "columns": _list(_NAME, "names of all columns, in place of the header's", uniqueItems=True),
-        "comment": {"type": "string", "minLength": 1, "description": "the prefix of lines that are not rows"},
-        "missing": _list(_TEXT, "texts that mark a missing value; rows with one are skipped", minItems=0),
-        "outside": {"enum": [REFUSE, KEEP], "description": "what to do with values outside the domain"},
-        "protected": _list(_NAME, "names of the protected attributes", uniqueItems=True),
-        "attributes": _list(
-            {"type": "object", "description": "name, kind and the keys of that kind"},
-            "the attributes in the order of the classifier's inputs",
-        ),
-        "label": _LABEL,
-    },
-}
+_Name = Annotated[str, "a name without commas", Field(pattern="^[^\\s,]([^\\t\\n\\r,]*[^\\s,])?$")]
+_Text = Annotated[str, BeforeValidator(_as_text), "as in the file; yes, no, true and false in quotes"]
+_Codes = Annotated[tuple[_Text, ...], "the codes in the file that mean this value", FILLED]
+_Value = Annotated[
+    dict[_Text, _Codes],
+    BeforeValidator(_as_codes),
+    "a value, or NAME: [codes in the file]; yes, no, true and false in quotes",
+]
+_Code = Annotated[settings.Integer, Ge(_INT32.min), Le(_INT32.max)]
+_Coded = Annotated[StrictBool, "whether the file already holds the encoded number"]
 _DIGITS = re.compile(r"[+-]?\d{1,18}")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Integer:
     """A number, which may be divided and clipped: ``number // divide_by``."""
 
-    name: str
-    column: str  # of the file
-    low: int  # the domain after encoding, including both ends
-    high: int
-    divide_by: int = 1
-    clip: bool = False  # whether `low` and `high` include all values beyond them
-    coded: bool = False  # whether the file already has the encoded number
+    name: _Name
+    column: Annotated[_Name, "the column of the file; by default the attribute's name"]
+    low: Annotated[_Code, "the least encoded value"]
+    high: Annotated[_Code, "the greatest encoded value"]
+    divide_by: Annotated[_Code, Ge(1), "the divisor of the number; the quotient is rounded down"] = 1
+    clip: Annotated[StrictBool, "whether low and high include all values beyond them"] = False
+    coded: _Coded = False
 
     def code(self, text: str) -> int:
         """Return the code of a field; without `clip`, it may lie outside the domain.
@@ -161,7 +102,7 @@ class Integer:
         return f"{first} to {last}" if first < 0 else f"{first}-{last}"
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Category:
     """One of several values, encoded by its position."""
 
@@ -198,13 +139,18 @@ class Category:
         return self.values[code] if 0 <= code <= self.high else f"{code} (no value)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Bins:
     """A number, encoded by its bin; the first and the last bin are open."""
 
-    name: str
-    column: str  # of the file
-    edges: tuple[float, ...]  # ascending, the beginnings of the second bin and all later bins
+    name: _Name
+    column: Annotated[_Name, "the column of the file; by default the attribute's name"]
+    edges: Annotated[
+        tuple[Annotated[Number, "where a bin begins"], ...],
+        "rising numbers at which the second bin and each later one begin",
+        FILLED,
+        DISTINCT,
+    ]
     low = 0
 
     @property
@@ -232,47 +178,102 @@ class Bins:
 Attribute = Integer | Category | Bins
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
+class _Categories:
+    """The keys of a category."""
+
+    name: _Name
+    column: Annotated[_Name, "the column of the file; by default the attribute's name"]
+    values: Annotated[
+        tuple[_Value, ...], "the values in order, each a text, or NAME: [codes of the file]", FILLED
+    ]
+    coded: _Coded = False
+
+
+@dataclass(frozen=True, config=PYDANTIC)
+class _Label:
+    """The column of the label, and its classes."""
+
+    column: _Name
+    classes: Annotated[tuple[_Value, ...], "the classes in the order of the classifier's outputs", FILLED]
+    coded: _Coded = False
+
+
+_KINDS = {"integer": Integer, "category": _Categories, "bins": Bins}
+
+
+@dataclass(frozen=True, config=PYDANTIC)
+class _Kind:
+    """The keys of every attribute."""
+
+    name: _Name
+    kind: Annotated[Literal["integer", "category", "bins"], "how values become integers"]
+
+
+def _attribute(entry: Any) -> Attribute:
+    if not isinstance(entry, Mapping):
+        raise PydanticKnownError("dict_type")
+    where = f"attributes: {entry['name']}" if isinstance(entry.get("name"), str) else "attributes"
+    common = validate(_Kind, {key: entry[key] for key in ("name", "kind") if key in entry}, where)
+    keys = {"column": common.name} | {key: value for key, value in entry.items() if key != "kind"}
+    attribute = validate(_KINDS[common.kind], keys, where)
+    if isinstance(attribute, _Categories):
+        return _category(common.name, attribute.column, attribute.values, attribute.coded, f"{where}: values")
+    edges = getattr(attribute, "edges", ())
+    if any(a >= b for a, b in itertools.pairwise(edges)):
+        raise InputError(f"{where}: edges: {_listed(map(_plain, edges))} do not rise; sort them")
+    return attribute
+
+
+def _label(entry: Any) -> Category:
+    label = validate(_Label, entry, "label")
+    return _category(label.column, label.column, label.classes, label.coded, "label.classes")
+
+
+def _category(
+    name: str, column: str, entries: Sequence[Mapping[str, Sequence[str]]], coded: bool, where: str
+) -> Category:
+    """Build a category from the codes of its values in the file."""
+    values, codes = [], {}
+    for place, (value, texts) in enumerate(item for entry in entries for item in entry.items()):
+        if value in values:
+            raise InputError(f"{where}: '{value}' appears twice; delete one")
+        values.append(value)
+        for text in map(str.strip, texts):  # as fields are stripped
+            if codes.setdefault(text, place) != place:
+                raise InputError(f"{where}: the code '{text}' means two values; keep one")
+    return Category(name, column, tuple(values), codes, coded)
+
+
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Schema:
-    """The columns of a table and their meaning.
+    """The columns of a table and their meaning."""
 
-    Attributes
-    ----------
-    name : str
-        The schema's file, for messages.
-    attributes : tuple of Attribute
-        In the order of the classifier's inputs.
-    label : Category
-        The column of the label; its values are the classes in the order of the classifier's outputs.
-    protected : tuple of str
-        Names of the protected attributes.
-    separator : str
-        One character, or `WHITESPACE`.
-    header : bool
-        Whether the first line names the columns.
-    columns : tuple of str
-        Names of all columns, if they replace the header's; else empty.
-    comment : str
-        The prefix of lines that are no rows, or empty.
-    missing : frozenset of str
-        Texts that mark a missing value, unless they are values of the attribute.
-    outside : str
-        `REFUSE` or `KEEP`.
-    last_line_open : bool
-        Whether the complete file ends without a line end. Other files without a line end may be cut.
-    """
-
-    name: str
-    attributes: tuple[Attribute, ...]
-    label: Category
-    protected: tuple[str, ...]
-    separator: str = ","
-    header: bool = True
-    columns: tuple[str, ...] = ()
-    comment: str = ""
-    missing: frozenset[str] = frozenset()
-    outside: str = REFUSE
-    last_line_open: bool = False
+    attributes: Annotated[
+        tuple[Annotated[Attribute, BeforeValidator(_attribute), "name, kind and the keys of that kind"], ...],
+        "the attributes in the order of the classifier's inputs",
+        FILLED,
+    ]
+    label: Annotated[Category, BeforeValidator(_label), "column, classes"]
+    protected: Annotated[tuple[_Name, ...], "names of the protected attributes", FILLED, DISTINCT]
+    separator: Annotated[
+        Literal[",", ";", "|", "tab", "whitespace"],
+        "the separator of fields",
+        AfterValidator(lambda name: "\t" if name == "tab" else name),
+    ] = ","
+    header: Annotated[StrictBool, "whether the first line names the columns"] = True
+    columns: Annotated[
+        tuple[_Name, ...], "names of all columns, in place of the header's", FILLED, DISTINCT
+    ] = ()
+    comment: Annotated[str, "the prefix of lines that are not rows", FILLED] = ""
+    missing: Annotated[
+        tuple[_Text, ...], "texts that mark a missing value, unless they are values of the attribute"
+    ] = ()
+    outside: Annotated[Literal["refuse", "keep"], "what to do with values outside the domain"] = REFUSE
+    last_line_open: Annotated[StrictBool, "whether the published file ends inside its last line"] = False
+    title: Annotated[str, "the description of the table"] = ""
+    source: Annotated[str, "its source and its encoding"] = ""
+    name: Annotated[str, "the schema's file, for messages"] = ""
 
     @functools.cached_property
     def domain(self) -> Domain:
@@ -338,22 +339,11 @@ def load_schema(path: str | os.PathLike) -> Schema:
     InputError
         For the first problem, with file, key and valid values.
     """
-    value = read_yaml(Path(path))
-    check_schema(value, _TABLE, str(path))
-    _require(value, ("attributes", "label", "protected"), str(path))
-    _require(value["label"], ("column", "classes"), f"{path}: label")
-    label = value["label"]
-    options = {key: value[key] for key in ("header", "comment", "outside", "last_line_open") if key in value}
-    schema = Schema(
-        name=str(path),
-        attributes=tuple(_attribute(entry, f"{path}: attributes") for entry in value["attributes"]),
-        label=_category(label["column"], label["column"], label["classes"], label, f"{path}: label.classes"),
-        protected=tuple(value["protected"]),
-        separator="\t" if value.get("separator") == "tab" else value.get("separator", ","),
-        columns=tuple(value.get("columns", ())),
-        missing=frozenset(map(str, value.get("missing", ()))),
-        **options,
-    )
+    value = read_yaml(Path(path)) | {"name": str(path)}
+    try:
+        schema = validate(Schema, value)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     for problem in _contradictions(schema):
         raise InputError(f"{path}: {problem}")
     for name in schema.protected:
@@ -382,47 +372,6 @@ def _contradictions(schema: Schema) -> Iterator[str]:
             yield f"protected: there is no attribute '{name}'{suggest(name, names)}; name one of them"
         elif (a := schema.attributes[names.index(name)]).low == a.high:
             yield f"protected: '{name}' has a single value, so no comparison is possible; remove it"
-
-
-def _attribute(entry: Mapping[str, Any], where: str) -> Attribute:
-    name = entry.get("name")
-    where = f"{where}: {name}" if isinstance(name, str) else where
-    _require(entry, ("name", "kind"), where)
-    kind = entry["kind"] if entry["kind"] in list(_KIND_KEYS) else None
-    properties = _ATTRIBUTE | (_KIND_KEYS[kind] if kind else {})
-    rules = {"type": "object", "additionalProperties": not kind, "properties": properties}
-    check_schema(dict(entry), rules, where)
-    _require(entry, _KIND_REQUIRED[kind], where)
-    column = entry.get("column", name)
-    if kind == "category":
-        return _category(name, column, entry["values"], entry, f"{where}: values")
-    if kind == "bins":
-        edges = tuple(map(float, entry["edges"]))
-        if any(a >= b for a, b in itertools.pairwise(edges)):
-            raise InputError(f"{where}: edges: {_listed(map(_plain, edges))} do not rise; sort them")
-        return Bins(name, column, edges)
-    return Integer(column=column, **{key: entry[key] for key in entry if key not in ("kind", "column")})
-
-
-def _category(
-    name: str, column: str, entries: Sequence[Any], more: Mapping[str, Any], where: str
-) -> Category:
-    """Build a category from its values: texts, or mappings from a name to its codes in the file."""
-    values, codes = [], {}
-    for place, entry in enumerate(entries):
-        value, texts = next(iter(entry.items())) if isinstance(entry, Mapping) else (entry, [entry])
-        if str(value) in values:
-            raise InputError(f"{where}: '{value}' appears twice; delete one")
-        values.append(str(value))
-        for text in (str(text).strip() for text in texts):  # as fields are stripped
-            if codes.setdefault(text, place) != place:
-                raise InputError(f"{where}: the code '{text}' means two values; keep one")
-    return Category(name, column, tuple(values), codes, more.get("coded", False))
-
-
-def _require(value: Mapping, keys: Sequence[str], where: str) -> None:
-    if missing := next((key for key in keys if key not in value), None):
-        raise InputError(f"{where}: the key '{missing}' is missing; it needs {', '.join(keys)}")
 
 
 def _whole(text: str) -> int:

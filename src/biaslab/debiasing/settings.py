@@ -3,11 +3,26 @@
 To add a benchmark or a method, add a row.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal, NamedTuple
 
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
 from biaslab.bias.settings import ExactTest
-from biaslab.core.settings import SEED, Count, Field, Natural, NotNegative, Seed
+from biaslab.core.settings import (
+    DISTINCT,
+    FILLED,
+    ONE_OR_MORE,
+    PYDANTIC,
+    SEED,
+    Comments,
+    Count,
+    Natural,
+    NotNegative,
+    Seed,
+    Several,
+)
 
 
 class Benchmark(NamedTuple):
@@ -34,13 +49,10 @@ COMPARED = tuple(name for name in METHODS if name != NONE)
 _LISTS = "workflow/resources/word_lists"
 WORD_SETS = {n: f"workflow/resources/word_sets/{n}.yaml" for n in ("caliskan6", "caliskan7", "caliskan8")}
 """The default tests and their files."""
-_Several = Annotated[int, Field(ge=2)]
-_Once = Field(is_unique=True)
-_OneOrMore = Field(is_filled=True, is_unique=True)
 _Benchmark = Annotated[Literal[tuple(BENCHMARKS)], "a benchmark"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Subspace:
     """Settings of the measures of bias."""
 
@@ -48,14 +60,14 @@ class Subspace:
     strictness: Annotated[NotNegative, "the exponent c of DirectBias"] = 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Settings(Subspace, ExactTest):
     """Settings of the measures; `seed` draws partitions if there are more than `permutations`."""
 
     seed: Seed = SEED
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class WordLists:
     """Files with word lists."""
 
@@ -71,15 +83,15 @@ class WordLists:
     ] = f"{_LISTS}/gender_specific.yaml"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Sizes:
     """Numbers of words for the measures of remaining bias (Gonen and Goldberg 2019)."""
 
     clustered: Annotated[
-        _Several, "most biased words of each end that are clustered, at most a quarter of the neutral words"
+        Several, "most biased words of each end that are clustered, at most a quarter of the neutral words"
     ] = 500
     classified: Annotated[
-        _Several, "most biased words of each end that are classified, at most a quarter of the neutral words"
+        Several, "most biased words of each end that are classified, at most a quarter of the neutral words"
     ] = 2500
     neighbours: Annotated[Count, "neighbours of an occupation that are counted"] = 100
     random_directions: Annotated[
@@ -87,18 +99,18 @@ class Sizes:
     ] = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Comparison(Sizes):
     """Comparison of debiasing methods and of the bias that remains after each (Gonen and Goldberg 2019)."""
 
     methods: Annotated[
         tuple[Annotated[Literal[COMPARED], "a method"], ...],
         "list of the methods to compare with the unchanged embedding",
-        _Once,
+        DISTINCT,
     ] = COMPARED
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Penalty:
     """Weight of soft debiasing."""
 
@@ -107,7 +119,7 @@ class Penalty:
     ] = 0.2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Section(Penalty, Subspace, ExactTest, WordLists):
     """Debiasing of word embeddings, and its measures (Bolukbasi et al. 2016)."""
 
@@ -115,12 +127,12 @@ class Section(Penalty, Subspace, ExactTest, WordLists):
         tuple[Annotated[str, "the name of a registered dataset or of a setup"], ...],
         "list of embeddings: names of registered datasets, or of setups for their first baseline; missing"
         " datasets and setups that are not run are omitted",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("w2vnews", "sample")
     weats: Annotated[
         tuple[Annotated[str, "the name of a test"], ...],
         "list of tests to measure before and after, by their names under word_sets",
-        _Once,
+        DISTINCT,
     ] = tuple(WORD_SETS)
     word_sets: Annotated[
         dict[
@@ -131,24 +143,22 @@ class Section(Penalty, Subspace, ExactTest, WordLists):
             ],
         ],
         "word association tests: name and file of the test's words",
-        Field(
-            comments={
-                "caliskan6": "male and female names x career and family",
-                "caliskan7": "mathematics and arts x male and female terms",
-                "caliskan8": "science and arts x male and female terms",
-            }
+        Comments(
+            caliskan6="male and female names x career and family",
+            caliskan7="mathematics and arts x male and female terms",
+            caliskan8="science and arts x male and female terms",
         ),
     ] = field(default_factory=lambda: WORD_SETS)
     lambdas: Annotated[
         tuple[Annotated[NotNegative, "a weight"], ...],
         "rising list of the weights of soft debiasing to measure",
-        Field(is_filled=True),
+        FILLED,
     ] = (0, 0.2, 2, 20, 200, 2000, 20_000)
     benchmarks: Annotated[
         tuple[_Benchmark, ...],
         "list of the benchmarks to score, rg65 and wordsim353 (rated word pairs) and msr (analogies);"
         " unavailable benchmarks are omitted",
-        _Once,
+        DISTINCT,
     ] = tuple(BENCHMARKS)
     comparison: Comparison = Comparison()
     random_draws: Annotated[

@@ -9,16 +9,16 @@ import dataclasses
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic.dataclasses import dataclass
 
 from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.files import parse_json, read_text, read_yaml
-from biaslab.core.schema import check_schema
+from biaslab.core.settings import FILLED, PYDANTIC, fields_of, validate
 from biaslab.embeddings.vocabulary import AnyCase
 
 __all__ = [
@@ -39,47 +39,31 @@ _SCORED = 3
 _LEAST_WORDS = 2
 _N_EXAMPLES = 8
 
-_WORD = {"type": "string", "minLength": 1, "description": "a word, in quotes where YAML takes it for another"}
-_WORDS = {"type": "array", "items": _WORD, "description": "words, [nurse, doctor, ...]"}
-_SETS = {"type": "array", "items": _WORDS, "description": "sets of words, [[she, he], [woman, man], ...]"}
-_ABOUT = {
-    key: {"type": "string", "minLength": 1, "description": meaning}
-    for key, meaning in [
-        ("name", "a short name"),
-        ("title", "what the words have in common"),
-        ("source", "where the words come from"),
-    ]
-}
+_Word = Annotated[str, "a word, in quotes where YAML takes it for another", FILLED]
+_Words = Annotated[tuple[_Word, ...], "words, [nurse, doctor, ...]"]
+_Name = Annotated[str, "a short name", FILLED]
+_Title = Annotated[str, "what the words have in common"]
+_Source = Annotated[str, "where the words come from"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class WordList:
-    """Words.
+    """At least two words, each once."""
 
-    Attributes
-    ----------
-    name : str
-        Short name, for messages and tables.
-    words : tuple of str
-        At least two, each once.
-    """
-
-    name: str
-    words: tuple[str, ...]
+    name: _Name
+    words: _Words
+    title: _Title = ""
+    source: _Source = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class SetList:
-    """Sets of words.
+    """At least one set of two words or more; no word is twice in a set or in two sets."""
 
-    Attributes
-    ----------
-    name, sets : str, tuple of tuples of str
-        Short name, for messages and tables; at least one set, and no word is twice in a set or in two sets.
-    """
-
-    name: str
-    sets: tuple[tuple[str, ...], ...]
+    name: _Name
+    sets: Annotated[tuple[_Words, ...], "sets of words, [[she, he], [woman, man], ...]"]
+    title: _Title = ""
+    source: _Source = ""
 
 
 class KnownWords(NamedTuple):
@@ -121,8 +105,8 @@ def read_words(path: str | os.PathLike) -> WordList:
     Parameters
     ----------
     path : path-like
-        YAML: a mapping with ``name``, ``title``, ``source`` and ``words``. JSON: a list of words, or of
-        lists that begin with a word, such as the authors' ``[profession, score, score]``.
+        YAML: a mapping with ``name``, ``words`` and optionally ``title`` and ``source``. JSON: a list of
+        words, or of lists that begin with a word, such as the authors' ``[profession, score, score]``.
 
     Returns
     -------
@@ -135,11 +119,11 @@ def read_words(path: str | os.PathLike) -> WordList:
         When the file is missing or of another form, a word occurs twice, or there are fewer than two.
     """
     path = Path(path)
-    name, words = _read(path, "words", _WORDS)
-    if len(words) < _LEAST_WORDS:
-        raise InputError(f"{path}: the list has {len(words)} word(s); give at least {_LEAST_WORDS}")
-    _refuse_repeated(path, words)
-    return WordList(name, tuple(words))
+    words = _read(path, WordList, "words")
+    if len(words.words) < _LEAST_WORDS:
+        raise InputError(f"{path}: the list has {len(words.words)} word(s); give at least {_LEAST_WORDS}")
+    _refuse_repeated(path, words.words)
+    return words
 
 
 def read_scores(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
@@ -172,7 +156,8 @@ def read_sets(path: str | os.PathLike) -> SetList:
     Parameters
     ----------
     path : path-like
-        YAML: a mapping with ``name``, ``title``, ``source`` and ``sets``. JSON: a list of lists of words.
+        YAML: a mapping with ``name``, ``sets`` and optionally ``title`` and ``source``. JSON: a list of lists
+        of words.
 
     Returns
     -------
@@ -186,17 +171,17 @@ def read_sets(path: str | os.PathLike) -> SetList:
         word occurs more than once.
     """
     path = Path(path)
-    name, sets = _read(path, "sets", _SETS)
-    if not sets:
-        raise InputError(f"{path}: the file has no set of words; give {_SETS['description']}")
-    for number, words in enumerate(sets, 1):
+    sets = _read(path, SetList, "sets")
+    if not sets.sets:
+        raise InputError(f"{path}: the file has no set of words; give [[she, he], [woman, man], ...]")
+    for number, words in enumerate(sets.sets, 1):
         if len(words) < _LEAST_WORDS:
             listed = ", ".join(words) or "none"
             raise InputError(
                 f"{path}: set {number} has {len(words)} word(s) ({listed}); give at least {_LEAST_WORDS}"
             )
-    _refuse_repeated(path, [word for words in sets for word in words])
-    return SetList(name, tuple(map(tuple, sets)))
+    _refuse_repeated(path, [word for words in sets.sets for word in words])
+    return sets
 
 
 def known_words(words: WordList, ids: Mapping[str, int]) -> KnownWords:
@@ -294,25 +279,17 @@ def describe_undirected(file: str | os.PathLike, ids: AnyCase) -> list[str]:
     return [f"{file}: {', '.join(words)} {zero} as missing from the lists"] if words else []
 
 
-def _read(path: Path, key: str, schema: Mapping) -> tuple[str, list]:
-    """Return the name of a list and its entries."""
-    if path.suffix == JSON_SUFFIX:
-        value = _read_json(path)
-        is_scored = (
-            isinstance(value, list) and value and all(isinstance(entry, list) and entry for entry in value)
-        )
-        if key == "words" and is_scored:  # entries such as [profession, score, score]
-            value = [entry[0] for entry in value]
-        check_schema(value, schema, str(path))
-        return path.stem, value
-    properties = _ABOUT | {key: schema}
-    value = read_yaml(path)
-    check_schema(
-        value, {"type": "object", "properties": properties, "additionalProperties": False}, str(path)
+def _read(path: Path, kind: type, key: str) -> Any:
+    """Return a list from its file: a mapping in YAML, only the entries (the field `key`) in JSON."""
+    if path.suffix != JSON_SUFFIX:
+        return validate(kind, read_yaml(path), str(path))
+    value = _read_json(path)
+    is_scored = (
+        isinstance(value, list) and value and all(isinstance(entry, list) and entry for entry in value)
     )
-    for missing in (name for name in properties if name not in value):
-        raise InputError(f"{path}: the key '{missing}' is missing; the keys are {', '.join(properties)}")
-    return value["name"], value[key]
+    if kind is WordList and is_scored:  # entries such as [profession, score, score]
+        value = [entry[0] for entry in value]
+    return kind(path.stem, validate(fields_of(kind)[key], value, str(path)))
 
 
 def _read_json(path: Path) -> Any:

@@ -1,11 +1,12 @@
 """Hyperparameters of embeddings. This module imports quickly, because planning a run needs it."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
+from pydantic.dataclasses import dataclass
+
 from biaslab.core.errors import InputError
-from biaslab.core.settings import Count, Positive, Share
+from biaslab.core.settings import PYDANTIC, Count, Positive, Share
 
 
 class CorpusFormat(NamedTuple):
@@ -37,7 +38,7 @@ Passes = Annotated[Count, "passes over the corpus"]
 FallingRate = Annotated[Positive, "initial step size; falls linearly to 0.0001"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Units:
     """Selection of the articles of a corpus, and their division into documents."""
 
@@ -53,19 +54,19 @@ class Units:
     max_tokens: Annotated[Count | None, "tokens after which reading stops; null for the entire source"] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Words:
     """The words."""
 
     min_count: Annotated[Count, "smallest number of occurrences of a word in the vocabulary"] = 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Choice(Units, Words):
     """Selection of articles and words; by default all."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Checkpoints:
     """Checkpoints from which a killed job resumes."""
 
@@ -74,7 +75,7 @@ class Checkpoints:
     ] = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class GloveParameters:
     """Hyperparameters of a training (Brunet et al. 2019, Table 3); f(x) = min((x / x_max)^alpha, 1)."""
 
@@ -85,7 +86,7 @@ class GloveParameters:
     learning_rate: Annotated[Positive, "step size of AdaGrad"] = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Word2VecParameters:
     """Hyperparameters of CBOW; others are gensim's defaults (5 negative samples, subsampling above 0.001)."""
 

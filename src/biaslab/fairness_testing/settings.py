@@ -1,20 +1,35 @@
 """The section of the area in the configuration."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
-from biaslab.core.settings import SEED, Count, Field, Natural, Seed, Share
+from annotated_types import Ge
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from biaslab.core.settings import (
+    DISTINCT,
+    ONE_OR_MORE,
+    PYDANTIC,
+    SEED,
+    Comments,
+    Count,
+    Integer,
+    Natural,
+    Seed,
+    Several,
+    Share,
+)
 from biaslab.text.settings import EncoderSource, Masking, NegativeWeight, RecurrentTraining
 
 _Names = tuple[Annotated[str, "the name of a classifier"], ...]
-_Several, _Hundred = Annotated[int, Field(ge=2)], Annotated[int, Field(ge=100)]
-_OneOrMore = Field(is_filled=True, is_unique=True)
+_Hundred = Annotated[Integer, Ge(100)]
 _RESOURCES = "workflow/resources/classifiers"
 _Corpora = tuple[Annotated[str, "the name of a corpus"], ...]
 _TEXT_RESOURCES = "workflow/resources/fairness_testing"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Vectors:
     """The word vectors."""
 
@@ -26,17 +41,17 @@ class Vectors:
     setup: Annotated[str, "a setup (key setups) with whose corpus and hyperparameters GloVe is trained"] = (
         "sample"
     )
-    dimension: Annotated[_Several, "length of a word vector, in place of the setup's"] = 50
+    dimension: Annotated[Several, "length of a word vector, in place of the setup's"] = 50
     min_count: Annotated[Count, "occurrences a word must have, in place of the setup's"] = 3
     epochs: Annotated[Count, "passes over the co-occurrences, in place of the setup's"] = 30
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Encoder(EncoderSource):
     """The sentence encoder that measures likeness."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Corpus:
     """What may be exchanged in the texts of a corpus, and how much they weigh."""
 
@@ -47,7 +62,7 @@ class Corpus:
     features: Annotated[
         tuple[Annotated[str, "the name of a feature"], ...],
         "list of the features that are tested",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("race", "country")
     sentences: Annotated[str, "neutral sentences, one a line, on which the search is shown"] = (
         f"{_TEXT_RESOURCES}/sentences.txt"
@@ -62,7 +77,7 @@ EXAMPLE = Corpus(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class TextSection(Masking):
     """Recurrent networks that read texts, and the texts on which they are tested (Zhang et al. 2021)."""
 
@@ -70,11 +85,9 @@ class TextSection(Masking):
         _Corpora,
         "list of the corpora to train and test on, by their names under corpora; what is not there is left"
         " out",
-        Field(is_unique=True),
+        DISTINCT,
     ] = ("stormfront",)
-    otherwise: Annotated[_Corpora, "list of the corpora when none of run is there", Field(is_unique=True)] = (
-        "example",
-    )
+    otherwise: Annotated[_Corpora, "list of the corpora when none of run is there", DISTINCT] = ("example",)
     corpora: Annotated[
         dict[Annotated[str, "the name of a corpus"], Corpus],
         "what is needed of corpora besides their texts, by their names under the key corpora",
@@ -83,10 +96,10 @@ class TextSection(Masking):
     models: Annotated[
         tuple[Annotated[Literal["lstm", "gru"], "lstm or gru"], ...],
         "list of the networks, of 3 layers with 10 hidden units",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("lstm", "gru")
     repetitions: Annotated[
-        _Several, "trainings of each network, each searched with random numbers of its own"
+        Several, "trainings of each network, each searched with random numbers of its own"
     ] = 3
     training: RecurrentTraining = RecurrentTraining(epochs=10)
     seeds: Annotated[
@@ -95,7 +108,7 @@ class TextSection(Masking):
         " 1,000)",
     ] = 1000
     hops: Annotated[Count, "steps of the local phase from each discriminatory text (the paper: 1,000)"] = 25
-    retrainings: Annotated[_Several, "retrainings with other shares of the found texts (the paper: 5)"] = 3
+    retrainings: Annotated[Several, "retrainings with other shares of the found texts (the paper: 5)"] = 3
     retraining_share: Annotated[
         Share, "share of the texts found on the training texts that is added to them"
     ] = 0.05
@@ -112,7 +125,7 @@ class TextSection(Masking):
     encoder: Encoder = Encoder()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Classifier:
     """A classifier and its data."""
 
@@ -149,18 +162,19 @@ CLASSIFIERS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Section:
     """Which classifiers are tested, and how long (Zhang et al. 2021)."""
 
     run: Annotated[
         _Names,
         "list of the classifiers to test, by their names under classifiers; what is not there is left out",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("census", "bank", "credit")
-    otherwise: Annotated[
-        _Names, "list of the classifiers to test when none of run is there", Field(is_unique=True)
-    ] = ("adult", "german")
+    otherwise: Annotated[_Names, "list of the classifiers to test when none of run is there", DISTINCT] = (
+        "adult",
+        "german",
+    )
     classifiers: Annotated[
         dict[
             Annotated[
@@ -171,11 +185,9 @@ class Section:
             Classifier,
         ],
         "classifiers, as name and the files it takes",
-        Field(
-            comments={
-                "census": "the authors' data and network: downloaded or made where the mirror has none",
-                "adult": "public data, and a network that is trained here",
-            }
+        Comments(
+            census="the authors' data and network: downloaded or made where the mirror has none",
+            adult="public data, and a network that is trained here",
         ),
     ] = field(default_factory=lambda: CLASSIFIERS)
     seeds: Annotated[Count, "samples that the global phase starts from, or as many as the data have"] = 1000
@@ -185,7 +197,7 @@ class Section:
     ablation_hops: Annotated[
         Count, "the same, where the quirks of the published code are repaired one by one"
     ] = 50
-    repetitions: Annotated[_Several, "searches with other random numbers, for the intervals"] = 3
+    repetitions: Annotated[Several, "searches with other random numbers, for the intervals"] = 3
     explanations: Annotated[Count, "samples that symbolic generation explains, in each search"] = 200
     uniform_samples: Annotated[
         _Hundred,
@@ -198,18 +210,18 @@ class Section:
         tuple[Annotated[_Hundred, "model queries"], ...],
         "list of the budgets of model queries at which testers are compared; one and two protected attributes"
         " vary",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = (10_000, 100_000)
     budget_hops: Annotated[Count, "steps of a walk where testers are compared at budgets"] = 100
     training_epochs: Annotated[Count, "passes over the data for a network that is trained here"] = 100
-    retrainings: Annotated[_Several, "retrainings with other shares of the found samples"] = 3
+    retrainings: Annotated[Several, "retrainings with other shares of the found samples"] = 3
     retraining_share: Annotated[
         Share, "share of the found samples that is added to the data for retraining"
     ] = 0.05
     text: TextSection = TextSection()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Campaign:
     """How much a tester searches."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaslab.core.errors import InputError
-from biaslab.core.settings import SEED
+from biaslab.core.settings import SEED, validate
 from biaslab.hate_speech.settings import AnalysisContexts, Training, TrainingSettings
 from biaslab.run.extras import need
 from biaslab.run.masking import Masking
@@ -164,8 +164,9 @@ def train(
         raise InputError(f"--method {method}: needs identity terms; name their file with --identifiers")
     table, left_out = _labelled(data, columns, group)
     share = float(table["label"].mean())
+    default_weight = min(1.0, share / (1 - share))
     settings = OwnSettings(
-        TrainingSettings(**vars(training), negative_weight=negative_weight or min(1.0, share / (1 - share))),
+        validate(TrainingSettings, vars(training) | {"negative_weight": negative_weight or default_weight}),
         LanguageModelSettings(epochs=language_model_epochs),
         layers,
         validation_share,

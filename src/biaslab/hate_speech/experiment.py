@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from pydantic import BeforeValidator
 
 from biaslab.core.files import write_json
 from biaslab.core.io import write_parquet, write_tsv
@@ -58,7 +60,7 @@ def fit_language_model(
 
 def train_method(
     folder: Folder,
-    method: Method,
+    method: Annotated[Method, BeforeValidator(parse_method)],
     settings: TrainingSettings,
     contexts: ContextSettings,
     number: int,

@@ -38,11 +38,6 @@ class Method:
     removes_words: bool = False  # whether identifiers are removed from all texts, in training and in use
     quirks: frozenset[str] = frozenset()  # active quirks, from `QUIRKS`
 
-    @classmethod
-    def parse(cls, name: str) -> "Method":
-        """Return the method of a name."""
-        return parse_method(name)
-
     @property
     def is_encoder(self) -> bool:
         """Whether it is an encoder, and not a bag of words."""

@@ -1,22 +1,24 @@
 """Settings of the area: its section of the configuration."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
-from biaslab.core.settings import Count, Field, Natural, Positive, check
+from annotated_types import Ge, Le
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from biaslab.core.settings import DISTINCT, ONE_OR_MORE, PYDANTIC, Count, Integer, Natural, Positive
 from biaslab.text.settings import EncoderSource, LanguageModel, Masking, NegativeWeight
 
 PUBLISHED, MODERN = "published", "modern"
 
 
 _Names = tuple[Annotated[str, "the name of a corpus"], ...]
-_OneOrMore = Field(is_filled=True, is_unique=True)
-_Once = Field(is_unique=True)
-_Limit, _LimitOfTraining = Annotated[int, Field(ge=10)], Annotated[int, Field(ge=20)]
+_Limit, _LimitOfTraining = Annotated[Integer, Ge(10)], Annotated[Integer, Ge(20)]
 _RESOURCES = "workflow/resources/hate_speech"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Training:
     """How encoders are fine-tuned."""
 
@@ -31,17 +33,14 @@ class Training:
     halvings: Annotated[Count, "halvings of the step size at which training stops (published only)"] = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class TrainingSettings(Training):
     """Settings of fine-tuning with the class weight of a corpus."""
 
     negative_weight: NegativeWeight
 
-    def __post_init__(self) -> None:
-        check(self)
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Limits:
     """How many sentences of each set are used, drawn with the share of positive ones kept; null for all."""
 
@@ -55,14 +54,14 @@ class Limits:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Encoder(EncoderSource):
     """The encoder that is fine-tuned."""
 
     layers: Annotated[Count | None, "layers to keep, from the first; null for all"] = 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class TrainingContexts:
     """The contexts of SOC in training."""
 
@@ -72,7 +71,7 @@ class TrainingContexts:
     ] = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class AnalysisContexts:
     """The contexts of SOC when classifiers are explained, and how much is explained."""
 
@@ -81,7 +80,7 @@ class AnalysisContexts:
     sentences: Annotated[Count, "test sentences whose every word is explained (Table 2)"] = 40
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Corpus:
     """The inputs of a corpus besides its texts."""
 
@@ -90,7 +89,7 @@ class Corpus:
         "dataset:news-identity"
     )
     sentences: Annotated[str, "sentences to explain in figures, one per line"] = f"{_RESOURCES}/sentences.txt"
-    negative_weight: Annotated[NegativeWeight, Field(gt=0, le=1)] = 0.125
+    negative_weight: Annotated[NegativeWeight, Le(1)] = 0.125
 
 
 CORPORA = {
@@ -105,26 +104,26 @@ CORPORA = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Section(Masking):
     """Corpora, methods and training of hate speech classifiers (Kennedy et al. 2020)."""
 
     run: Annotated[
         _Names,
         "list of the corpora to train on, by their names under corpora; absent corpora are skipped",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("stormfront", "ghc")
     linear_only: Annotated[
-        _Names, "list of the corpora of run on which no encoder is trained, only bow and bow-wr", _Once
+        _Names, "list of the corpora of run on which no encoder is trained, only bow and bow-wr", DISTINCT
     ] = ("ghc",)
     otherwise: Annotated[
-        _Names, "list of the corpora to train on when no corpus of run is present", _Once
+        _Names, "list of the corpora to train on when no corpus of run is present", DISTINCT
     ] = ("example",)
     transfer: Annotated[
         _Names,
         "list of the corpora whose test sets all classifiers are also tested on (Table 5); absent corpora"
         " are skipped",
-        _Once,
+        DISTINCT,
     ] = ("stormfront", "ghc")
     corpora: Annotated[
         dict[
@@ -156,7 +155,7 @@ class Section(Masking):
             ...,
         ],
         "list of the methods to compare; bow and vanilla are the baselines",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("bow", "bow-wr", "vanilla", "wr", "oc-0.1", "soc-0.1", "soc-1", "ear-0.01")
     explained: Annotated[
         str,
@@ -172,7 +171,7 @@ class Section(Masking):
             ...,
         ],
         "list of the quirks of the published code to switch on, one classifier for each",
-        _Once,
+        DISTINCT,
     ] = ("dropout", "independent", "pad", "sum", "published")
     ablation_seeds: Annotated[Natural, "trainings per quirk; 0 for none"] = 1
     training: Training = Training()

@@ -1,10 +1,25 @@
 """Settings of the area: its section of the configuration."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
 from biaslab.bias.settings import ExactTest
-from biaslab.core.settings import Count, Field, Natural, Positive
+from biaslab.core.settings import (
+    FILLED,
+    ONE_OR_MORE,
+    PYDANTIC,
+    Comments,
+    Count,
+    Integer,
+    Natural,
+    Number,
+    Positive,
+    Several,
+)
 from biaslab.embeddings.settings import (
     Checkpoints,
     FallingRate,
@@ -17,42 +32,40 @@ from biaslab.embeddings.settings import (
 from biaslab.origins.attribution.registry import ESTIMATORS
 from biaslab.origins.attribution.settings import Damping
 
-_OneOrMore = Field(is_filled=True, is_unique=True)
-_Several = Annotated[int, Field(ge=2)]
 _Sizes = tuple[Annotated[Count, "documents in a set"], ...]
 _SIZES = (10, 30, 100, 200)
 _WORD_SETS = "workflow/resources/word_sets"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Corpus(Units):
     """The text."""
 
-    source: Annotated[
-        str, "file or folder, or dataset:NAME for a registered dataset", Field(is_filled=True)
-    ] = "dataset:enwiki-sample"
+    source: Annotated[str, "file or folder, or dataset:NAME for a registered dataset", FILLED] = (
+        "dataset:enwiki-sample"
+    )
     format: Format = "mediawiki"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Glove(GloveParameters, Checkpoints):
     """The embedding."""
 
-    window: Annotated[int, "context words on each side", Field(ge=1, le=20)] = 8
+    window: Annotated[Integer, "context words on each side", Ge(1), Le(20)] = 8
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Bias(Damping, ExactTest):
     """The measure of bias and of a document's part in it."""
 
     weats: Annotated[
         tuple[Annotated[str, "name of a test"], ...],
         "tests to measure, by their names under weats",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("weat1", "weat2")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Perturbations:
     """The sets of documents that are removed."""
 
@@ -64,7 +77,7 @@ class Perturbations:
         _Sizes,
         "sizes of the targeted sets, in increasing order; for each size and test, one set of documents that"
         " raise the bias and one set of documents that lower the bias",
-        Field(is_filled=True),
+        FILLED,
     ] = _SIZES
     random_sizes: Annotated[_Sizes, "sizes of the random sets, in increasing order; [] for none"] = _SIZES
     random_sets: Annotated[Count, "random sets of each size"] = 1
@@ -80,14 +93,14 @@ class Perturbations:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class PpmiComparison:
     """The bias in PPMI and word2vec compared with GloVe (Section 5.3 and Figure 9 of the paper)."""
 
-    random_tests: Annotated[_Several, "tests of random words for the comparison"] = 2000
+    random_tests: Annotated[Several, "tests of random words for the comparison"] = 2000
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class PpmiSets:
     """The sets that the PPMI baseline chooses for the first of bias.weats (Table 5 of the paper)."""
 
@@ -99,36 +112,36 @@ class PpmiSets:
     ] = 6
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Lds:
     """Retraining on random subsets to score attributions (linear datamodeling score, Park et al. 2023)."""
 
     subsets: Annotated[Natural, "subsets for each share; 0 for none"] = 0
     shares: Annotated[
-        tuple[Annotated[float, "share of the documents", Field(gt=0, lt=1)], ...],
+        tuple[Annotated[Number, "share of the documents", Gt(0), Lt(1)], ...],
         "shares of the documents that are removed for a subset",
-        Field(is_filled=True),
+        FILLED,
     ] = (0.5,)
     retrainings: Annotated[
         Count, "embeddings trained on each subset, each with its own seed; 1 gives no reliability"
     ] = 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Brittleness:
     """Fewest documents predicted to flip the sign of a test (Ilyas et al. 2022, Broderick et al. 2020)."""
 
     multiples: Annotated[
         tuple[Annotated[Positive, "multiple of the predicted number"], ...],
         "multiples of the predicted number of documents that are removed, at most half of the corpus",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = (0.5, 1, 2, 4)
     retrainings: Annotated[
         Natural, "embeddings trained without each set, each with its own seed; 0 for none"
     ] = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Planted:
     """Biased documents planted in copies of the corpus, to test whether attributions find them."""
 
@@ -138,15 +151,15 @@ class Planted:
         " for none",
     ] = 0
     doses: Annotated[
-        tuple[Annotated[float, "share of the tokens", Field(ge=0, le=1)], ...],
+        tuple[Annotated[Number, "share of the tokens", Ge(0), Le(1)], ...],
         "shares of a document's tokens that words of the test replace, in increasing order, one corpus for"
         " each; 0 plants unchanged copies, which no attribution can find",
-        Field(is_filled=True),
+        FILLED,
     ] = (0, 0.01, 0.03, 0.1, 0.3)
-    baselines: Annotated[_Several, "embeddings of each corpus, each with its own seed"] = 5
+    baselines: Annotated[Several, "embeddings of each corpus, each with its own seed"] = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Word2Vec:
     """CBOW embeddings with the vocabulary, dimension and window of glove, retrained without the same sets."""
 
@@ -158,7 +171,7 @@ class Word2Vec:
     ] = 3
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Setup:
     """A corpus and its hyperparameters."""
 
@@ -166,7 +179,7 @@ class Setup:
     vocabulary: Words = Words(min_count=11)
     glove: Glove = Glove(dimension=24, epochs=75)
     bias: Bias = Bias()
-    baselines: Annotated[_Several, "embeddings of the entire corpus, each with its own seed"] = 10
+    baselines: Annotated[Several, "embeddings of the entire corpus, each with its own seed"] = 10
     perturbations: Perturbations = Perturbations()
     ppmi_comparison: PpmiComparison = PpmiComparison()
     ppmi_sets: PpmiSets = PpmiSets()
@@ -180,14 +193,14 @@ class Setup:
     ] = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Section:
     """Origins of the bias of embeddings, by corpus (Brunet et al. 2019)."""
 
     run: Annotated[
         tuple[Annotated[str, "name of a setup"], ...],
         "setups to run, by their names under setups",
-        _OneOrMore,
+        *ONE_OR_MORE,
     ] = ("sample",)
     weats: Annotated[
         dict[
@@ -200,11 +213,9 @@ class Section:
         ],
         "word association tests, as name and file of the word sets; the folder of the default files also has"
         " the ten tests of Caliskan et al. 2017, caliskan1.yaml to caliskan10.yaml",
-        Field(
-            comments={
-                "weat1": "science and arts x male and female terms",
-                "weat2": "instruments and weapons x pleasant and unpleasant terms",
-            }
+        Comments(
+            weat1="science and arts x male and female terms",
+            weat2="instruments and weapons x pleasant and unpleasant terms",
         ),
     ] = field(default_factory=lambda: {name: f"{_WORD_SETS}/{name}.yaml" for name in ("weat1", "weat2")})
     setups: Annotated[
@@ -217,5 +228,5 @@ class Section:
             Setup,
         ],
         "experiments, as name and a corpus with its hyperparameters (Table 3 of Brunet et al. 2019)",
-        Field(comments={"sample": "106 articles of the English Wikipedia from gensim"}),
+        Comments(sample="106 articles of the English Wikipedia from gensim"),
     ] = field(default_factory=lambda: {"sample": Setup()})

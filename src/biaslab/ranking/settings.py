@@ -1,27 +1,27 @@
 """The section of the area in the configuration."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
-from biaslab.core.settings import Count, Field
+from annotated_types import Ge, Le
+from pydantic.dataclasses import dataclass
 
-_Several = Annotated[int, Field(ge=2)]
+from biaslab.core.settings import ONE_OR_MORE, PYDANTIC, Count, Integer, Several
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Section:
     """The simulation of fairness-aware ranking (Geyik et al. 2019)."""
 
     attribute_values: Annotated[
-        tuple[Annotated[int, "a number of values, 2 to 100", Field(ge=2, le=100)], ...],
+        tuple[Annotated[Integer, "a number of values, 2 to 100", Ge(2), Le(100)], ...],
         "list of the numbers of values of the protected attribute, one experiment for each",
-        Field(is_filled=True, is_unique=True),
+        *ONE_OR_MORE,
     ] = tuple(range(2, 11))
     distributions: Annotated[
-        _Several, "desired distributions drawn for each number of values, with one ranked list each"
+        Several, "desired distributions drawn for each number of values, with one ranked list each"
     ] = 100_000
     compared_lists: Annotated[
-        _Several,
+        Several,
         "ranked lists for each number of values on which all algorithms are compared by all measures",
     ] = 300
     candidates: Annotated[Count, "candidates with each value of the attribute"] = 100

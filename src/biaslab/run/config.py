@@ -1,27 +1,28 @@
-"""Merge configuration files, check them against the schema, and fill in its defaults.
+"""Merge configuration files, check them, and fill in defaults.
 
-The schema is built from dataclasses: `Settings` for the common keys, and `Area.settings` for the keys of
-areas. Each area checks rules that a schema cannot express.
+The keys are fields of dataclasses: `Common`, and `Area.settings` for the keys of areas. Each area checks
+rules that types and bounds cannot express.
 """
 
 import copy
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, fields, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+
+from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, parse_json, read_text, read_yaml
-from biaslab.core.schema import check_schema, fill_defaults, merge
-from biaslab.core.settings import SEED, Count, Field, Seed, schema_of
+from biaslab.core.settings import ONE_OR_MORE, PYDANTIC, SEED, Count, Seed, complete, default_of, merge
 from biaslab.run import REGISTRY
 from biaslab.run.area import Given, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.datasets import Dataset, load_registry, unregistered
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Datasets:
     """Where registered input data lie (see workflow/resources/datasets.tsv)."""
 
@@ -36,7 +37,7 @@ class Datasets:
     ] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Cluster:
     """What no step asks for more than, however much it would like; results do not depend on it."""
 
@@ -53,15 +54,15 @@ class Cluster:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
+class Common:
     """The keys that no area owns; those of the areas follow `areas`."""
 
     seed: Seed = SEED
     areas: Annotated[
-        tuple[Annotated[str, "an area"], ...],
+        tuple[Annotated[Literal[AREAS], "an area"], ...],
         "list of the areas to run; by default all areas",
-        Field(is_filled=True, is_unique=True),
+        *ONE_OR_MORE,
     ] = AREAS
     failed: Annotated[
         dict[str, Annotated[tuple[Annotated[str, "a result"], ...], "files below results/"]],
@@ -78,20 +79,29 @@ CONFIG = "config.yaml"
 """The complete configuration of the repository, or the user's own in a working directory."""
 
 
-def make_schema() -> dict[str, Any]:
-    """Return the schema of the complete configuration: common keys, and keys of every area."""
-    schema = schema_of(Settings)
-    common = schema["properties"]
-    common["areas"]["items"]["enum"] = list(AREAS)
+@functools.cache
+def settings() -> type:
+    """Return the dataclass of the complete configuration: common keys, and keys of every area."""
     areas = [load_area(area) for area in AREAS]
-    shared = {key: part for a in areas if a.shared for key, part in schema_of(a.shared)["properties"].items()}
-    own = shared | {area.name: schema_of(area.settings) | {"default": {}} for area in areas}
-    first = {key: common.pop(key) for key in ("seed", "areas")}
-    return schema | {"properties": first | own | common}
+    common = _rows(Common)
+    rows = {key: common.pop(key) for key in ("seed", "areas")}
+    for area in areas:
+        rows |= _rows(area.shared) if area.shared else {}
+    rows |= {area.name: (area.name, area.settings, field(default_factory=area.settings)) for area in areas}
+    kind = make_dataclass("Settings", (rows | common).values(), frozen=True)
+    return dataclass(kind, frozen=True, config=PYDANTIC)
 
 
-def check_keys(raw: Mapping, schema: Mapping, name: str) -> None:
-    """Refuse moved keys, with their new place in the message, and all other violations of the schema."""
+def _rows(group: type) -> dict[str, tuple[str, Any, Any]]:
+    """Return the fields of a group for `make_dataclass`."""
+    return {
+        f.name: (f.name, f.type, field(default_factory=functools.partial(default_of, f)))
+        for f in fields(group)
+    }
+
+
+def check_keys(raw: Mapping, name: str) -> dict[str, Any]:
+    """Return a configuration with all keys; refuse moved keys, with their new place, and bad values."""
     for area in AREAS:
         for old, new in load_area(area).moved.items():
             keys = old.split(".")
@@ -100,7 +110,7 @@ def check_keys(raw: Mapping, schema: Mapping, name: str) -> None:
                 raise InputError(
                     f"{name}: {'.'.join(path)}: has moved; write it as {new.replace(ANY, named)}"
                 )
-    check_schema(raw, schema, name)
+    return complete(settings(), raw, name)
 
 
 def drop_removed(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,7 +130,6 @@ def load_files(files: Sequence[Path], root: Path) -> dict[str, Any]:
 
 def read_files(files: Sequence[Path]) -> dict[str, Any]:
     """Merge YAML files, with precedence for later files, without defaults."""
-    schema = make_schema()
     config: dict[str, Any] = {}
     for file in files:
         overlay = read_written(file)
@@ -128,7 +137,7 @@ def read_files(files: Sequence[Path]) -> dict[str, Any]:
             raise InputError(
                 f"{file}: the file has no settings; write lines of the form 'key: value', or remove it"
             )
-        check_keys(overlay, schema, str(file))
+        check_keys(overlay, str(file))
         config = merge(config, overlay)
     return config
 
@@ -150,19 +159,17 @@ def read_written(file: Path) -> dict[str, Any]:
 
 
 def load(raw: Mapping, root: Path, name: str = "config") -> dict[str, Any]:
-    """Check a configuration, and return a deep copy with every key of the schema.
+    """Check a configuration, and return a deep copy with every key.
 
     `root` is the repository. Files that the working directory lacks are looked up there.
     """
-    schema = make_schema()
-    check_keys(raw, schema, name)
-    complete = fill_defaults(raw, schema)
-    given = Given(complete, raw, load_registry(root / REGISTRY), root)
-    for area in complete["areas"]:
+    config = check_keys(raw, name)
+    given = Given(config, raw, load_registry(root / REGISTRY), root)
+    for area in config["areas"]:
         for problem in load_area(area).check(given):
             raise InputError(f"{name}: {problem}")
-    _check_datasets(complete["datasets"], given.registry, schema, name)
-    return complete
+    _check_datasets(config["datasets"], given.registry, name)
+    return config
 
 
 def preset_path(name: str, root: Path) -> Path:
@@ -201,7 +208,7 @@ def _paths(value: Any, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield from ((str(key), *rest) for rest in _paths(value[key], keys[1:]))
 
 
-def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset], schema: Mapping, name: str) -> None:
+def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset], name: str) -> None:
     """Refuse missing copies and mirrors of the user; only the default mirror may be missing."""
     for dataset, path in datasets["paths"].items():
         if problem := unregistered(dataset, registry):
@@ -211,8 +218,7 @@ def _check_datasets(datasets: Mapping, registry: Mapping[str, Dataset], schema: 
                 f"{name}: datasets.paths.{dataset}: no such file or folder: {path}; correct the path"
             )
     mirror = datasets["mirror"]
-    default = schema["properties"]["datasets"]["properties"]["mirror"]["default"]
-    if mirror not in (None, default) and not Path(mirror).is_dir():
+    if mirror not in (None, Datasets.mirror) and not Path(mirror).is_dir():
         raise InputError(
             f"{name}: datasets.mirror: no such folder: {mirror}; correct the path, or write null"
         )

@@ -5,13 +5,14 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from annotated_types import Ge, Le
 
 from biaslab.core.errors import InputError
 from biaslab.core.settings import Seed as SeedSetting
-from biaslab.core.settings import default_of, fields_of, key_of, said_of, schema_of
+from biaslab.core.settings import default_of, fields_of, key_of, setting_of, validate
 from biaslab.run.outputs import To
 
 Threads = Annotated[int, typer.Option(help="Threads; the result does not depend on this number.", min=1)]
@@ -61,7 +62,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**values: object) -> None:
         instances = {
-            name: hints[name](**{field.name: values.pop(field.name) for field in fields})
+            name: validate(hints[name], {key_of(field.name): values.pop(field.name) for field in fields})
             for name, fields in groups.items()
         }
         command(**values, **instances)
@@ -94,36 +95,32 @@ def option(group: type, name: str, flag: str = "") -> Any:
     flag : str
         Name of the option; by default that of the field.
     """
-    kind = fields_of(group)[name]
-    if said_of(kind) is None:
+    key = key_of(name)
+    kind = fields_of(group)[key]
+    if not setting_of(kind).about:
         return kind
-    return _option(kind, flag or f"--{key_of(name).replace('_', '-')}")
+    return _option(kind, flag or f"--{key.replace('_', '-')}")
 
 
 def _option(kind: Any, flag: str) -> Any:
-    schema = schema_of(kind)
-    text = schema["description"].removeprefix("list of ")
-    if "enum" not in schema:
+    setting = setting_of(kind)
+    text = setting.about.removeprefix("list of ")
+    if not setting.choices:
         text = text[:1].upper() + text[1:]
-    if schema["type"] == "array":
-        choices = schema["items"].get("enum", ())
+    if setting.kind is tuple:
+        choices = setting_of(get_args(setting.type)[0]).choices
         text += f"; {', '.join(choices)}" * bool(choices) + "; may be repeated"
-    limits = {"min": schema.get("minimum"), "max": schema.get("maximum")}
+    limits = {"min": setting.limit(Ge), "max": setting.limit(Le)}
     return Annotated[_plain(kind), typer.Option(flag, help=f"{text}.", **limits)]
 
 
 def _plain(kind: Any) -> Any:
     """Return a type that Typer supports: text for choices, a list for any sequence."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _plain(inner[0])
-    if origin is Literal:
-        return str
-    if origin in (list, tuple):
-        return list[_plain(inner[0])]
-    if type(None) in inner:
-        return _plain(inner[0]) | None
-    return kind
+    setting = setting_of(kind)
+    plain = str if setting.choices else setting.type
+    if setting.kind is tuple:
+        plain = list[_plain(get_args(setting.type)[0])]
+    return plain | None if setting.has_null else plain
 
 
 def _fields(group: type, default: Any) -> list[inspect.Parameter]:

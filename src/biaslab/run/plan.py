@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from biaslab.core.schema import merge
+from biaslab.core.settings import merge
 from biaslab.run import FAILED
 from biaslab.run import config as configuration
 from biaslab.run.area import ALL, Area, Given, Made, Unit, Units, expand, load_area

@@ -1,13 +1,15 @@
 """Read lists of group identifiers (words that name groups of people), and look up their WordPieces."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text, read_yaml
-from biaslab.core.schema import check_schema
+from biaslab.core.settings import PYDANTIC, validate
 
 if TYPE_CHECKING:
     from biaslab.text.tokens import Tokenizer
@@ -15,29 +17,19 @@ if TYPE_CHECKING:
 SINGLE, LONGEST = "single", "longest"
 """The WordPiece that represents an identifier: its only piece, or the longest of several."""
 
-_SCHEMA = {
-    "type": "object",
-    "additionalProperties": False,
-    "description": "terms, pieces",
-    "properties": {
-        "title": {"type": "string", "description": "the description of the list"},
-        "source": {"type": "string", "description": "its source"},
-        "terms": {
-            "type": "array",
-            "description": "the identifiers in lower case; yes, no, true and false in quotes",
-            "items": {"type": "string", "description": "an identifier in lower case, in quotes if need be"},
-        },
-        "pieces": {"enum": [SINGLE, LONGEST], "description": "the word pieces of an identifier"},
-    },
-}
+_Term = Annotated[str, "an identifier in lower case, in quotes if need be"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class Identifiers:
     """A list of group identifiers, each represented by its only or its longest WordPiece."""
 
-    terms: tuple[str, ...]  # lower case, each once
-    pieces: Literal["single", "longest"] = SINGLE
+    terms: Annotated[
+        tuple[_Term, ...], "the identifiers in lower case, each once; yes, no, true and false in quotes"
+    ] = ()
+    pieces: Annotated[Literal["single", "longest"], "the word pieces of an identifier"] = SINGLE
+    title: Annotated[str, "the description of the list"] = ""
+    source: Annotated[str, "its source"] = ""
 
 
 def read_identifiers(path: str | os.PathLike) -> Identifiers:
@@ -48,15 +40,14 @@ def read_identifiers(path: str | os.PathLike) -> Identifiers:
     """
     path = Path(path)
     if path.suffix in (".yaml", ".yml"):
-        value = read_yaml(path)
-        check_schema(value, _SCHEMA, str(path))
-        places = {i: f"{path}: terms[{i}]" for i in range(len(value.get("terms", [])))}
-        return Identifiers(_check_terms(value.get("terms", []), places, path), value.get("pieces", SINGLE))
+        identifiers = validate(Identifiers, read_yaml(path), str(path))
+        _check_terms(identifiers.terms, [f"{path}: terms[{i}]" for i in range(len(identifiers.terms))], path)
+        return identifiers
     if path.suffix == ".txt":
         lines = {i: line.strip() for i, line in enumerate(read_text(path, "word list").splitlines(), 1)}
         kept = {i: line for i, line in lines.items() if line and not line.startswith("#")}
-        places = {k: f"{path}:{i}" for k, i in enumerate(kept)}
-        return Identifiers(_check_terms(list(kept.values()), places, path))
+        _check_terms(tuple(kept.values()), [f"{path}:{i}" for i in kept], path)
+        return Identifiers(tuple(kept.values()))
     raise InputError(f"{path}: unknown format of word list; use a .yaml or .txt file")
 
 
@@ -80,7 +71,7 @@ def identifier_ids(identifiers: Identifiers, tokenizer: "Tokenizer") -> dict[str
     return ids
 
 
-def _check_terms(terms: list[str], places: dict[int, str], path: Path) -> tuple[str, ...]:
+def _check_terms(terms: Sequence[str], places: Sequence[str], path: Path) -> None:
     if not terms:
         raise InputError(f"{path}: the list has no terms; write at least one identifier")
     for i, term in enumerate(terms):
@@ -92,4 +83,3 @@ def _check_terms(terms: list[str], places: dict[int, str], path: Path) -> tuple[
             )
         if term in terms[:i]:
             raise InputError(f"{places[i]}: '{term}' appears twice; remove one")
-    return tuple(terms)

@@ -4,14 +4,14 @@ The paper does not state the settings of this training (Zhang et al. 2021, Secti
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.core.settings import check
+from biaslab.core.settings import PYDANTIC
 from biaslab.text import _recurrent_training_kernels as kernels
 from biaslab.text.recurrent import Recurrent, check_words, checked_labels, gate_shift, pack, unpack
 from biaslab.text.settings import NegativeWeight, RecurrentTraining
@@ -24,14 +24,11 @@ COLUMNS = "epoch", "loss", "validation_loss", "validation_f1", "is_kept"
 Labelled = tuple[Texts, np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class TrainingSettings(RecurrentTraining):
     """How a recurrent network is trained."""
 
     negative_weight: NegativeWeight = 1.0
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 def train_recurrent(

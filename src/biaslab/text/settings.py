@@ -1,9 +1,13 @@
 """Shared settings for reading texts; imports little, because planning a run loads this module."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
-from biaslab.core.settings import Count, Field, Positive
+from annotated_types import Ge
+from pydantic import Field, StrictBool
+from pydantic.dataclasses import dataclass
+
+from biaslab.core.settings import PYDANTIC, Comments, Count, Integer, Positive
 
 FORMATS = {  # name: type of its files, and valid values of the key positive ("": the format does not use it)
     "stormfront": ("archive", "not-nohate (the default) or hate"),
@@ -23,7 +27,7 @@ FORMATS = {  # name: type of its files, and valid values of the key positive (""
 NegativeWeight = Annotated[Positive, "weight of a negative text in the loss, relative to a positive one"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class EncoderSource:
     """The files of an encoder."""
 
@@ -34,26 +38,26 @@ class EncoderSource:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class LanguageModel:
     """The language model that samples contexts for SOC."""
 
     epochs: Annotated[Count, "passes over the training sentences"] = 20
     learning_rate: Annotated[Positive, "step size"] = 2e-4
-    width: Annotated[int, "length of embeddings and hidden states", Field(ge=2)] = 300
+    width: Annotated[Integer, "length of embeddings and hidden states", Ge(2)] = 300
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Masking:
     """Which words tables and figures mask."""
 
     masked_words: Annotated[str, "file with the SHA-256 digests of words that tables and figures mask"] = (
         "workflow/resources/masked_words.txt"
     )
-    unmask: Annotated[bool, "whether tables and figures show these words as they are"] = False
+    unmask: Annotated[StrictBool, "whether tables and figures show these words as they are"] = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=PYDANTIC)
 class RecurrentTraining:
     """How networks are trained."""
 
@@ -65,7 +69,7 @@ class RecurrentTraining:
     learning_rate: Annotated[Positive, "Adam's step size"] = 0.01
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Corpus:
     """A labelled corpus."""
 
@@ -95,7 +99,7 @@ CORPORA = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Corpora:
     """Keys that all areas share which read labelled texts."""
 
@@ -104,12 +108,10 @@ class Corpora:
             Annotated[str, "lower-case letters, digits, _ and -", Field(pattern="^[a-z][a-z0-9_-]*$")], Corpus
         ],
         "labelled corpora by name; an area uses the corpora that it names",
-        Field(
-            comments={
-                "stormfront": "sentences from a forum, with their posts: downloaded or made where the mirror"
-                " has none",
-                "ghc": "posts, in the split of their release: downloaded or made where the mirror has none",
-                "example": "invented: complaints, most of them about four groups",
-            }
+        Comments(
+            stormfront="sentences from a forum, with their posts: downloaded or made where the mirror"
+            " has none",
+            ghc="posts, in the split of their release: downloaded or made where the mirror has none",
+            example="invented: complaints, most of them about four groups",
         ),
     ] = field(default_factory=lambda: CORPORA)

@@ -38,7 +38,7 @@ def test_types_bounds_and_values_are_those_of_the_table(tmp_path):
     assert isinstance(sex, Category)
     assert sex.values == ("no", "yes")
     assert (second.name, second.values) == ("sex 2", ("a, b", "c"))
-    assert schema.missing == {"?"}
+    assert schema.missing == ("?",)
     assert found.left_out == {
         "id": "it counts the rows",
         "name": "it has 60 distinct texts",

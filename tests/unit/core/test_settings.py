@@ -3,18 +3,32 @@
 import ast
 import importlib.util
 import re
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 import typer
 import yaml
+from annotated_types import Gt, Le
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 from typer.testing import CliRunner
 
 from biaslab.core.errors import InputError
-from biaslab.core.schema import fill_defaults, find_problem
-from biaslab.core.settings import Count, Field, NotNegative, build, check, default_of, plain, schema_of
+from biaslab.core.settings import (
+    DISTINCT,
+    FILLED,
+    PYDANTIC,
+    Count,
+    NotNegative,
+    Number,
+    complete,
+    default_of,
+    fields_of,
+    plain,
+    validate,
+)
 from biaslab.run.area import load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.options import grouped, option
@@ -23,7 +37,7 @@ ROOT = Path(__file__).parents[3]
 SRC = ROOT / "src/biaslab"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Wheel:
     """A wheel."""
 
@@ -31,24 +45,36 @@ class Wheel:
     lambda_: Annotated[NotNegative, "its friction"] = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Toy(Wheel):
     """A toy, and what it rolls on."""
 
-    colours: Annotated[
-        tuple[Literal["red", "blue"], ...], "colours", Field(is_filled=True, is_unique=True)
-    ] = ("red",)
+    colours: Annotated[tuple[Literal["red", "blue"], ...], "colours", FILLED, DISTINCT] = ("red",)
     wheel: Wheel = Wheel(spokes=8)
     others: Annotated[dict[Annotated[str, "small letters", Field(pattern="^[a-z]+$")], Wheel], "by name"] = (
-        None
+        field(default_factory=dict)
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Longer(Toy):
     """The same with a field more."""
 
-    metres: Annotated[float, "metres that it rolls", Field(gt=0, le=9.5)] = 2.5
+    metres: Annotated[Number, "metres that it rolls", Gt(0), Le(9.5)] = 2.5
+
+
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
+class Cake:
+    """A cake."""
+
+    sugar: Annotated[Count, "grams of sugar"]
+    layers: Annotated[Count, "layers"] = 1
+
+
+def refused(rate: object) -> str:
+    with pytest.raises(InputError) as caught:
+        validate(Annotated[Number, "learning rate"], rate)
+    return str(caught.value)
 
 
 def generated():
@@ -58,31 +84,18 @@ def generated():
     return module
 
 
-def test_one_more_field_is_found_in_schema_text_table_option_and_object():
-    schema = schema_of(Longer)
-    assert schema["properties"]["metres"] == {
-        "description": "metres that it rolls",
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "maximum": 9.5,
-        "default": 2.5,
-    }
-    assert schema | {"properties": None} == schema_of(Toy) | {
-        "properties": None,
-        "description": "the same with a field more",
-    }
-    pages = generated()
-    shown = schema["properties"]["metres"]
-    assert pages._key("metres", shown, 1) == ["  metres: 2.5 # metres that it rolls"]
+def test_one_more_field_is_found_in_text_table_option_and_object():
+    pages, kind = generated(), fields_of(Longer)["metres"]
+    assert pages._key("metres", kind, 1, 2.5) == ["  metres: 2.5 # metres that it rolls"]
     row = ("`toy.metres`", "number", "`2.5`", "> 0; ≤ 9.5", "metres that it rolls")
-    assert row in list(pages._rows("toy", schema))
+    assert row in list(pages._rows("toy", Longer, plain(Longer())))
 
     app, got = typer.Typer(), []
 
     @app.command()
     @grouped
     def roll(distance: option(Longer, "metres", "--far") = Longer.metres):
-        got.append(build(Longer, {"metres": distance}))
+        got.append(validate(Longer, {"metres": distance}))
 
     assert "Metres that it rolls." in CliRunner().invoke(app, ["--help"]).output
     CliRunner().invoke(app, [], catch_exceptions=False)
@@ -96,58 +109,75 @@ def test_what_a_command_gives_as_default_goes_before_that_of_the_fields():
 
     @app.command()
     @grouped
-    def spin(wheel: Wheel = Wheel(spokes=6)):
+    def spin(wheel: Wheel = Wheel(spokes=6)):  # noqa: B008
         got.append(wheel)
 
     CliRunner().invoke(app, ["--lambda", "1"], catch_exceptions=False)
     assert got == [Wheel(spokes=6, lambda_=1.0)]
 
 
-def test_the_schema_of_each_kind():
-    schema = schema_of(Toy)
-    assert list(schema["properties"]) == ["colours", "wheel", "others", "spokes", "lambda"], "own keys first"
-    assert schema["properties"]["colours"] == {
-        "description": "colours",
-        "type": "array",
-        "items": {"type": "string", "enum": ["red", "blue"]},
-        "minItems": 1,
-        "uniqueItems": True,
-        "default": ["red"],
-    }
-    wheel = schema["properties"]["wheel"]
-    assert (wheel["description"], wheel["default"]) == ("a wheel", {})
-    assert wheel["properties"]["spokes"] == {
-        "description": "spokes of it; null for none",
-        "type": ["integer", "null"],
-        "minimum": 1,
-        "default": 8,
-    }
-    assert schema["properties"]["others"]["propertyNames"]["pattern"] == "^[a-z]+$"
-    assert schema["properties"]["others"]["additionalProperties"]["properties"]["spokes"]["default"] is None
-    assert fill_defaults({"wheel": {"lambda": 2}}, schema)["wheel"] == {"spokes": 8, "lambda": 2}
+def test_the_table_of_each_kind():
+    assert list(fields_of(Toy)) == ["colours", "wheel", "others", "spokes", "lambda"], "own keys first"
+    rows = {row[0]: row[1:] for row in generated()._rows("toy", Toy, plain(Toy()))}
+    assert rows["`toy.colours`"] == ("list", '`["red"]`', "`red`, `blue`", "colours")
+    assert rows["`toy.wheel.spokes`"] == ("whole number or null", "`8`", "≥ 1", "spokes of it; null for none")
+    assert rows["`toy.others`"] == ("mapping", "`{}`", "small letters; a wheel", "by name")
+    assert rows["`toy.others.NAME.spokes`"][:2] == ("whole number or null", "`null`")
+
+
+def test_missing_keys_get_the_defaults_of_their_group_and_of_each_entry():
+    toy = complete(Toy, {"wheel": {"lambda": 2}, "others": {"big": {"spokes": 9}}}, "toy.yaml")
+    assert toy["wheel"] == {"spokes": 8, "lambda": 2}
+    assert toy["others"] == {"big": {"spokes": 9, "lambda": 0}}
+    assert toy["spokes"] is None
 
 
 def test_an_object_is_made_of_its_keys_and_checked():
-    wheel = build(Wheel, {"lambda": 2, "spokes": 3})
+    wheel = validate(Wheel, {"lambda": 2, "spokes": 3})
     assert wheel == Wheel(lambda_=2.0, spokes=3)
     assert plain(wheel) == {"spokes": 3, "lambda": 2}
-    check(wheel)
-    with pytest.raises(InputError, match=r"^lambda: -1 is less than 0; write a number: its friction$"):
-        check(Wheel(lambda_=-1.0))
-    assert "colours: the list names something twice" in find_problem(
-        plain(Toy(colours=("red", "red"), others={})), schema_of(Toy)
-    )
+    with pytest.raises(ValueError, match="lambda"):
+        Wheel(lambda_=-1.0)
 
 
-RATE = {"properties": {"rate": {"type": "number", "description": "learning rate"}}}
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"lambda": -1}, "lambda: -1 is less than 0; write a number: its friction"),
+        ({"lambda_": 1}, "lambda_: unknown key; did you mean 'lambda'?"),
+        ({"lambda": True}, "lambda: true is not a number; write a number: its friction"),
+        ({"lambda": float("inf")}, "lambda: Infinity is not a number; write a number: its friction"),
+        ({"spokes": 2**63}, f"spokes: {2**63} is not a whole number or null"),
+        ({"spokes": -(2**63)}, f"spokes: {-(2**63)} is not a whole number or null"),
+        ({"spokes": 2.5}, "spokes: 2.5 is not a whole number or null"),
+        ({"spokes": "3"}, 'spokes: "3" is not a whole number or null'),
+        ({"wheel": {"spoke": 1}, "spokes": 0}, "spokes: 0 is less than 1"),
+        ({"wheel": 3}, "wheel: 3 is not a mapping (key: value); write a mapping (key: value): a wheel"),
+        ({"colours": ["red", "red"]}, "colours: the list names something twice; write a list: colours"),
+        ({"colours": ["redd"]}, "colours[0]: \"redd\" is not known; did you mean 'red'?; write red or blue"),
+        ({"others": {5: {}}}, "others[5]: not a usable name; write small letters"),
+        ([], "a list is not a mapping"),
+    ],
+)
+def test_the_topmost_problem_is_named_with_key_and_remedy(value, problem):
+    with pytest.raises(InputError) as caught:
+        complete(Toy, value, "toy.yaml")
+    assert str(caught.value).startswith(f"toy.yaml: {problem}")
+
+
+def test_a_missing_key_is_named_after_an_unknown_key():
+    with pytest.raises(InputError, match=r"^the key 'sugar' is missing; the keys are sugar, layers$"):
+        validate(Cake, {"layers": 1})
+    with pytest.raises(InputError, match=r"^suger: unknown key; did you mean 'sugar'\?$"):
+        validate(Cake, {"suger": 1})
 
 
 @pytest.mark.parametrize("text", ["5e-05", "1e5", "5.e3", "-2E-3", "2.5e7"])
 def test_numbers_that_yaml_reads_as_texts_are_named_with_their_remedy(text):
-    problem = find_problem(yaml.safe_load(f"rate: {text}"), RATE)
+    problem = refused(yaml.safe_load(text))
     (remedy,) = re.findall(r"because YAML reads it as a text \(write (\S+)\); write a number", problem)
     assert yaml.safe_load(remedy) == float(text)
-    assert "write 5" not in find_problem({"rate": "fast"}, RATE)
+    assert "write 5" not in refused("fast")
 
 
 # --- no default stands twice
@@ -163,13 +193,13 @@ OTHERS = {
 
 def settings_in(kind, default=None):
     """Yield the name and default of every setting of a section, those in groups and entries too."""
-    for field in fields(kind):
-        value = default_of(field) if default is None else getattr(default, field.name)
+    for part in fields(kind):
+        value = default_of(part) if default is None else getattr(default, part.name)
         for one in value.values() if isinstance(value, dict) else [value]:
             if is_dataclass(one):
                 yield from settings_in(type(one), one)
             elif isinstance(one, int | float | str | tuple) and not isinstance(one, bool):
-                yield field.name, one
+                yield part.name, one
 
 
 def defaults_in(path: Path):

@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from biaslab.core.errors import InputError
+from biaslab.core.settings import validate
 from biaslab.hate_speech.contexts import OC, fill_contexts
 from biaslab.hate_speech.explanations import find_occurrences, importance
 from biaslab.hate_speech.methods import parse_method
@@ -290,7 +291,7 @@ def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have
 )
 def test_impossible_settings_are_refused(change, problem):
     with pytest.raises(InputError, match=problem) as error:
-        TrainingSettings(**{"negative_weight": 1.0} | change)
+        validate(TrainingSettings, {"negative_weight": 1.0} | change)
     assert "\n" not in str(error.value)
 
 

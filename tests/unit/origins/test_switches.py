@@ -8,7 +8,7 @@ import yaml
 
 from biaslab.audit.claims import read_claims
 from biaslab.core.errors import InputError
-from biaslab.core.schema import merge
+from biaslab.core.settings import merge
 from biaslab.origins import analyses
 from biaslab.origins.attribution.registry import BY_SEED
 from biaslab.run.area import Unit, expand

@@ -7,6 +7,7 @@ from sklearn.metrics import f1_score
 from biaslab.core.errors import InputError
 from biaslab.core.jit import set_threads
 from biaslab.core.rng import stream
+from biaslab.core.settings import validate
 from biaslab.text._recurrent_kernels import BLOCK
 from biaslab.text._recurrent_training_kernels import batch_gradients
 from biaslab.text.recurrent import gate_shift, initial_recurrent, pack, unpack
@@ -195,7 +196,7 @@ def test_weights_of_labels_and_of_texts_multiply():
 )
 def test_settings_that_do_not_fit_are_refused(settings, problem):
     with pytest.raises(InputError, match=f"^{problem}"):
-        TrainingSettings(**{"epochs": 1} | settings)
+        validate(TrainingSettings, {"epochs": 1} | settings)
 
 
 FOUR = random_texts(29, 4)

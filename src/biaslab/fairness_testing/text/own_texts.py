@@ -9,6 +9,7 @@ import numpy as np
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.rng import stream
+from biaslab.core.settings import validate
 from biaslab.fairness_testing.text.corpus import Labelled
 from biaslab.fairness_testing.text.experiment import measure_quality
 from biaslab.text.labelled import LeftOut, read_labelled, read_texts
@@ -189,7 +190,7 @@ def train(
         initial_recurrent(kind, own.lexicon.vectors, seed),
         own.texts.take(learnt),
         labels[learnt],
-        TrainingSettings(epochs=epochs, negative_weight=float(negative_weight)),
+        validate(TrainingSettings, {"epochs": epochs, "negative_weight": float(negative_weight)}),
         seed,
         validation,
     )

@@ -2,11 +2,15 @@
 
 import os
 import re
+from dataclasses import field
 from pathlib import Path
+from typing import Annotated
+
+from pydantic.dataclasses import dataclass
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text, read_yaml
-from biaslab.core.schema import check_schema
+from biaslab.core.settings import PYDANTIC, validate
 from biaslab.text.words import split_words
 
 EVERY_TEXT = "all"
@@ -14,28 +18,21 @@ EVERY_TEXT = "all"
 
 _HEADER = ["feature", "values"]
 _FEATURE = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_SCHEMA = {
-    "type": "object",
-    "additionalProperties": False,
-    "description": "features",
-    "properties": {
-        "title": {"type": "string", "description": "what the list is"},
-        "source": {"type": "string", "description": "where it comes from"},
-        "features": {
-            "type": "object",
-            "description": "the values of each feature",
-            "propertyNames": {"type": "string", "description": "the name of a feature, in quotes if need be"},
-            "additionalProperties": {
-                "type": "array",
-                "description": "the values of a feature; yes, no, true and false in quotes",
-                "items": {"type": "string", "description": "a word in lower case, in quotes if need be"},
-            },
-        },
-    },
-}
+_Feature = Annotated[str, "the name of a feature, in quotes if need be"]
+_Word = Annotated[str, "a word in lower case, in quotes if need be"]
+_Words = Annotated[list[_Word], "the values of a feature; yes, no, true and false in quotes"]
 
 Rows = list[tuple[str, str, list[str]]]
 """Position, name and values of each feature."""
+
+
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
+class _File:
+    """Sensitive features."""
+
+    features: Annotated[dict[_Feature, _Words], "the values of each feature"] = field(default_factory=dict)
+    title: Annotated[str, "what the list is"] = ""
+    source: Annotated[str, "where it comes from"] = ""
 
 
 def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
@@ -50,9 +47,8 @@ def read_terms(path: str | os.PathLike) -> dict[str, tuple[str, ...]]:
     if path.suffix == ".csv":
         rows = _read_csv(path)
     elif path.suffix in (".yaml", ".yml"):
-        value = read_yaml(path)
-        check_schema(value, _SCHEMA, str(path))
-        rows = [(f"{path}: features.{name}", name, v) for name, v in value.get("features", {}).items()]
+        features = validate(_File, read_yaml(path), str(path)).features
+        rows = [(f"{path}: features.{name}", name, values) for name, values in features.items()]
     elif path.suffix == ".txt":
         lines = [line.strip() for line in read_text(path, "term list").splitlines()]
         rows = [(str(path), path.stem, [line for line in lines if line and not line.startswith("#")])]

@@ -1,13 +1,14 @@
 """Settings of attributions."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
-from biaslab.core.settings import NotNegative
+from pydantic.dataclasses import dataclass
+
+from biaslab.core.settings import PYDANTIC, NotNegative
 from biaslab.embeddings.settings import Alpha, GloveParameters, XMax
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class Damping:
     """Damping of the Hessians of the training loss of the baselines."""
 
@@ -23,7 +24,7 @@ def damping_of(model: GloveParameters) -> float:
     return 2 / (model.learning_rate * model.epochs)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=PYDANTIC)
 class InfluenceParameters(Damping):
     """Parameters of the training loss of the baselines, and of its Hessians."""
 

@@ -16,7 +16,7 @@ from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import locate, read_yaml
 from biaslab.core.io import read_npz, read_parquet
-from biaslab.core.settings import build, fields_of
+from biaslab.core.settings import fields_of, validate
 from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.settings import GloveParameters
 from biaslab.embeddings.vocabulary import read_vocabulary
@@ -146,7 +146,7 @@ def open_attributed(folder: Path) -> Setup:
 def glove_of(name: str, config: Path) -> GloveParameters:
     """Return the hyperparameters of a setup's embeddings in `config`."""
     glove = _look_up(config, "origins", "setups", name, "glove")
-    return build(GloveParameters, {key: glove[key] for key in fields_of(GloveParameters)}, "glove")
+    return validate(GloveParameters, {key: glove[key] for key in fields_of(GloveParameters)}, "glove")
 
 
 def seed_of(config: Path) -> int:
