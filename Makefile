@@ -71,6 +71,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	$(BIN)/mypy $$($(BIN)/python docs/api.py)
 	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md config.yaml docs src workflow
 	$(BIN)/python docs/prose.py
 

@@ -178,3 +178,7 @@ def _item(item: tuple[str, str]) -> str:
 
 def _text(text: str) -> str:
     return _ROLE.sub("`", text).replace("``", "`")
+
+
+if __name__ == "__main__":
+    print(*(PACKAGE / room / f"{name}.py" for room in ROOMS for name in modules(room)), sep="\n")

@@ -234,7 +234,8 @@ def _category(
     name: str, column: str, entries: Sequence[Mapping[str, Sequence[str]]], coded: bool, where: str
 ) -> Category:
     """Build a category from the codes of its values in the file."""
-    values, codes = [], {}
+    values: list[str] = []
+    codes: dict[str, int] = {}
     for place, (value, texts) in enumerate(item for entry in entries for item in entry.items()):
         if value in values:
             raise InputError(f"{where}: '{value}' appears twice; delete one")
@@ -269,7 +270,7 @@ class Schema:
     missing: Annotated[
         tuple[_Text, ...], "texts that mark a missing value, unless they are values of the attribute"
     ] = ()
-    outside: Annotated[Literal["refuse", "keep"], "what to do with values outside the domain"] = REFUSE
+    outside: Annotated[Literal["refuse", "keep"], "what to do with values outside the domain"] = "refuse"
     last_line_open: Annotated[StrictBool, "whether the published file ends inside its last line"] = False
     title: Annotated[str, "the description of the table"] = ""
     source: Annotated[str, "its source and its encoding"] = ""
@@ -339,9 +340,11 @@ def load_schema(path: str | os.PathLike) -> Schema:
     InputError
         For the first problem, with file, key and valid values.
     """
-    value = read_yaml(Path(path)) | {"name": str(path)}
+    value = read_yaml(Path(path))
     try:
-        schema = validate(Schema, value)
+        if "name" in value:
+            raise InputError("name: unknown key; remove it, because messages name the file")
+        schema = validate(Schema, value | {"name": str(path)})
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     for problem in _contradictions(schema):
