@@ -21,7 +21,7 @@ from biaslab.debiasing.stages import classify_specific
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
-from debiasing_data import JOBS, write_lists
+from debiasing_data import write_lists
 
 PAIRS = [("she", "he"), ("her", "his"), ("woman", "man"), ("mother", "father")]
 PAIRS += [("queen", "king"), ("aunt", "uncle")]
@@ -34,7 +34,13 @@ LISTS = {
     "occupations": {"words": [*OCCUPATIONS, "astronaut"]},
     "gender_specific": {"words": [word for pair in PAIRS for word in pair]},
 }
-TEST = JOBS | {"targets": {"care": ["nurse", "cook"], "law": ["judge", "pilot", "lawyer"]}}
+TEST = {
+    "name": "jobs",
+    "title": "Care and law",
+    "source": "a test",
+    "targets": {"care": ["nurse", "cook"], "law": ["judge", "pilot", "lawyer"]},
+    "attributes": {"female": ["she", "her"], "male": ["he", "his"]},
+}
 RATED = "nurse doctor 3\npilot cook 1\njudge poet 2\nnurse lawyer 4\n"
 QUESTIONS = ": all\nhe she king queen\nhe she man woman\nhe she lawyer nurse\n"
 
