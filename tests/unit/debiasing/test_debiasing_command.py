@@ -1,13 +1,11 @@
 """``biaslab debiasing apply``, on a small embedding with a bias that was put in."""
 
-import sys
-
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 from typer.testing import CliRunner
 
-from biaslab.cli import app, main
+from biaslab.cli import app
 from biaslab.core.io import write_npz
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
@@ -55,16 +53,18 @@ def applied(*arguments):
     return result.stdout
 
 
-def refused(monkeypatch, capsys, *arguments):
-    """Call the command as a user does; return its last line."""
-    monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", *map(str, arguments)])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    error = capsys.readouterr().err
-    assert "Traceback" not in error
-    assert [line.startswith("biaslab: ") for line in error.splitlines()].count(True) == 1
-    return error.splitlines()[-1]
+@pytest.fixture
+def refused(biaslab):
+    """Return a function that calls the command as a user does, and returns its last line."""
+
+    def call(*arguments):
+        code, _, error = biaslab("debiasing", *arguments)
+        assert code == 2
+        assert "Traceback" not in error
+        assert [line.startswith("biaslab: ") for line in error.splitlines()].count(True) == 1
+        return error.splitlines()[-1]
+
+    return call
 
 
 @pytest.mark.parametrize(("name", "binary"), [("hard.txt", False), ("hard.bin", True)])
@@ -136,14 +136,13 @@ def test_a_training_of_a_run_is_debiased(embedding, options, tmp_path):
         (b"she 1 2\nhe 2 1\n", "mine: the embedding has no set with 2 words or more (lost: her, his, queen"),
     ],
 )
-def test_bad_embeddings_end_with_one_line(monkeypatch, capsys, tmp_path, options, content, problem):
+def test_bad_embeddings_end_with_one_line(refused, tmp_path, options, content, problem):
     path = tmp_path / "bad.bin"
     path.write_bytes(content)
     (tmp_path / "equalize.yaml").write_text(
         (tmp_path / "equalize.yaml").read_text().replace("- - she\n  - he\n", "")
     )
-    line = refused(monkeypatch, capsys, "apply", path, *options, "--out", tmp_path / "out/new.bin")
-    assert problem in line
+    assert problem in refused("apply", path, *options, "--out", tmp_path / "out/new.bin")
     assert not (tmp_path / "out").exists()
 
 
@@ -155,23 +154,18 @@ def test_bad_embeddings_end_with_one_line(monkeypatch, capsys, tmp_path, options
         ("gender-specific", {"words": ["she", 7]}, "words[1]: 7 is not a text"),
     ],
 )
-def test_bad_lists_end_with_one_line(
-    monkeypatch, capsys, tmp_path, embedding, options, name, content, problem
-):
+def test_bad_lists_end_with_one_line(refused, tmp_path, embedding, options, name, content, problem):
     write_lists(tmp_path, {name: content})
-    assert problem in refused(monkeypatch, capsys, "apply", embedding, *options, "--out", tmp_path / "new")
+    assert problem in refused("apply", embedding, *options, "--out", tmp_path / "new")
 
 
-def test_other_wrong_arguments_end_with_one_line(monkeypatch, capsys, tmp_path, embedding, options):
+def test_other_wrong_arguments_end_with_one_line(refused, tmp_path, embedding, options):
     def line(file, *arguments):
-        return refused(
-            monkeypatch, capsys, "apply", file, *options, *arguments, "--out", tmp_path / "new.txt"
-        )
+        return refused("apply", file, *options, *arguments, "--out", tmp_path / "new.txt")
 
     assert "file of word vectors does not exist" in line(tmp_path / "absent.bin")
     assert "differ in only 3 dimensions" in line(embedding, "--components", 4)
     assert "'soft'" in line(embedding, "--method", "gentle")
-    assert "biaslab debiasing hard was removed; use biaslab debiasing apply" in refused(
-        monkeypatch, capsys, "hard", embedding
-    )
+    removed = "biaslab debiasing hard was removed; use biaslab debiasing apply"
+    assert removed in refused("hard", embedding)
     assert not (tmp_path / "new.txt").exists()
