@@ -184,7 +184,7 @@ def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, mo
     def run(code, *arguments):
         found, output, error = biaslab("debiasing", "audit", *arguments, *lists)
         assert found == code
-        return error or output
+        return output + error
 
     both, weats = ["biased.txt", "plain.txt"], ["--weat", "w.yaml", "--weat", "same.yaml"]
     assert "Rank 1: plain.txt, mean rank over 2 tests 1.00 of 2" in run(0, *both, *weats)
