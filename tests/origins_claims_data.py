@@ -27,13 +27,13 @@ def is_as_printed(claim: Claim) -> bool:
     return (bool(counted) and not claim.claim_id.startswith("t4-nyt")) or claim.kind in EXEMPT_KINDS
 
 
-def write_published(results: Path, claims: Mapping[str, Claim], **options: object) -> None:
+def write_published(results: Path, claims: Mapping[str, Claim], works: bool = True) -> None:
     """Write results of both paper presets, whose corpora have the published number of documents and words."""
     for setup in SETUPS:
         preset = yaml.safe_load((ROOT / f"workflow/presets/{setup}.yaml").read_text())
         perturbations = preset["origins"]["setups"][setup]["perturbations"]
         sizes = (perturbations[key] for key in ("sizes", "random_sizes", "random_sets"))
-        write_setup(results, setup, *sizes, **options)
+        write_setup(results, setup, *sizes, works)
     parameters = {setup: {} for setup in SETUPS}
     for claim in claims.values():
         if "table3_setups" in claim.file and claim.measure == "mean(value)" and claim.counts_as == "none":
@@ -58,7 +58,7 @@ _OF_THE_CORPUS = (
 NULLS = {"removals do nothing": (_do_nothing, "", _OF_THE_CORPUS)}
 
 
-def write_setup(results, setup, sizes, random_sizes, random_sets, works=True, retrainings=5):
+def write_setup(results, setup, sizes, random_sizes, random_sets, works=True):
     """Write every result file of a setup that the claims of the origins paper are measured on.
 
     Where it `works`, removals move the bias as predicted, and influential documents hold rare words. Where
@@ -74,7 +74,7 @@ def write_setup(results, setup, sizes, random_sizes, random_sets, works=True, re
         for seed, value in enumerate(before[weat])
     ]
     write_tsv(folder / "baseline.tsv", pd.DataFrame(baseline))
-    _write_sets(folder, rng, before, _sets(sizes, random_sizes, random_sets), works, retrainings)
+    _write_sets(folder, rng, before, _sets(sizes, random_sizes, random_sets), works)
     fits = [
         _fit(0.99 if works else 1 / 9, 10, 1.0 if works else 0.01, weat=weat, estimator=estimator)
         for weat in WEATS
@@ -134,11 +134,11 @@ def _sets(sizes, random_sizes, random_sets):
     ]
 
 
-def _write_sets(folder, rng, before, sets, works, retrainings):
+def _write_sets(folder, rng, before, sets, works):
     observed, perturbations, predictions = [], [], []
     for name, weat, kind, size, shift in sets:
         mean = before[weat].mean()
-        noise = 0.05 * rng.normal(size=retrainings)
+        noise = 0.05 * rng.normal(size=5)
         sample = mean + (1.2 * shift if works else 0) + noise - (noise.mean() if kind == "random" else 0)
         about = {"set": name, "weat": weat, "kind": kind, "size": size, "estimator": "influence"}
         observed += [about | {"seed": seed, "effect_size": value} for seed, value in enumerate(sample)]
@@ -146,9 +146,9 @@ def _write_sets(folder, rng, before, sets, works, retrainings):
         numbers = {
             "predicted_mean": mean + shift,
             "observed_mean": sample.mean() if works else mean,
-            "n_retrains": retrainings,
+            "n_retrains": 5,
             "baseline_mean": mean,
-            "welch_p": welch(sample, before[weat])[1] if works else (None if retrainings < 2 else 0.4),
+            "welch_p": welch(sample, before[weat])[1] if works else 0.4,
         }
         perturbations.append(about | numbers)
     write_tsv(folder / "observed.tsv", pd.DataFrame(observed)[["set", "weat", "seed", "effect_size"]])
@@ -168,15 +168,11 @@ def _write_table_5(folder, sizes, works):
     write_tsv(folder / "ppmi" / "observed.tsv", pd.DataFrame(observed, columns=columns))
     objectives = {"decrease": "correct", "increase": "aggravate"}
     rows = [
-        {
-            "weat": "weat1",
-            "objective": objectives[kind],
-            "ppmi_change": change,
-            "method_change": (3 if works else 1) * change,
-        }
+        ("weat1", objectives[kind], change, (3 if works else 1) * change, 10, 10)
         for (kind, _), change in changes.items()
     ]
-    table = pd.DataFrame(rows).assign(ppmi_retrainings=10, method_retrainings=10)
+    columns = ["weat", "objective", "ppmi_change", "method_change", "ppmi_retrainings", "method_retrainings"]
+    table = pd.DataFrame(rows, columns=columns)
     write_tsv(folder / "tables" / "table5_ppmi_baseline.tsv", table)
 
 
@@ -191,12 +187,8 @@ def _write_transfer(folder, sizes, works):
     write_tsv(folder / "word2vec" / "analogies.tsv", analogies)
     tests = [{"set": "baseline", "welch_p": None}, {"set": largest, "welch_p": 0.4}]
     write_tsv(folder / "tables" / "analogies_word2vec.tsv", pd.DataFrame(tests))
-    responses = [("glove", 1, 1, 1)]
-    responses += (
-        [("ppmi", 0.5, 0.4, 0.6), ("word2vec", 0.3, 0.2, 0.4)]
-        if works
-        else [(name, 0.0, -0.1, 0.1) for name in ("ppmi", "word2vec")]
-    )
+    slopes = {"ppmi": 0.5 * works, "word2vec": 0.3 * works}
+    responses = [("glove", 1, 1, 1), *((name, s, s - 0.1, s + 0.1) for name, s in slopes.items())]
     columns = ["representation", "response", "response_ci_low", "response_ci_high"]
     table = pd.DataFrame(responses, columns=columns).assign(weat="weat1")
     write_tsv(folder / "transfer" / "responses.tsv", table)

@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_links_devices_and_files_with_holes_are_refused(written, member):
     with pytest.raises(InputError, match="has a link or a device in it"):
         list(tar_files(written(archive({"a": b""}, **member)), 2**20))
     with pytest.raises(InputError, match="no such file"):
-        list(tar_files("nowhere.tar", 2**20))
+        list(tar_files(Path("nowhere.tar"), 2**20))
 
 
 @pytest.mark.parametrize("level", [None, 9])

@@ -66,11 +66,14 @@ def test_what_cannot_be_flipped_with_half_of_the_documents_is_said_to_be_so():
     assert number_of(predict_flips([linear(values, 0.45)], 0.45, [1], "w", 1)[0]) == 5
 
 
-def test_an_attribution_of_a_bias_with_the_other_sign_has_no_number():
+def test_a_bias_with_the_other_sign_or_without_any_has_no_number():
     table, _, sets = predict_flips([linear(np.ones(10), -0.5, "ppmi")], 0.5, [1], "w", 1)
     assert table["problem"].tolist() == ["has the other sign to begin with"] * 2
     assert table["n_documents"].isna().all()
     assert sets.empty
+    for bias in (0.0, np.nan):
+        with pytest.raises(InputError, match="w: the mean bias of the baselines is 0 or undefined"):
+            predict_flips([linear(np.ones(4), bias)], bias, [1], "w", 1)
 
 
 def test_candidates_move_the_bias_towards_the_other_sign():
@@ -104,12 +107,6 @@ def test_where_a_prediction_crosses_twice_the_number_is_a_crossing_and_the_turn_
     assert row["farthest"] == -0.5
     own = sets[sets["estimator"] == "newton"].drop_duplicates("set")
     assert own["size"].tolist() == [50, 100, 200]  # four times is more than half of the 400 documents
-
-
-@pytest.mark.parametrize("bias", [0.0, np.nan])
-def test_without_a_bias_there_is_no_sign(bias):
-    with pytest.raises(InputError, match="w: the mean bias of the baselines is 0 or undefined"):
-        predict_flips([linear(np.ones(4), bias)], bias, [1], "w", 1)
 
 
 def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
