@@ -20,12 +20,8 @@ from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.embeddings.vocabulary import AnyCase
-from debiasing_data import write_lists
+from debiasing_data import JOBS, WORDS, options_of, vectors, write_lists
 
-PAIRS = [["she", "he"], ["woman", "man"], ["her", "his"], ["daughter", "son"]]
-JOBS = [f"job{i}" for i in range(12)]
-OTHERS = [f"word{i}" for i in range(60)]
-WORDS = [*(word for pair in PAIRS for word in pair), *JOBS, *OTHERS]
 TEST = WordSets(
     "jobs",
     "These jobs and those",
@@ -35,23 +31,11 @@ TEST = WordSets(
 )
 
 
-def vectors(lean):
-    """Jobs lean by turns to either side by `lean`, others as chance has it."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(len(WORDS), 30)) / 4
-    X[1:8:2] = X[0:8:2]
-    X[:8, 0] += np.tile([1, -1], 4)
-    X[8:20, 0] = lean * np.tile([1, -1], 6)
-    return X.astype(np.float32)
-
-
 def write_files(folder):
     """Write an embedding that is biased and one that is not; return the files of the word lists."""
-    words = {"words": [word for pair in PAIRS for word in pair]}
-    lists = {"defining": {"sets": PAIRS}, "equalize": {"sets": PAIRS[:2]}, "occupations": {"words": JOBS}}
     for name, lean in (("biased", 1.5), ("plain", 0.02)):
         write_embedding(folder / f"{name}.txt", WORDS, vectors(lean), "word2vec")
-    return write_lists(folder, lists | {"gender-specific": words})
+    return write_lists(folder)
 
 
 @pytest.fixture
@@ -149,8 +133,7 @@ def test_apply_writes_what_every_method_makes_of_an_embedding(files, method, bia
     rows[:80, :30] = vectors(1.5)
     words = [*WORDS, *(f"more{i}" for i in range(60))]
     write_embedding(folder / "biased.txt", words, rows, "word2vec")
-    lists = [part for file in files for part in (f"--{file.stem}", str(file))]
-    options = [*lists, "--method", method, "--seed", "2", "--out", folder / "new.txt"]
+    options = [*options_of(files), "--method", method, "--seed", "2", "--out", folder / "new.txt"]
     assert biaslab("debiasing", "apply", folder / "biased.txt", *options)[0] == 0
     experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings(seed=2))
     found = read_unit_embedding(folder / "new.txt")
@@ -179,10 +162,9 @@ def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, mo
     test = head | {"targets": TEST.targets, "attributes": TEST.attributes}
     Path("w.yaml").write_text(yaml.safe_dump(test))
     Path("same.yaml").write_text(yaml.safe_dump(test | {"name": "jobs_same", "measure": "same"}))
-    lists = [part for file in files for part in (f"--{file.stem}", str(file))]
 
     def run(code, *arguments):
-        found, output, error = biaslab("debiasing", "audit", *arguments, *lists)
+        found, output, error = biaslab("debiasing", "audit", *arguments, *options_of(files))
         assert found == code
         return output + error
 
