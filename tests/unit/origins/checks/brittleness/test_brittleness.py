@@ -217,7 +217,6 @@ def test_attributions_predict_as_their_own_estimates_of_sets_do(small, tables):
     expected = [effect_size(ppmi(part, 30, 8), *words) for part in left]
     np.testing.assert_allclose([made["ppmi"].bias, *made["ppmi"].without(sets)], expected)
     lacking = tables["differential_bias"].assign(newton_seed1=np.nan)
-    with pytest.raises(
-        InputError, match=r"w: newton gives no estimate for a document; increase bias\.damping"
-    ):
+    problem = r"w: newton gives no estimate for a document; increase bias\.damping"
+    with pytest.raises(InputError, match=problem):
         rankings(scanner, weat, tables | {"differential_bias": lacking}, 0.5)
