@@ -24,20 +24,15 @@ from biaslab.ranking.measuring import (
 from biaslab.ranking.pools import Pools, top
 from naive import ranking as naive_ranking
 from naive import ranking_exposure, ranking_fa_ir
+from unit.ranking import test_reranking as reranked
 
 COLUMNS = Columns("score", ("sex",), "query", rank="place")
 
 
 def random_table(rng, n_lists=9):
-    sizes = rng.integers(2, 9, n_lists)
-    return pd.DataFrame(
-        {
-            "query": np.repeat([f"q{i}" for i in range(n_lists)], sizes),
-            "place": np.concatenate([rng.permutation(n) + 1 for n in sizes]),
-            "score": rng.integers(0, 9, sizes.sum()) / 8,
-            "sex": rng.choice(["f", "m", "x"], sizes.sum(), p=[0.4, 0.4, 0.2]),
-        }
-    )
+    table = reranked.random_table(rng, n_lists, shortest=2)
+    places = [rng.permutation(n) + 1 for n in table.groupby("query", sort=False).size()]
+    return table.assign(place=np.concatenate(places))
 
 
 test_table.__test__ = False

@@ -18,9 +18,9 @@ from naive import ranking as naive
 COLUMNS = Columns("score", ("sex", "age"), "query", "fit")
 
 
-def random_table(rng, n_lists=8, longest=12):
+def random_table(rng, n_lists=8, shortest=1):
     """Lists of various lengths with ties, and values that are missing in some."""
-    sizes = rng.integers(1, longest, n_lists)
+    sizes = rng.integers(shortest, 12, n_lists)
     n = sizes.sum()
     fit = rng.integers(0, 2, n)
     fit[np.cumsum(sizes) - 1] = 1  # at least one in a list
