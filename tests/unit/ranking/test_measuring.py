@@ -79,6 +79,8 @@ def test_lists_whose_order_is_not_that_of_the_scores_are_counted(tmp_path):
     assert count(table) == count(table, "place") == 0
     assert count(table[::-1]) == count(table.loc[[0, 2, 1]]) == 1
     assert count(table.assign(place=[3, 2, 1]), "place") == 1
+    two = pd.concat([table.assign(query=query) for query in "ab"])
+    assert measured(tmp_path, two, Columns("score", ("sex",), "query")).n_unsorted == 0
 
 
 def test_a_score_is_no_place(tmp_path):

@@ -130,6 +130,8 @@ def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
     assert random["size"].tolist() == described[described["estimator"] == "newton"]["size"].tolist()
     held = [set(sets.loc[sets["set"] == name, "document"]) for name in random["set"]]
     assert held[0] < held[1] < held[2]
+    turned = predict_flips(made[::-1], 30.0, [0.5, 1, 2], "w", 1)[2]
+    assert set(turned.loc[turned["estimator"] == "random", "set"]) == set(random["set"])
     assert predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)[2].equals(sets)
     assert not predict_flips(made, 30.0, [0.5, 1, 2], "w", 2)[2].equals(sets)
 
