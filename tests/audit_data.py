@@ -1,37 +1,45 @@
-"""A claim for the tests of the audit."""
+"""A claim for the tests of the audit, and registries with it."""
+
+from dataclasses import fields as fields_of
+from pathlib import Path
+
+import yaml
 
 from biaslab.audit.claims import Claim
 
+SCHEMA = Path(__file__).parents[1] / "workflow/schemas/claims.schema.yaml"
+COLUMNS = list(yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"])
+CLAIM = {
+    "claim_id": "t1-mean",
+    "paper": "Doe 2020",
+    "item": "Table 1",
+    "statement": "Mean",
+    "published": "2.0",
+    "origin": "text",
+    "counts_as": "cell",
+    "kind": "value",
+    "value": "2.0",
+    "tolerance": "0.5",
+    "rationale": "judgement: made up",
+    "null": "-9",
+    "direction": "no",
+    "setup": "small",
+    "other_data": "no",
+    "file": "origins/{setup}/a.tsv",
+    "measure": "mean(x)",
+}
+"""A row of a registry: a claim on the mean of the column x of origins/{setup}/a.tsv."""
+
 
 def claim(**fields):
-    """A claim on the mean of the column x of origins/{setup}/a.tsv, with some fields changed."""
-    defaults = {
-        "claim_id": "t1-mean",
-        "paper": "Doe 2020",
-        "item": "Table 1",
-        "statement": "Mean",
-        "published": "2.0",
-        "origin": "text",
-        "counts_as": "cell",
-        "part_of": "",
-        "kind": "value",
-        "value": 2.0,
-        "tolerance": 0.5,
-        "rationale": "judgement: made up",
-        "null": "-9",
-        "direction": False,
-        "setup": "small",
-        "other_data": False,
-        "gates": "",
-        "min_rows": 1,
-        "file": "origins/{setup}/a.tsv",
-        "select": "",
-        "measure": "mean(x)",
-        "interval": "",
-        "shown": "",
-        "caveat": "",
-        "reason": "",
-        "where": "claims.tsv, line 2",
-        "area": "origins",
-    }
-    return Claim(**defaults | fields)
+    """Return the claim with some fields changed."""
+    empty = dict.fromkeys((field.name for field in fields_of(Claim)), "")
+    typed = {"value": 2.0, "tolerance": 0.5, "direction": False, "other_data": False, "min_rows": 1}
+    return Claim(**empty | CLAIM | typed | {"where": "claims.tsv, line 2", "area": "origins"} | fields)
+
+
+def write_registry(path, *rows, columns=COLUMNS):
+    """Write rows as a registry; return its path."""
+    lines = ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path

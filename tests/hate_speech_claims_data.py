@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -59,51 +59,28 @@ _NEWS = {"ghc": 12500, "stormfront": 5000}
 _IDENTIFIERS = {"ghc": 25, "stormfront": 10}
 _SECONDS = {"vanilla": 301, "oc-0.1": 756, "soc-0.1": 1178}
 _WEIGHTS = {"ghc": 10, "stormfront": 8}
-_SETTINGS = {
-    "encoder_layers": 12,
-    "encoder_width": 768,
-    "encoder_pretrained": 1,
-    "published_schedule": 1,
-    "published_stop": 1,
-    "batch_size": 32,
-    "learning_rate": 2e-5,
-    "halvings": 5,
-    "regularization_radius": 5,
-    "regularization_samples": 5,
-    "analysis_radius": 20,
-    "analysis_samples": 20,
-    "analysis_sentences": 1586,
-}
+_SETTINGS = dict.fromkeys(("encoder_pretrained", "published_schedule", "published_stop"), 1)
+_SETTINGS |= {"encoder_layers": 12, "encoder_width": 768, "batch_size": 32, "learning_rate": 2e-5}
+_SETTINGS |= dict.fromkeys(("halvings", "regularization_radius", "regularization_samples"), 5)
+_SETTINGS |= {"analysis_radius": 20, "analysis_samples": 20, "analysis_sentences": 1586}
 
 Score = tuple[float, float]
 """Mean and standard deviation over seeds, as fractions."""
+Scores = dict[tuple[str, str], dict[str, Score]]
+"""The metrics of every method on every set."""
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What the results of a corpus say.
+class Findings(NamedTuple):
+    """What the results of a corpus say; where regularization does not work, identifiers are as other words.
 
-    `scores` has the metrics of every method on every set; `rank_changes` how many ranks words rise by
-    regularization; `bias` by how much the mean importance of identifiers exceeds that of other words before,
-    and `relief` by how much it falls; `trade` by how much F1 falls while news accuracy rises when identifiers
-    are removed; `cost` the tokens of a step; `last_epoch` where trainings end, and `settings` how they were
-    made.
+    `words` has how many ranks words rise by regularization.
     """
 
     unit: str
-    scores: dict[tuple[str, str], dict[str, Score]]
-    splits: dict[str, tuple[int, int]]
-    n_news: int
-    n_identifiers: int
-    rank_changes: dict[str, int] = field(default_factory=dict)
-    identifiers: tuple[str, ...] = ()
-    bias: float = 1.0
-    relief: float = 0.5
-    trade: float = 0.01
-    cost: dict[str, float] = field(default_factory=lambda: dict(_SECONDS))
-    n_seeds: int = N_SEEDS
-    last_epoch: int = 3
-    settings: dict[str, float] = field(default_factory=dict)
+    scores: Scores
+    words: dict[str, int]
+    identifiers: tuple[str, ...]
+    works: bool = True
 
 
 def is_as_printed(claim: Claim) -> bool:
@@ -113,13 +90,19 @@ def is_as_printed(claim: Claim) -> bool:
 
 def paper(unit: str, claims: Mapping[str, Claim]) -> Findings:
     """Return what the paper prints about a corpus, with the words of Table 2 that the registry names."""
-    words, identifiers = {}, []
+    words, identifiers, scores = {}, [], {}
     for claim in claims.values():
         found = re.match(r"word == '(\w+)'", claim.select)
         if found and claim.claim_id.startswith("t2-"):
             words[found[1]] = int(claim.value)
             identifiers += [found[1]] if "is_identifier" in claim.select else []
-    return of_the_paper(unit, words, tuple(dict.fromkeys(identifiers)))
+    position = UNITS.index(unit)
+    for method in METHODS:
+        cells = [_score(cell) for cell in _TABLE_1[method].split()][4 * position : 4 * position + 4]
+        scores[method, "test"] = dict(zip(METRICS[:3], cells, strict=False)) | {"accuracy": (0.9, 0.0)}
+        scores[method, "news"] = {"accuracy": cells[3]}
+        scores[method, UNITS[1 - position]] = {"f1": _score(_TABLE_5[method].split()[position])}
+    return Findings(unit, scores, words, tuple(dict.fromkeys(identifiers)))
 
 
 def write_published(results: Path, claims: Mapping[str, Claim], change=lambda findings: findings) -> None:
@@ -128,68 +111,50 @@ def write_published(results: Path, claims: Mapping[str, Claim], change=lambda fi
         write_results(results, change(paper(unit, claims)))
 
 
-def of_the_paper(unit: str, rank_changes: dict[str, int], identifiers: tuple[str, ...]) -> Findings:
-    """Return what the paper prints about a corpus; where it prints nothing, the effect that it describes."""
-    position = UNITS.index(unit)
-    other = UNITS[1 - position]
-    scores = {}
-    for method in METHODS:
-        cells = [_score(cell) for cell in _TABLE_1[method].split()][4 * position : 4 * position + 4]
-        scores[method, "test"] = dict(zip(METRICS[:3], cells, strict=False)) | {"accuracy": (0.9, 0.0)}
-        scores[method, "news"] = {"accuracy": cells[3]}
-        scores[method, other] = {"f1": _score(_TABLE_5[method].split()[position])}
-    sizes = (_SPLITS[unit], _NEWS[unit], _IDENTIFIERS[unit])
-    settings = _SETTINGS | {"positive_weight": _WEIGHTS[unit]}
-    return Findings(unit, scores, *sizes, rank_changes, identifiers, settings=settings)
-
-
 def without_effect(findings: Findings, like: str) -> Findings:
     """Return findings where every method is as good as one of them, and identifiers are like other words."""
     scores = {
         (method, dataset): {name: _exact(score) for name, score in findings.scores[like, dataset].items()}
         for method, dataset in findings.scores
     }
-    return _indifferent(findings, scores)
+    return findings._replace(scores=scores, words=dict.fromkeys(findings.words, 0), works=False)
 
 
-def uninformed(findings: Findings, share: float) -> Findings:
-    """Return findings where every method calls that share of the sentences hate, whatever they say."""
+def toss_a_coin(findings: Findings) -> Findings:
+    """Return findings where every method calls half of the sentences hate, whatever they say."""
     scores = {}
     for method, dataset in findings.scores:
-        n, n_positive = _size(findings, dataset)
-        precision = n_positive / n if share else 0.0
-        f1 = 2 * precision * share / (precision + share) if share and n_positive else 0.0
-        values = {"precision": precision, "recall": share, "f1": f1, "accuracy": 1 - share}
+        n, n_positive = _size(findings.unit, dataset)
+        f1 = 2 * n_positive * 0.5 / (n_positive + n * 0.5)
+        values = {"precision": n_positive / n, "recall": 0.5, "f1": f1, "accuracy": 0.5}
         scores[method, dataset] = {name: (value, 0.0) for name, value in values.items()}
-    return _indifferent(findings, scores)
+    return findings._replace(scores=scores, words=dict.fromkeys(findings.words, 0), works=False)
 
 
-def write_results(results: Path, findings: Findings) -> Path:
-    """Write every file that claims read, and return the folder of the corpus."""
-    folder = results / "hate_speech" / findings.unit
-    metrics = _metrics(findings)
-    write_tsv(folder / "metrics.tsv", metrics)
-    write_tsv(folder / "linear.tsv", _linear(metrics))
-    write_tsv(folder / "differences.tsv", _differences(metrics))
-    corpus = [
-        {"split": split, "n": n, "n_positive": p, "n_before_cut": n}
-        for split, (n, p) in findings.splits.items()
-    ]
-    write_tsv(folder / "corpus.tsv", pd.DataFrame(corpus))
-    write_tsv(folder / "linear_weights.tsv", _weights(findings))
-    write_tsv(folder / "removal.tsv", _removal(findings))
-    write_tsv(folder / "importance.tsv", _importance(findings))
-    write_tsv(folder / "attributions.tsv", _attributions(findings))
-    cost = pd.DataFrame({"method": list(findings.cost), "tokens_per_step": list(findings.cost.values())})
-    write_tsv(folder / "cost.tsv", cost)
-    write_tsv(folder / "identity.tsv", _identity(findings, metrics))
-    settings = pd.DataFrame(findings.settings.items(), columns=["setting", "value"])
-    write_tsv(folder / "settings.tsv", settings)
-    history = pd.DataFrame({"step": [200, 400], "epoch": [1, findings.last_epoch], "halvings": [0, 5]})
-    for method in NETWORKS:
-        for seed in range(findings.n_seeds):
-            write_tsv(folder / "models" / method / str(seed) / "history.tsv", history)
-    return folder
+def write_results(results: Path, findings: Findings) -> None:
+    """Write every file that claims read."""
+    folder, metrics = results / "hate_speech" / findings.unit, _metrics(findings)
+    corpus = [(split, n, p, n) for split, (n, p) in _SPLITS[findings.unit].items()]
+    cost = _SECONDS if findings.works else dict.fromkeys(_SECONDS, 1.0)
+    settings = _SETTINGS | {"positive_weight": _WEIGHTS[findings.unit]}
+    tables = {
+        "metrics": metrics,
+        "linear": _linear(metrics),
+        "differences": _differences(metrics),
+        "corpus": pd.DataFrame(corpus, columns=["split", "n", "n_positive", "n_before_cut"]),
+        "linear_weights": _weights(findings),
+        "removal": _removal(findings),
+        "importance": _importance(findings),
+        "attributions": _attributions(findings),
+        "cost": pd.DataFrame(cost.items(), columns=["method", "tokens_per_step"]),
+        "identity": _identity(findings, metrics),
+        "settings": pd.DataFrame(settings.items(), columns=["setting", "value"]),
+    }
+    last_epoch = 3 if findings.works else 20
+    history = pd.DataFrame({"step": [200, 400], "epoch": [1, last_epoch], "halvings": [0, 5]})
+    tables |= {f"models/{method}/{seed}/history": history for method in NETWORKS for seed in range(N_SEEDS)}
+    for name, table in tables.items():
+        write_tsv(folder / f"{name}.tsv", table)
 
 
 def _score(cell: str) -> Score:
@@ -203,26 +168,20 @@ def _exact(score: Score) -> Score:
     return mean, sd
 
 
-def _indifferent(findings: Findings, scores: dict[tuple[str, str], dict[str, Score]]) -> Findings:
-    changes = dict.fromkeys(findings.rank_changes, 0)
-    cost = dict.fromkeys(findings.cost, 1.0)
-    none = dict.fromkeys(("bias", "relief", "trade"), 0.0)
-    return replace(findings, scores=scores, rank_changes=changes, cost=cost, last_epoch=20, **none)
-
-
-def _size(findings: Findings, dataset: str) -> tuple[int, int]:
+def _size(unit: str, dataset: str) -> tuple[int, int]:
+    """Return the sentences of a test set, and how many of them are hate."""
     if dataset == "news":
-        return findings.n_news, 0
-    return (findings.splits if dataset == "test" else _SPLITS[dataset])["test"]
+        return _NEWS[unit], 0
+    return _SPLITS[unit if dataset == "test" else dataset]["test"]
 
 
 def _metrics(findings: Findings) -> pd.DataFrame:
     """Return the metrics: half of the seeds above the mean and half below, by what gives the deviation."""
-    step = ((findings.n_seeds - 1) / findings.n_seeds) ** 0.5
+    step = ((N_SEEDS - 1) / N_SEEDS) ** 0.5
     rows = []
     for (method, dataset), scores in findings.scores.items():
-        n, n_positive = _size(findings, dataset)
-        for seed in range(findings.n_seeds):
+        n, n_positive = _size(findings.unit, dataset)
+        for seed in range(N_SEEDS):
             sign = 1 if seed % 2 else -1
             values = {name: mean + sign * step * sd for name, (mean, sd) in scores.items()}
             about = {"method": method, "seed": seed, "set": dataset, "n": n, "n_positive": n_positive}
@@ -275,7 +234,7 @@ def _identity(findings: Findings, metrics: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for row in tested.itertuples():
         false = row.recall * row.n_positive * (1 / row.precision - 1) if row.precision else 0.0
-        rate = min(1.0, false / (row.n - row.n_positive) + 0.25 * findings.bias)
+        rate = min(1.0, false / (row.n - row.n_positive) + 0.25 * findings.works)
         rows += [
             (row.method, row.seed, row.set, identifier, n_negative, rate if n_negative else None)
             for n_negative, identifier in enumerate(findings.identifiers)
@@ -286,17 +245,18 @@ def _identity(findings: Findings, metrics: pd.DataFrame) -> pd.DataFrame:
 
 def _weights(findings: Findings) -> pd.DataFrame:
     """Return ranks of weights: identifiers first, or spread evenly when they are like other words."""
-    step = 1 if findings.bias else N_WORDS // findings.n_identifiers
-    ranks = np.arange(N_WORDS)
-    is_identifier = (ranks % step == 0) & (ranks < step * findings.n_identifiers)
+    ranks, n_identifiers = np.arange(N_WORDS), _IDENTIFIERS[findings.unit]
+    step = 1 if findings.works else N_WORDS // n_identifiers
+    is_identifier = (ranks % step == 0) & (ranks < step * n_identifiers)
     table = pd.DataFrame({"rank": ranks + 1, "is_identifier": is_identifier, "n_features": N_WORDS})
     return table.assign(term=[f"word{i}" for i in ranks])
 
 
 def _removal(findings: Findings) -> pd.DataFrame:
-    last = findings.n_identifiers
+    """Return how much F1 falls while news accuracy rises when identifiers are removed."""
+    last, trade = _IDENTIFIERS[findings.unit], 0.01 * findings.works
     rows = [
-        (k, subset, 0.5 - findings.trade * k, 0.5 + findings.trade * k)
+        (k, subset, 0.5 - trade * k, 0.5 + trade * k)
         for k in range(last + 1)
         for subset in range(1 if k in (0, last) else 5)
     ]
@@ -311,10 +271,11 @@ def _importance(findings: Findings) -> pd.DataFrame:
     rows = []
     for method in ("vanilla", "soc-0.1", "soc-1"):
         after = method != "vanilla"
-        for i, (word, change) in enumerate(findings.rank_changes.items()):
+        for i, (word, change) in enumerate(findings.words.items()):
             is_identifier = word in findings.identifiers
-            phi = findings.bias - after * findings.relief if is_identifier else after * findings.relief
-            first = 1 if is_identifier and findings.bias else 7000
+            relief = 0.5 * after * findings.works
+            phi = findings.works - relief if is_identifier else relief
+            first = 1 if is_identifier and findings.works else 7000
             rows.append((method, word, is_identifier, 0.25 + phi, first + i - after * change))
         known = {rank for m, *_, rank in rows if m == method}
         rows += [(method, f"word{r}", False, 0.25, r) for r in range(1, 30) if r not in known]
@@ -322,11 +283,11 @@ def _importance(findings: Findings) -> pd.DataFrame:
 
 
 def _attributions(findings: Findings) -> pd.DataFrame:
-    reliefs = {method: findings.relief * (method != "vanilla") for method in NETWORKS}
+    reliefs = {method: 0.5 * findings.works * (method != "vanilla") for method in NETWORKS}
     rows = [
-        (method, seed, explanation, identifier, findings.bias - relief, 1 - relief)
+        (method, seed, explanation, identifier, findings.works - relief, 1 - relief)
         for method, relief in reliefs.items()
-        for seed in range(findings.n_seeds)
+        for seed in range(N_SEEDS)
         for explanation in ("oc", "soc")
         for identifier in findings.identifiers
     ]
@@ -345,5 +306,5 @@ def _null(change: Callable[[Findings], Findings]) -> tuple[Callable, str, str]:
 NULLS = {
     "like the encoder": _null(lambda findings: without_effect(findings, "vanilla")),
     "like bags of words": _null(lambda findings: without_effect(findings, "bow")),
-    "a coin": _null(lambda findings: uninformed(findings, 0.5)),
+    "a coin": _null(toss_a_coin),
 }

@@ -1,6 +1,7 @@
 """Figures of these tests are made, but not drawn, which takes longer than all else; `drawn` draws them."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,17 @@ def _not_drawn() -> Iterator[None]:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw the figures of a test."""
     monkeypatch.setattr(plotting, "save", SAVE)
+
+
+@pytest.fixture
+def biaslab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Callable:
+    """Return a function that runs a command as a user does: exit code, output and error output."""
+    from biaslab.cli import main
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code or 0, *capsys.readouterr()
+
+    return run

@@ -1,44 +1,15 @@
 import json
 import shutil
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
-from biaslab.cli import main
+from audit_data import CLAIM, SCHEMA, write_registry
 from biaslab.core.errors import InputError
 from biaslab.core.files import write_json
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.run.manifest import write_manifest
 from biaslab.run.steps import run_step
-
-SCHEMA = Path(__file__).parents[3] / "workflow/schemas/claims.schema.yaml"
-COLUMNS = list(yaml.safe_load(SCHEMA.read_text())["properties"])
-HEADER = "\t".join(COLUMNS) + "\n"
-
-
-def row(name, setup):
-    """A line of a registry: a claim on the mean of x."""
-    fields = {"claim_id": name, "paper": "Doe 2020", "item": "Table 1", "statement": "Mean", "published": "2"}
-    fields |= {"origin": "text", "counts_as": "cell", "kind": "value", "value": "2", "tolerance": "0.5"}
-    fields |= {"rationale": "judgement: made up", "null": "9", "direction": "no", "setup": setup}
-    fields |= {"other_data": "no", "file": "origins/{setup}/a.tsv", "measure": "mean(x)"}
-    return "\t".join(fields.get(column, "") for column in COLUMNS) + "\n"
-
-
-@pytest.fixture
-def biaslab(monkeypatch, capsys):
-    """Run the command; return its exit code, output and error output."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["biaslab", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture
@@ -46,7 +17,8 @@ def results(tmp_path):
     folder = tmp_path / "results"
     write_tsv(folder / "origins/small/a.tsv", pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
     write_json(folder / "config.json", {"seed": 1})
-    (tmp_path / "origins.tsv").write_text(HEADER + row("t1", "small") + row("t2", "nyt"))
+    rows = (CLAIM | {"claim_id": name, "setup": setup} for name, setup in (("t1", "small"), ("t2", "nyt")))
+    write_registry(tmp_path / "origins.tsv", *rows)
     return folder
 
 

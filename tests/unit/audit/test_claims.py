@@ -1,53 +1,23 @@
-from pathlib import Path
+from functools import partial
 
 import pytest
-import yaml
 
+from audit_data import CLAIM, COLUMNS, SCHEMA, write_registry
 from biaslab.audit.claims import read_claims
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_text_table
 
-ROOT = Path(__file__).parents[3]
-SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
-
-COLUMNS = list(yaml.safe_load(SCHEMA.read_text())["properties"])
-CLAIM = {
-    "claim_id": "t1-mean",
-    "paper": "Doe 2020",
-    "item": "Table 1",
-    "statement": "Mean",
-    "published": "0.5",
-    "origin": "text",
-    "counts_as": "cell",
-    "kind": "value",
-    "value": "0.5",
-    "tolerance": "0.1",
-    "rationale": "spread: printed beside it",
-    "null": "0",
-    "direction": "yes",
-    "setup": "small",
-    "other_data": "yes",
-    "file": "origins/{setup}/a.tsv",
-    "measure": "mean(x)",
-}
-
 
 @pytest.fixture
 def registry(tmp_path):
-    def write(*rows, columns=COLUMNS):
-        lines = ["\t".join(columns), *("\t".join(row.get(c, "") for c in columns) for row in rows)]
-        path = tmp_path / "claims.tsv"
-        path.write_text("\n".join(lines) + "\n")
-        return path
-
-    return write
+    return partial(write_registry, tmp_path / "claims.tsv")
 
 
 def test_a_row_becomes_a_claim(registry):
     rows = CLAIM, CLAIM | {"claim_id": "a", "setup": "any"}, CLAIM | {"claim_id": "b", "setup": "one+two"}
     claim, *others = read_claims([registry(*rows)], SCHEMA)
-    assert (claim.value, claim.tolerance, claim.other_data) == (0.5, 0.1, True)
-    assert (claim.published, claim.select, claim.reason) == ("0.5", "", "")
+    assert (claim.value, claim.tolerance, claim.other_data) == (2.0, 0.5, False)
+    assert (claim.published, claim.select, claim.reason) == ("2.0", "", "")
     assert claim.where.endswith("claims.tsv, line 2")
     assert [claim.setups, *(other.setups for other in others)] == [("small",), (), ("one", "two")]
 
@@ -61,10 +31,7 @@ ROW = "\t".join(CLAIM.get(column, "") for column in COLUMNS)
         (["\t".join(COLUMNS), ROW, ROW], r"line 3: claim_id 't1-mean' is taken by .*line 2"),
         (["\t".join([*COLUMNS, "tolerence"])], "column 'tolerence' is unknown; did you mean 'tolerance'"),
         (["\t".join(COLUMNS[:-1])], "column 'reason' is missing"),
-        (
-            ["\t".join(COLUMNS), ROW + "\textra"],
-            f"line 2: {len(COLUMNS) + 1} fields for ",
-        ),
+        (["\t".join(COLUMNS), ROW + "\textra"], f"line 2: {len(COLUMNS) + 1} fields for "),
         ([], r"column 'claim_id' is missing \(it has none\)"),
         (["claim_id", "M\xfcller"], "not a tab-separated UTF-8 table"),
     ],
@@ -92,9 +59,7 @@ def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
     of_measure = ("file", "measure", "value", "tolerance", "rationale", "null", "direction")
     row = {name: field for name, field in CLAIM.items() if name not in of_measure}
     (claim,) = read_claims([registry(row | {"reason": "no data"})], SCHEMA)
-    assert claim.value is None
-    assert claim.tolerance == 0
-    assert claim.measure == ""
+    assert (claim.value, claim.tolerance, claim.measure) == (None, 0, "")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +72,10 @@ def test_a_claim_that_is_not_measured_needs_only_a_reason(registry):
         ({"counts_as": ""}, r"line 2: column 'counts_as' is empty"),
         ({"rationale": "because"}, r"column 'rationale': 'because' is not allowed; write where the tol"),
         ({"null": "", "direction": "no"}, r"line 2: column 'null' is empty; a claim that is measured and"),
-        ({"null": "", "counts_as": "none"}, r"column 'null': a direction needs a null result"),
+        (
+            {"null": "", "counts_as": "none", "direction": "yes"},
+            r"'null': a direction needs a null result",
+        ),
         ({"min_rows": "1.5"}, r"column 'min_rows': '1.5' is not allowed"),
         ({"gates": "t1-other"}, r"column 'gates': 't1-other' is not a measured claim of this registry"),
         ({"caveat": "careful"}, r"column 'caveat': 'careful' is not allowed"),
@@ -128,7 +96,7 @@ def test_rows_may_be_parts_of_one_statement_and_gates_of_another(registry):
     rows = [CLAIM | {"claim_id": "a", "part_of": "s"}, CLAIM | {"claim_id": "b", "gates": "a"}]
     first, second = read_claims([registry(*rows)], SCHEMA)
     assert (first.group, second.group, second.gates) == ("s", "b", "a")
-    assert (first.min_rows, first.direction, first.null) == (1, True, "0")
+    assert (first.min_rows, first.direction, first.null) == (1, False, "-9")
 
 
 def test_fields_stay_as_they_are_written(tmp_path):

@@ -85,23 +85,52 @@ def test_the_manifest_may_differ_in_environment_and_outputs_alone(runs):
     assert found.where == "config.seed: 1.0 in A, 2.0 in B"
 
 
+def write_arrays(path, changes):
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    write_npz(path, **arrays | changes)
+
+
+def write_value(path, change):
+    path.write_text(json.dumps(VALUE | change))
+
+
+TABLES = [
+    (TABLE.assign(x=[1.0, 2.000000001, np.nan]), 5e-10, "x[1]"),
+    (TABLE.assign(x=[1.0, 4.0, np.nan]), 0.5, "x[1]: 2.0 in A, 4.0 in B"),
+    (TABLE.assign(x=[1.0, np.nan, np.nan]), math.inf, "x[1]"),
+    (TABLE.assign(n=[1, 2, 4]), 0.25, "n[2]: 3 in A, 4 in B"),
+    (TABLE.assign(weat=["a", "c", None]), math.nan, "weat[1]: 'b' in A, 'c' in B"),
+    (TABLE.assign(ok=[True, True, True]), math.nan, "ok[1]: 'False' in A, 'True' in B"),
+    (TABLE.assign(more=1), math.nan, "more is only in B"),
+    (TABLE.drop(columns="x"), math.nan, "x is only in A"),
+    (TABLE.iloc[:2], math.nan, "weat: shape 3 in A, 2 in B"),
+]
+ARRAYS = [
+    ({"W": np.array([[0, 1, 2], [3, 8, 5]], np.float32)}, 0.5, "W[1, 1]: 4.0 in A, 8.0 in B"),
+    ({"n": np.int64(6)}, 0.5, "n: 3 in A, 6 in B"),
+    ({"s": np.array(["u", "w"])}, math.nan, "s[1]: 'v' in A, 'w' in B"),
+    ({"W": np.zeros((3, 2), np.float32)}, math.nan, "W: shape 2 x 3 in A, 3 x 2 in B"),
+    ({"extra": np.zeros(1)}, math.nan, "extra is only in B"),
+]
+VALUES = [
+    ({"a": [1.0, 2.5, {"b": None}]}, 0, ""),
+    ({"a": [1, 5, {"b": None}]}, 0.5, "a[1]: 2.5 in A, 5.0 in B"),
+    ({"a": [1, 2.5, {"b": 1}]}, math.nan, "a[2].b: 'None' in A, '1.0' in B"),
+    ({"a": [1, 2.5]}, math.nan, "a[2].b is only in A"),
+    ({"e": False}, math.nan, "e: 'True' in A"),
+    ({"d": []}, math.nan, "d: '{}' in A, '[]' in B"),
+]
+FILES = {"t.tsv": (write_tsv, TABLES), "p.parquet": (write_parquet, TABLES)}
+FILES |= {"z.npz": (write_arrays, ARRAYS), "j.json": (write_value, VALUES)}
+
+
 @pytest.mark.parametrize(
-    ("table", "difference", "where"),
-    [
-        (TABLE.assign(x=[1.0, 2.000000001, np.nan]), 5e-10, "x[1]"),
-        (TABLE.assign(x=[1.0, 4.0, np.nan]), 0.5, "x[1]: 2.0 in A, 4.0 in B"),
-        (TABLE.assign(x=[1.0, np.nan, np.nan]), math.inf, "x[1]"),
-        (TABLE.assign(n=[1, 2, 4]), 0.25, "n[2]: 3 in A, 4 in B"),
-        (TABLE.assign(weat=["a", "c", None]), math.nan, "weat[1]: 'b' in A, 'c' in B"),
-        (TABLE.assign(ok=[True, True, True]), math.nan, "ok[1]: 'False' in A, 'True' in B"),
-        (TABLE.assign(more=1), math.nan, "more is only in B"),
-        (TABLE.drop(columns="x"), math.nan, "x is only in A"),
-        (TABLE.iloc[:2], math.nan, "weat: shape 3 in A, 2 in B"),
-    ],
+    ("name", "write", "change", "difference", "where"),
+    [(name, write, *case) for name, (write, cases) in FILES.items() for case in cases],
 )
-@pytest.mark.parametrize(("name", "write"), [("t.tsv", write_tsv), ("p.parquet", write_parquet)])
-def test_tables_are_compared_by_content(runs, name, write, table, difference, where):
-    write(runs[1] / name, table)
+def test_files_are_compared_by_content(runs, name, write, change, difference, where):
+    write(runs[1] / name, change)
     found = only(compare_runs(*runs), name)
     assert found.status == ("numerically_equal" if difference < 1e-9 else "different")
     assert found.difference == pytest.approx(difference, nan_ok=True, rel=1e-3)
@@ -115,43 +144,6 @@ def test_another_layout_of_the_same_table_is_numerically_equal(runs):
     assert only(comparison, "p.parquet").status == "numerically_equal"
     assert only(comparison, "t.tsv").status == "numerically_equal"
     assert comparison.is_equal
-
-
-@pytest.mark.parametrize(
-    ("changes", "difference", "where"),
-    [
-        ({"W": np.array([[0, 1, 2], [3, 8, 5]], np.float32)}, 0.5, "W[1, 1]: 4.0 in A, 8.0 in B"),
-        ({"n": np.int64(6)}, 0.5, "n: 3 in A, 6 in B"),
-        ({"s": np.array(["u", "w"])}, math.nan, "s[1]: 'v' in A, 'w' in B"),
-        ({"W": np.zeros((3, 2), np.float32)}, math.nan, "W: shape 2 x 3 in A, 3 x 2 in B"),
-        ({"extra": np.zeros(1)}, math.nan, "extra is only in B"),
-    ],
-)
-def test_arrays_are_compared_by_content(runs, changes, difference, where):
-    with np.load(runs[0] / "z.npz") as archive:
-        write_npz(runs[1] / "z.npz", **{**archive, **changes})
-    found = only(compare_runs(*runs), "z.npz")
-    assert found.status == "different"
-    assert found.difference == pytest.approx(difference, nan_ok=True)
-    assert found.where == where
-
-
-@pytest.mark.parametrize(
-    ("change", "where"),
-    [
-        ({"a": [1.0, 2.5, {"b": None}]}, ""),
-        ({"a": [1, 5, {"b": None}]}, "a[1]: 2.5 in A, 5.0 in B"),
-        ({"a": [1, 2.5, {"b": 1}]}, "a[2].b: 'None' in A, '1.0' in B"),
-        ({"a": [1, 2.5]}, "a[2].b is only in A"),
-        ({"e": False}, "e: 'True' in A"),
-        ({"d": []}, "d: '{}' in A, '[]' in B"),
-    ],
-)
-def test_json_is_compared_by_content(runs, change, where):
-    (runs[1] / "j.json").write_text(json.dumps(VALUE | change))
-    found = only(compare_runs(*runs), "j.json")
-    assert found.status == ("different" if where else "numerically_equal")
-    assert found.where.startswith(where)
 
 
 def test_changed_verdicts_are_told(runs):

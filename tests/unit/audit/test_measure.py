@@ -89,17 +89,13 @@ def test_other_data_are_measured_when_the_claim_allows_it(results):
 
 
 def test_a_setup_that_was_not_run_is_a_row_with_the_reason(results):
-    table = measure(
-        results, claim(setup="nyt", reason="licensed"), claim(setup="wiki+nyt"), claim(setup="wiki")
-    )
+    licensed = claim(setup="nyt", reason="licensed")
+    table = measure(results, licensed, claim(setup="wiki+nyt"), claim(setup="wiki"))
     assert set(table["verdict"]) == {"not_attempted"}
-    assert table["reason"].tolist() == [
-        "setup nyt not run: licensed",
-        "setups wiki and nyt not run",
-        "setup wiki not run",
-    ]
+    reasons = ["setup nyt not run: licensed", "setups wiki and nyt not run", "setup wiki not run"]
+    assert table["reason"].tolist() == reasons
     assert table["measured"].isna().all()
-    table = measure(results, claim(setup="nyt", reason="licensed"), absent={"nyt": "no file at /data"})
+    table = measure(results, licensed, absent={"nyt": "no file at /data"})
     assert table["reason"].tolist() == ["setup nyt not run: no file at /data"]
 
 
@@ -120,13 +116,10 @@ def test_a_claim_without_measure_or_rows_is_a_row_with_the_reason(results, field
 def test_identity_claims_tell_whether_the_data_are_the_papers(results, count, verdict):
     identity = claim(claim_id="t3-rows", kind="identity", value=count, tolerance=0.0, measure="count()")
     setting = claim(claim_id="t3-minimum", kind="setting", value=1.0, measure="min(x)")
-    table = measure(results, claim(), identity, setting, claim(claim_id="a", setup="any")).set_index(
-        "claim_id"
-    )
-    assert table.loc["t1-mean", "verdict"] == verdict
-    assert table.loc["t3-rows", "verdict"] == ("reproduced" if count == 3 else "not_reproduced")
-    assert table.loc["t3-minimum", "verdict"] == "reproduced"
-    assert table.loc["a", "verdict"] == "reproduced"
+    claims = claim(), identity, setting, claim(claim_id="a", setup="any")
+    table = measure(results, *claims).set_index("claim_id")
+    of_identity = "reproduced" if count == 3 else "not_reproduced"
+    assert table["verdict"].tolist() == [verdict, of_identity, "reproduced", "reproduced"]
     if count == 4:
         assert "(see t3-rows)" in table.loc["t1-mean", "reason"]
         assert table.loc[["t1-mean", "t3-rows", "a"], "data"].tolist() == ["other", "other", "any"]
@@ -186,16 +179,8 @@ def test_only_signs_have_a_p_value(results):
     [
         ({"select": "name == 'a'", "measure": "max(x)", "interval": "min(x), max(x)"}, "small", 2),
         ({"setup": "small+big"}, "small+big", 3.5),
-        (
-            {"file": SPANNING, "select": "setup == 'small'", "measure": "mean(value)"},
-            "small",
-            7,
-        ),
-        (
-            {"file": WORDS_FILE, "select": "name == 'ours'", "measure": "mean(2 * hits)"},
-            "small",
-            15,
-        ),
+        ({"file": SPANNING, "select": "setup == 'small'", "measure": "mean(value)"}, "small", 7),
+        ({"file": WORDS_FILE, "select": "name == 'ours'", "measure": "mean(2 * hits)"}, "small", 15),
     ],
 )
 def test_rows_are_selected_from_the_files_of_setups(results, fields, setup, measured):

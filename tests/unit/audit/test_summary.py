@@ -102,9 +102,8 @@ def test_what_is_reproduced_is_worth_its_weakest_row(kinds, expected):
     parts = [row(f"c{n}", counts_as="statement", group="s", evidence=kind) for n, kind in enumerate(kinds)]
     (line, _) = headline(table(*parts), NOTHING).to_dict("records")
     assert {kind: line[kind] for kind in EVIDENCE} == dict.fromkeys(EVIDENCE, 0) | {expected: 1}
-    (line, _) = headline(
-        table(*parts, row("x", counts_as="statement", group="s", verdict="inconclusive")), NOTHING
-    ).to_dict("records")
+    parts.append(row("x", counts_as="statement", group="s", verdict="inconclusive"))
+    (line, _) = headline(table(*parts), NOTHING).to_dict("records")
     assert {line[kind] for kind in EVIDENCE} == {0}
 
 
@@ -127,10 +126,7 @@ def test_a_statement_in_parts_counts_once(verdicts, expected):
 def test_the_headline_has_two_lines_a_paper_and_adds_up():
     rows = [row(str(n), counts_as="statement", verdict=v) for n, v in enumerate(VERDICTS)]
     rows += [row("d", counts_as="derived"), row("n", counts_as="none"), row("x", paper="Roe 2021")]
-    items = [
-        ("Doe 2020", "Table 1", "cell", 7, 4, "no curve"),
-        ("Poe 2022", "Table 1", "cell", 7, 4, "no curve"),
-    ]
+    items = [(paper, "Table 1", "cell", 7, 4, "no curve") for paper in ("Doe 2020", "Poe 2022")]
     found = headline(table(*rows), printed(*items)).set_index(["paper", "counts_as"])
     assert list(found.index) == [(p, c) for p in ("Doe 2020", "Roe 2021") for c in ("statement", "cell")]
     assert found.loc[("Doe 2020", "statement")].tolist() == [7, 1, 0, 0, 0, *[1] * 7, 0]
@@ -148,12 +144,8 @@ def test_the_accounting_says_what_does_not_add_up():
         ("Doe 2020", "Table 2", "cell", 3, 3, "a picture"),
     ]
     found = accounting(table(*rows), printed(*items))
-    assert found[["item", "counts_as"]].apply(tuple, axis=1).tolist() == [
-        ("Table 1", "statement"),
-        ("Table 1", "cell"),
-        ("Table 2", "cell"),
-        ("Table 3", "cell"),
-    ]
+    assert found["item"].tolist() == ["Table 1", "Table 1", "Table 2", "Table 3"]
+    assert found["counts_as"].tolist() == ["statement", "cell", "cell", "cell"]
     assert found["present"].tolist() == [1, 2, 0, 1]
     assert found["sums_up"].tolist() == [True, False, True, False]
     assert found["printed"].isna().tolist() == [False, False, False, True]

@@ -19,29 +19,31 @@ def made(lists):
 
 
 @pytest.mark.parametrize(
-    "lists",
+    ("lists", "ties"),
     [
-        [(list("aaabbbcc"), [1, 1, 1, 0, 0, 0, 1, 0])],
-        [(list("aaabb"), [1, 1, 0, 0, 0]), (list("aabb"), [1, 0, 0, 0]), (list("abb"), [1, 0, 0])],
-        [(list("aabbc"), [1, 1, 0, 0, 0]), (list("abc"), [1, 0, 0])],
+        ([("aaabbbcc", [1, 1, 1, 0, 0, 0, 1, 0])], ()),
+        ([("aaabb", [1, 1, 0, 0, 0]), ("aabb", [1, 0, 0, 0]), ("abb", [1, 0, 0])], ()),
+        ([("aabbc", [1, 1, 0, 0, 0]), ("abc", [1, 0, 0])], ()),
+        ([("aaabbbcc", [1, 1, 0.5, 0.5, 0, 0, 0, 0])], ([2], [0.5])),  # which have shares of a hit
     ],
 )
-def test_p_values_are_those_of_all_permutations(lists):
-    p_values = compare_groups(*made(lists)).p_values
+def test_p_values_are_those_of_all_permutations(lists, ties):
+    lists = [(list(members), hits) for members, hits in lists]
+    p_values = compare_groups(*made(lists), *ties).p_values
     assert p_values == pytest.approx(list(naive.p_values(lists).values()), abs=0.03)
 
 
-def test_tied_candidates_have_shares_of_a_hit():
-    lists = [(list("aaabbbcc"), [1, 1, 0.5, 0.5, 0, 0, 0, 0])]
-    found = compare_groups(*made(lists), [2], [0.5])
-    assert found.p_values == pytest.approx(list(naive.p_values(lists).values()), abs=0.03)
+def without_ties(n, places):
+    """Return the test of lists with so many candidates of each group, and with so many places each."""
+    nothing = np.zeros(len(n))
+    return GroupTest(n, np.full(len(n), places), nothing.astype(np.int64), nothing)
 
 
 @pytest.mark.parametrize(("n_groups", "n_lists", "size"), [(2, 1, 15), (12, 60, 4), (3, 8, 10)])
 def test_equal_groups_differ_in_5_of_100_files_at_most(n_groups, n_lists, size):
     rng, n = np.random.default_rng(4), np.full((n_lists, n_groups), size)
     places = n_groups * size // 4
-    test = GroupTest(n, np.full(n_lists, places), np.zeros(n_lists, np.int64), np.zeros(n_lists))
+    test = without_ties(n, places)
     hits = rng.multivariate_hypergeometric(n[0], places, (2000, n_lists))
     assert np.mean(test.p_values(hits).min(axis=1) <= 0.05) < 0.065
 
@@ -49,7 +51,7 @@ def test_equal_groups_differ_in_5_of_100_files_at_most(n_groups, n_lists, size):
 def test_lists_that_prefer_a_group_each_their_own_give_no_false_alarm():
     """In each list some groups have much better chances, by a fair draw: over lists all are alike."""
     rng, n = np.random.default_rng(5), np.full((12, 4), 20)
-    test = GroupTest(n, np.full(12, 20), np.zeros(12, np.int64), np.zeros(12))
+    test = without_ties(n, 20)
     favour = np.repeat(rng.normal(0, 0.8, (1000, 12, 4)), 20, axis=2)
     top = np.argpartition(-(rng.gumbel(size=favour.shape) + favour), 20, axis=2)[:, :, :20] // 20
     hits = np.stack([(top == v).sum(axis=2) for v in range(4)], axis=2)
@@ -59,9 +61,7 @@ def test_lists_that_prefer_a_group_each_their_own_give_no_false_alarm():
 @pytest.mark.parametrize(("n", "places", "v"), [([31, 60], 30, 0), ([6, 10, 12], 7, 1)])
 def test_a_least_difference_is_seen_four_times_in_five(n, places, v):
     n_lists, mine, size = 15 if len(n) == 3 else 1, n[v], sum(n)
-    test = GroupTest(
-        np.tile(n, (n_lists, 1)), np.full(n_lists, places), np.zeros(n_lists, np.int64), np.zeros(n_lists)
-    )
+    test = without_ties(np.tile(n, (n_lists, 1)), places)
     rate = test.least_rates(test.expected)[0][v]
     fisher = scipy.stats.nchypergeom_fisher
     odds = scipy.optimize.brentq(lambda w: fisher.mean(size, mine, places, w) / mine - rate, 1e-4, 1)

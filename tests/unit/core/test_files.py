@@ -146,9 +146,8 @@ def test_only_what_was_left_is_removed(tmp_path):
 )
 def test_a_key_that_is_there_twice_is_named(tmp_path, text, line, key):
     (tmp_path / "a.yaml").write_text(text)
-    with pytest.raises(
-        InputError, match=rf"a\.yaml, line {line}: not valid YAML \(the key '{key}' occurs more than once\)"
-    ):
+    problem = rf"a\.yaml, line {line}: not valid YAML \(the key '{key}' occurs more than once\)"
+    with pytest.raises(InputError, match=problem):
         read_yaml(tmp_path / "a.yaml")
 
 

@@ -23,15 +23,11 @@ def test_prefetching_changes_nothing():
     assert prefetched_sum(a) == a[:, 0].sum()
 
 
-def test_threads_stay_between_one_and_what_numba_has():
+def test_threads_stay_between_one_and_what_numba_has_and_are_fewer_for_a_while():
     set_threads(0)
     assert numba.get_num_threads() == 1
     set_threads(10_000)
     assert numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS
-
-
-def test_fewer_threads_for_a_while():
-    set_threads(10_000)
     with at_most_threads(1):
         assert numba.get_num_threads() == 1
         with at_most_threads(10_000):

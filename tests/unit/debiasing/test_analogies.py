@@ -40,18 +40,10 @@ def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype, once):
 
 
 @pytest.mark.parametrize("once", analogies.ONCE)
-def test_a_pool_that_is_too_small_grows(monkeypatch, once):
-    vectors = embedding(3)
-    direction = vectors[0] - vectors[1]
-    whole = generate_analogies(vectors, WORDS, direction, count=25, max_distance=2, once=once)
-    monkeypatch.setattr(analogies, "_POOL", 1)
-    assert generate_analogies(vectors, WORDS, direction, count=25, max_distance=2, once=once).equals(whole)
-
-
-@pytest.mark.parametrize("once", analogies.ONCE)
-def test_a_pool_that_the_best_pairs_fill_at_once_grows_too(monkeypatch, once):
+def test_a_pool_that_is_too_small_grows_even_if_the_best_pairs_fill_it_at_once(monkeypatch, once):
     vectors = embedding(4, n=12)
     direction = vectors[0] - vectors[1]
+    how = {"count": 8, "max_distance": 2, "once": once}
 
     def best_first(vectors, direction, max_distance):
         x, y = (
@@ -60,13 +52,13 @@ def test_a_pool_that_the_best_pairs_fill_at_once_grows_too(monkeypatch, once):
         for place in np.argsort(-analogies._score_pairs(vectors, x, y, direction)[0]):
             yield x[[place]], y[[place]]
 
-    whole = generate_analogies(vectors, WORDS[:12], direction, count=8, max_distance=2, once=once)
+    whole = generate_analogies(vectors, WORDS[:12], direction, **how)
+    assert len(whole) >= 7
     near_pairs = analogies._near_pairs
     monkeypatch.setattr(analogies, "_POOL", 1)
+    assert generate_analogies(vectors, WORDS[:12], direction, **how).equals(whole)
     monkeypatch.setattr(analogies, "_near_pairs", best_first)
-    found = generate_analogies(vectors, WORDS[:12], direction, count=8, max_distance=2, once=once)
-    assert len(whole) >= 7
-    assert found.equals(whole)
+    assert generate_analogies(vectors, WORDS[:12], direction, **how).equals(whole)
 
 
 def test_blocks_and_chunks_change_nothing(monkeypatch):

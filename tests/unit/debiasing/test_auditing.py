@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import yaml
 import pages
 from biaslab.bias.weat import effect_size
 from biaslab.bias.word_sets import WordSets, in_vocabulary
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.debiasing import auditing
 from biaslab.debiasing.methods import debias
@@ -22,12 +20,8 @@ from biaslab.debiasing.word_lists import match_case
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.embeddings.vocabulary import AnyCase
-from debiasing_data import write_lists
+from debiasing_data import JOBS, WORDS, options_of, vectors, write_lists
 
-PAIRS = [["she", "he"], ["woman", "man"], ["her", "his"], ["daughter", "son"]]
-JOBS = [f"job{i}" for i in range(12)]
-OTHERS = [f"word{i}" for i in range(60)]
-WORDS = [*(word for pair in PAIRS for word in pair), *JOBS, *OTHERS]
 TEST = WordSets(
     "jobs",
     "These jobs and those",
@@ -37,23 +31,11 @@ TEST = WordSets(
 )
 
 
-def vectors(lean):
-    """Jobs lean by turns to either side by `lean`, others as chance has it."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(len(WORDS), 30)) / 4
-    X[1:8:2] = X[0:8:2]
-    X[:8, 0] += np.tile([1, -1], 4)
-    X[8:20, 0] = lean * np.tile([1, -1], 6)
-    return X.astype(np.float32)
-
-
 def write_files(folder):
     """Write an embedding that is biased and one that is not; return the files of the word lists."""
-    words = {"words": [word for pair in PAIRS for word in pair]}
-    lists = {"defining": {"sets": PAIRS}, "equalize": {"sets": PAIRS[:2]}, "occupations": {"words": JOBS}}
     for name, lean in (("biased", 1.5), ("plain", 0.02)):
         write_embedding(folder / f"{name}.txt", WORDS, vectors(lean), "word2vec")
-    return write_lists(folder, lists | {"gender-specific": words})
+    return write_lists(folder)
 
 
 @pytest.fixture
@@ -145,18 +127,14 @@ def test_too_few_occupations_are_refused(files):
 
 
 @pytest.mark.parametrize("method", COMPARED)
-def test_apply_writes_what_every_method_makes_of_an_embedding(files, method, monkeypatch):
+def test_apply_writes_what_every_method_makes_of_an_embedding(files, method, biaslab):
     folder, rng = files[0].parent, np.random.default_rng(4)
     rows = rng.normal(scale=0.25, size=(140, 100)).astype(np.float32)  # INLP needs so many
     rows[:80, :30] = vectors(1.5)
     words = [*WORDS, *(f"more{i}" for i in range(60))]
     write_embedding(folder / "biased.txt", words, rows, "word2vec")
-    lists = [part for file in files for part in (f"--{file.stem}", str(file))]
-    command = ["apply", str(folder / "biased.txt"), *lists, "--method", method, "--seed", "2"]
-    monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", *command, "--out", str(folder / "new.txt")])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0
+    options = [*options_of(files), "--method", method, "--seed", "2", "--out", folder / "new.txt"]
+    assert biaslab("debiasing", "apply", folder / "biased.txt", *options)[0] == 0
     experiment, _ = auditing.read_own(folder / "biased.txt", files, Settings(seed=2))
     found = read_unit_embedding(folder / "new.txt")
     np.testing.assert_allclose(found.vectors, debias(method, experiment), atol=1e-6)
@@ -178,24 +156,20 @@ def test_what_hard_debiasing_wrote_has_no_effect_size(files, decimals):
         assert test["p_value"] == 1
 
 
-def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, monkeypatch, capsys):
+def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, monkeypatch, biaslab):
     monkeypatch.chdir(tmp_path)
     head = {"name": "jobs", "title": "t", "source": "s"}
     test = head | {"targets": TEST.targets, "attributes": TEST.attributes}
     Path("w.yaml").write_text(yaml.safe_dump(test))
     Path("same.yaml").write_text(yaml.safe_dump(test | {"name": "jobs_same", "measure": "same"}))
-    lists = [part for file in files for part in (f"--{file.stem}", str(file))]
 
     def run(code, *arguments):
-        monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", "audit", *arguments, *lists])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == code
-        return capsys.readouterr()
+        found, output, error = biaslab("debiasing", "audit", *arguments, *options_of(files))
+        assert found == code
+        return output + error
 
     both, weats = ["biased.txt", "plain.txt"], ["--weat", "w.yaml", "--weat", "same.yaml"]
-    said = run(0, *both, *weats).out
-    assert "Rank 1: plain.txt, mean rank over 2 tests 1.00 of 2" in said
+    assert "Rank 1: plain.txt, mean rank over 2 tests 1.00 of 2" in run(0, *both, *weats)
     page = pages.Page(Path("debiasing-audit.html").read_text())
     assert all(link.startswith("data:") for link in page.links)
     numbers = json.loads(Path("debiasing-audit.json").read_text())
@@ -204,8 +178,6 @@ def test_the_command_answers_of_several_files_and_ranks_them(files, tmp_path, mo
     assert {row["weat"] for row in numbers["ranks"]["values"]} == {"jobs", "jobs_same"}
     run(0, *both, "--weat", "same.yaml")
     assert "could be measured" not in Path("debiasing-audit.html").read_text()
-    assert (
-        "plain.txt: the embedding is repeated; give each embedding once"
-        in run(2, "plain.txt", "plain.txt").err
-    )
-    assert "jobs: two tests have this name" in run(2, *both, "--weat", "w.yaml", "--weat", "w.yaml").err
+    repeated = "plain.txt: the embedding is repeated; give each embedding once"
+    assert repeated in run(2, "plain.txt", "plain.txt")
+    assert "jobs: two tests have this name" in run(2, *both, "--weat", "w.yaml", "--weat", "w.yaml")

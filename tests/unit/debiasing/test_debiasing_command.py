@@ -1,52 +1,31 @@
 """``biaslab debiasing apply``, on a small embedding with a bias that was put in."""
 
-import sys
-
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 from typer.testing import CliRunner
 
-from biaslab.cli import app, main
+from biaslab.cli import app
 from biaslab.core.io import write_npz
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.embeddings.vocabulary import digest_words
-from debiasing_data import write_lists
+from debiasing_data import PAIRS, WORDS, options_of, vectors, write_lists
 
-PAIRS = [["she", "he"], ["her", "his"], ["woman", "man"], ["Mary", "John"]]
-EQUALIZE = [["she", "he"], ["her", "his"], ["queen", "king"]]
-OCCUPATIONS = ["nurse", "doctor", "pilot", "cook", "judge", "actress", "astronaut"]
-SPECIFIC = ["she", "he", "actress", "mother"]
-OF_PAIRS = [word for pair in (*PAIRS[:3], EQUALIZE[2]) for word in pair]
-WORDS = [*OF_PAIRS, "actress", *OCCUPATIONS[:5], "tree", "sea"]
-GENDER = [1, -1, 0.8, -1.1, 0.9, -0.8, 1, -1, 0.9, 0.5, -0.4, -0.3, 0.2, -0.1, 0.1, -0.05]
-
-
-def vectors():
-    X = np.random.default_rng(5).normal(scale=0.3, size=(len(WORDS), 6)).astype(np.float32)
-    X[1:8:2, 1:] = X[0:8:2, 1:] + 0.05 * X[8:12, 1:]  # the words of a pair differ in little else
-    X[:, 0] = GENDER
-    return X
+VECTORS = vectors(1.5)
 
 
 @pytest.fixture
 def embedding(tmp_path):
     path = tmp_path / "vectors.txt"
-    write_embedding(path, WORDS, vectors(), "word2vec")
+    write_embedding(path, WORDS, VECTORS, "word2vec")
     return path
 
 
 @pytest.fixture
 def options(tmp_path):
     """Write the word lists; return the options that name them."""
-    lists = {
-        "defining": {"sets": PAIRS},
-        "equalize": {"sets": EQUALIZE},
-        "occupations": {"words": OCCUPATIONS},
-        "gender-specific": {"words": SPECIFIC},
-    }
-    return [part for file in write_lists(tmp_path, lists) for part in (f"--{file.stem}", file)]
+    return options_of(write_lists(tmp_path))
 
 
 def applied(*arguments):
@@ -55,16 +34,18 @@ def applied(*arguments):
     return result.stdout
 
 
-def refused(monkeypatch, capsys, *arguments):
-    """Call the command as a user does; return its last line."""
-    monkeypatch.setattr(sys, "argv", ["biaslab", "debiasing", *map(str, arguments)])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    error = capsys.readouterr().err
-    assert "Traceback" not in error
-    assert [line.startswith("biaslab: ") for line in error.splitlines()].count(True) == 1
-    return error.splitlines()[-1]
+@pytest.fixture
+def refused(biaslab):
+    """Return a function that calls the command as a user does, and returns its last line."""
+
+    def call(*arguments):
+        code, _, error = biaslab("debiasing", *arguments)
+        assert code == 2
+        assert "Traceback" not in error
+        assert [line.startswith("biaslab: ") for line in error.splitlines()].count(True) == 1
+        return error.splitlines()[-1]
+
+    return call
 
 
 @pytest.mark.parametrize(("name", "binary"), [("hard.txt", False), ("hard.bin", True)])
@@ -74,12 +55,12 @@ def test_hard_debiasing_is_read_by_gensim(embedding, options, tmp_path, name, bi
     keyed = KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=binary)
     assert keyed.index_to_key == WORDS
     lengths = np.linalg.norm(keyed.vectors, axis=1)
-    np.testing.assert_allclose(lengths, np.linalg.norm(vectors(), axis=1), rtol=1e-6)
-    for first, second in EQUALIZE:
-        for word in ("nurse", "tree"):
+    np.testing.assert_allclose(lengths, np.linalg.norm(VECTORS, axis=1), rtol=1e-6)
+    for first, second in PAIRS[:2]:
+        for word in ("job3", "word3"):
             assert keyed.similarity(word, first) == pytest.approx(keyed.similarity(word, second), abs=1e-6)
-    for word in ("actress", "woman"):  # specific, and of a defining set: never neutral
-        np.testing.assert_allclose(keyed[word], vectors()[WORDS.index(word)], rtol=1e-5)
+    for word in ("word0", "her", "son"):  # specific, and of a defining set: never neutral
+        np.testing.assert_allclose(keyed[word], VECTORS[WORDS.index(word)], rtol=1e-5)
 
 
 def test_soft_debiasing_goes_with_lambda(embedding, options, tmp_path):
@@ -88,7 +69,7 @@ def test_soft_debiasing_goes_with_lambda(embedding, options, tmp_path):
         out = tmp_path / f"soft{penalty}.txt"
         applied(embedding, *options, "--method", "soft", "--lambda", penalty, "--out", out)
         unit = read_unit_embedding(out)
-        she, he, *rows = (unit.words.index(word) for word in ("she", "he", *OCCUPATIONS[:5]))
+        she, he, *rows = (unit.words.index(word) for word in WORDS[:2] + WORDS[8:20])
         lean.append(np.abs(unit.vectors[rows] @ (unit.vectors[she] - unit.vectors[he])).mean())
     assert lean[0] > lean[1] > lean[2]
     kept = read_unit_embedding(tmp_path / "soft0.txt")
@@ -96,10 +77,10 @@ def test_soft_debiasing_goes_with_lambda(embedding, options, tmp_path):
 
 
 def test_words_in_another_case_are_found_and_named(embedding, options, tmp_path):
-    forms = {"nurse": "Nurse", "pilot": "PILOT", "she": "SHE"}
-    write_embedding(tmp_path / "case.txt", [forms.get(word, word) for word in WORDS], vectors(), "word2vec")
+    forms = {"job0": "Job0", "job7": "JOB7", "she": "SHE"}
+    write_embedding(tmp_path / "case.txt", [forms.get(word, word) for word in WORDS], VECTORS, "word2vec")
     said = applied(tmp_path / "case.txt", *options, "--out", tmp_path / "other.txt")
-    assert "3 in another letter case only (she as SHE, nurse as Nurse, pilot as PILOT)" in said
+    assert "3 in another letter case only (she as SHE, job0 as Job0, job7 as JOB7)" in said
     assert "another case" not in applied(embedding, *options, "--out", tmp_path / "same.txt")
     same, other = (read_unit_embedding(tmp_path / f"{name}.txt").vectors for name in ("same", "other"))
     np.testing.assert_array_equal(same, other)
@@ -107,7 +88,7 @@ def test_words_in_another_case_are_found_and_named(embedding, options, tmp_path)
 
 def test_words_that_hold_blanks_are_left_out_of_what_is_written(embedding, options, tmp_path):
     lines = embedding.read_text().splitlines()
-    lines = [f"{len(lines)} 6", *lines[1:], f"at name@example.org {lines[3].partition(' ')[2]}"]
+    lines = [f"{len(lines)} 30", *lines[1:], f"at name@example.org {lines[3].partition(' ')[2]}"]
     (tmp_path / "public.txt").write_text("\n".join(lines) + "\n")
     said = applied(tmp_path / "public.txt", *options, "--out", tmp_path / "hard.txt", "--unit-length")
     assert "the word of 1 row contains blanks ('at name@example.org')" in said
@@ -122,7 +103,7 @@ def test_a_training_of_a_run_is_debiased(embedding, options, tmp_path):
     folder.mkdir(parents=True)
     rows = "".join(f"{word}\t1\n" for word in WORDS)
     (tmp_path / "setup/vocabulary.tsv").write_text("word\tcount\n" + rows)
-    write_npz(folder / "batch-0.npz", replicates=np.array([0]), W=vectors()[None], words=digest_words(WORDS))
+    write_npz(folder / "batch-0.npz", replicates=np.array([0]), W=VECTORS[None], words=digest_words(WORDS))
     applied(folder / "batch-0.npz", *options, "--out", tmp_path / "a.txt")
     applied(embedding, *options, "--out", tmp_path / "b.txt")
     assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
@@ -133,17 +114,16 @@ def test_a_training_of_a_run_is_debiased(embedding, options, tmp_path):
     [
         (b"she 1 2\nhe nan 2\n", "the vector of 'he' is not finite in 32 bits (word 2"),
         (b"she 0 0\nhe 0 0\n", "all vectors are zero; give a file of trained vectors"),
-        (b"she 1 2\nhe 2 1\n", "mine: the embedding has no set with 2 words or more (lost: her, his, queen"),
+        (b"she 1 2\nhe 2 1\n", "mine: the embedding has no set with 2 words or more (lost: woman, man)"),
     ],
 )
-def test_bad_embeddings_end_with_one_line(monkeypatch, capsys, tmp_path, options, content, problem):
+def test_bad_embeddings_end_with_one_line(refused, tmp_path, options, content, problem):
     path = tmp_path / "bad.bin"
     path.write_bytes(content)
     (tmp_path / "equalize.yaml").write_text(
         (tmp_path / "equalize.yaml").read_text().replace("- - she\n  - he\n", "")
     )
-    line = refused(monkeypatch, capsys, "apply", path, *options, "--out", tmp_path / "out/new.bin")
-    assert problem in line
+    assert problem in refused("apply", path, *options, "--out", tmp_path / "out/new.bin")
     assert not (tmp_path / "out").exists()
 
 
@@ -155,23 +135,18 @@ def test_bad_embeddings_end_with_one_line(monkeypatch, capsys, tmp_path, options
         ("gender-specific", {"words": ["she", 7]}, "words[1]: 7 is not a text"),
     ],
 )
-def test_bad_lists_end_with_one_line(
-    monkeypatch, capsys, tmp_path, embedding, options, name, content, problem
-):
+def test_bad_lists_end_with_one_line(refused, tmp_path, embedding, options, name, content, problem):
     write_lists(tmp_path, {name: content})
-    assert problem in refused(monkeypatch, capsys, "apply", embedding, *options, "--out", tmp_path / "new")
+    assert problem in refused("apply", embedding, *options, "--out", tmp_path / "new")
 
 
-def test_other_wrong_arguments_end_with_one_line(monkeypatch, capsys, tmp_path, embedding, options):
+def test_other_wrong_arguments_end_with_one_line(refused, tmp_path, embedding, options):
     def line(file, *arguments):
-        return refused(
-            monkeypatch, capsys, "apply", file, *options, *arguments, "--out", tmp_path / "new.txt"
-        )
+        return refused("apply", file, *options, *arguments, "--out", tmp_path / "new.txt")
 
     assert "file of word vectors does not exist" in line(tmp_path / "absent.bin")
-    assert "differ in only 3 dimensions" in line(embedding, "--components", 4)
+    assert "so they have no bias subspace of 5" in line(embedding, "--components", 5)
     assert "'soft'" in line(embedding, "--method", "gentle")
-    assert "biaslab debiasing hard was removed; use biaslab debiasing apply" in refused(
-        monkeypatch, capsys, "hard", embedding
-    )
+    removed = "biaslab debiasing hard was removed; use biaslab debiasing apply"
+    assert removed in refused("hard", embedding)
     assert not (tmp_path / "new.txt").exists()

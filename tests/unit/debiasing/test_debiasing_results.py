@@ -1,6 +1,6 @@
 """Tests of the tables and figures of debiasing."""
 
-from pathlib import Path
+import shutil
 
 import numpy as np
 import pytest
@@ -9,21 +9,21 @@ from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.report import tables
 from biaslab.run.area import ALL, Unit
 from biaslab.run.reports import write_report
-from debiasing_data import N_OCCUPATIONS, write_results
+from debiasing_claims_data import write_published
 from report_data import report_area
 
 AREA = report_area("debiasing")
-NAMES = ("news", "sample")
+NAMES = ("w2vnews", "sample")
 UNITS = [Unit(name) for name in NAMES]
 LACKED_BY_SAMPLE = ("benchmarks", "indirect")
 
 
 @pytest.fixture(scope="module")
-def area(tmp_path_factory) -> Path:
+def area(tmp_path_factory):
     """Return the area's results with every table and figure; the second embedding has no benchmarks."""
     folder = tmp_path_factory.mktemp("results") / "debiasing"
-    for seed, name in enumerate(NAMES):
-        write_results(folder / name, seed)
+    write_published(folder.parent)
+    shutil.copytree(folder / "w2vnews", folder / "sample")
     for name in LACKED_BY_SAMPLE:
         write_tsv(folder / f"sample/{name}.tsv", read_tsv(folder / f"sample/{name}.tsv").iloc[:0])
     path = read_tsv(folder / "sample/lambda_path.tsv").assign(rg65=np.nan, wordsim353=np.nan, msr=np.nan)
@@ -41,7 +41,7 @@ def test_tables_cover_every_embedding(area):
 
 
 def test_extremes_are_the_ends_of_the_axis_before_debiasing(area):
-    occupations = read_tsv(area / "news" / "occupations.tsv")
+    occupations = read_tsv(area / "w2vnews" / "occupations.tsv")
     found = tables.extremes(occupations, 5)
     before = occupations[occupations["stage"] == "before"].set_index("word")["projection"]
     assert list(found.loc[found["end"] == "she", "word"]) == list(before.nlargest(5).index)
@@ -49,6 +49,6 @@ def test_extremes_are_the_ends_of_the_axis_before_debiasing(area):
     assert list(found["place"]) == [1, 2, 3, 4, 5] * 2
     hard = occupations[occupations["stage"] == "hard"].set_index("word")["projection"]
     np.testing.assert_array_equal(found["hard"], hard[found["word"]])
-    every = tables.extremes(occupations, N_OCCUPATIONS)
-    assert len(every) == N_OCCUPATIONS
+    every = tables.extremes(occupations, len(before))
+    assert len(every) == len(before)
     assert every["word"].is_unique

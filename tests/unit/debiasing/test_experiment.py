@@ -21,7 +21,7 @@ from biaslab.debiasing.stages import classify_specific
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
-from debiasing_data import JOBS, write_lists
+from debiasing_data import write_lists
 
 PAIRS = [("she", "he"), ("her", "his"), ("woman", "man"), ("mother", "father")]
 PAIRS += [("queen", "king"), ("aunt", "uncle")]
@@ -34,7 +34,13 @@ LISTS = {
     "occupations": {"words": [*OCCUPATIONS, "astronaut"]},
     "gender_specific": {"words": [word for pair in PAIRS for word in pair]},
 }
-TEST = JOBS | {"targets": {"care": ["nurse", "cook"], "law": ["judge", "pilot", "lawyer"]}}
+TEST = {
+    "name": "jobs",
+    "title": "Care and law",
+    "source": "a test",
+    "targets": {"care": ["nurse", "cook"], "law": ["judge", "pilot", "lawyer"]},
+    "attributes": {"female": ["she", "her"], "male": ["he", "his"]},
+}
 RATED = "nurse doctor 3\npilot cook 1\njudge poet 2\nnurse lawyer 4\n"
 QUESTIONS = ": all\nhe she king queen\nhe she man woman\nhe she lawyer nurse\n"
 
@@ -131,8 +137,7 @@ def test_indirect_bias_is_that_with_the_nearer_end(experiment):
         assert found["beta"] == pytest.approx((w @ v - rest) / (w @ v), rel=1e-4)
         assert (found["projection"] >= 0) == (found["axis"] == "softball")
     none = stages.rank_indirect(experiment, ("softball", "cricket"))
-    assert none.empty
-    assert none.columns.tolist() == ["stage", "word", "axis", "projection", "beta"]
+    assert (len(none), [*none]) == (0, ["stage", "word", "axis", "projection", "beta"])
 
 
 def test_the_classifier_places_words_on_two_axes(experiment):
@@ -156,8 +161,7 @@ def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
         nearest = next(word for word in order if word not in ("he", "king", "she"))
         assert table.set_index("stage").loc[stage, "answer"] == nearest
     none = stages.solve_puzzles(experiment, [("he", "lawyer", "she")])
-    assert none.empty
-    assert none.columns.tolist() == table.columns.tolist()
+    assert (len(none), [*none]) == (0, [*table])
 
 
 def test_single_words_are_compared_with_words_and_with_the_direction(experiment):
@@ -301,31 +305,23 @@ def shifted(shift, n=200, d=6):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def test_separable_words_are_told_apart():
+def test_separable_words_are_told_apart_and_words_alike_are_not():
     found = classify_specific(shifted(20, d=30), range(40))
     assert found.f_scores.shape == (10,)
     assert found.f_scores.mean() > 0.95
     assert (found.distances[:40] > 0).mean() > 0.95
     assert (found.distances[40:] < 0).mean() > 0.95
-
-
-def test_words_alike_are_not_told_apart():
     assert classify_specific(shifted(0), range(40)).f_scores.mean() < 0.3
 
 
-def test_distances_are_measured_from_the_boundary():
+def test_distances_are_measured_from_the_boundary_and_one_seed_gives_one_result():
     vectors = shifted(2)
-    found = classify_specific(vectors, range(40))
+    found, again = (classify_specific(vectors, range(40), seed=3) for _ in range(2))
+    np.testing.assert_array_equal(found.f_scores, again.f_scores)
+    np.testing.assert_array_equal(found.distances, again.distances)
     # An affine function of the vectors with a gradient of unit length.
     gradient = np.linalg.lstsq(np.column_stack([vectors, np.ones(200)]), found.distances, rcond=None)[0][:-1]
     assert np.linalg.norm(gradient) == pytest.approx(1)
-
-
-def test_one_seed_gives_one_result():
-    vectors = shifted(1)
-    first, second = (classify_specific(vectors, range(40), seed=3) for _ in range(2))
-    np.testing.assert_array_equal(first.f_scores, second.f_scores)
-    np.testing.assert_array_equal(first.distances, second.distances)
 
 
 def test_too_short_a_seed_list_is_refused():

@@ -174,7 +174,7 @@ def test_extreme_words_are_the_ends_and_never_the_middle():
         extreme_words(np.abs(bias), range(8), 2)
 
 
-def test_clusters_tell_separated_words_and_not_mixed_ones():
+def test_clusters_and_a_classifier_tell_separated_words_and_not_mixed_ones():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], 200)
     apart = rng.normal(size=(400, 5)) + 10 * labels[:, None]
@@ -183,12 +183,6 @@ def test_clusters_tell_separated_words_and_not_mixed_ones():
     mixed = rng.normal(size=(400, 5)) + 2 * labels[:, None]
     found = KMeans(2, n_init=remaining.N_STARTS, random_state=1).fit_predict(mixed)
     assert cluster_accuracy(mixed, labels) == pytest.approx(naive.best_alignment(found, labels))
-
-
-def test_a_classifier_tells_separated_words_and_not_mixed_ones():
-    rng = np.random.default_rng(0)
-    labels = np.repeat([1, 0], 200)
-    apart = rng.normal(size=(400, 5)) + 10 * labels[:, None]
     words = remaining.ExtremeWords(np.arange(400), labels)
     case = remaining.Case(labels, np.arange(400), words.rows, words, words, 10, 1)
     assert remaining.measure_classifier(case, apart).value == 1

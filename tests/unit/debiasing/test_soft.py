@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaslab.core.errors import InputError
-from biaslab.debiasing.hard import neutralize
-from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.soft import gradient, gram_matrices, objective, soft_debias, solve_path
 from biaslab.debiasing.subspace import find_subspace
 from naive import debiasing as naive
@@ -82,33 +80,23 @@ def test_gradient_is_that_of_finite_differences(seed, k):
     assert np.sum(gradient(X, grams, 5.0) * direction) == pytest.approx(difference, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("d", [3, 5, 8])
-@pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("penalty", [0.2, 5.0, 1000.0])
-def test_minimum_is_that_of_the_semidefinite_program(d, k, penalty):
-    vectors, basis, neutral = embedding(d, d=d, k=k)
+FREE = [({"seed": d, "d": d, "k": k}, 99, p) for d in (3, 8) for k in (1, 2) for p in (0.2, 5.0, 1000.0)]
+ENDS = ((11, 1, 3), (50, 1, 1), (32, 2, 3), (56, 2, 1))
+IN_CONE = [({"seed": seed, "k": k, "mean": 2.0}, n_neutral, 100.0) for seed, k, n_neutral in ENDS]
+
+
+@pytest.mark.parametrize(("drawn", "n_neutral", "penalty"), FREE + IN_CONE)
+def test_minimum_is_that_of_the_semidefinite_program(drawn, n_neutral, penalty):
+    vectors, basis, neutral = embedding(**drawn)
+    neutral = neutral[:n_neutral]
     (solution,) = solve_path(gram_matrices(vectors, basis, neutral), [penalty])
     X = solution.transform @ solution.transform
     expected = semidefinite_program(vectors, basis, neutral, penalty)
     np.testing.assert_allclose(X, expected, atol=1e-6)
-    assert solution.objective == pytest.approx(
-        naive.soft_objective(expected, vectors, basis, neutral, penalty), abs=1e-6
-    )
+    objective = naive.soft_objective(expected, vectors, basis, neutral, penalty)
+    assert solution.objective == pytest.approx(objective, abs=1e-6)
     assert solution.gradient < 1e-6
-    assert not solution.constrained
-
-
-@pytest.mark.parametrize(("seed", "k", "n_neutral"), [(11, 1, 3), (50, 1, 1), (32, 2, 3), (56, 2, 1)])
-def test_minimum_within_the_cone_is_that_of_the_semidefinite_program(seed, k, n_neutral):
-    vectors, basis, neutral = embedding(seed, k=k, mean=2.0)
-    neutral = neutral[:n_neutral]
-    (solution,) = solve_path(gram_matrices(vectors, basis, neutral), [100.0])
-    assert solution.constrained
-    assert solution.least_eigenvalue < -1e-3
-    X = solution.transform @ solution.transform
-    expected = semidefinite_program(vectors, basis, neutral, 100.0)
-    np.testing.assert_allclose(X, expected, atol=1e-6)
-    assert solution.gradient < 1e-6
+    assert solution.constrained == (solution.least_eigenvalue < -1e-3) == (n_neutral < 99)
 
 
 def test_gradient_vanishes_in_300_dimensions():
@@ -141,28 +129,6 @@ def test_words_that_span_less_than_the_space_keep_the_rest():
     (within,) = solve_path(gram_matrices(vectors @ rotation, basis @ rotation, neutral), [10.0])
     rest = np.eye(9) - rotation.T @ rotation
     np.testing.assert_allclose(within.transform, rotation.T @ flat.transform @ rotation + rest, atol=1e-8)
-
-
-def test_more_penalty_leaves_less_bias_and_in_the_limit_none():
-    vectors, basis, neutral = embedding(2, n=200, d=10)
-    solutions = solve_path(gram_matrices(vectors, basis, neutral), [0.0, 1.0, 10.0, 100.0, 1e4, 1e10])
-    biases = [direct_bias(soft_debias(vectors, s.transform)[neutral], basis) for s in solutions]
-    assert biases[0] == pytest.approx(direct_bias(vectors[neutral], basis))
-    assert (np.diff(biases) < 0).all()
-    assert biases[-1] < 1e-4
-
-
-def test_a_large_penalty_approaches_hard_neutralization():
-    basis = np.eye(4)[:1]
-    rng = np.random.default_rng(3)
-    vectors = rng.normal(size=(50, 4))
-    vectors = np.concatenate([vectors, vectors * [-1, 1, 1, 1]])  # the bias is uncorrelated with the rest
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    neutral = list(range(20, 100))
-    (solution,) = solve_path(gram_matrices(vectors, basis, neutral), [1e12])
-    found = soft_debias(vectors, solution.transform)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-12)
-    np.testing.assert_allclose(found[neutral], neutralize(vectors[neutral], basis, []), atol=1e-4)
 
 
 @pytest.mark.parametrize(

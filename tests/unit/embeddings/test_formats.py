@@ -94,36 +94,40 @@ BLANK = with_names({0: ". . .", 20: "at name@example.org", 500: "\u2022 name@exa
 TWICE = with_names({30: "word7", 31: "word7", 900: "word3"})
 
 
+def binary(header, *rows):
+    return header + b"".join(word + b" " + np.array(row, dtype="<f4").tobytes() for word, row in rows)
+
+
+def rows_of(announced, names):
+    return binary(f"{announced} 8\n".encode(), *zip(map(str.encode, names), EXACT, strict=True))
+
+
+BLANKS = "the word of 3 rows contains blanks"
+REPEATED = "3 rows repeat a word of an earlier row ('word7', 'word3'); the first"
+MORE, LESS = (f"line 1 announces {n} words and the file has 1,000" for n in ("1,700", "300"))
+
+
 @pytest.mark.parametrize(
-    ("lines", "names", "notes"),
+    ("content", "names", "notes"),
     [
-        (
-            lines_of(BLANK),
-            BLANK,
-            ["the word of 3 rows contains blanks ('. . .', 'at name@example.org'"],
-        ),
-        ([f"{ROWS} 8", *lines_of(BLANK)], BLANK, ["the word of 3 rows contains blanks"]),
-        (lines_of(BLANK, "\t"), BLANK, ["the word of 3 rows contains blanks"]),
-        (
-            [f"{ROWS + 700} 8", *lines_of(NAMES)],
-            NAMES,
-            ["line 1 announces 1,700 words and the file has 1,000"],
-        ),
-        ([f"{ROWS - 700} 8", *lines_of(NAMES)], NAMES, ["line 1 announces 300 words and the file has 1,000"]),
-        (
-            lines_of(TWICE),
-            TWICE,
-            ["3 rows repeat a word of an earlier row ('word7', 'word3'); the first"],
-        ),
+        (lines_of(BLANK), BLANK, [f"{BLANKS} ('. . .', 'at name@example.org'"]),
+        ([f"{ROWS} 8", *lines_of(BLANK)], BLANK, [BLANKS]),
+        (lines_of(BLANK, "\t"), BLANK, [BLANKS]),
+        ([f"{ROWS + 700} 8", *lines_of(NAMES)], NAMES, [MORE]),
+        ([f"{ROWS - 700} 8", *lines_of(NAMES)], NAMES, [LESS]),
+        (lines_of(TWICE), TWICE, [REPEATED]),
         ([f"{ROWS - 3} 8", *lines_of(TWICE)], TWICE, ["3 rows repeat a word"]),
         (lines_of(NAMES, " \t "), NAMES, []),
         ([f"{line}  " for line in lines_of(NAMES)], NAMES, []),
         ([line.replace(" ", "\t", 1) for line in lines_of(NAMES)], NAMES, []),
+        (rows_of(ROWS + 700, NAMES), NAMES, [MORE]),
+        (rows_of(ROWS - 700, NAMES), NAMES, [LESS]),
+        (rows_of(ROWS, TWICE), TWICE, [REPEATED]),
     ],
 )
-def test_heads_of_files_as_people_publish_them_are_read(tmp_path, lines, names, notes):
-    path, heard = tmp_path / "vectors.txt", []
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def test_files_as_people_publish_them_are_read(tmp_path, content, names, notes):
+    path, heard = tmp_path / "vectors", []
+    path.write_bytes(content if isinstance(content, bytes) else "".join(f"{x}\n" for x in content).encode())
     read_names, read_vectors = read_embedding(path, say=heard.append)
     first = list(dict.fromkeys(names))
     assert read_names == first
@@ -131,26 +135,6 @@ def test_heads_of_files_as_people_publish_them_are_read(tmp_path, lines, names, 
     assert len(heard) == len(notes)
     for line, note in zip(heard, notes, strict=True):
         assert line.startswith(f"{path}: {note}")
-
-
-@pytest.mark.parametrize(
-    ("announced", "names", "note"),
-    [
-        (ROWS + 7, NAMES, "line 1 announces 1,007 words and the file has 1,000"),
-        (ROWS - 7, NAMES, "line 1 announces 993 words and the file has 1,000"),
-        (ROWS, TWICE, "3 rows repeat a word of an earlier row ('word7', 'word3'); the first row"),
-    ],
-)
-def test_binary_files_as_people_publish_them_are_read(tmp_path, announced, names, note):
-    path, heard = tmp_path / "vectors.bin", []
-    rows = zip(map(str.encode, names), EXACT, strict=True)
-    path.write_bytes(binary(f"{announced} 8\n".encode(), *rows))
-    read_names, read_vectors = read_embedding(path, say=heard.append)
-    first = list(dict.fromkeys(names))
-    assert read_names == first
-    np.testing.assert_array_equal(read_vectors, EXACT[[names.index(name) for name in first]])
-    (line,) = heard
-    assert line.startswith(f"{path}: {note}")
 
 
 def test_what_was_not_read_as_it_is_is_a_warning_where_nobody_listens(tmp_path):
@@ -201,10 +185,6 @@ def test_malformed_text_is_refused(tmp_path, content, problem):
     assert_file_refused(tmp_path / "vectors.txt", content, problem, read_embedding)
 
 
-def binary(header, *rows):
-    return header + b"".join(word + b" " + np.array(row, dtype="<f4").tobytes() for word, row in rows)
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -247,11 +227,20 @@ def test_unreadable_files_are_refused(tmp_path):
         read_embedding(broken)
 
 
-@pytest.mark.parametrize("bad", ["", "a b", "a\n"])
-def test_words_that_no_format_holds_are_refused(tmp_path, bad):
-    with pytest.raises(InputError, match=r"word 1, .*contains a space"):
-        write_embedding(tmp_path / "vectors", ["a", bad], np.ones((2, 2), np.float32), "glove")
+@pytest.mark.parametrize(
+    ("names", "format", "problem"),
+    [
+        *((["a", bad], "glove", r"word 1, .*contains a space") for bad in ("", "a b", "a\n")),
+        (["a", "a"], "glove", "a word is repeated"),
+        (["a", "b"], "glov", "unknown format 'glov'; did you mean 'glove'"),
+    ],
+)
+def test_what_no_format_holds_is_refused(tmp_path, names, format, problem):
+    with pytest.raises(InputError, match=problem):
+        write_embedding(tmp_path / "vectors", names, np.ones((2, 2), np.float32), format)
     assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match="unknown format 'glov'; did you mean 'glove'"):
+        read_embedding(tmp_path, "glov")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -264,17 +253,6 @@ def test_words_may_hold_other_white_space(tmp_path, format):
     np.testing.assert_array_equal(read_vectors, VECTORS)
     options = {"binary": format == "word2vec-binary", "no_header": format == "glove"}
     assert KeyedVectors.load_word2vec_format(str(tmp_path / "vectors"), **options).index_to_key == names
-
-
-def test_repeated_words_and_unknown_formats_are_refused(tmp_path):
-    with pytest.raises(InputError, match="a word is repeated"):
-        write_embedding(tmp_path / "vectors", ["a", "a"], np.ones((2, 2), np.float32), "glove")
-    for call in (
-        lambda: read_embedding(tmp_path, "glov"),
-        lambda: write_embedding(tmp_path, [], VECTORS, "glov"),
-    ):
-        with pytest.raises(InputError, match="unknown format 'glov'; did you mean 'glove'"):
-            call()
 
 
 def attempt(path, format):

@@ -103,26 +103,19 @@ def killer(epochs):
     return progress
 
 
-def test_a_killed_training_continues_bit_for_bit(tmp_path):
+def test_a_killed_training_continues_bit_for_bit_and_no_other_from_its_checkpoint(tmp_path):
     x = small_x()
     checkpoint = tmp_path / "x.checkpoint.npz"
     undisturbed = train(x, PARAMETERS, stream(1))
     with pytest.raises(KilledError):
         train(x, PARAMETERS, stream(1), 1, checkpoint, 0, killer(3))
+    for parameters, seed in ((replace(PARAMETERS, learning_rate=0.01), 1), (PARAMETERS, 2)):
+        found = train(x, parameters, stream(seed), 1, checkpoint, 1e9)
+        assert equal(train(x, parameters, stream(seed)), found)
     epochs = []
     resumed = train(x, PARAMETERS, stream(1), 2, checkpoint, 1e9, lambda: epochs.append(1))
     assert equal(undisturbed, resumed)
     assert np.isfinite(np.load(checkpoint)["loss"]).sum() == 2
-
-
-def test_a_checkpoint_of_another_training_is_ignored(tmp_path):
-    x = small_x()
-    checkpoint = tmp_path / "x.checkpoint.npz"
-    with pytest.raises(KilledError):
-        train(x, PARAMETERS, stream(1), 1, checkpoint, 0, killer(3))
-    other = replace(PARAMETERS, learning_rate=0.01)
-    assert equal(train(x, other, stream(1)), train(x, other, stream(1), 1, checkpoint, 1e9))
-    assert equal(train(x, PARAMETERS, stream(2)), train(x, PARAMETERS, stream(2), 1, checkpoint, 1e9))
 
 
 def test_replicates_do_not_depend_on_their_batch(tmp_path):
@@ -142,16 +135,13 @@ def test_divergence_is_told(learning_rate):
         train(small_x(), replace(PARAMETERS, learning_rate=learning_rate), stream(1))
 
 
-def test_empty_matrix():
+@pytest.mark.parametrize("wrong", [{"dimension": 0}, {"epochs": 0}, {"x_max": 0.0}, {"alpha": float("nan")}])
+def test_impossible_hyperparameters_and_an_empty_matrix_are_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        train(small_x(), replace(PARAMETERS, **wrong), stream(1))
     empty = cooccurrence.count(np.empty(0, np.int32), np.zeros(1, np.int64), 4, 8)
     with pytest.raises(InputError, match="the co-occurrence matrix is empty"):
         train(empty, PARAMETERS, stream(1))
-
-
-@pytest.mark.parametrize("wrong", [{"dimension": 0}, {"epochs": 0}, {"x_max": 0.0}, {"alpha": float("nan")}])
-def test_impossible_hyperparameters(wrong):
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        train(small_x(), replace(PARAMETERS, **wrong), stream(1))
 
 
 def test_paired_training_differs_from_the_baseline_by_the_removal_alone(tmp_path):

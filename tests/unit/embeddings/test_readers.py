@@ -70,13 +70,6 @@ def test_text_has_a_document_a_line(tmp_path):
     ]
 
 
-def test_text_that_is_not_utf8_is_refused_by_its_line(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_bytes(b"good\n\xe9t\xe9\n")
-    with pytest.raises(InputError, match=r"corpus\.txt, line 2: the text is not UTF-8"):
-        list(read_documents(path, "text"))
-
-
 def test_folder_has_a_document_a_file_sorted_by_relative_path(tmp_path):
     (tmp_path / "b").mkdir()
     for name in ("c.txt", "a.txt", "b/z.txt", "b/notes.md"):
@@ -90,23 +83,19 @@ def test_folder_has_a_document_a_file_sorted_by_relative_path(tmp_path):
     ]
 
 
-def test_folder_refuses_a_link_that_leads_out(tmp_path):
+def test_folder_refuses_large_and_undecodable_files_and_a_link_that_leads_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 10)
     (tmp_path / "secret.txt").write_text("secret")
     folder = tmp_path / "folder"
     folder.mkdir()
+    for content, problem in ((b"\xff", "the text is not UTF-8"), (b"eleven char", "larger than 10 bytes")):
+        (folder / "a.txt").write_bytes(content)
+        with pytest.raises(InputError, match=rf"a\.txt: .*{problem}"):
+            list(read_documents(folder, "folder"))
+    (folder / "a.txt").unlink()
     os.symlink("../secret.txt", folder / "linked.txt")
     with pytest.raises(InputError, match=r"linked\.txt: the link points outside"):
         list(read_documents(folder, "folder"))
-
-
-def test_folder_refuses_large_and_undecodable_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 10)
-    (tmp_path / "a.txt").write_bytes(b"\xff")
-    with pytest.raises(InputError, match=r"a\.txt: the text is not UTF-8"):
-        list(read_documents(tmp_path, "folder"))
-    (tmp_path / "a.txt").write_bytes(b"eleven char")
-    with pytest.raises(InputError, match=r"a\.txt: the file is larger than 10 bytes"):
-        list(read_documents(tmp_path, "folder"))
 
 
 # --- JSON lines
@@ -156,23 +145,11 @@ def test_bad_line_is_refused_by_its_number(tmp_path, line, message):
     assert message in found
 
 
-def test_oversized_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 1000)
-    data = gzip.compress(LINES + b'{"id": 1, "text": "' + b"a" * 5_000_000)
-    assert ", line 3: the line is longer than 1000 bytes" in refusal(tmp_path / "c.jsonl.gz", "jsonl", data)
-
-
 @pytest.mark.parametrize(("suffix", "pack"), PACKS[1:])
 def test_truncated_file_is_refused(tmp_path, suffix, pack):
     data = pack(LINES * 1000)
     for end in (len(data) - 1, len(data) // 2, 5):
         assert "the file is truncated" in refusal(tmp_path / f"c.jsonl{suffix}", "jsonl", data[:end])
-
-
-def test_damaged_file_is_refused(tmp_path):
-    data = bytearray(gzip.compress(LINES))
-    data[-6] ^= 1
-    assert "unreadable" in refusal(tmp_path / "c.jsonl.gz", "jsonl", bytes(data))
 
 
 # --- MediaWiki dumps
@@ -236,9 +213,16 @@ BOMB = '<!DOCTYPE m [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>' + DUMP.replace("
 LONG = bz2.compress((HEAD + page(1, "Big", "word " * 200_000)).encode())
 
 
+LONG_LINE = LINES + b'{"id": 1, "text": "' + b"a" * 5_000_000
+DAMAGED = gzip.compress(LINES)[:-6] + bytes(6)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "problem"),
     [
+        ("c.txt", b"good\n\xe9t\xe9\n", "c.txt, line 2: the text is not UTF-8"),
+        ("c.jsonl.gz", gzip.compress(LONG_LINE), ", line 3: the line is longer than 100000 bytes"),
+        ("damaged.jsonl.gz", DAMAGED, "unreadable"),
         ("words", "just words", "not a MediaWiki dump"),
         ("page", "<html><body/></html>", "not a MediaWiki dump"),
         ("encoding", '<?xml version="1.0" encoding="martian"?><a/>', "not a MediaWiki dump"),
@@ -255,9 +239,10 @@ LONG = bz2.compress((HEAD + page(1, "Big", "word " * 200_000)).encode())
         ("long.bz2", LONG, "more than 100000 bytes"),
     ],
 )
-def test_what_is_not_a_dump_is_refused(tmp_path, monkeypatch, name, data, problem):
+def test_what_is_not_a_dump_a_text_or_lines_of_json_is_refused(tmp_path, monkeypatch, name, data, problem):
     monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
-    assert problem in refusal(tmp_path / name, "mediawiki", data)
+    format = {"txt": "text", "jsonl": "jsonl"}.get(name.partition(".")[2].removesuffix(".gz"), "mediawiki")
+    assert problem in refusal(tmp_path / name, format, data)
 
 
 def test_many_pages_may_exceed_the_limit_of_one(tmp_path, monkeypatch):

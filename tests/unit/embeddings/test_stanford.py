@@ -1,11 +1,8 @@
 """What the tools of Stanford's GloVe write: co-occurrences as records, and a vocabulary without a header."""
 
-import sys
-
 import numpy as np
 import pytest
 
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.embeddings import glove
@@ -36,15 +33,6 @@ def files(tmp_path):
     rows = [f"{word} {1000 - i}\n" for i, word in enumerate(WORDS)]
     (tmp_path / "vocab.txt").write_text("".join(rows), encoding="utf-8")
     return tmp_path
-
-
-def call(monkeypatch, capsys, *arguments):
-    """Call a command as a user does; return its code and its last line."""
-    monkeypatch.setattr(sys, "argv", ["biaslab", "embeddings", "train", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    streams = capsys.readouterr()
-    return ended.value.code, (streams.err.splitlines() or [""])[-1]
 
 
 def test_records_are_the_entries_of_the_matrix(files):
@@ -85,12 +73,13 @@ def test_the_loss_is_that_of_the_published_algorithm(tmp_path):
     np.testing.assert_allclose(ours[0], theirs[0], rtol=0.1)
 
 
-def test_the_command_trains_on_them_to_the_same_bytes_with_any_threads(files, monkeypatch, capsys):
+def test_the_command_trains_on_them_to_the_same_bytes_with_any_threads(files, biaslab):
     written = []
     for threads in (1, 2):
         out = files / f"vectors-{threads}.txt"
         options = ["--vocabulary", files / "vocab.txt", "--dimension", 5, "--epochs", 2, "--threads", threads]
-        assert call(monkeypatch, capsys, files / "cooccurrence.bin", *options, "--out", out)[0] == 0
+        source = files / "cooccurrence.bin"
+        assert biaslab("embeddings", "train", source, *options, "--out", out)[0] == 0
         written.append(out.read_bytes())
     assert written[0] == written[1]
     assert read_embedding(out)[0] == WORDS
@@ -106,13 +95,13 @@ def test_the_command_trains_on_them_to_the_same_bytes_with_any_threads(files, mo
         ("absent.bin", ["--vocabulary", "vocab.txt"], "co-occurrences does not exist"),
     ],
 )
-def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, capsys, source, options, problem):
+def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, biaslab, source, options, problem):
     monkeypatch.chdir(files)
     (files / "cut.bin").write_bytes((files / "cooccurrence.bin").read_bytes()[:100])
     (files / "few.txt").write_text("".join(f"{word} 1\n" for word in WORDS[:9]), encoding="utf-8")
-    code, line = call(monkeypatch, capsys, source, *options, "--out", "vectors.txt")
+    code, _, error = biaslab("embeddings", "train", source, *options, "--out", "vectors.txt")
     assert code == 2
-    assert problem in line
+    assert problem in error.splitlines()[-1]
     assert not (files / "vectors.txt").exists()
 
 
@@ -128,18 +117,6 @@ def test_files_that_do_not_fit_end_with_one_line(files, monkeypatch, capsys, sou
 def test_malformed_records_are_refused(tmp_path, records, problem):
     content = np.array(records, RECORD).tobytes()
     assert_file_refused(tmp_path / "x.bin", content, problem, lambda path: read_records(path, 3))
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"", "the vocabulary is empty"),
-        (b"the 5\nof x\n", "line 2: the count is not a positive integer"),
-        (b"th\xff 5\n", "the text is not UTF-8"),
-    ],
-)
-def test_malformed_vocabularies_are_refused(tmp_path, content, problem):
-    assert_file_refused(tmp_path / "vocab.txt", content, problem, read_vocabulary)
 
 
 def test_vectors_that_the_last_update_broke_are_no_result(files, monkeypatch):

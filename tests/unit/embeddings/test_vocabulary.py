@@ -9,6 +9,8 @@ from biaslab.core.io import write_tsv
 from biaslab.embeddings.vocabulary import read_vocabulary
 from refusals import assert_file_refused
 
+TABLE = "vocabulary.tsv"
+
 
 def test_words_get_their_rows_as_ids(tmp_path):
     path = tmp_path / "vocabulary.tsv"
@@ -25,21 +27,24 @@ def test_words_get_their_rows_as_ids(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("name", "text", "problem"),
     [
-        ("", "not a tab-separated table"),
-        ("word\tcount\n", "the vocabulary is empty"),
-        ("word\tn\na\t1\n", "column 'count' is missing"),
-        ("word\tcount\na\t2\n\t1\n", "line 3: the word is missing"),
-        ("word\tcount\na\t2\nb\t1\na\t1\n", "line 4: the word is repeated"),
-        ("word\tcount\na\ttwo\n", "line 2: the count is not a positive integer"),
-        ("word\tcount\na\t2.5\n", "line 2: the count is not a positive integer"),
-        ("word\tcount\na\t0\n", "line 2: the count is not a positive integer"),
-        ("word\tcount\na\t2\nb\t3\n", "line 3: the count is larger than that of the row above"),
-        ("word\tcount\na\t2", "the last line has no end"),
+        (TABLE, "", "not a tab-separated table"),
+        (TABLE, "word\tcount\n", "the vocabulary is empty"),
+        (TABLE, "word\tn\na\t1\n", "column 'count' is missing"),
+        (TABLE, "word\tcount\na\t2\n\t1\n", "line 3: the word is missing"),
+        (TABLE, "word\tcount\na\t2\nb\t1\na\t1\n", "line 4: the word is repeated"),
+        (TABLE, "word\tcount\na\ttwo\n", "line 2: the count is not a positive integer"),
+        (TABLE, "word\tcount\na\t2.5\n", "line 2: the count is not a positive integer"),
+        (TABLE, "word\tcount\na\t0\n", "line 2: the count is not a positive integer"),
+        (TABLE, "word\tcount\na\t2\nb\t3\n", "line 3: the count is larger than that of the row above"),
+        (TABLE, "word\tcount\na\t2", "the last line has no end"),
+        ("vocab.txt", "", "the vocabulary is empty"),
+        ("vocab.txt", "the 5\nof x\n", "line 2: the count is not a positive integer"),
+        ("vocab.txt", "th\xff 5\n", "the text is not UTF-8"),
     ],
 )
-def test_malformed_tables_are_refused(tmp_path, text, problem):
-    assert_file_refused(tmp_path / "vocabulary.tsv", text.encode(), problem, read_vocabulary)
+def test_malformed_vocabularies_are_refused(tmp_path, name, text, problem):
+    assert_file_refused(tmp_path / name, text.encode("latin-1"), problem, read_vocabulary)
     with pytest.raises(InputError, match="no such file"):
         read_vocabulary(tmp_path / "absent.tsv")

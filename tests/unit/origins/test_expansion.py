@@ -96,7 +96,6 @@ def test_files_of_embeddings_and_results():
 
 def test_a_test_without_a_table_is_named():
     assert expansion.of_test([Path("a/v.tsv"), Path("a/w.tsv")], "w") == Path("a/w.tsv")
-    with pytest.raises(
-        InputError, match=r"w: the tables \(v\) do not include this test; give one table for each test"
-    ):
+    problem = r"w: the tables \(v\) do not include this test; give one table for each test"
+    with pytest.raises(InputError, match=problem):
         expansion.of_test([Path("a/v.tsv")], "w")

@@ -90,7 +90,6 @@ def test_what_tables_are_told_is_enough_to_make_them(switched):
 
 
 def test_one_training_has_no_spread():
-    with pytest.raises(
-        InputError, match=r"smoke\.word2vec\.trainings: one training has no standard deviation; write 0"
-    ):
+    problem = r"smoke\.word2vec\.trainings: one training has no standard deviation; write 0"
+    with pytest.raises(InputError, match=problem):
         planned({"word2vec": {"trainings": 1}})

@@ -1,7 +1,6 @@
 """The audit of ranked lists: rates, bounds, corrected tests, and what would be a false all-clear."""
 
 import json
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pages
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.ranking import geyik, registry
 from biaslab.ranking.auditing import audit_file, selection_rates
@@ -149,21 +147,15 @@ def test_the_answer_counts_the_tests_before_and_after_they_are_corrected(tmp_pat
     assert (shown["Lists tested"], shown["p ≤ .05"], shown["corrected p ≤ .05"]) == ("6", "6", "0")
 
 
-def run(monkeypatch, capsys, *arguments, code=0):
-    monkeypatch.setattr(sys, "argv", ["biaslab", "ranking", "audit", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == code
-    return capsys.readouterr()
-
-
-def test_the_command_writes_a_page_and_numbers_and_keeps_files_of_others(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_a_page_and_numbers_and_keeps_files_of_others(tmp_path, monkeypatch, biaslab):
     monkeypatch.chdir(tmp_path)
     table = table_of(np.random.default_rng(0), 3, unknown=0).replace({"sex": {"f": "<b>$f$</b>"}})
     table.to_csv("in.csv", index=False)
-    options = ["in.csv", "--attribute", "sex", "--query", "query", "--score", "score", "--top", 3]
-    said = run(monkeypatch, capsys, *options)
-    assert said.out.splitlines()[-1] == "The page: ranking-audit.html; all numbers: ranking-audit.json"
+    run = partial(biaslab, "ranking", "audit", "in.csv", "--attribute", "sex", "--query", "query")
+    options = ["--score", "score", "--top", 3]
+    code, output, _ = run(*options)
+    assert code == 0
+    assert output.splitlines()[-1] == "The page: ranking-audit.html; all numbers: ranking-audit.json"
     page = Path("ranking-audit.html").read_text()
     assert all(link.startswith("data:") for link in pages.Page(page).links)
     assert "<b>" not in page
@@ -172,11 +164,12 @@ def test_the_command_writes_a_page_and_numbers_and_keeps_files_of_others(tmp_pat
     assert numbers["command"] == "biaslab ranking audit"
     assert {row["value"] for row in numbers["selection"]} == {"m", "<b>$f$</b>"}
     first = Path("ranking-audit.json").read_bytes(), page
-    run(monkeypatch, capsys, *options)
+    run(*options)
     assert first == (Path("ranking-audit.json").read_bytes(), Path("ranking-audit.html").read_text())
     Path("ranking-audit.json").write_text("mine")
-    said = run(monkeypatch, capsys, *options, code=2)
-    assert said.err.startswith("biaslab: ranking-audit.json: is there, and no answer of biaslab; choose")
+    code, _, error = run(*options)
+    assert code == 2
+    assert error.startswith("biaslab: ranking-audit.json: is there, and no answer of biaslab; choose")
     assert Path("ranking-audit.json").read_text() == "mine"
 
 

@@ -138,13 +138,6 @@ def test_bad_row_is_named(tmp_path, monkeypatch, message):
     assert "\n" not in str(error.value)
 
 
-def test_line_is_named_after_blank_lines_and_line_breaks_in_quotes(tmp_path):
-    path = tmp_path / "c.csv"
-    path.write_text('score,sex,note\n1,f,"two\nlines"\n\n2,m,\n\nx,f,\n')
-    with pytest.raises(InputError, match=r"c\.csv:7: the score 'x'"):
-        read(path, Columns("score", ("sex",)))
-
-
 @pytest.mark.parametrize("line", ['2,f,"open', '2,"f,open', '"2,f,open'])
 def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatch, line):
     rows = "".join(f"{i},f,note\n" for i in range(20))
@@ -163,23 +156,9 @@ def test_a_quote_that_is_left_open_is_named_where_it_begins(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("table", "columns", "message"),
-    [
-        ({"s": [1.0, 3.0, 2.0], "a": ["x", "y", None]}, ("s", "a"), "row 3: the a is missing"),
-        ({"s": ["1", "x"], "a": ["x", "y"]}, ("s", "a"), "row 2: the s 'x' is not a finite number"),
-        ({"l": [[1], [2]], "a": ["x", "y"]}, ("l", "a"), r"the column 'l' has no numbers \(list"),
-        ({"s": [1, 2], "l": [[1], [2]]}, ("s", "l"), r"the column 'l' cannot be read as text \(list"),
-    ],
-)
-def test_bad_row_of_parquet_is_named(tmp_path, table, columns, message):
-    pq.write_table(pa.table(table), tmp_path / "c.parquet")
-    with pytest.raises(InputError, match=rf"c\.parquet(, |: ){message}"):
-        read(tmp_path / "c.parquet", Columns(columns[0], columns[1:]))
-
-
-@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
+        ("c.csv", b'query,score,sex,age,fit\n1,1,f,"two\nlines",1\n\n2,1,m,,1\n', r"c\.csv:5: the age is"),
         ("c.csv", None, "the file does not exist"),
         ("c.csv", b"", "the file is empty"),
         ("c.csv", b"query,score,sex,age,fit\n", "has no candidates"),
@@ -188,11 +167,18 @@ def test_bad_row_of_parquet_is_named(tmp_path, table, columns, message):
         ("c.csv", b"query,score,sex,age,fit\na,1,f,\xff,1\n", r"c\.csv:2: .*invalid UTF8"),
         ("c.xlsx", b"", r"unknown file type; name a \.csv"),
         ("c.parquet", b"no parquet", "not a readable table"),
+        ("c.parquet", {"sex": ["x", None]}, "row 2: the sex is missing"),
+        ("c.parquet", {"score": ["1", "x"]}, "row 2: the score 'x' is not a finite number"),
+        ("c.parquet", {"score": [[1], [2]]}, r"the column 'score' has no numbers \(list"),
+        ("c.parquet", {"age": [[1], [2]]}, r"the column 'age' cannot be read as text \(list"),
     ],
 )
 def test_bad_file_is_named(tmp_path, name, content, message):
     path = tmp_path / name
-    if content is not None:
+    if isinstance(content, dict):
+        texts = {column: ["1", "1"] for column in ("query", "sex", "age", "fit")}
+        pq.write_table(pa.table(texts | {"score": [1.0, 2.0]} | content), path)
+    elif content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=message) as error:
         read(path)

@@ -24,20 +24,15 @@ from biaslab.ranking.measuring import (
 from biaslab.ranking.pools import Pools, top
 from naive import ranking as naive_ranking
 from naive import ranking_exposure, ranking_fa_ir
+from unit.ranking import test_reranking as reranked
 
 COLUMNS = Columns("score", ("sex",), "query", rank="place")
 
 
 def random_table(rng, n_lists=9):
-    sizes = rng.integers(2, 9, n_lists)
-    return pd.DataFrame(
-        {
-            "query": np.repeat([f"q{i}" for i in range(n_lists)], sizes),
-            "place": np.concatenate([rng.permutation(n) + 1 for n in sizes]),
-            "score": rng.integers(0, 9, sizes.sum()) / 8,
-            "sex": rng.choice(["f", "m", "x"], sizes.sum(), p=[0.4, 0.4, 0.2]),
-        }
-    )
+    table = reranked.random_table(rng, n_lists, shortest=2)
+    places = [rng.permutation(n) + 1 for n in table.groupby("query", sort=False).size()]
+    return table.assign(place=np.concatenate(places))
 
 
 test_table.__test__ = False
@@ -84,6 +79,8 @@ def test_lists_whose_order_is_not_that_of_the_scores_are_counted(tmp_path):
     assert count(table) == count(table, "place") == 0
     assert count(table[::-1]) == count(table.loc[[0, 2, 1]]) == 1
     assert count(table.assign(place=[3, 2, 1]), "place") == 1
+    two = pd.concat([table.assign(query=query) for query in "ab"])
+    assert measured(tmp_path, two, Columns("score", ("sex",), "query")).n_unsorted == 0
 
 
 def test_a_score_is_no_place(tmp_path):

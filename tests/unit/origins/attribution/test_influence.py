@@ -217,9 +217,8 @@ def test_singular_hessian_names_the_word():
     embedding = {name: getattr(e, name) for name in ("W", "U", "b", "c")}
     rows = influence.weat_rows(x, np.arange(8), 100.0, 0.75)
     removals = influence.removals_of_documents(rows, tokens, np.array([0, 24], np.int64))
-    with pytest.raises(
-        InputError, match=r"word 'zero' is singular: the word has 2 contexts for 6 dimensions.*damping"
-    ):
+    problem = r"word 'zero' is singular: the word has 2 contexts for 6 dimensions.*damping"
+    with pytest.raises(InputError, match=problem):
         differential_bias(rows, removals, weat, embedding, words=["zero", *"abcdefg"])
     assert np.isfinite(differential_bias(rows, removals, weat, embedding, damping=1e-3).values).all()
 

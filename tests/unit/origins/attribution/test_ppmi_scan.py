@@ -91,9 +91,8 @@ def test_threads_change_no_bit():
 
 def test_a_word_without_a_row_is_named():
     documents = [[word for word in d if word != 11] for d in corpus(3, 12, 30, 60)]
-    with pytest.raises(
-        InputError, match=r"w: the PPMI row of word id 11 \(line 13 of the vocabulary\) is zero"
-    ):
+    problem = r"w: the PPMI row of word id 11 \(line 13 of the vocabulary\) is zero"
+    with pytest.raises(InputError, match=problem):
         scan(documents)
 
 

@@ -200,9 +200,8 @@ def test_other_subsets_than_those_of_the_outcomes_are_refused(run):
     subsets = pd.read_parquet(folder / "lds/subsets.parquet")
     subsets["document"] = (subsets["document"] + (subsets["set"] == "random-30-3")) % N
     subsets.to_parquet(folder / "lds/subsets.parquet")
-    with pytest.raises(
-        InputError, match="line 5: 'random-30-3' was retrained without other documents; 1 of 80 rows"
-    ):
+    problem = "line 5: 'random-30-3' was retrained without other documents; 1 of 80 rows"
+    with pytest.raises(InputError, match=problem):
         scored(run, truth)
 
 
@@ -293,12 +292,9 @@ def flips(run, monkeypatch):
     write_tsv(folder / "baseline.tsv", pd.DataFrame({"weat": "t", "effect_size": [0.9, 1.1]}))
 
     def retrain(x, tokens, offsets, sets, tests, parameters, trainings, *_):
-        left = [
-            (name, 1 - truth[documents].sum() + 0.01 * k)
-            for name, documents in sets.items()
-            for k in range(trainings)
-        ]
-        return pd.DataFrame(left, columns=["set", "effect_size"])
+        left = {name: 1 - truth[documents].sum() for name, documents in sets.items()}
+        rows = [(name, bias + 0.01 * k) for name, bias in left.items() for k in range(trainings)]
+        return pd.DataFrame(rows, columns=["set", "effect_size"])
 
     monkeypatch.setattr(foreign, "read_counted", lambda *_: (SimpleNamespace(ids={}), None, None, None))
     monkeypatch.setattr(foreign, "read_tests", lambda *_: None)
@@ -319,10 +315,9 @@ def test_the_first_documents_of_the_file_are_left_out(flips):
     found = flipped(flips, table)
     truth = np.sort(table["score"])[::-1]
     for size in (2, 5):
-        assert found["value"]["yours", size] == pytest.approx(1.01 - truth[:size].sum())
-        assert (
-            found["ci_low"]["yours", size] < found["value"]["yours", size] < found["ci_high"]["yours", size]
-        )
+        row = found.loc["yours", size]
+        assert row["value"] == pytest.approx(1.01 - truth[:size].sum())
+        assert row["ci_low"] < row["value"] < row["ci_high"]
     assert ("yours", 50) not in found.index  # at most half of the documents, and those that lower the bias
     assert found["value"]["random", 5] == 0.5
     assert found["chance"].tolist() == [1.0] * 5

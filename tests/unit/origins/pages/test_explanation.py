@@ -1,6 +1,5 @@
 import json
 import re
-import sys
 
 import numpy as np
 import pandas as pd
@@ -8,7 +7,6 @@ import pytest
 import yaml
 
 from biaslab.bias.word_sets import WordSets, in_vocabulary
-from biaslab.cli import main
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, read_tsv, write_npz, write_parquet, write_tsv
 from biaslab.embeddings import cooccurrence
@@ -64,16 +62,6 @@ def folder(small, tmp_path_factory):
 @pytest.fixture
 def corpus(folder):
     return Corpus(Setup(Unit("tiny"), folder / "results/origins/tiny"))
-
-
-def run(monkeypatch, folder, *arguments):
-    monkeypatch.setattr(sys, "argv", ["biaslab", "origins", *map(str, arguments)])
-    monkeypatch.chdir(folder)
-    try:
-        main()
-    except SystemExit as stop:
-        return stop.code
-    return 0
 
 
 def test_explanation_adds_up_and_is_ordered(corpus):
@@ -132,13 +120,15 @@ def test_a_configuration_without_tests_or_their_words_is_refused(folder, tmp_pat
         (["--setup", "tiny", "--document", "4#1", "--results", "no"], "no/config.json: No such file"),
     ],
 )
-def test_explain_prints_the_tests_or_refuses_in_one_line(monkeypatch, capsys, folder, arguments, message):
-    assert run(monkeypatch, folder, "explain", *arguments) == 2
-    error = capsys.readouterr().err
+def test_explain_prints_the_tests_or_refuses_in_one_line(monkeypatch, biaslab, folder, arguments, message):
+    monkeypatch.chdir(folder)
+    code, _, error = biaslab("origins", "explain", *arguments)
+    assert code == 2
     assert re.match(f"biaslab: .*{message}", error)
     assert error.count("\n") == 1
-    assert run(monkeypatch, folder, "explain", "--setup", "tiny", "--document", "0#0", "--weat", "weat2") == 0
-    text = capsys.readouterr().out
+    given = ["--setup", "tiny", "--document", "0#0", "--weat", "weat2"]
+    code, text, _ = biaslab("origins", "explain", *given)
+    assert code == 0
     assert "Document 0#0 of setup tiny, 40 tokens" in text
     assert "weat2" in text
     assert "weat1" not in text

@@ -66,11 +66,14 @@ def test_what_cannot_be_flipped_with_half_of_the_documents_is_said_to_be_so():
     assert number_of(predict_flips([linear(values, 0.45)], 0.45, [1], "w", 1)[0]) == 5
 
 
-def test_an_attribution_of_a_bias_with_the_other_sign_has_no_number():
+def test_a_bias_with_the_other_sign_or_without_any_has_no_number():
     table, _, sets = predict_flips([linear(np.ones(10), -0.5, "ppmi")], 0.5, [1], "w", 1)
     assert table["problem"].tolist() == ["has the other sign to begin with"] * 2
     assert table["n_documents"].isna().all()
     assert sets.empty
+    for bias in (0.0, np.nan):
+        with pytest.raises(InputError, match="w: the mean bias of the baselines is 0 or undefined"):
+            predict_flips([linear(np.ones(4), bias)], bias, [1], "w", 1)
 
 
 def test_candidates_move_the_bias_towards_the_other_sign():
@@ -106,12 +109,6 @@ def test_where_a_prediction_crosses_twice_the_number_is_a_crossing_and_the_turn_
     assert own["size"].tolist() == [50, 100, 200]  # four times is more than half of the 400 documents
 
 
-@pytest.mark.parametrize("bias", [0.0, np.nan])
-def test_without_a_bias_there_is_no_sign(bias):
-    with pytest.raises(InputError, match="w: the mean bias of the baselines is 0 or undefined"):
-        predict_flips([linear(np.ones(4), bias)], bias, [1], "w", 1)
-
-
 def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
     values = np.random.default_rng(3).standard_t(3, 300)
     made = [linear(values, 30.0), linear(values / 2, 30.0, "newton")]
@@ -133,6 +130,8 @@ def test_sets_are_prefixes_and_random_ones_are_as_large_and_nested():
     assert random["size"].tolist() == described[described["estimator"] == "newton"]["size"].tolist()
     held = [set(sets.loc[sets["set"] == name, "document"]) for name in random["set"]]
     assert held[0] < held[1] < held[2]
+    turned = predict_flips(made[::-1], 30.0, [0.5, 1, 2], "w", 1)[2]
+    assert set(turned.loc[turned["estimator"] == "random", "set"]) == set(random["set"])
     assert predict_flips(made, 30.0, [0.5, 1, 2], "w", 1)[2].equals(sets)
     assert not predict_flips(made, 30.0, [0.5, 1, 2], "w", 2)[2].equals(sets)
 
@@ -220,7 +219,6 @@ def test_attributions_predict_as_their_own_estimates_of_sets_do(small, tables):
     expected = [effect_size(ppmi(part, 30, 8), *words) for part in left]
     np.testing.assert_allclose([made["ppmi"].bias, *made["ppmi"].without(sets)], expected)
     lacking = tables["differential_bias"].assign(newton_seed1=np.nan)
-    with pytest.raises(
-        InputError, match=r"w: newton gives no estimate for a document; increase bias\.damping"
-    ):
+    problem = r"w: newton gives no estimate for a document; increase bias\.damping"
+    with pytest.raises(InputError, match=problem):
         rankings(scanner, weat, tables | {"differential_bias": lacking}, 0.5)

@@ -181,19 +181,10 @@ def test_ties_are_broken_at_random():
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (
-            lambda _: plant(*corpus(), [WEAT], 21, 0.1, 1),
-            "documents: 21 copies exceed the 20 documents of the corpus; plant",
-        ),
+        (lambda _: plant(*corpus(), [WEAT], 21, 0.1, 1), "documents: 21 copies exceed the 20 documents"),
         (lambda _: plant(*corpus(), [WEAT], 2, 1.5, 1), r"planted\.doses: 1\.5 is not a share"),
-        (
-            lambda d: planted_tests(d[d["kind"] == ""], "there"),
-            "there: the corpus has no planted documents; plant documents with",
-        ),
-        (
-            lambda d: check(d, {"ppmi": d.head(3)}),
-            "ppmi: the 3 documents of the table differ in number or order from the 84",
-        ),
+        (lambda d: planted_tests(d[d["kind"] == ""], "there"), "there: the corpus has no planted documents"),
+        (lambda d: check(d, {"ppmi": d.head(3)}), "the 3 documents of the table differ in .* from the 84"),
     ],
 )
 def test_impossible_plantings_and_tables_of_other_corpora_are_refused(call, problem):
