@@ -252,6 +252,7 @@ def test_tables_that_this_schema_alone_refuses(schema, table, tmp_path):
         ({"attributes": attribute(kind="number")}, 'kind: "number" is not known'),
         ({"attributes": attribute(divide_by=0)}, "debts: divide_by: 0 is less than 1"),
         ({"attributes": attribute(divid_by=2)}, "unknown key; did you mean 'divide_by'"),
+        ({"name": "x"}, "name: unknown key"),
         ({"attributes": attribute(low="a")}, 'low: "a" is not a whole number'),
         ({"attributes": attribute(low=5)}, "debts: low exceeds high"),
         ({"attributes": attribute(high=10**10)}, "is more than 2147483647"),
