@@ -8,7 +8,7 @@ import yaml
 
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.analogies import ONCE
-from biaslab.debiasing.experiment import COLUMNS
+from biaslab.debiasing.names import COLUMNS
 
 JOBS = {
     "name": "jobs",

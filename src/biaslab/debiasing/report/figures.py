@@ -1,5 +1,6 @@
 """The figures of debiasing, each for one embedding (Bolukbasi et al. 2016)."""
 
+import functools
 import math
 from itertools import cycle
 from pathlib import Path
@@ -10,8 +11,9 @@ import pandas as pd
 from biaslab.bias.word_sets import in_words
 from biaslab.core import plotting as plot
 from biaslab.debiasing import settings
-from biaslab.debiasing.comparison import PAIRS, UNITS
+from biaslab.debiasing.names import PAIRS, UNITS
 from biaslab.debiasing.report.tables import BENCHMARKS, METHODS, REMAINING, STAGES, extremes, read
+from biaslab.run.area import UNIT, figure
 from biaslab.run.reports import Results
 
 _N_EXTREME = 12
@@ -34,8 +36,10 @@ _METHOD_STYLES = dict(zip(settings.METHODS, zip(cycle(plot.SERIES), cycle("osD^v
 """Colour and marker of each method."""
 _CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
+_figure = functools.partial(figure, per=UNIT)
 
 
+@_figure("figure1_occupations", "Figure 1: extreme occupations", "occupations")
 def draw_occupations(unit: Results, stem: Path) -> None:
     """Draw the most extreme occupations on the she-he axis before and after (Figure 1, left)."""
     data = extremes(read(unit, "occupations"), _N_EXTREME)
@@ -55,6 +59,7 @@ def draw_occupations(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@_figure("figure2_components", "Figure 2: principal components", "subspace")
 def draw_components(unit: Results, stem: Path) -> None:
     """Draw the variance explained by the components, compared with chance (Figure 2, middle)."""
     subspace = read(unit, "subspace")
@@ -80,6 +85,7 @@ def draw_components(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, subspace)
 
 
+@_figure("figure3_words", "Figure 3: words on two axes", "axes")
 def draw_words(unit: Results, stem: Path) -> None:
     """Draw words on the she-he axis and the axis of neutrality, a panel a stage (Figure 3)."""
     axes = read(unit, "axes")
@@ -108,6 +114,7 @@ def draw_words(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, axes)
 
 
+@_figure("lambda_path", "Bias and quality along soft debiasing", "lambda_path", "bias", "settings")
 def draw_path(unit: Results, stem: Path) -> None:
     """Draw bias against the weight of soft debiasing, and benchmark scores against bias."""
     path = read(unit, "lambda_path")
@@ -137,6 +144,7 @@ def draw_path(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, path)
 
 
+@_figure("methods", "Bias that remains against quality kept", "methods", "bias", "settings")
 def draw_methods(unit: Results, stem: Path) -> None:
     """Draw the remaining bias by four measures against the quality kept, one point per method."""
     data = read(unit, "methods")
