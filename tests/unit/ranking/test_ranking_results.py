@@ -9,15 +9,14 @@ from biaslab.audit.measure import measure_claims
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.ranking.report import tables
-from biaslab.run.area import Unit
+from biaslab.run.area import Unit, load_area
 from biaslab.run.reports import Results, open_unit, write_report
 from ranking_data import UNIT, write_results
-from report_data import report_area
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/ranking.tsv"
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
-AREA = report_area("ranking")
+AREA = load_area("ranking")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """The figures of debiasing, each for one embedding (Bolukbasi et al. 2016)."""
 
-import functools
 import math
 from itertools import cycle
 from pathlib import Path
@@ -36,10 +35,9 @@ _METHOD_STYLES = dict(zip(settings.METHODS, zip(cycle(plot.SERIES), cycle("osD^v
 """Colour and marker of each method."""
 _CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
-_figure = functools.partial(figure, per=UNIT)
 
 
-@_figure("figure1_occupations", "Figure 1: extreme occupations", "occupations")
+@figure("figure1_occupations", "Figure 1: extreme occupations", "occupations", per=UNIT)
 def draw_occupations(unit: Results, stem: Path) -> None:
     """Draw the most extreme occupations on the she-he axis before and after (Figure 1, left)."""
     data = extremes(read(unit, "occupations"), _N_EXTREME)
@@ -59,7 +57,7 @@ def draw_occupations(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
-@_figure("figure2_components", "Figure 2: principal components", "subspace")
+@figure("figure2_components", "Figure 2: principal components", "subspace", per=UNIT)
 def draw_components(unit: Results, stem: Path) -> None:
     """Draw the variance explained by the components, compared with chance (Figure 2, middle)."""
     subspace = read(unit, "subspace")
@@ -85,7 +83,7 @@ def draw_components(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, subspace)
 
 
-@_figure("figure3_words", "Figure 3: words on two axes", "axes")
+@figure("figure3_words", "Figure 3: words on two axes", "axes", per=UNIT)
 def draw_words(unit: Results, stem: Path) -> None:
     """Draw words on the she-he axis and the axis of neutrality, a panel a stage (Figure 3)."""
     axes = read(unit, "axes")
@@ -114,7 +112,7 @@ def draw_words(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, axes)
 
 
-@_figure("lambda_path", "Bias and quality along soft debiasing", "lambda_path", "bias", "settings")
+@figure("lambda_path", "Bias and quality along soft debiasing", "lambda_path", "bias", "settings", per=UNIT)
 def draw_path(unit: Results, stem: Path) -> None:
     """Draw bias against the weight of soft debiasing, and benchmark scores against bias."""
     path = read(unit, "lambda_path")
@@ -144,7 +142,7 @@ def draw_path(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, path)
 
 
-@_figure("methods", "Bias that remains against quality kept", "methods", "bias", "settings")
+@figure("methods", "Bias that remains against quality kept", "methods", "bias", "settings", per=UNIT)
 def draw_methods(unit: Results, stem: Path) -> None:
     """Draw the remaining bias by four measures against the quality kept, one point per method."""
     data = read(unit, "methods")

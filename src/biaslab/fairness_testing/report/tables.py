@@ -1,6 +1,5 @@
 """The tables of fairness testing over all classifiers (Zhang et al. 2021)."""
 
-import functools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -61,10 +60,9 @@ _SAMPLES = (
     " was found to be."
 )
 _PRINTED = " Printed: what the paper prints for the authors' classifiers."
-_table = functools.partial(table, of=TABULAR)
 
 
-@_table("table3_classifiers", "Table 3: classifiers", "classifiers")
+@table("table3_classifiers", "Table 3: classifiers", "classifiers", of=TABULAR)
 def classifiers(units: Sequence[Results]) -> Table:
     """Return the classifiers, their data and accuracy (Table III, tabular part)."""
     data = read_all(units, "classifiers")
@@ -92,7 +90,7 @@ def classifiers(units: Sequence[Results]) -> Table:
     return Table(data, text_columns(percent, cells), "Classifiers", note)
 
 
-@_table("table4_aequitas", "Table 4: comparison with AEQUITAS", "counts")
+@table("table4_aequitas", "Table 4: comparison with AEQUITAS", "counts", of=TABULAR)
 def aequitas(units: Sequence[Results]) -> Table:
     """Return the samples that AEQUITAS and ADF generate in both phases (Table IV)."""
     values = ["n_samples", "n_discriminatory", "success"]
@@ -111,7 +109,7 @@ def aequitas(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, _SAMPLES + REPETITIONS + _PRINTED)
 
 
-@_table("table5_symbolic", "Table 5: comparison with SG", "counts")
+@table("table5_symbolic", "Table 5: comparison with SG", "counts", of=TABULAR)
 def symbolic(units: Sequence[Results]) -> Table:
     """Return success and yield per model query of SG and ADF (Table V)."""
     values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
@@ -132,7 +130,7 @@ def symbolic(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note + _SAMPLES + REPETITIONS + _PRINTED)
 
 
-@_table("table6_global", "Table 6: global generation", "counts")
+@table("table6_global", "Table 6: global generation", "counts", of=TABULAR)
 def global_phase(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples of the global phases (Table VI)."""
     data = _counts(units, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
@@ -147,7 +145,7 @@ def global_phase(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note)
 
 
-@_table("table7_local", "Table 7: local generation", "local")
+@table("table7_local", "Table 7: local generation", "local", of=TABULAR)
 def local_phase(units: Sequence[Results]) -> Table:
     """Return the samples that the local phases find around the same seeds (Table VII)."""
     values = ["mean_samples", "mean_discriminatory"]
@@ -172,7 +170,7 @@ def local_phase(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note + REPETITIONS + _PRINTED)
 
 
-@_table("table10_cost", "Table 10: cost in model queries", "counts")
+@table("table10_cost", "Table 10: cost in model queries", "counts", of=TABULAR)
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries per discriminatory sample (Table X without a clock)."""
     data = _counts(units, tester_names(), ["n_queries", "queries_per_1000"])
@@ -190,7 +188,7 @@ def cost(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note + REPETITIONS)
 
 
-@_table("table12_retraining", "Table 12: retraining", "retraining", "fairness")
+@table("table12_retraining", "Table 12: retraining", "retraining", "fairness", of=TABULAR)
 def retraining(units: Sequence[Results]) -> Table:
     """Return discrimination before and after retraining (Table XII)."""
     data, fairness = read_all(units, "retraining"), read_all(units, "fairness")
@@ -234,7 +232,7 @@ def retraining(units: Sequence[Results]) -> Table:
     )
 
 
-@_table("averages", "Averages over the settings", "counts", "local", "retraining", "curves")
+@table("averages", "Averages over the settings", "counts", "local", "retraining", "curves", of=TABULAR)
 def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over settings in the text of the paper."""
     files = ("counts", "local", "retraining", "curves")
@@ -257,7 +255,7 @@ def average_table(units: Sequence[Results]) -> Table:
     return Table(table, show(cells, templates), "Averages over the settings", note + REPETITIONS)
 
 
-@_table("ablation", "What each published quirk is worth", "ablation")
+@table("ablation", "What each published quirk is worth", "ablation", of=TABULAR)
 def ablation(units: Sequence[Results]) -> Table:
     """Return the effect of each quirk of the published code."""
     effects = worths(read_all(units, "ablation"))
@@ -309,7 +307,7 @@ def relative(budgets: pd.DataFrame) -> pd.DataFrame:
     return summarize(both, [*_RUN, "budget"], ["n_queries", "n_discriminatory", "of_adf"])
 
 
-@_table("budgets", "Testers at equal numbers of queries", "budgets")
+@table("budgets", "Testers at equal numbers of queries", "budgets", of=TABULAR)
 def budgets(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples that testers find at equal numbers of queries."""
     data = relative(read_all(units, "budgets"))

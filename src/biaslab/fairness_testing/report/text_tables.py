@@ -1,6 +1,5 @@
 """The tables on texts, over all corpora (Zhang et al. 2021)."""
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -36,10 +35,9 @@ N_WANTED = 5000
 _BENCHMARK = {"Corpus": "{corpus}", "Network": "{network}", "Feature": "{feature}"}
 _DISTINCT = "Equal texts count once."
 _MASKED = " Slurs are masked."
-_table = functools.partial(table, of=TEXT)
 
 
-@_table("text_corpus", "Texts", "texts")
+@table("text_corpus", "Texts", "texts", of=TEXT)
 def corpora(units: Sequence[Results]) -> Table:
     """Return statistics of the texts: number, length, share of words with a vector (Section 5.1)."""
     data = results.read_texts(units, "texts")
@@ -62,7 +60,7 @@ def corpora(units: Sequence[Results]) -> Table:
     return Table(data, text_columns(percent, cells), "Texts", note)
 
 
-@_table("text_table3_models", "Table 3: networks that read texts", "models")
+@table("text_table3_models", "Table 3: networks that read texts", "models", of=TEXT)
 def models(units: Sequence[Results]) -> Table:
     """Return the networks and their accuracy (Table III, texts)."""
     values = ["accuracy", "majority", "f1"]
@@ -84,7 +82,7 @@ def models(units: Sequence[Results]) -> Table:
     return Table(data, _show(percent, cells), "Networks", note + REPETITIONS)
 
 
-@_table("text_table8", "Table 8: discriminatory texts", "global", "local")
+@table("text_table8", "Table 8: discriminatory texts", "global", "local", of=TEXT)
 def finds(units: Sequence[Results]) -> Table:
     """Return the finds of the global and the local phase (Table VIII)."""
     globally, local = (
@@ -116,7 +114,7 @@ def finds(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), "Discriminatory texts", note + REPETITIONS)
 
 
-@_table("text_table9", "Table 9: how near the texts are", "validity")
+@table("text_table9", "Table 9: how near the texts are", "validity", of=TEXT)
 def nearness(units: Sequence[Results]) -> Table:
     """Return the nearness of discriminatory texts of the global phase to their seeds (Table IX)."""
     validity = results.read_texts(units, "validity")
@@ -141,7 +139,7 @@ def nearness(units: Sequence[Results]) -> Table:
     return Table(data, _show(texts, cells), "How near the texts are to their seeds", note + REPETITIONS)
 
 
-@_table("text_table11", "Table 11: cost in model queries", "local")
+@table("text_table11", "Table 11: cost in model queries", "local", of=TEXT)
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries and gradients per discriminatory text (Table XI without a clock)."""
     local = results.own_starts(results.with_calls(results.read_texts(units, "local")))
@@ -167,21 +165,29 @@ def cost(units: Sequence[Results]) -> Table:
     return Table(data, _show(texts, cells), title, note + REPETITIONS)
 
 
-@_table("text_table13", "Table 13: retraining and certified training", "retraining")
+@table("text_table13", "Table 13: retraining and certified training", "retraining", of=TEXT)
 def retraining(units: Sequence[Results]) -> Table:
     """Return the discrimination removed by retraining with finds of ADF_ASC and by certified training."""
     title = "Discrimination removed by retraining and by certified training"
     return _trainings(units, (PROPOSED, CERTIFIED, CONTROL), title)
 
 
-@_table("text_table14", "Table 14: retraining by strategy", "retraining")
+@table("text_table14", "Table 14: retraining by strategy", "retraining", of=TEXT)
 def retraining_by_strategy(units: Sequence[Results]) -> Table:
     """Return the discrimination removed by retraining, by the strategy of the added finds (Table XIV)."""
     testers = ("asc", "adf_asc", "hf", "adf_hf", CONTROL)
     return _trainings(units, testers, "Discrimination removed by retraining, by strategy")
 
 
-@_table("text_averages", "Averages over networks and features", "global", "local", "validity", "retraining")
+@table(
+    "text_averages",
+    "Averages over networks and features",
+    "global",
+    "local",
+    "validity",
+    "retraining",
+    of=TEXT,
+)
 def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over networks and features in the text of the paper."""
     files = ("global", "local", "validity", "retraining")
@@ -205,7 +211,7 @@ def average_table(units: Sequence[Results]) -> Table:
     return Table(data, texts, "Averages over networks and features", note + REPETITIONS)
 
 
-@_table("text_figure4_example", "Figure 4: sentences through the search", "example.json")
+@table("text_figure4_example", "Figure 4: sentences through the search", "example.json", of=TEXT)
 def examples(units: Sequence[Results]) -> Table:
     """Return a few sentences at each step of the search, changed words in brackets (Figure 4)."""
     masks = {
