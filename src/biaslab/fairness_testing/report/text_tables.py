@@ -182,10 +182,7 @@ def retraining_by_strategy(units: Sequence[Results]) -> Table:
 @table(
     "text_averages",
     "Averages over networks and features",
-    "global",
-    "local",
-    "validity",
-    "retraining",
+    *("global", "local", "validity", "retraining"),
     of=TEXT,
 )
 def average_table(units: Sequence[Results]) -> Table:

@@ -12,7 +12,6 @@ must be identical, bit for bit.
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from tqdm import tqdm
@@ -22,15 +21,13 @@ from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.embeddings import BASELINE
+from biaslab.embeddings import BASELINE, reverse
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters, weighting
 from biaslab.embeddings.retraining import on_entries_of, without_documents
+from biaslab.embeddings.reverse import TrainingGradient
 from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.influence import by_words, removals_of_documents, weat_rows
 from biaslab.origins.attribution.scanner import Scanner
-
-if TYPE_CHECKING:
-    from biaslab.embeddings.reverse import TrainingGradient
 
 _TOKENS_AT_A_TIME = 100_000  # limits the memory for the co-occurrences of documents
 
@@ -66,7 +63,7 @@ def estimate_sets(scanner: Scanner, weat: WeatIndices, sets: Sequence[np.ndarray
     return from_values(bias, np.array(values).T)
 
 
-def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list["TrainingGradient"]]:
+def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list[TrainingGradient]]:
     """Return the bias of each baseline and its derivatives; the scanner caches those of the last test."""
     if scanner.last_derivatives and scanner.last_derivatives[0] is weat:
         return scanner.last_derivatives[1:]
@@ -83,9 +80,7 @@ def gradients(scanner: Scanner, weat: WeatIndices) -> tuple[np.ndarray, list["Tr
     return bias, derivatives
 
 
-def _differentiate(scanner, weat, replicate, baseline, progress) -> "TrainingGradient":
-    from biaslab.embeddings.reverse import differentiate
-
+def _differentiate(scanner, weat, replicate, baseline, progress) -> TrainingGradient:
     parameters, seed, memory = scanner.training
 
     def gradient(embedding: GloveEmbedding) -> np.ndarray:
@@ -99,11 +94,11 @@ def _differentiate(scanner, weat, replicate, baseline, progress) -> "TrainingGra
         return by_word
 
     rng = stream(seed, "train", BASELINE, replicate)
-    return differentiate(scanner.x, parameters, rng, gradient, memory, scanner.threads, progress)
+    return reverse.differentiate(scanner.x, parameters, rng, gradient, memory, scanner.threads, progress)
 
 
 def _changes(
-    scanner: Scanner, derivatives: Sequence["TrainingGradient"], places: np.ndarray, left: np.ndarray
+    scanner: Scanner, derivatives: Sequence[TrainingGradient], places: np.ndarray, left: np.ndarray
 ) -> list[np.ndarray]:
     """Return, for each baseline, the decrease of the bias at each place if its count becomes `left`."""
     weights, products = [], []

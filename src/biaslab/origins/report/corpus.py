@@ -125,9 +125,7 @@ def experimental_setups(setups: Sequence[Setup]) -> Table:
 @table(
     "tableE_influential_documents",
     "Appendix E",
-    "differential_bias/{test}.parquet",
-    "documents.parquet",
-    "baseline",
+    *("differential_bias/{test}.parquet", "documents.parquet", "baseline"),
     per=TEST,
 )
 def influential_documents(setup: Setup, weat: str) -> Table:

@@ -333,11 +333,7 @@ _IDENTIFICATION_NOTE = (
 @table(
     "table5_ppmi_baseline",
     "Table 5",
-    "baseline",
-    "perturbation_sets.parquet",
-    "observed",
-    "ppmi/perturbation_sets.parquet",
-    "ppmi/observed",
+    *("baseline", "perturbation_sets.parquet", "observed", "ppmi/perturbation_sets.parquet", "ppmi/observed"),
     per=UNIT,
 )
 def compare_identification(setup: Setup) -> Table:
