@@ -188,6 +188,11 @@ class Area:
         """Return the results folder of a unit; for the only experiment of an area, the area's folder."""
         return f"{results}/{self.name}" if unit == self.name else f"{results}/{self.name}/{unit}"
 
+    def caption(self, item: Item) -> str:
+        """Return the file name of the caption of an item."""
+        name = item.caption or item.stem
+        return f"{self.captions}_{_NUMBER.sub('', name)}.rst" if self.captions else f"{name}.rst"
+
     def holds_texts(self, file: str) -> bool:
         """Return whether a result file of the area contains sentences of a corpus."""
         return any(fnmatch(file, f"results/{self.name}/{pattern}") for pattern in self.texts)
@@ -225,12 +230,9 @@ class Made:
             labels[area.labels[0]] = ALL if self.item.per == ALL else self.units[0].name
         if any(item.per == TEST for item in area.items):
             labels[area.labels[1]] = self.test or ALL
-        caption = self.item.caption or self.item.stem
-        if area.captions:
-            caption = f"{area.captions}_{_NUMBER.sub('', caption)}"
         return {
             "subcategory": f"{self.item.kind.capitalize()}s",
-            "caption": f"../report/{caption}.rst",
+            "caption": f"../report/{area.caption(self.item)}",
             "labels": labels,
         }
 
