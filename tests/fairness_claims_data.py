@@ -9,9 +9,9 @@ import pandas as pd
 from biaslab.audit.claims import Claim
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import CONTROL
+from biaslab.run.area import load_area
 from biaslab.run.reports import write_report
 from fairness_report_data import AUTHORS, units_of, write_results
-from report_data import report_area
 
 SETUPS = tuple(AUTHORS)
 UNMET: dict[str, str] = {}
@@ -32,7 +32,7 @@ def is_as_printed(claim: Claim) -> bool:
 def write_published(results: Path, claims: Mapping[str, Claim]) -> None:
     """Write made results, and put the printed numbers in the place of what each tester found."""
     write_results(results / "fairness_testing", AUTHORS)
-    write_report(report_area("fairness_testing"), units_of(AUTHORS), results, ["averages"])
+    write_report(load_area("fairness_testing"), units_of(AUTHORS), results, ["averages"])
     put_printed(results, claims, lambda tester: tester)
     change(results, "fairness", lambda table, _: table.assign(seed_share=0.01))
 

@@ -9,9 +9,9 @@ import pandas as pd
 from biaslab.audit.claims import EXEMPT_KINDS, Claim
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import TEXT_COLUMNS
+from biaslab.run.area import load_area
 from biaslab.run.reports import write_report
 from fairness_text_report_data import units_of
-from report_data import report_area
 
 CORPORA = ("wikipedia", "jigsaw")
 MODELS = ("lstm", "gru")
@@ -48,7 +48,7 @@ def is_as_printed(claim: Claim) -> bool:
 
 def write_averages(results: Path) -> None:
     """Compute the averages over all settings again."""
-    write_report(report_area("fairness_testing"), units_of(CORPORA), results, ["text_averages"])
+    write_report(load_area("fairness_testing"), units_of(CORPORA), results, ["text_averages"])
 
 
 def write_published(results: Path, claims: Mapping[str, Claim]) -> None:

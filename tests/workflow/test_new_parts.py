@@ -19,8 +19,9 @@ from pathlib import Path
 import pandas as pd
 from biaslab.core.io import write_parquet
 from biaslab.origins.area import AREA
+from biaslab.origins.checks.lengths import write_correlation
 from biaslab.run.area import Unit
-from biaslab.run.reports import find, write_report
+from biaslab.run.reports import write_report
 
 folder = Path("results/origins/wiki")
 documents = pd.DataFrame({"document": range(4), "n_tokens": [9, 5, 7, 1]})
@@ -28,7 +29,7 @@ means = {f"{name}_mean": [0.9, -0.5, 0.7, 0.1] for name in ("influence", "newton
 write_parquet(folder / "documents.parquet", documents)
 write_parquet(folder / "differential_bias/weat1.parquet", documents.assign(**means))
 outputs = folder / "documents.parquet", folder / "lengths/correlation.tsv"
-find(AREA.steps["correlate-lengths"])([folder / "differential_bias/weat1.parquet"], *outputs)
+write_correlation([folder / "differential_bias/weat1.parquet"], *outputs)
 write_report(AREA, [Unit("wiki", ("weat1",))], Path("results"), ["lengths"])
 """
 READ = """

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biaslab.bias._kernels import count_random_subsets, count_subsets
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 
@@ -215,6 +214,8 @@ def permutation_p_value(
     InputError
         When `max_permutations` is not positive, or a word of the test has a zero or non-finite vector.
     """
+    from biaslab.bias._kernels import count_random_subsets, count_subsets
+
     if max_permutations < 1:
         raise InputError(
             f"permutations: {max_permutations} is not a positive number; write for example 100000"

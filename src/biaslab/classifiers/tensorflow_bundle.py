@@ -11,13 +11,15 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biaslab.classifiers.networks import Network
 from biaslab.core.archives import write_zip
 from biaslab.core.errors import InputError
+
+if TYPE_CHECKING:
+    from biaslab.classifiers.networks import Network
 
 __all__ = ["load_bundle"]
 
@@ -57,7 +59,7 @@ class _Reader:
         raise ValueError("a number of more than ten bytes")
 
 
-def load_bundle(prefix: Path) -> Network:
+def load_bundle(prefix: Path) -> "Network":
     """Read a network from a TensorFlow 1 checkpoint.
 
     Parameters
@@ -90,7 +92,9 @@ def write_weights(files: Sequence[Path], target: Path) -> None:
     write_zip(target, members)
 
 
-def _read_bundle(index: Path, data: Path) -> Network:
+def _read_bundle(index: Path, data: Path) -> "Network":
+    from biaslab.classifiers.networks import Network
+
     index_bytes, data_bytes = _read(index, _MAX_INDEX), _read(data, _MAX_DATA)
     try:
         arrays = [_numbers(entry, data_bytes) for entry in _layers(_entries(index_bytes))]

@@ -1,14 +1,14 @@
 """Debiasing of word embeddings (Bolukbasi et al. 2016) as an area of the workflow."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from biaslab.core.errors import suggest
 from biaslab.core.files import not_found
 from biaslab.core.settings import fields_of
+from biaslab.debiasing.report import figures, tables
 from biaslab.debiasing.settings import BENCHMARKS, Section, WordLists
-from biaslab.run.area import UNIT, Area, Given, Unit, Units, item_makers
+from biaslab.run.area import Area, Given, Unit, Units, items_of
 from biaslab.run.datasets import verified_copy
 from biaslab.run.sources import setups_of, unknown_test, word_sets_problem
 
@@ -84,47 +84,20 @@ def check(given: Given) -> Iterator[str]:
 
 
 PAPER = "Debiasing word embeddings (Bolukbasi et al. 2016)"
-_table, _figure = item_makers("debiasing", "debiasing")
-_figure = partial(_figure, per=UNIT)
-
-ITEMS = (
-    _table(
-        "figure1_occupations", "Figure 1: extreme occupations", "tables:extreme_occupations", "occupations"
-    ),
-    _table("figure1_analogies", "Figure 1: analogies before and after", "tables:analogies", "analogies"),
-    _table("figure2_benchmarks", "Figure 2: benchmarks before and after", "tables:benchmarks", "benchmarks"),
-    _table("direct_bias", "Direct bias before and after", "tables:direct_bias", "bias"),
-    _table("indirect_bias", "Indirect bias", "tables:indirect_bias", "indirect"),
-    _table("weat", "Association tests before and after", "tables:association_tests", "weat"),
-    _table(
-        "classifier",
-        "Classifier of gender-specific words",
-        "tables:classifier",
-        "classifier",
-        "classifier_authors",
-    ),
-    _figure(
-        "figure1_occupations", "Figure 1: extreme occupations", "figures:draw_occupations", "occupations"
-    ),
-    _figure("figure2_components", "Figure 2: principal components", "figures:draw_components", "subspace"),
-    _figure("figure3_words", "Figure 3: words on two axes", "figures:draw_words", "axes"),
-    _figure(
-        "lambda_path",
-        "Bias and quality along soft debiasing",
-        "figures:draw_path",
-        "lambda_path",
-        "bias",
-        "settings",
-    ),
-    _table("methods", "Methods of debiasing side by side", "tables:methods", "methods"),
-    _figure(
-        "methods",
-        "Bias that remains against quality kept",
-        "figures:draw_methods",
-        "methods",
-        "bias",
-        "settings",
-    ),
+ITEMS = items_of(
+    tables.extreme_occupations,
+    tables.analogies,
+    tables.benchmarks,
+    tables.direct_bias,
+    tables.indirect_bias,
+    tables.association_tests,
+    tables.classifier,
+    figures.draw_occupations,
+    figures.draw_components,
+    figures.draw_words,
+    figures.draw_path,
+    tables.methods,
+    figures.draw_methods,
 )
 STEPS = {
     "measure-debiasing": "biaslab.debiasing.stages:write_measures",
@@ -141,6 +114,7 @@ AREA = Area(
     summaries,
     ITEMS,
     ("embedding", "test"),
+    captions="debiasing",
     steps=STEPS,
     removed=("debiasing.document_lambdas", "debiasing.comparison.sembias"),
 )

@@ -19,11 +19,12 @@ from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import holm
-from biaslab.debiasing.comparison import PAIRS, draw_difference, make_case, measure_chance
+from biaslab.debiasing.comparison import draw_difference, make_case, measure_chance
 from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measurement import Measurement, measure, read_lists
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
+from biaslab.debiasing.names import PAIRS
 from biaslab.debiasing.remaining import measure_classifier, measure_clusters
 from biaslab.debiasing.settings import Penalty, Settings, Sizes
 from biaslab.debiasing.word_lists import describe_undirected, match_case

@@ -19,10 +19,11 @@ from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
 from biaslab.debiasing.benchmarks import Benchmarks, read_benchmarks, score_answerable
-from biaslab.debiasing.experiment import COLUMNS, DIGITS, Experiment, read_experiment
+from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
+from biaslab.debiasing.names import CHANCE, COLUMNS, PAIRS
 from biaslab.debiasing.remaining import (
     MEASURES,
     Case,
@@ -34,8 +35,6 @@ from biaslab.debiasing.remaining import (
 )
 from biaslab.debiasing.settings import NONE, Settings, Sizes
 
-PAIRS, UNITS = CHANCE = ("random_pairs", "random_units")
-"""Hard debiasing along directions that are unrelated to the bias, as values of the column of methods."""
 _MOST_DRAWS = 1000
 
 

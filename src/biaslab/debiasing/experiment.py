@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaslab.core.columns import columns_of
 from biaslab.core.io import write_tsv
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists, read_lists
@@ -18,8 +17,6 @@ from biaslab.debiasing.soft import Grams, SoftSolution, gram_matrices, soft_debi
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
 from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
 
-COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
-"""The columns of the tables of the area."""
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
 DIGITS = 12
 """Decimals of measures of bias: smaller differences are rounding, which depends on the machine."""

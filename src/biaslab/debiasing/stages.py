@@ -18,7 +18,6 @@ from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
 from biaslab.debiasing.experiment import (
     BEFORE,
-    COLUMNS,
     DIGITS,
     HARD,
     Experiment,
@@ -28,6 +27,7 @@ from biaslab.debiasing.experiment import (
 )
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
+from biaslab.debiasing.names import COLUMNS
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words

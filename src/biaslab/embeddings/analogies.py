@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from gensim.models import KeyedVectors
 from tqdm import tqdm
 
 from biaslab.core.errors import InputError, number_of
@@ -80,6 +79,8 @@ def evaluate(words: list[str], vectors: np.ndarray, questions: str | os.PathLike
     InputError
         When the question file is missing or malformed, or a vector is zero or not finite.
     """
+    from gensim.models import KeyedVectors
+
     norms = np.linalg.norm(vectors, axis=1)
     bad = ~(np.isfinite(norms) & (norms > 0))
     if bad.any():

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse
+import scipy  # imports its submodules lazily
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
-from biaslab.core.jit import set_threads
-from biaslab.embeddings import _kernels
 from biaslab.embeddings.corpus import read_tokens
 from biaslab.embeddings.vocabulary import WORDS, Vocabulary, check_words, read_vocabulary
 
@@ -110,6 +108,9 @@ def count(
     One pass per row visits the occurrences of a word and sums their neighbours in a dense vector. No list of
     pairs is stored, so the memory is that of the tokens and of the result.
     """
+    from biaslab.core.jit import set_threads
+    from biaslab.embeddings import _kernels
+
     if not 1 <= window <= 22:
         raise InputError(f"window: {window} is not between 1 and 22; choose a window in that range")
     if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < n_words:
@@ -228,7 +229,7 @@ def number_texts(texts: Iterable[Sequence[str]], min_count: int) -> tuple[np.nda
     return final_ids[tokens][is_kept], offsets, Vocabulary(words, occurrences[rows].astype(np.int64))
 
 
-def from_sparse(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> Cooccurrence:
+def from_sparse(matrix: "scipy.sparse.sparray | scipy.sparse.spmatrix") -> Cooccurrence:
     """Import counts of another tool.
 
     Parameters
@@ -330,6 +331,9 @@ def subtract(whole: Cooccurrence, removed: Cooccurrence, threads: int = 1) -> Co
     InputError
         When `removed` is not part of `whole`, or either has fractions, whose difference is not exact.
     """
+    from biaslab.core.jit import set_threads
+    from biaslab.embeddings import _kernels
+
     if not all(np.issubdtype(x.counts.dtype, np.integer) for x in (whole, removed)):
         raise InputError("fractional counts cannot be subtracted exactly; count the remaining texts")
     if (whole.n_words, whole.window) != (removed.n_words, removed.window):

@@ -16,8 +16,6 @@ import numpy as np
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz, write_npz
-from biaslab.core.jit import set_threads
-from biaslab.embeddings._kernels import CACHE_LINE, train_epoch
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.settings import GloveParameters
 from biaslab.embeddings.vocabulary import WORDS
@@ -129,6 +127,8 @@ def train(
     training diverges. The order of the records is the same in all epochs. An entry with a zero count keeps
     its place in that order and changes no parameter, because f(0) = 0.
     """
+    from biaslab.core.jit import set_threads
+
     check(x, parameters)
     set_threads(threads)
     width = padded_width(parameters.dimension)
@@ -176,6 +176,8 @@ class _State:
 
 
 def _train_epoch(state: _State, records: Records, rates: np.ndarray) -> None:
+    from biaslab.embeddings._kernels import train_epoch
+
     losses = np.zeros(len(records.starts) - 1)
     train_epoch(
         state.rows, state.columns, records.rows, records.columns, records.log_x, records.f_x, records.starts,
@@ -215,6 +217,8 @@ def check(x: Cooccurrence, parameters: GloveParameters) -> None:
 
 def padded_width(dimension: int) -> int:
     """Return the width of a row of parameters, padded to whole cache lines."""
+    from biaslab.embeddings._kernels import CACHE_LINE
+
     return -(-(dimension + 2) // CACHE_LINE) * CACHE_LINE
 
 

@@ -8,7 +8,7 @@ and 0 if X_ij = 0. X is symmetric, so r = c.
 """
 
 import numpy as np
-import scipy.sparse
+import scipy  # imports its submodules lazily
 
 from biaslab.embeddings.cooccurrence import Cooccurrence
 
@@ -36,7 +36,7 @@ def row_sums(x: Cooccurrence) -> np.ndarray:
     return sums
 
 
-def ppmi_rows(x: Cooccurrence, words: np.ndarray, sums: np.ndarray) -> scipy.sparse.csr_array:
+def ppmi_rows(x: Cooccurrence, words: np.ndarray, sums: np.ndarray) -> "scipy.sparse.csr_array":
     """Return the PPMI vectors of the given words.
 
     Parameters

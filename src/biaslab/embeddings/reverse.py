@@ -11,10 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaslab.core.jit import set_threads
 from biaslab.embeddings import glove
-from biaslab.embeddings._kernels import train_round
-from biaslab.embeddings._reverse_kernels import reverse_round
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters
 
@@ -85,6 +82,8 @@ def differentiate(
     training clips a gradient, its derivative is 0. Derivatives are float64 at the float32 parameters of the
     training. The result does not depend on `memory` or `threads`.
     """
+    from biaslab.core.jit import set_threads
+
     glove.check(x, parameters)
     set_threads(threads)
     chain = _Chain(x, parameters, rng, gradient, progress, threads)
@@ -139,6 +138,8 @@ class _Chain:
 
     def advance(self, state: _State, number: int) -> None:
         """Train one more round."""
+        from biaslab.embeddings._kernels import train_round
+
         r = self.records
         train_round(*state, r.rows, r.columns, r.log_x, r.f_x, r.starts, self._blocks(number), *self.rates,
                     self.losses)  # fmt: skip
@@ -146,6 +147,8 @@ class _Chain:
 
     def reverse(self, state: _State, number: int) -> None:
         """Reverse a round, given the state before it; the last round starts from the measure's gradient."""
+        from biaslab.embeddings._reverse_kernels import reverse_round
+
         if number == self.length - 1:
             end = tuple(array.copy() for array in state)
             self.advance(end, number)

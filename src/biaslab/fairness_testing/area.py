@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from biaslab.classifiers.tensorflow_bundle import write_weights
 from biaslab.core.errors import suggest
 from biaslab.core.files import locate, not_found
+from biaslab.fairness_testing import clusters, compas
 from biaslab.fairness_testing.names import NEURAL, TABULAR, TEXT, TEXT_PREFIX, TRAIN
+from biaslab.fairness_testing.report import figures, tables, text_tables
 from biaslab.fairness_testing.settings import Corpus, Section
-from biaslab.run.area import Area, Given, Unit, Units, claims_of, item_makers
+from biaslab.run.area import Area, Given, Recipe, Unit, Units, claims_of, items_of
 from biaslab.run.areas import AREAS
 from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, moved_corpora, named_in, part_of
 from biaslab.run.datasets import dataset_name
@@ -29,73 +32,25 @@ RANDOM = "random"
 _CHOICES = ("run", "otherwise")
 _FILES = ("data", "network", "clusters")
 _NEURAL_PARTS = "likeness of sentences, perplexity and certified training"
-_table, _figure = item_makers("fairness_testing", "fairness", of=TABULAR)
-_text_table, _text_figure = item_makers("fairness_testing", "fairness", of=TEXT)
 
-ITEMS = (
-    _table("table3_classifiers", "Table 3: classifiers", "tables:classifiers", "classifiers"),
-    _table("table4_aequitas", "Table 4: comparison with AEQUITAS", "tables:aequitas", "counts"),
-    _table("table5_symbolic", "Table 5: comparison with SG", "tables:symbolic", "counts"),
-    _table("table6_global", "Table 6: global generation", "tables:global_phase", "counts"),
-    _table("table7_local", "Table 7: local generation", "tables:local_phase", "local"),
-    _table("table10_cost", "Table 10: cost in model queries", "tables:cost", "counts"),
-    _table("table12_retraining", "Table 12: retraining", "tables:retraining", "retraining", "fairness"),
-    _table(
-        "averages",
-        "Averages over the settings",
-        "tables:average_table",
-        "counts",
-        "local",
-        "retraining",
-        "curves",
-    ),
-    _table("ablation", "What each published quirk is worth", "tables:ablation", "ablation"),
-    _figure(
-        "figure7_local", "Figure 7: growth with the seeds", "figures:draw_local", "curves", caption="figure7"
-    ),
-    _figure("ablation", "What each published quirk is worth", "figures:draw_ablation", "ablation"),
-    _figure(
-        "retraining",
-        "Discrimination before and after retraining",
-        "figures:draw_retraining",
-        "retraining",
-        "fairness",
-    ),
-    _table("budgets", "Testers at equal numbers of queries", "tables:budgets", "budgets"),
-    _figure("budgets", "Testers at equal numbers of queries", "figures:draw_budgets", "budgets"),
-    _text_table("text_corpus", "Texts", "text_tables:corpora", "texts"),
-    _text_table("text_table3_models", "Table 3: networks that read texts", "text_tables:models", "models"),
-    _text_table("text_table8", "Table 8: discriminatory texts", "text_tables:finds", "global", "local"),
-    _text_table("text_table9", "Table 9: how near the texts are", "text_tables:nearness", "validity"),
-    _text_table("text_table11", "Table 11: cost in model queries", "text_tables:cost", "local"),
-    _text_table(
-        "text_table13", "Table 13: retraining and certified training", "text_tables:retraining", "retraining"
-    ),
-    _text_table(
-        "text_table14", "Table 14: retraining by strategy", "text_tables:retraining_by_strategy", "retraining"
-    ),
-    _text_table(
-        "text_averages",
-        "Averages over networks and features",
-        "text_tables:average_table",
-        "global",
-        "local",
-        "validity",
-        "retraining",
-    ),
-    _text_table(
-        "text_figure4_example",
-        "Figure 4: sentences through the search",
-        "text_tables:examples",
-        "example.json",
-    ),
-    _text_figure("text_figure8", "Figure 8: how near the texts are", "figures:draw_nearness", "validity"),
-    _text_figure(
-        "text_retraining",
-        "Discrimination that training again removes",
-        "figures:draw_text_retraining",
-        "retraining",
-    ),
+ITEMS = items_of(
+    tables.classifiers,
+    tables.aequitas,
+    tables.symbolic,
+    tables.global_phase,
+    tables.local_phase,
+    tables.cost,
+    tables.retraining,
+    tables.average_table,
+    tables.ablation,
+    figures.draw_local,
+    figures.draw_ablation,
+    figures.draw_retraining,
+    tables.budgets,
+    figures.draw_budgets,
+    text_tables,
+    figures.draw_nearness,
+    figures.draw_text_retraining,
 )
 
 
@@ -274,10 +229,16 @@ AREA = Area(
     choose,
     summaries,
     ITEMS,
+    captions="fairness",
     shared=Corpora,
     moved=moved_corpora("fairness_testing.text"),
     texts=("*/example.json",),
     steps=STEPS,
+    recipes={
+        "compas": Recipe(compas.write_table, 2**24),
+        "kmeans-labels": Recipe(clusters.write_labels, 2**20),
+        "tensorflow-layers": Recipe(write_weights, 2**20),
+    },
     removed=tuple(
         f"fairness_testing.text.{key}" for key in ("encoder.layers", "encoder.epochs", "nonfuzzed", "fuzzed")
     ),

@@ -5,9 +5,12 @@ from typing import Any
 
 from biaslab.core.errors import InputError
 from biaslab.core.files import locate, not_found
+from biaslab.hate_speech import news, stormfront
 from biaslab.hate_speech.methods import VANILLA, parse_method
+from biaslab.hate_speech.report import figures, hatecheck, hierarchies, tables
+from biaslab.hate_speech.report.results import ENCODERS
 from biaslab.hate_speech.settings import Corpus, Section
-from biaslab.run.area import UNIT, Area, Given, Unit, Units, claims_of, item_makers
+from biaslab.run.area import Area, Given, Recipe, Unit, Units, claims_of, items_of
 from biaslab.run.areas import AREAS
 from biaslab.run.corpora import TEXTS, check_corpora, corpora_of, moved_corpora, named_in, part_of
 from biaslab.run.sources import MISSING, available, comes_along, datasets_of, file_of, source_problem
@@ -15,8 +18,6 @@ from biaslab.text.settings import Corpora
 
 RANDOM = "random"
 """Stands for random weights of the encoder, instead of a file."""
-ENCODERS = "encoders"
-"""Marks a corpus on which encoders are trained."""
 ENCODER_FILES = (
     "models/*",
     *(f"{name}.tsv" for name in ("attributions", "cost", "importance")),
@@ -148,55 +149,21 @@ def _available(
     return available(needed, absent)
 
 
-_table, _figure = item_makers("hate_speech", "hate")
-_encoder_table, _encoder_figure = item_makers("hate_speech", "hate", of=ENCODERS)
-
-ITEMS = (
-    _table("corpora", "Corpora, and what was cut", "tables:corpora", "corpus"),
-    _table("table1_performance", "Table 1: performance", "tables:performance", "metrics"),
-    _table("differences", "Differences from the baseline", "tables:differences", "differences"),
-    _encoder_table(
-        "table2_word_importance",
-        "Table 2: word importance",
-        "tables:word_importance",
-        "importance",
-        per=UNIT,
-    ),
-    _table(
-        "table3_4_identifiers",
-        "Tables 3 and 4: group identifiers",
-        "tables:identifiers",
-        "linear_weights",
-    ),
-    _table("table5_transfer", "Table 5: other corpora", "tables:transfer", "metrics"),
-    _encoder_table("table6_cost", "Table 6: cost", "tables:cost", "cost"),
-    _table("hatecheck", "HateCheck by functionality", "hatecheck:hatecheck", "functionalities"),
-    _encoder_table("attributions", "Importance of identifiers", "tables:attributions", "attributions"),
-    _encoder_table(
-        "ablation", "What each published quirk is worth", "tables:ablation", "metrics", "attributions"
-    ),
-    _figure("figure2_removal", "Figure 2: removal of identifiers", "figures:draw_removal", "removal"),
-    _encoder_figure(
-        "figure3_hierarchies",
-        "Figures 3 to 5: hierarchical explanations",
-        "hierarchies:draw_hierarchies",
-        "hierarchies.json",
-    ),
-    _figure(
-        "performance",
-        "Table 1 as a figure",
-        "figures:draw_performance",
-        "metrics",
-        caption="performance_figure",
-    ),
-    _figure(
-        "hatecheck",
-        "HateCheck by functionality",
-        "hatecheck:draw_hatecheck",
-        "functionalities",
-        caption="hatecheck_figure",
-        per=UNIT,
-    ),
+ITEMS = items_of(
+    tables.corpora,
+    tables.performance,
+    tables.differences,
+    tables.word_importance,
+    tables.identifiers,
+    tables.transfer,
+    tables.cost,
+    hatecheck.hatecheck,
+    tables.attributions,
+    tables.ablation,
+    figures.draw_removal,
+    hierarchies,
+    figures.draw_performance,
+    hatecheck.draw_hatecheck,
 )
 STEPS = {
     "prepare-encoder": "biaslab.text.encoder:prepare_encoder",
@@ -219,6 +186,7 @@ AREA = Area(
     summaries,
     ITEMS,
     labels=("corpus", "test"),
+    captions="hate",
     extra="neural",
     shared=Corpora,
     moved=moved_corpora("hate_speech"),
@@ -239,5 +207,9 @@ AREA = Area(
     ),
     texts=("*/hierarchies.json",),
     steps=STEPS,
+    recipes={
+        "news-identity": Recipe(news.draw_sentences, 2**29),
+        "stormfront": Recipe(stormfront.keep_sentences, 2**26),
+    },
 )
 """The area."""

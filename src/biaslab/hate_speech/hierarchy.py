@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import ndimage
+import scipy  # imports its submodules lazily
 
 from biaslab.core.errors import InputError
 
@@ -68,7 +68,8 @@ def agglomerate(score_phrase: Callable[[list[Span]], np.ndarray], n_words: int) 
     joined = scores >= np.nanpercentile(scores, PERCENTILE)
     for _ in range(MAX_LEVELS):
         # the runs of joined words, and the words next to each run with the run extended by the word
-        runs = [(run.start, run.stop) for (run,) in ndimage.find_objects(ndimage.label(joined)[0])]
+        slices = scipy.ndimage.find_objects(scipy.ndimage.label(joined)[0])
+        runs = [(run.start, run.stop) for (run,) in slices]
         borders = [
             (span, word, wider)
             for span in runs

@@ -2,13 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
 from biaslab.origins import expansion
 from biaslab.origins.attribution.registry import RANKINGS
+from biaslab.origins.checks.brittleness import report as brittleness
+from biaslab.origins.checks.cross_fitting import report as cross_fitting
+from biaslab.origins.checks.lds import report as lds
+from biaslab.origins.checks.planted import report as planted
+from biaslab.origins.checks.retraining import report as retraining
 from biaslab.origins.expansion import SETS, Batch
+from biaslab.origins.report import corpus
+from biaslab.origins.representations import report as representations
 from biaslab.origins.sets import is_random
-from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, Item
+from biaslab.run.area import ALL, FIGURE, TABLE, TEST, UNIT, items_of
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,8 @@ class Analysis:
         Results that are disabled with it; by default all.
     retrained : Retrainings, optional
         The retrainings without the analysis's own sets.
+    report : module, optional
+        Its tables and figures.
     """
 
     name: str
@@ -50,52 +60,54 @@ class Analysis:
     needs: str = ""
     needing: tuple[str, ...] = ()
     retrained: Retrainings | None = None
+    report: ModuleType | None = None
 
 
-_BASELINE, _DOCUMENTS, _PREDICTED = "baseline.tsv", "documents.parquet", "differential_bias/{test}.parquet"
-_CORPUS = (_DOCUMENTS, "vocabulary.tsv", "analogies.tsv")
-_CORRELATION, _COMPARED = "correlation.tsv", ("perturbations.tsv", "correlation.tsv")
-_AXIS = ("projections.tsv", "axis_frequency.tsv")
-_PPMI = tuple(f"ppmi/{name}.tsv" for name in ("baseline", "word_sets", "correlation"))
 _WORD2VEC = tuple(f"word2vec/{name}.tsv" for name in ("analogies", "word_sets", "correlation"))
-_TRANSFER = ("transfer/changes.tsv", "transfer/responses.tsv")
-_PPMI_SETS = (f"ppmi/{SETS}", "ppmi/observed.tsv")
-_CROSS_FITTING = ("cross_fitting.tsv",)
-_LDS = ("lds/removals.tsv", "lds/scores.tsv")
-_PLANTED = ("planted/recall.tsv", "planted/pairs.tsv")
-_FLIPS = tuple(f"brittleness/{name}.tsv" for name in ("numbers", "paths", "outcomes", "brackets"))
-
 ANALYSES = (
-    Analysis("report", (*_CORPUS, _BASELINE, _PREDICTED, "ppmi/{test}.parquet", SETS, "predictions.tsv")),
-    Analysis("retraining", ("observed.tsv", *_COMPARED)),
-    Analysis("axis", _AXIS),
-    Analysis("ppmi_comparison", _PPMI),
+    Analysis(
+        "report",
+        (
+            *("documents.parquet", "vocabulary.tsv", "analogies.tsv", "baseline.tsv"),
+            *("differential_bias/{test}.parquet", "ppmi/{test}.parquet", SETS, "predictions.tsv"),
+        ),
+        report=corpus,
+    ),
+    Analysis("retraining", ("observed.tsv", "perturbations.tsv", "correlation.tsv"), report=retraining),
+    Analysis("axis", ("projections.tsv", "axis_frequency.tsv"), report=representations),
+    Analysis("ppmi_comparison", ("ppmi/baseline.tsv", "ppmi/word_sets.tsv", "ppmi/correlation.tsv")),
     Analysis(
         "transfer",
-        (*_WORD2VEC, *_TRANSFER),
+        (*_WORD2VEC, "transfer/changes.tsv", "transfer/responses.tsv"),
         {"measure-word2vec": "representations.transfer:measure_word2vec"},
         needs="word2vec.trainings",
         needing=_WORD2VEC,
     ),
     Analysis(
         "ppmi_sets",
-        _PPMI_SETS,
+        (f"ppmi/{SETS}", "ppmi/observed.tsv"),
         retrained=Retrainings(
             "{} sets by PPMI",
             n_sets=lambda setup: len(expansion.ppmi_sets(setup)),
             each=lambda setup: setup["ppmi_sets"]["retrainings"],
         ),
     ),
-    Analysis("cross_fitting", _CROSS_FITTING, {"cross-fit": "checks.cross_fitting:write_cross_fitting"}),
+    Analysis(
+        "cross_fitting",
+        ("cross_fitting.tsv",),
+        {"cross-fit": "checks.cross_fitting:write_cross_fitting"},
+        report=cross_fitting,
+    ),
     Analysis(
         "lds",
-        _LDS,
+        ("lds/removals.tsv", "lds/scores.tsv"),
         {
             "draw-subsets": "subsets:write_subsets",
             "retrain-sets": "subsets:write_retrained",
             "score-attributions": "checks.lds:write_scores",
         },
         needs="lds.subsets",
+        report=lds,
         retrained=Retrainings(
             "{} random subsets",
             n_sets=lambda setup: setup["lds"]["subsets"] * len(setup["lds"]["shares"]),
@@ -104,12 +116,13 @@ ANALYSES = (
     ),
     Analysis(
         "planted",
-        _PLANTED,
+        ("planted/recall.tsv", "planted/pairs.tsv"),
         {
             "plant-documents": "checks.planted:write_planted",
             "measure-recall": "checks.planted.recall:write_recall",
         },
         needs="planted.documents",
+        report=planted,
         retrained=Retrainings(
             "{} corpora with planted documents",
             n_sets=lambda setup: len(expansion.doses(setup)),
@@ -118,12 +131,13 @@ ANALYSES = (
     ),
     Analysis(
         "brittleness",
-        _FLIPS,
+        tuple(f"brittleness/{name}.tsv" for name in ("numbers", "paths", "outcomes", "brackets")),
         {
             "predict-flips": "checks.brittleness:write_predictions",
             "compare-flips": "checks.brittleness:write_flips",
         },
         needs="brittleness.retrainings",
+        report=brittleness,
         retrained=Retrainings(
             "up to {} sets to flip a sign",
             n_sets=lambda setup: (
@@ -138,73 +152,9 @@ ANALYSES = (
 """All analyses, in the order of their results."""
 
 
-class _Report(NamedTuple):
-    """A module of tables and figures."""
-
-    module: str
-
-    def table(self, stem: str, label: str, function: str, *files: str, per: Any = ALL) -> Item:
-        """Return a table that `function` of the module makes from files."""
-        return Item(stem, TABLE, label, f"biaslab.origins.{self.module}:{function}", files, per)
-
-    def figure(self, stem: str, label: str, function: str, *files: str, per: Any = TEST) -> Item:
-        """Return a figure that `function` of the module draws from files."""
-        return Item(stem, FIGURE, label, f"biaslab.origins.{self.module}:{function}", files, per)
-
-
-_BASICS = _Report("report.corpus")
-_RETRAINING = _Report("checks.retraining.report")
-_SPACES = _Report("representations.report")
-_CROSS_FITS = _Report("checks.cross_fitting.report")
-_SUBSETS = _Report("checks.lds.report")
-_RECALL = _Report("checks.planted.report")
-_SIGNS = _Report("checks.brittleness.report")
-
-ITEMS = (
-    _BASICS.table("table1_weat_sets", "Table 1", "weat_sets"),
-    _BASICS.table("table1_weat_words", "Appendix B", "weat_words", _BASELINE),
-    _BASICS.table("table2_baseline_bias", "Table 2", "baseline_bias", _BASELINE),
-    _BASICS.table("table3_setups", "Table 3", "experimental_setups", *_CORPUS),
-    _RETRAINING.table("table4_correlation", "Table 4", "correlation", _CORRELATION),
-    _RETRAINING.table("tests_summary", "Welch's tests", "significance_counts", _COMPARED[0]),
-    _SPACES.table("axis_frequency", "Section 5.5", "frequency_table", _AXIS[1]),
-    _SPACES.table("transfer", "Section 5.4", "transfer_table", _TRANSFER[1]),
-    _CROSS_FITS.table("cross_fitting", "Cross-fitting", "overestimates", *_CROSS_FITTING),
-    _RETRAINING.table("analogies_sets", "Analogies", "glove_analogies", "analogies.tsv", per=UNIT),
-    _RETRAINING.table("analogies_word2vec", "Section 5.4", "word2vec_analogies", _WORD2VEC[0], per=UNIT),
-    _RETRAINING.table(
-        "table5_ppmi_baseline",
-        "Table 5",
-        "compare_identification",
-        *(_BASELINE, SETS, "observed.tsv", *_PPMI_SETS),
-        per=UNIT,
-    ),
-    _BASICS.table(
-        "tableE_influential_documents",
-        "Appendix E",
-        "influential_documents",
-        *(_PREDICTED, _DOCUMENTS, _BASELINE),
-        per=TEST,
-    ),
-    _BASICS.table("bias_gradient", "Appendix A", "gradient_table", "bias_gradient/ends/{test}.tsv", per=TEST),
-    _CROSS_FITS.table("cross_fitting_sets", "Cross-fitting", "set_table", *_CROSS_FITTING, per=TEST),
-    _SUBSETS.table("lds", "Random subsets", "score_table", _LDS[1], per=TEST),
-    _RECALL.table("planted", "Planted documents", "recall_table", _PLANTED[0], per=TEST),
-    _SIGNS.table("brittleness", "Brittleness", "number_table", _FLIPS[3], per=TEST),
-    _BASICS.figure("figure6_histograms", "Figure 6", "draw_histograms", _PREDICTED, _BASELINE, per=ALL),
-    _RETRAINING.figure("figure7_predicted_observed", "Figure 7", "draw_predictions", *_COMPARED, per=ALL),
-    _RETRAINING.figure("figure8_sets", "Figure 8", "draw_targeted_sets", *_COMPARED, per=ALL),
-    _SPACES.figure("figure9_glove_ppmi", "Figure 9", "draw_ppmi", *_PPMI[1:], per=UNIT),
-    _SPACES.figure("figure9_glove_word2vec", "Figure 9", "draw_word2vec", *_WORD2VEC[1:], per=UNIT),
-    _BASICS.figure("figure1_histogram", "Figure 1", "draw_histogram", _PREDICTED, _BASELINE),
-    _RETRAINING.figure("figure2_predicted_observed", "Figure 2", "draw_estimators", *_COMPARED),
-    _RETRAINING.figure("figure3_sets", "Figure 3", "draw_sets", *_COMPARED),
-    _SPACES.figure("figure5_bias_axis", "Figure 5", "draw_axis", _AXIS[0]),
-    _SPACES.figure("figure4_transfer", "Figure 4", "draw_transfer", _TRANSFER[0]),
-    _CROSS_FITS.figure("cross_fitting", "Cross-fitting", "draw_sets", *_CROSS_FITTING),
-    _SUBSETS.figure("lds", "Random subsets", "draw_scores", _LDS[1]),
-    _RECALL.figure("planted", "Planted documents", "draw_recall", *_PLANTED),
-    _SIGNS.figure("brittleness", "Brittleness", "draw_flips", *_FLIPS[1:3], _BASELINE),
+ITEMS = sorted(
+    items_of(*(analysis.report for analysis in ANALYSES if analysis.report)),
+    key=lambda item: ((TABLE, FIGURE).index(item.kind), (ALL, UNIT, TEST).index(item.per)),
 )
 """The tables, then the figures; each first of all setups, then of a setup, then of a test."""
 

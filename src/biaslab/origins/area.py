@@ -9,6 +9,7 @@ from biaslab.core.files import locate, read_yaml
 from biaslab.embeddings import BASELINE
 from biaslab.origins import analyses, expansion
 from biaslab.origins.attribution.registry import BY_SEED
+from biaslab.origins.report.results import Setup
 from biaslab.origins.settings import Section
 from biaslab.run.area import Area, Given, Unit, Units
 from biaslab.run.areas import AREAS
@@ -165,7 +166,6 @@ def _check_source(source: str, where: str, given: Given) -> Iterator[str]:
 
 
 PAPER = "Origins of bias (Brunet et al. 2019)"
-READER = "biaslab.origins.report.results:Setup"
 NAMES = ("setup", "weat")
 STEPS = {
     "attribute-documents": "biaslab.origins.attribution.tables:attribute_documents",
@@ -187,7 +187,7 @@ AREA = Area(
     summaries,
     analyses.ITEMS,
     NAMES,
-    READER,
+    Setup,
     moved={key: f"origins.{key}" for key in ("run", "weats", "setups")},
     removed=tuple(
         f"origins.setups.NAME.{key}"

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.errors import InputError, suggest
-from biaslab.ranking import _kernels
 from biaslab.ranking.targets import check_desired, targets
 
 __all__ = ["ALGORITHMS", "Reranking", "rerank", "rerank_report"]
@@ -98,6 +97,8 @@ def rerank_report(
         For an empty list, arrays of different lengths, scores that are not finite, unknown values, k < 1,
         shares that are not a distribution, or an unknown algorithm.
     """
+    from biaslab.ranking import _kernels
+
     if algorithm not in ALGORITHMS:
         near = suggest(algorithm, ALGORITHMS)
         raise InputError(f"unknown algorithm '{algorithm}' (known: {', '.join(ALGORITHMS)}){near}")

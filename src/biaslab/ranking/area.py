@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from biaslab.ranking.report import figures, tables
 from biaslab.ranking.settings import Section
-from biaslab.run.area import Area, Given, Unit, Units, claims_of, item_makers
+from biaslab.run.area import Area, Given, Unit, Units, claims_of, items_of
 
 
 def choose(given: Given) -> Units:
@@ -33,23 +34,6 @@ def check(given: Given) -> Iterator[str]:
 
 
 PAPER = "Fairness-aware ranking (Geyik et al. 2019)"
-_EXPOSURE = "All algorithms by measures of exposure and FA*IR"
-_table, _figure = item_makers("ranking", "ranking")
-
-ITEMS = (
-    _table("simulation", "Measures of the simulation", "tables:simulation", "simulation"),
-    _table("differences", "Differences between the algorithms", "tables:differences", "differences"),
-    _table("worked_example", "Worked example of the skew", "tables:example"),
-    _table("comparison", _EXPOSURE, "tables:comparison", "comparison"),
-    _figure("comparison", _EXPOSURE, "figures:draw_comparison", "comparison"),
-    _figure(
-        "simulation",
-        "Measures against the number of values",
-        "figures:draw_simulation",
-        "simulation",
-        "feasibility",
-    ),
-)
 STEPS = {
     "simulate-ranking": "biaslab.ranking.simulation:write_simulation",
     "compare-rankings": "biaslab.ranking.comparison:write_comparison",
@@ -62,6 +46,7 @@ AREA = Area(
     wanted=lambda config: set(),  # the simulation needs no data
     choose=choose,
     summaries=summaries,
-    items=ITEMS,
+    items=items_of(tables, figures),
+    captions="ranking",
     steps=STEPS,
 )

@@ -1,12 +1,10 @@
 """Many lists at once: all rankings with all measures, and means over chunks of lists."""
 
 import numpy as np
-import scipy.stats
+import scipy  # imports its submodules lazily
 
 from biaslab.core.errors import InputError
-from biaslab.core.jit import set_threads
 from biaslab.core.stats import LEVEL
-from biaslab.ranking._kernels import MEASURE_LISTS
 from biaslab.ranking.algorithms import ALGORITHMS, check_k
 from biaslab.ranking.measures import MEASURES, discount_table, log_table
 from biaslab.ranking.targets import SUM_TOLERANCE
@@ -20,6 +18,9 @@ def measure_batch(scores: np.ndarray, desired: np.ndarray, k: int, threads: int 
     depend on the threads: (n_lists, 5, 6) float64, by list, algorithm (in the order of `ALGORITHMS`) and
     measure (in the order of `MEASURES`).
     """
+    from biaslab.core.jit import set_threads
+    from biaslab.ranking._kernels import MEASURE_LISTS
+
     scores = np.ascontiguousarray(scores, np.float64)
     desired = np.ascontiguousarray(desired, np.float64)
     if scores.ndim != 3 or desired.shape != scores.shape[:2] or not scores.size:

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.errors import InputError
-from biaslab.ranking import _fa_ir_kernels
 from biaslab.ranking.algorithms import check_k
 from biaslab.ranking.pools import UNKNOWN, Groups, Pools, Rankings, starts_of
 
@@ -37,6 +36,8 @@ class Minima(NamedTuple):
 
 def minima(k: int, p: float, alpha: float) -> Minima:
     """Return the fewest protected candidates that pass, with each prefix at significance `alpha`."""
+    from biaslab.ranking import _fa_ir_kernels
+
     check_k(k)
     if not (0 <= p <= 1 and 0 <= alpha < 1):
         raise InputError(
@@ -65,6 +66,8 @@ def p_values(rankings: Rankings, protected: np.ndarray) -> np.ndarray:
     `protected` (n_lists,) is the group of that value in each list, from ``Groups.of_value``. Candidates with
     an unknown value are skipped. NaN for a list that lacks the group or has no place with a known value.
     """
+    from biaslab.ranking import _fa_ir_kernels
+
     is_known = rankings.groups != UNKNOWN
     of_places = protected[rankings.lists[is_known]]
     shares = _shares(rankings.pools.groups, protected)
@@ -90,6 +93,8 @@ def rank_pools(pools: Pools, n_places: np.ndarray) -> tuple[np.ndarray, np.ndarr
     known value. Return the candidates, list after list, and for each list the number of places that missed
     the minimum because no protected candidate was left.
     """
+    from biaslab.ranking import _fa_ir_kernels
+
     groups, settings = pools.groups, pools.settings
     protected = groups.of_value(settings.protected)
     shares = _shares(groups, protected).tolist()

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from biaslab.ranking._list_kernels import measure_lists, rank_lists
 from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.measures import MEASURES, discount_table, log_table
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings, starts_of, top
@@ -13,6 +12,8 @@ def rank_pools(algorithm: str, pools: Pools, n_places: np.ndarray) -> tuple[np.n
 
     Return the candidates, list after list, and for each list the number of places that went to another value.
     """
+    from biaslab.ranking._list_kernels import rank_lists
+
     groups = pools.groups
     chosen = np.empty(n_places.sum(), np.int64)
     exhausted = np.empty(len(n_places), np.int64)
@@ -37,6 +38,8 @@ def measure(rankings: Rankings) -> np.ndarray:
     prefix, and NDKL ignores prefixes without known candidates. Without scores, or with a score below 0,
     NDCG is NaN.
     """
+    from biaslab.ranking._list_kernels import measure_lists
+
     pools = rankings.pools
     groups = pools.groups
     n_lists, longest = len(rankings.n_places), rankings.longest

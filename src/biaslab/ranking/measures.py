@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.errors import InputError
-from biaslab.ranking import _kernels
 from biaslab.ranking.algorithms import check_k, check_list, rerank
 from biaslab.ranking.targets import check_desired, targets
 
@@ -87,6 +86,8 @@ def skew(attributes: np.ndarray, desired: np.ndarray, k: int) -> np.ndarray:
     InputError
         For an empty ranking, unknown values, k < 1, or shares that are not a distribution.
     """
+    from biaslab.ranking import _kernels
+
     values, desired = _check_ranking(attributes, desired, k)
     skews = np.empty(desired.size)
     _kernels.fill_skews(values, _log(desired), log_table(values.size), skews)
@@ -111,6 +112,8 @@ def ndkl(attributes: np.ndarray, desired: np.ndarray, k: int) -> float:
     InputError
         As `skew`.
     """
+    from biaslab.ranking import _kernels
+
     values, desired = _check_ranking(attributes, desired, k)
     n = values.size
     return _kernels.divergence(values, _log(desired), log_table(n), discount_table(n))
@@ -134,6 +137,8 @@ def infeasible_index(attributes: np.ndarray, desired: np.ndarray, k: int) -> int
     InputError
         As `skew`.
     """
+    from biaslab.ranking import _kernels
+
     values, desired = _check_ranking(attributes, desired, k)
     return _kernels.infeasibility(values, targets(desired, values.size)[0])[0]
 
@@ -160,6 +165,8 @@ def ndcg(ranked: np.ndarray, scores: np.ndarray, k: int) -> float:
     InputError
         For k < 1 or no scores.
     """
+    from biaslab.ranking import _kernels
+
     ranked, ideal = np.asarray(ranked, np.float64), -np.sort(-np.asarray(scores, np.float64))
     n = min(check_k(k), ranked.size, ideal.size)
     if not n:
@@ -195,6 +202,8 @@ def measure(
     InputError
         As `rerank`, and for an empty ranking.
     """
+    from biaslab.ranking import _kernels
+
     desired = check_desired(desired)
     scores, attributes = check_list(scores, attributes, desired.size)
     order = np.asarray(order)[: check_k(k)]

@@ -3,9 +3,8 @@
 import numpy as np
 
 from biaslab.core.errors import InputError
-from biaslab.ranking._kernels import TOLERANCE, fill_targets
 
-__all__ = ["SUM_TOLERANCE", "TOLERANCE", "check_desired", "targets"]
+__all__ = ["SUM_TOLERANCE", "check_desired", "targets"]
 
 SUM_TOLERANCE = 1e-9
 """The largest distance of the sum of a desired distribution from one."""
@@ -47,7 +46,7 @@ def check_desired(desired: np.ndarray) -> np.ndarray:
 def targets(desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest fair counts in every prefix: floor(i p) and ceil(i p), i = 1..k.
 
-    A product within `TOLERANCE` (1e-9) of an integer counts as that integer, so that 10 x 0.3 is 3. This is
+    A product within 1e-9 of an integer counts as that integer, so that 10 x 0.3 is 3. This is
     exact for shares that are fractions, rounded to float64, if k is below 1e6 and the denominator below 1e9.
 
     Parameters
@@ -64,6 +63,8 @@ def targets(desired: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     InputError
         If `desired` is not a distribution.
     """
+    from biaslab.ranking._kernels import fill_targets
+
     desired = check_desired(desired)
     floors, ceilings = np.empty((2, k, desired.size), np.int32)
     fill_targets(desired, floors, ceilings)

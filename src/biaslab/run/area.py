@@ -1,7 +1,7 @@
 """The interface of an area: a paper that plugs into the workflow.
 
 ``biaslab/<area>/area.py`` defines one `Area` called ``AREA``. Every parse of the workflow imports the module,
-so the module and its imports must not need numpy, pandas or torch.
+so the module and its imports load neither torch, numba, matplotlib, scikit-learn nor gensim.
 """
 
 import functools
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 TABLE, FIGURE = "table", "figure"
@@ -22,6 +23,7 @@ CLAIMS = "claims"
 
 ALL, UNIT, TEST = "all", "unit", "test"
 """Scope of an item: all units of a run together, each unit, or each test of each unit."""
+_NUMBER = re.compile("^(table|figure)[0-9_]+_")
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,10 @@ class Item:
     stem: str  # file name without suffix; a test adds ``_TEST``
     kind: Literal["table", "figure"]
     label: str  # name in a report, for example ``"Figure 2"``
-    # The function of the item, ``"biaslab.AREA.report.MODULE:FUNCTION"``. Its arguments are units (`ALL`),
-    # a unit (`UNIT`), or a unit and the name of a test (`TEST`), opened by the area's reader. For a table it
-    # returns a `biaslab.core.tables.Table`. For a figure its last argument is the path without suffix, and it
-    # writes the files there.
-    make: str
+    # The function of the item. Its arguments are units (`ALL`), a unit (`UNIT`), or a unit and the name of a
+    # test (`TEST`), opened by the area's reader. For a table it returns a `biaslab.core.tables.Table`. For a
+    # figure its last argument is the path without suffix, and it writes the files there.
+    make: Callable[..., Any]
     # The result files that the function reads, relative to the folder of the unit; ``{test}`` stands for the
     # test, or for each test of the unit if the item has no test.
     files: tuple[str, ...]
@@ -44,26 +45,27 @@ class Item:
     optional: tuple[str, ...] = ()  # `files` that a unit may lack
     of: str = ""  # restricts the item to units with this mark (`Unit.marks`); by default all units
 
-    @property
-    def caption_file(self) -> str:
-        """File name of the caption."""
-        return f"{self.caption or self.stem}.rst"
+
+def table(stem: str, label: str, *files: str, **options: Any) -> Callable[[Callable], Callable]:
+    """Declare that a function makes a table from files (``.tsv`` if without suffix); see `Item`."""
+    return functools.partial(_declare, TABLE, stem, label, files, options)
 
 
-def item_makers(area: str, prefix: str, **options: Any) -> tuple[Callable[..., Item], Callable[..., Item]]:
-    """Return the constructor of an area's tables, and the constructor of its figures.
+def figure(stem: str, label: str, *files: str, **options: Any) -> Callable[[Callable], Callable]:
+    """Declare that a function draws a figure from files; see `table`."""
+    return functools.partial(_declare, FIGURE, stem, label, files, options)
 
-    Both take stem, label, ``MODULE:FUNCTION`` of the area's reports, and files (``.tsv`` if without suffix).
-    The caption is named after prefix and stem, without the number of the item in the paper.
-    """
 
-    def make(kind: Any, stem: str, label: str, function: str, *files: str, caption: str = "", **more: Any):
-        caption = f"{prefix}_{caption or re.sub('^(table|figure)[0-9_]+_', '', stem)}"
-        files = tuple(file if "." in file else f"{file}.tsv" for file in files)
-        settings = {"caption": caption} | options | more
-        return Item(stem, kind, label, f"biaslab.{area}.report.{function}", files, **settings)
+def _declare(kind: Any, stem: str, label: str, files: Any, options: Any, function: Any) -> Callable:
+    named = tuple(file if "." in file else f"{file}.tsv" for file in files)
+    function.item = Item(stem, kind, label, function, named, **options)
+    return function
 
-    return functools.partial(make, TABLE), functools.partial(make, FIGURE)
+
+def items_of(*sources: Any) -> tuple[Item, ...]:
+    """Return the items of functions, and of all functions of modules, in their order."""
+    functions = [f for s in sources for f in (vars(s).values() if isinstance(s, ModuleType) else [s])]
+    return tuple(f.item for f in functions if isinstance(getattr(f, "item", None), Item))
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,17 @@ def claims_of(area: str, root: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """A recipe that builds a registered dataset from public files with the same content in another format.
+
+    The output is checked against the registered checksum, so the public files need no checksum.
+    """
+
+    make: Callable[[Sequence[Path], Path], None]  # arguments: files in the order of their addresses, target
+    max_bytes: int  # maximum size of each public file
+
+
+@dataclass(frozen=True)
 class Area:
     """A paper that plugs into the workflow."""
 
@@ -149,8 +162,8 @@ class Area:
     summaries: Callable[[Mapping[str, Any]], Sequence[str]]
     items: Sequence[Item]  # its tables and figures
     labels: tuple[str, str] = ("unit", "test")  # names of a unit and a test in a report
-    # The class, ``"MODULE:CLASS"``, that opens a unit for `Item.make`; see `biaslab.run.reports.Results`.
-    reader: str = "biaslab.run.reports:Results"
+    reader: type | None = None  # opens a unit for `Item.make`; by default `biaslab.run.reports.Results`
+    captions: str = ""  # prefix of the names of captions, which then omit the number of an item
     extra: str = ""  # required optional dependencies, for example ``"neural"``
     shared: type | None = None  # a dataclass of keys outside the sections, which areas may share
     # Keys of earlier versions, with their new place; NAME stands for any name.
@@ -163,6 +176,8 @@ class Area:
     by_training: tuple[str, ...] = ()
     # The functions of its steps, ``"MODULE:FUNCTION"``, by the names in its rules.
     steps: Mapping[str, str] = field(default_factory=dict)
+    # Recipes of registered datasets, by their names in the registry.
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
 
     @property
     def command(self) -> str:
@@ -172,6 +187,11 @@ class Area:
     def folder(self, unit: str, results: str = "results") -> str:
         """Return the results folder of a unit; for the only experiment of an area, the area's folder."""
         return f"{results}/{self.name}" if unit == self.name else f"{results}/{self.name}/{unit}"
+
+    def caption(self, item: Item) -> str:
+        """Return the file name of the caption of an item."""
+        name = item.caption or item.stem
+        return f"{self.captions}_{_NUMBER.sub('', name)}.rst" if self.captions else f"{name}.rst"
 
     def holds_texts(self, file: str) -> bool:
         """Return whether a result file of the area contains sentences of a corpus."""
@@ -212,7 +232,7 @@ class Made:
             labels[area.labels[1]] = self.test or ALL
         return {
             "subcategory": f"{self.item.kind.capitalize()}s",
-            "caption": f"../report/{self.item.caption_file}",
+            "caption": f"../report/{area.caption(self.item)}",
             "labels": labels,
         }
 

@@ -16,7 +16,6 @@ PACKAGE = Path(__file__).parents[1]
 
 _DIGITS = 16
 _DATA = re.compile(r"[\w-]+\.(?!py$)\w+")
-_REFERENCE = re.compile(r"(\w+):\w+")  # a function of a module in the same folder, in a registry
 
 
 class _Source(NamedTuple):
@@ -54,10 +53,6 @@ def closure(modules: Iterable[str], package: Path = PACKAGE) -> set[str]:
         if name not in seen and path is not None:
             seen.add(name)
             waiting += [name.rpartition(".")[0], *_read(path).imports]
-            registry = path.with_name("registry.py")
-            if "importlib" in _read(path).imports and registry.is_file():
-                references = filter(None, map(_REFERENCE.fullmatch, _read(registry).texts))
-                waiting += [f"{name.rpartition('.')[0]}.{reference[1]}" for reference in references]
     return seen
 
 

@@ -13,10 +13,11 @@ from jsonschema import Draft202012Validator, ValidationError
 from biaslab.core.archives import DAMAGED_GZIP, open_unpacked, tar_files, write_tar, write_zip, zip_files
 from biaslab.core.errors import InputError, number_of, one_line, suggest
 from biaslab.core.files import atomic_path, read_text_table, read_yaml
+from biaslab.run.area import Recipe, load_area
+from biaslab.run.areas import AREAS
 from biaslab.run.download import download
 from biaslab.run.lock import locked_folder
 from biaslab.run.provenance import sha256_file
-from biaslab.run.recipes import RECIPES
 from biaslab.run.wheels import extract_member, wheel_file
 
 NO_CHECKSUM = "-"
@@ -206,7 +207,7 @@ def make(dataset: Dataset, files: Sequence[Path], *, out: str | os.PathLike) -> 
         if not file.is_file():
             raise InputError(f"{file}: no such file; correct the path")
     with atomic_path(out) as temporary:
-        RECIPES[_recipe(dataset)].make(files, temporary)
+        recipes()[_recipe(dataset)].make(files, temporary)
         _verify(dataset, " ".join(map(str, files)), temporary, _PUBLIC)
 
 
@@ -217,6 +218,11 @@ def public_addresses(dataset: Dataset) -> list[str]:
     return [dataset.location] if dataset.origin == "url" else []
 
 
+def recipes() -> dict[str, Recipe]:
+    """Return the recipes of all areas, by their names in the registry."""
+    return {name: recipe for area in AREAS for name, recipe in load_area(area).recipes.items()}
+
+
 def _recipe(dataset: Dataset) -> str:
     return dataset.location.partition(":")[0]
 
@@ -224,14 +230,14 @@ def _recipe(dataset: Dataset) -> str:
 def _recipe_problem(dataset: Dataset) -> str:
     """Describe the problem of an unknown recipe in one clause; return "" for a known recipe."""
     name = _recipe(dataset)
-    if name in RECIPES:
+    if name in (known := recipes()):
         return ""
-    return f"unknown recipe '{name}' (known: {', '.join(RECIPES)}){suggest(name, RECIPES)}"
+    return f"unknown recipe '{name}' (known: {', '.join(known)}){suggest(name, known)}"
 
 
 def _build_from_downloads(dataset: Dataset, folder: Path, out: Path, say: Callable[[str], None]) -> None:
     """Download the public files of a dataset to a folder, and build the dataset."""
-    limit = RECIPES[_recipe(dataset)].max_bytes
+    limit = recipes()[_recipe(dataset)].max_bytes
     files = {}
     for number, url in enumerate(public_addresses(dataset)):
         files[url] = folder / f"{number}" / url.rpartition("/")[2]

@@ -1,6 +1,5 @@
 """Write all tables and figures from the units of this run."""
 
-import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,26 +103,18 @@ def write_report(
 
 def open_unit(area: Area, unit: Unit, results: Path) -> Results:
     """Open the results of a unit by the reader of the area."""
-    return find(area.reader)(unit, Path(area.folder(unit.name, str(results))))
-
-
-def find(reference: str) -> Any:
-    """Return the object of a reference ``"MODULE:NAME"``."""
-    module, _, name = reference.partition(":")
-    target = getattr(importlib.import_module(module), name, None)
-    if target is None:
-        raise InputError(f"{module} has no '{name}', which an area refers to; correct one of them")
-    return target
+    return (area.reader or Results)(unit, Path(area.folder(unit.name, str(results))))
 
 
 def _write(made: Made, opened: Mapping[str, Results], out: Path) -> None:
     units = [opened[unit.name] for unit in made.units]
     arguments = [units] if made.item.per == ALL else [units[0], *([made.test] if made.test else [])]
-    make, stem = find(made.item.make), out / made.stem
+    make, stem = made.item.make, out / made.stem
     if made.item.kind == TABLE:
         write_table(stem, make(*arguments))
         return
     make(*arguments, stem)
     missing = [file for file in made.files if not (out / file).is_file()]
     if missing:
-        raise InputError(f"{made.item.make} did not write {missing[0]}; correct the function")
+        name = f"{make.__module__}.{make.__name__}"
+        raise InputError(f"{name} did not write {missing[0]}; correct the function")

@@ -12,7 +12,6 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -152,20 +151,18 @@ def _locate(value: Any) -> Any:
 
 def step_digest(name: str, package: Path = code.PACKAGE) -> str:
     """Return the digest of the code of a step."""
-    modules, texts = step_code(name)
-    return code.code_digest(*modules, more=texts, package=package)
+    return code.code_digest(*step_modules(name), more=[function_of(name)], package=package)
 
 
-def step_code(name: str) -> tuple[list[str], list[str]]:
-    """Return the code of a step: its modules, without their imports, and further texts for the digest."""
-    function = function_of(name)
-    modules, texts = {function.partition(":")[0]}, [function]
+def step_modules(name: str) -> list[str]:
+    """Return the modules of a step, without their imports."""
+    modules = {function_of(name).partition(":")[0]}
     group, _, short = name.partition(".")
     if short == REPORT:
         area = load_area(group.replace("-", "_"))
-        modules |= {target.partition(":")[0] for target in (area.reader, *(item.make for item in area.items))}
-        texts.append(json.dumps([astuple(item) for item in area.items]))
-    return sorted(modules), texts
+        modules |= {item.make.__module__ for item in area.items}
+        modules |= {area.reader.__module__} if area.reader else set()
+    return sorted(modules)
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:

@@ -7,12 +7,11 @@ import pytest
 
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.debiasing.report import tables
-from biaslab.run.area import ALL, Unit
+from biaslab.run.area import ALL, Unit, load_area
 from biaslab.run.reports import write_report
 from debiasing_claims_data import write_published
-from report_data import report_area
 
-AREA = report_area("debiasing")
+AREA = load_area("debiasing")
 NAMES = ("w2vnews", "sample")
 UNITS = [Unit(name) for name in NAMES]
 LACKED_BY_SAMPLE = ("benchmarks", "indirect")

@@ -5,7 +5,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
-from biaslab.embeddings import glove
+from biaslab.embeddings import _kernels, glove
 from biaslab.embeddings.cooccurrence import read_records
 from biaslab.embeddings.formats import read_embedding
 from biaslab.embeddings.glove import GloveParameters, train
@@ -124,7 +124,7 @@ def test_vectors_that_the_last_update_broke_are_no_result(files, monkeypatch):
         rows[0, 0] = np.nan
         others[-1][:] = 0.1
 
-    monkeypatch.setattr(glove, "train_epoch", broken)
+    monkeypatch.setattr(_kernels, "train_epoch", broken)
     x = read_records(files / "cooccurrence.bin", len(WORDS))
     with pytest.raises(InputError, match="diverged in the last epoch; choose a lower learning_rate"):
         train(x, GloveParameters(dimension=5, epochs=1), stream(1))

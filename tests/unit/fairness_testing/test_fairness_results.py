@@ -15,12 +15,11 @@ from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval
 from biaslab.fairness_testing.names import SETTING
 from biaslab.fairness_testing.report import averages, figures, results, tables
-from biaslab.run.area import TABLE, Unit
+from biaslab.run.area import TABLE, Unit, load_area
 from biaslab.run.reports import Results, open_unit, write_report
 from fairness_report_data import AUTHORS, N_REPETITIONS, OWN, units_of, write_results
-from report_data import report_area
 
-AREA = report_area("fairness_testing")
+AREA = load_area("fairness_testing")
 TABLES = replace(AREA, items=[item for item in AREA.items if item.kind == TABLE])
 FILES = ("counts", "local", "retraining", "curves")
 

@@ -17,13 +17,12 @@ from biaslab.fairness_testing.names import EXAMPLE
 from biaslab.fairness_testing.report import text_tables
 from biaslab.fairness_testing.report.averages import text_averages
 from biaslab.fairness_testing.report.results import read_texts
-from biaslab.run.area import TABLE
+from biaslab.run.area import TABLE, load_area
 from biaslab.run.reports import open_unit, write_report
 from biaslab.text.masking import digest
 from fairness_text_report_data import N_REPETITIONS, change, units_of, write_results
-from report_data import report_area
 
-WHOLE = report_area("fairness_testing")
+WHOLE = load_area("fairness_testing")
 AREA = replace(WHOLE, items=[item for item in WHOLE.items if item.of == "text"])
 TABLES = replace(AREA, items=[item for item in AREA.items if item.kind == TABLE])
 FILES = ("global", "local", "validity", "retraining")

@@ -11,11 +11,10 @@ from biaslab.core.io import read_tsv, write_tsv
 from biaslab.core.stats import mean_interval, share_interval
 from biaslab.hate_speech.metrics import COLUMNS
 from biaslab.hate_speech.report import figures, hatecheck, results, tables
-from biaslab.run.area import Unit
+from biaslab.run.area import Unit, load_area
 from biaslab.run.reports import open_unit
-from report_data import report_area
 
-AREA = report_area("hate_speech")
+AREA = load_area("hate_speech")
 PRINTED = {
     "t1-forum-vanilla-f1": "51.25 (BoW: 40.00)",
     "t1-forum-vanilla-f1-sd": "± 2.5 (BoW: ± 1.0)",

@@ -12,15 +12,14 @@ from biaslab.ranking.comparison import compare
 from biaslab.ranking.feasibility import write_search
 from biaslab.ranking.report import tables
 from biaslab.ranking.simulation import write_simulation
-from biaslab.run.area import Unit
+from biaslab.run.area import Unit, load_area
 from biaslab.run.reports import Results, open_unit, write_report
-from report_data import report_area
 
 ROOT = Path(__file__).parents[3]
 CLAIMS = ROOT / "workflow/resources/claims/ranking.tsv"
 UNIT = Unit("ranking", files={"claims": str(CLAIMS)})
 SCHEMA = ROOT / "workflow/schemas/claims.schema.yaml"
-AREA = report_area("ranking")
+AREA = load_area("ranking")
 
 
 @pytest.fixture(scope="module")

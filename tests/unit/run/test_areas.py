@@ -1,6 +1,7 @@
 """What a run works on: units, what is left out and why, tables and figures."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from biaslab.core.errors import InputError
 from biaslab.debiasing.area import AUTHORS
 from biaslab.run import extras
 from biaslab.run import plan as planning
-from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, load_area
+from biaslab.run.area import FIGURE, TABLE, TEST, UNIT, Item, Unit, expand, items_of, load_area
 from biaslab.run.areas import AREAS
 from biaslab.run.fetching import ABSENT, THERE, Status
 from biaslab.run.plan import make_plan, wanted
@@ -102,9 +103,9 @@ def test_a_table_whose_own_step_failed_is_left_out_alone(plan):
 def test_what_one_test_lacks_costs_the_items_of_that_test_and_of_all_tests():
     unit = Unit("one", tests=("a", "b"), lacks={"scores/a.tsv": "it broke"})
     items = [
-        Item("each", "table", "", "", ("scores/{test}.tsv",), per="test"),
-        Item("whole", "table", "", "", ("scores/{test}.tsv",), per="unit"),
-        Item("other", "table", "", "", ("other.tsv",), per="unit"),
+        Item("each", "table", "", print, ("scores/{test}.tsv",), per="test"),
+        Item("whole", "table", "", print, ("scores/{test}.tsv",), per="unit"),
+        Item("other", "table", "", print, ("other.tsv",), per="unit"),
     ]
     assert [one.stem for one in expand(items, [unit])] == ["one/tables/each_b", "one/tables/other"]
 
@@ -173,11 +174,18 @@ def test_a_corpus_goes_without_likeness_where_its_encoder_is_missing(plan):
 # --- every area
 
 
+@pytest.mark.parametrize("area", AREAS)
+def test_every_declared_table_and_figure_is_in_its_area(area):
+    items = load_area(area).items
+    modules = [module for name, module in sys.modules.items() if name.startswith(f"biaslab.{area}.")]
+    assert set(items_of(*modules)) == set(items)
+
+
 def test_items_expand_to_units_and_tests():
     items = [
-        Item("a", TABLE, "A", "m:f", ("x.tsv",)),
-        Item("b", FIGURE, "B", "m:g", ("y/{test}.tsv",), TEST),
-        Item("c", TABLE, "C", "m:h", ("z.tsv",), UNIT, of="marked"),
+        Item("a", TABLE, "A", print, ("x.tsv",)),
+        Item("b", FIGURE, "B", print, ("y/{test}.tsv",), TEST),
+        Item("c", TABLE, "C", print, ("z.tsv",), UNIT, of="marked"),
     ]
     units = [Unit("one", ("t", "u"), files={"t": "words.yaml"}), Unit("two", marks=("marked",))]
     made = expand(items, units)

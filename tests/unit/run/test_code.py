@@ -50,15 +50,6 @@ def test_an_edit_to_another_module_does_not(package):
     assert digest_after(package, "unused.py", "B = 2\n") == before
 
 
-def test_what_a_registry_names_counts_where_it_is_imported_by_name(package):
-    (package / "registry.py").write_text('ROWS = ["unused:f", "none:g", "a: b"]\n')
-    (package / "asking.py").write_text("import importlib\ndef f(x):\n    importlib.import_module(x)\n")
-    assert closure(["toy.registry"], package) == {"toy", "toy.registry"}
-    assert closure(["toy.asking"], package) == {"toy", "toy.asking", "toy.unused"}
-    before = code_digest("toy.asking", package=package)
-    assert digest_after(package, "unused.py", "B = 2\n", "toy.asking") != before
-
-
 def test_comments_docstrings_and_empty_lines_do_not_count(package):
     before = code_digest("toy.top", package=package)
     text = '"""Doc."""\n# note\n\ndef f(x):\n    "says\\n  what"\n\n    return x  # back\n'

@@ -134,7 +134,7 @@ def test_what_is_downloaded_is_there_copied_and_forgotten_as_absent(net, monkeyp
 def test_what_is_made_of_downloads_is_there_before_the_steps_and_what_cannot_be_is_absent(monkeypatch):
     made = [DATA, b"something else"]
     recipe = SimpleNamespace(max_bytes=100, make=lambda files, target: target.write_bytes(made.pop()))
-    monkeypatch.setattr(datasets, "RECIPES", {"stormfront": recipe})
+    monkeypatch.setattr(datasets, "recipes", lambda: {"stormfront": recipe})
     monkeypatch.setattr(datasets, "download", _kept(b"public"))
     said = fetch_wanted(["made"], REGISTRY, NOWHERE, print)["made"]
     assert said.startswith(

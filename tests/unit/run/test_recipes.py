@@ -24,10 +24,12 @@ from biaslab.core.archives import tar_files
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_yaml
 from biaslab.core.io import read_npz, write_tsv
-from biaslab.run.datasets import DOWNLOADS, Dataset, make
-from biaslab.run.recipes import RECIPES, clusters, news
+from biaslab.fairness_testing import clusters
+from biaslab.hate_speech import news
+from biaslab.run.datasets import DOWNLOADS, Dataset, make, recipes
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
+RECIPES = recipes()
 PLACE = "raw.githubusercontent.com/someone/something/0123/"
 
 

@@ -1,9 +1,7 @@
 """The one writer of tables and figures: what it opens, what it writes, and what it refuses."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 import pytest
@@ -11,39 +9,31 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_tsv
 from biaslab.core.tables import Table
-from biaslab.run.area import FIGURE, SUFFIXES, TABLE, TEST, UNIT, Item, Unit, load_area
+from biaslab.run.area import FIGURE, SUFFIXES, TEST, UNIT, Unit, figure, items_of, load_area, table
 from biaslab.run.reports import write_report
 
 UNITS = [Unit("one", ("t",), {"depth": {"epochs": 3}}, {"claims": "claims.tsv"}), Unit("two")]
 
 
+@table("shares", "Table 1", "shares")
 def shares(units):
     data = pd.concat([unit.table("shares", "x").assign(unit=unit.name) for unit in units])
     return Table(data, data.astype(str), "Shares")
 
 
+@figure("line", "Figure 1", "shares", per=TEST)
 def draw(unit, test, stem):
     for suffix in SUFFIXES[FIGURE]:
         stem.parent.mkdir(parents=True, exist_ok=True)
         Path(f"{stem}{suffix}").write_text(f"{unit.name} {test} {unit.option('depth', 'epochs')}")
 
 
+@figure("empty", "Figure 2", per=UNIT)
 def draw_nothing(unit, stem):
     """Make no file."""
 
 
-ITEMS = (
-    Item("shares", TABLE, "Table 1", "made_for_a_test:shares", ("shares.tsv",)),
-    Item("line", FIGURE, "Figure 1", "made_for_a_test:draw", ("shares.tsv",), TEST),
-)
-AREA = replace(load_area("origins"), name="made", items=ITEMS, reader="biaslab.run.reports:Results")
-
-
-@pytest.fixture(autouse=True)
-def _makers(monkeypatch):
-    module = ModuleType("made_for_a_test")
-    vars(module).update(shares=shares, draw=draw, draw_nothing=draw_nothing)
-    monkeypatch.setitem(sys.modules, "made_for_a_test", module)
+AREA = replace(load_area("origins"), name="made", items=items_of(shares, draw), reader=None)
 
 
 @pytest.fixture
@@ -79,22 +69,18 @@ def test_single_items_can_be_written(results):
 
 
 def test_a_path_names_one_of_two_items_that_have_the_same_stem(results):
-    figure = Item("shares", FIGURE, "Figure 2", "made_for_a_test:draw", ("shares.tsv",), TEST)
-    both = replace(AREA, items=(ITEMS[0], figure))
+    both = replace(AREA, items=(shares.item, replace(draw.item, stem="shares")))
     for path in ("tables/shares", "one/figures/shares_t"):
         assert write_report(both, UNITS, results, only=[path]) == [path]
 
 
 def test_a_figure_whose_function_writes_nothing_is_an_error(results):
-    empty = Item("empty", FIGURE, "Figure 2", "made_for_a_test:draw_nothing", (), UNIT)
-    message = refusal(replace(AREA, items=(empty,)), UNITS, results)
-    assert message.startswith("made_for_a_test:draw_nothing did not write one/figures/empty.svg")
+    message = refusal(replace(AREA, items=items_of(draw_nothing)), UNITS, results)
+    assert message.startswith(f"{__name__}.draw_nothing did not write one/figures/empty.svg")
 
 
 def test_what_is_missing_is_refused(results):
     assert "no unit to report on" in refusal(AREA, [], results)
-    nobody = Item("x", TABLE, "x", "made_for_a_test:nobody", ())
-    assert "made_for_a_test has no 'nobody'" in refusal(replace(AREA, items=(nobody,)), UNITS, results)
     without = [replace(UNITS[0], options={})]
     assert "one: the option depth.epochs is missing" in refusal(AREA, without, results)
     (results / "made/two/shares.tsv").unlink()

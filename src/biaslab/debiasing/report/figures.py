@@ -10,8 +10,9 @@ import pandas as pd
 from biaslab.bias.word_sets import in_words
 from biaslab.core import plotting as plot
 from biaslab.debiasing import settings
-from biaslab.debiasing.comparison import PAIRS, UNITS
+from biaslab.debiasing.names import PAIRS, UNITS
 from biaslab.debiasing.report.tables import BENCHMARKS, METHODS, REMAINING, STAGES, extremes, read
+from biaslab.run.area import UNIT, figure
 from biaslab.run.reports import Results
 
 _N_EXTREME = 12
@@ -36,6 +37,7 @@ _CHANCE = {PAIRS: (plot.GREY, "--"), UNITS: (plot.LIGHT_GREY, ":")}
 _LETTER, _LINE = 0.6, 1.3  # width of a letter and height of a line in font sizes
 
 
+@figure("figure1_occupations", "Figure 1: extreme occupations", "occupations", per=UNIT)
 def draw_occupations(unit: Results, stem: Path) -> None:
     """Draw the most extreme occupations on the she-he axis before and after (Figure 1, left)."""
     data = extremes(read(unit, "occupations"), _N_EXTREME)
@@ -55,6 +57,7 @@ def draw_occupations(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@figure("figure2_components", "Figure 2: principal components", "subspace", per=UNIT)
 def draw_components(unit: Results, stem: Path) -> None:
     """Draw the variance explained by the components, compared with chance (Figure 2, middle)."""
     subspace = read(unit, "subspace")
@@ -80,6 +83,7 @@ def draw_components(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, subspace)
 
 
+@figure("figure3_words", "Figure 3: words on two axes", "axes", per=UNIT)
 def draw_words(unit: Results, stem: Path) -> None:
     """Draw words on the she-he axis and the axis of neutrality, a panel a stage (Figure 3)."""
     axes = read(unit, "axes")
@@ -108,6 +112,7 @@ def draw_words(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, axes)
 
 
+@figure("lambda_path", "Bias and quality along soft debiasing", "lambda_path", "bias", "settings", per=UNIT)
 def draw_path(unit: Results, stem: Path) -> None:
     """Draw bias against the weight of soft debiasing, and benchmark scores against bias."""
     path = read(unit, "lambda_path")
@@ -137,6 +142,7 @@ def draw_path(unit: Results, stem: Path) -> None:
         plot.save_with_data(fig, stem, path)
 
 
+@figure("methods", "Bias that remains against quality kept", "methods", "bias", "settings", per=UNIT)
 def draw_methods(unit: Results, stem: Path) -> None:
     """Draw the remaining bias by four measures against the quality kept, one point per method."""
     data = read(unit, "methods")

@@ -7,8 +7,8 @@ import pandas as pd
 from biaslab.bias.word_sets import in_words
 from biaslab.core.tables import Table, text_columns
 from biaslab.debiasing import settings
-from biaslab.debiasing.comparison import PAIRS, UNITS
-from biaslab.debiasing.experiment import COLUMNS
+from biaslab.debiasing.names import COLUMNS, PAIRS, UNITS
+from biaslab.run.area import table
 from biaslab.run.reports import Results
 
 STAGES = {"before": "Before", "soft": "Soft", "hard": "Hard", "hard_authors": "Hard, the authors' lists"}
@@ -65,6 +65,7 @@ def extremes(occupations: pd.DataFrame, n: int) -> pd.DataFrame:
     return ends[["end", "place", "word", *(s for s in STAGES if s in wide)]]
 
 
+@table("figure1_occupations", "Figure 1: extreme occupations", "occupations")
 def extreme_occupations(units: Sequence[Results]) -> Table:
     """Return the occupations at the ends of the she-he axis (Figure 1, left)."""
     data = read_all(units, "occupations")
@@ -85,6 +86,7 @@ def extreme_occupations(units: Sequence[Results]) -> Table:
     return Table(ends, text_columns(wide.reset_index(), templates), "Extreme occupations", note)
 
 
+@table("figure1_analogies", "Figure 1: analogies before and after", "analogies")
 def analogies(units: Sequence[Results]) -> Table:
     """Return the generated analogies at each stage (Figure 1, right)."""
     data = read_all(units, "analogies")
@@ -106,6 +108,7 @@ def analogies(units: Sequence[Results]) -> Table:
     return Table(data, text_columns(texts.reset_index(), templates), title, note)
 
 
+@table("figure2_benchmarks", "Figure 2: benchmarks before and after", "benchmarks")
 def benchmarks(units: Sequence[Results]) -> Table:
     """Return the benchmark scores at each stage, under every treatment of unknown words (Figure 2, right)."""
     data = read_all(units, "benchmarks")
@@ -132,6 +135,7 @@ def benchmarks(units: Sequence[Results]) -> Table:
     return Table(data, texts, "Benchmarks before and after debiasing", note)
 
 
+@table("direct_bias", "Direct bias before and after", "bias")
 def direct_bias(units: Sequence[Results]) -> Table:
     """Return direct bias and the quantities that are zero by Observation 1, at each stage."""
     data = read_all(units, "bias")
@@ -147,6 +151,7 @@ def direct_bias(units: Sequence[Results]) -> Table:
     return Table(data, texts, "Direct bias before and after debiasing", note)
 
 
+@table("indirect_bias", "Indirect bias", "indirect")
 def indirect_bias(units: Sequence[Results]) -> Table:
     """Return the words at the ends of an axis of neutral words, and its share of gender (Appendix A)."""
     data = read_all(units, "indirect")
@@ -175,6 +180,7 @@ def indirect_bias(units: Sequence[Results]) -> Table:
     return Table(data, texts, "Indirect bias", note)
 
 
+@table("weat", "Association tests before and after", "weat")
 def association_tests(units: Sequence[Results]) -> Table:
     """Return the word embedding association tests at each stage."""
     data = read_all(units, "weat").fillna({"missing_words": ""})
@@ -199,6 +205,7 @@ def association_tests(units: Sequence[Results]) -> Table:
     return Table(data, texts, "Association tests before and after debiasing", note)
 
 
+@table("classifier", "Classifier of gender-specific words", "classifier", "classifier_authors")
 def classifier(units: Sequence[Results]) -> Table:
     """Return the F score of the classifier of gender-specific words (Section 5)."""
     parts = [read_all(units, name).assign(seeds=seeds) for seeds, name in _SEEDS.items()]
@@ -231,6 +238,7 @@ def classifier(units: Sequence[Results]) -> Table:
     return Table(data, texts, "Classifier of gender-specific words", note)
 
 
+@table("methods", "Methods of debiasing side by side", "methods")
 def methods(units: Sequence[Results]) -> Table:
     """Return all measures of all methods, one column per method."""
     data = read_all(units, "methods")

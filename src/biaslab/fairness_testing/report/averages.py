@@ -23,9 +23,9 @@ from biaslab.fairness_testing.report.results import (
     GLOBAL_OF,
     METRIC_NAMES,
     RIVALS,
-    TESTER_NAMES,
     own_starts,
     ratio,
+    tester_names,
     with_calls,
     with_rates,
 )
@@ -105,8 +105,8 @@ def _of_counts(counts: pd.DataFrame) -> pd.DataFrame:
     for rival in RIVALS:
         values[f"global_increase_{rival}"] = 100 * (_against(published, "global_discriminatory", rival) - 1)
         values[f"cost_share_{rival}"] = 100 * _against(published, "queries_per_1000", rival)
-    for tester in ("adf", *RIVALS):
-        values[f"success_{tester}"] = _wide(published, "tester", "success", TESTER_NAMES, _REPETITION)[tester]
+    success = _wide(published, "tester", "success", tester_names(), _REPETITION)
+    values |= {f"success_{tester}": success[tester] for tester in ("adf", *RIVALS)}
     return _tidy(values)
 
 
@@ -140,7 +140,7 @@ def _of_curves(curves: pd.DataFrame) -> pd.DataFrame:
 
 def _against(table: pd.DataFrame, column: str, rival: str) -> pd.Series:
     """Return ADF's number divided by a rival's, if both are present."""
-    wide = _wide(table, "tester", column, TESTER_NAMES, _REPETITION)
+    wide = _wide(table, "tester", column, tester_names(), _REPETITION)
     return ratio(wide["adf"], wide[rival])
 
 

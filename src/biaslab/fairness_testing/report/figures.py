@@ -10,17 +10,18 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core import plotting as plot
-from biaslab.fairness_testing.names import CONTROL, NO_RULE, PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.names import CONTROL, NO_RULE, PAPER, PUBLISHED, SETTING, TABULAR, TEXT
 from biaslab.fairness_testing.report import results as texts
 from biaslab.fairness_testing.report.results import (
-    FINDS_NAMES,
-    TESTER_NAMES,
+    finds_names,
     read_all,
     setting_in_words,
     short_count,
     summarize,
+    tester_names,
 )
 from biaslab.fairness_testing.report.tables import BASE, relative, switch_name, worths
+from biaslab.run.area import figure
 from biaslab.run.reports import Results
 
 _LINES = {
@@ -47,6 +48,7 @@ _TESTER_COLOURS = {"rp": plot.GREY, "adf": plot.VERMILION}
 _TEXT_ROW, _TEXT_PANEL, _TEXT_LEGEND = 0.15, 0.6, 0.4
 
 
+@figure("figure7_local", "Figure 7: growth with the seeds", "curves", caption="figure7", of=TABULAR)
 def draw_local(units: Sequence[Results], stem: Path) -> None:
     """Draw the samples against the explored seeds, for AEQUITAS and ADF from the same seeds (Figure 7)."""
     data = read_all(units, "curves")
@@ -57,7 +59,7 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
                 part = own[own["tester"] == tester].drop_duplicates("n_seeds", keep="last")
                 for column, (label, colour) in _LINES.items():
                     ax.plot(part["n_seeds"], part[column], color=colour, label=label)
-                ax.set_title(f"{setting_in_words(setting)}: {TESTER_NAMES[tester]}")
+                ax.set_title(f"{setting_in_words(setting)}: {tester_names()[tester]}")
                 ax.set_ylim(bottom=0)
                 ax.set_xlim(left=0)
                 ax.yaxis.set_major_formatter(short_count)
@@ -66,11 +68,12 @@ def draw_local(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@figure("ablation", "What each published quirk is worth", "ablation", of=TABULAR)
 def draw_ablation(units: Sequence[Results], stem: Path) -> None:
     """Draw the change of discriminatory samples by each switch; a panel per tester, a mark per setting."""
     data = worths(read_all(units, "ablation"))
     data = data[data["switch"] != PUBLISHED]
-    testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
+    testers = [tester for tester in tester_names() if (data["tester"] == tester).any()]
     rows = [data.loc[data["tester"] == tester, "switch"].nunique() for tester in testers]
     settings = settings_of(data, SETTING)
     colours = dict(zip(dict.fromkeys(c for c, _ in settings), itertools.cycle(_COLOURS), strict=False))
@@ -91,12 +94,13 @@ def draw_ablation(units: Sequence[Results], stem: Path) -> None:
             ax.set_yticks(range(len(switches)), [switch_name(switch) for switch in switches])
             ax.set_ylim(len(switches) - 0.5, -0.5)
             ax.tick_params(axis="y", length=0)
-            ax.set_title(TESTER_NAMES[tester])
+            ax.set_title(tester_names()[tester])
         panels[-1].set_xlabel("Change of the different discriminatory samples (%)")
         plot.legend_below(fig, panels[0], 4)
         plot.save_with_data(fig, stem, data)
 
 
+@figure("retraining", "Discrimination before and after retraining", "retraining", "fairness", of=TABULAR)
 def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     """Draw the discriminatory share before and after retraining, one panel per setting (Table XII)."""
     retraining, fairness = read_all(units, "retraining"), read_all(units, "fairness")
@@ -107,7 +111,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
     data = fair.merge(after.reset_index(), on=SETTING, how="left")
     by_setting = data.groupby(SETTING, sort=False)
     rules = [rule for rule in data["label_rule"].dropna().unique() if rule]
-    testers = [tester for tester in FINDS_NAMES if (data["tester"] == tester).any()]
+    testers = [tester for tester in finds_names() if (data["tester"] == tester).any()]
     n_columns = min(by_setting.ngroups, 3)
     with _panels(by_setting.ngroups, n_columns, 1.2 * _PANEL, sharex=True) as (fig, axes):
         for ax, (setting, part) in zip(axes, by_setting, strict=True):
@@ -122,7 +126,7 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
             control = part[part["label_rule"] == NO_RULE]
             _draw_after(ax, control, testers, 0, "After, nothing added", (plot.BLACK, "x"))
             ax.set_title(setting_in_words(setting))
-            ax.set_xticks(range(len(testers)), [FINDS_NAMES[t].replace(" ", "\n") for t in testers])
+            ax.set_xticks(range(len(testers)), [finds_names()[t].replace(" ", "\n") for t in testers])
             ax.set_xlim(-0.6, max(len(testers), 1) - 0.4)
             ax.set_ylim(bottom=0)
         _label_outer(axes, n_columns, "", "Discriminatory (%)")
@@ -130,12 +134,13 @@ def draw_retraining(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@figure("budgets", "Testers at equal numbers of queries", "budgets", of=TABULAR)
 def draw_budgets(units: Sequence[Results], stem: Path) -> None:
     """Draw the testers' finds in percent of ADF's at the largest budget, one panel per mode."""
     data = relative(read_all(units, "budgets"))
     data = data[(data["budget"] == data["budget"].max()) & (data["tester"] != BASE)]
     settings = settings_of(data, SETTING)
-    testers = [tester for tester in TESTER_NAMES if (data["tester"] == tester).any()]
+    testers = [tester for tester in tester_names() if (data["tester"] == tester).any()]
     with plot.figure(plot.DOUBLE_COLUMN, _BUDGET_ROW * len(settings) + 2 * _LEGEND) as fig:
         axes = fig.subplots(1, 2, sharey=True)
         for ax, mode in zip(axes, (PUBLISHED, PAPER), strict=True):
@@ -145,10 +150,10 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
                 places = np.array([settings.index(key) for key in own.set_index(SETTING).index], float)
                 style = (_BUDGET_COLOURS[number % 4], _BUDGET_MARKERS[number % 4])
                 shift = 0.6 * ((number + 0.5) / len(testers) - 0.5)
-                draw_means(ax, own, "of_adf", places + shift, TESTER_NAMES[tester], *style)
+                draw_means(ax, own, "of_adf", places + shift, tester_names()[tester], *style)
             ax.axvline(100, color=plot.LIGHT_GREY, linewidth=0.6, zorder=0)
             ax.tick_params(axis="y", length=0)
-            absent = [TESTER_NAMES[name] for name in testers if not (part["tester"] == name).any()]
+            absent = [tester_names()[name] for name in testers if not (part["tester"] == name).any()]
             suffix = f"; {', '.join(absent)} is identical in both" if absent else ""
             ax.set_title(f"{_BUDGET_TITLES[mode]}{suffix}")
             ax.set_xlabel("Discriminatory samples (% of ADF's)")
@@ -158,6 +163,7 @@ def draw_budgets(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@figure("text_figure8", "Figure 8: how near the texts are", "validity", of=TEXT)
 def draw_nearness(units: Sequence[Results], stem: Path) -> None:
     """Draw the nearness of the local phases' texts to their seeds, one panel per metric (Figure 8)."""
     validity = texts.read_texts(units, "validity")
@@ -189,6 +195,7 @@ def draw_nearness(units: Sequence[Results], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@figure("text_retraining", "Discrimination that training again removes", "retraining", of=TEXT)
 def draw_text_retraining(units: Sequence[Results], stem: Path) -> None:
     """Draw the discriminatory share that each training removes, one panel per benchmark (Table XIII)."""
     retraining = texts.in_order(texts.read_texts(units, "retraining"), "tester", list(texts.TRAINING_NAMES))

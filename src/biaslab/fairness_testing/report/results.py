@@ -18,24 +18,35 @@ from biaslab.fairness_testing.names import (
     TEXT_PREFIX,
     TEXT_SETTING,
 )
-from biaslab.fairness_testing.testers.registry import TESTERS
-from biaslab.fairness_testing.text.strategies import STRATEGIES
 from biaslab.run.reports import CLAIMS, Results
 
 AUTHORS_DATA = ("census", "bank", "credit")
 """Classifiers with the authors' data and weights, in the order of the paper's tables."""
 
-_TESTERS = sorted(
-    TESTERS.values(), key=lambda tester: (tester.is_later, tester.is_proposed, tester.is_retrained)
-)
-TESTER_NAMES = {tester.name: tester.title for tester in _TESTERS}
-"""Display names of the testers, in the order of the tables: the baseline first, the paper's own last."""
-FINDS_NAMES = TESTER_NAMES | {CONTROL: "Nothing added"}
-"""Display names of the samples used for retraining."""
 RIVALS = ("aequitas", "symbolic")
 """The testers that the paper compares ADF with."""
 REPETITIONS = " Mean ± half the width of its 95% interval (Student's t) over the repetitions."
 _MEAN = re.compile(r"\{(\w+):±([^}]*)\}")
+
+
+def tester_names() -> dict[str, str]:
+    """Return the names of the testers as the tables order them: the baseline first, the paper's own last."""
+    from biaslab.fairness_testing.testers.registry import TESTERS
+
+    testers = sorted(TESTERS.values(), key=lambda t: (t.is_later, t.is_proposed, t.is_retrained))
+    return {tester.name: tester.title for tester in testers}
+
+
+def finds_names() -> dict[str, str]:
+    """Return the display names of the samples used for retraining."""
+    return tester_names() | {CONTROL: "Nothing added"}
+
+
+def strategy_names() -> dict[str, str]:
+    """Return the display names of the global strategies, in the order of the paper's tables."""
+    from biaslab.fairness_testing.text.strategies import STRATEGIES
+
+    return {strategy.name: strategy.title for strategy in STRATEGIES.values()}
 
 
 def setting_in_words(setting: Sequence[str], between: str = ", ") -> str:
@@ -131,8 +142,6 @@ BENCHMARK = ["corpus", *TEXT_SETTING]
 """A row of the paper's tables on texts."""
 NETWORK_NAMES = {"lstm": "LSTM", "gru": "GRU"}
 """Display names of network types."""
-STRATEGY_NAMES = {strategy.name: strategy.title for strategy in STRATEGIES.values()}
-"""Display names of the global strategies, in the order of the paper's tables."""
 TEXT_TESTER_NAMES = {"rp": "RP", "adf": "ADF"}
 """The local testers; their global strategies are those of `GLOBAL_OF`."""
 GLOBAL_OF = {"rp": "rp", "adf": "adf_asc"}

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.tables import Table, text_columns
-from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SETTING
+from biaslab.fairness_testing.names import FULL, PAPER, PUBLISHED, SETTING, TABULAR
 from biaslab.fairness_testing.report.averages import MEASURES, averages
 from biaslab.fairness_testing.report.results import (
-    FINDS_NAMES,
     REPETITIONS,
-    TESTER_NAMES,
+    finds_names,
     in_order,
     mean_texts,
     name_averages,
@@ -20,8 +19,10 @@ from biaslab.fairness_testing.report.results import (
     read_all,
     show,
     summarize,
+    tester_names,
     with_rates,
 )
+from biaslab.run.area import table
 from biaslab.run.reports import Results
 
 MODE_NAMES = {PUBLISHED: "as the code", PAPER: "as the paper"}
@@ -61,6 +62,7 @@ _SAMPLES = (
 _PRINTED = " Printed: what the paper prints for the authors' classifiers."
 
 
+@table("table3_classifiers", "Table 3: classifiers", "classifiers", of=TABULAR)
 def classifiers(units: Sequence[Results]) -> Table:
     """Return the classifiers, their data and accuracy (Table III, tabular part)."""
     data = read_all(units, "classifiers")
@@ -88,6 +90,7 @@ def classifiers(units: Sequence[Results]) -> Table:
     return Table(data, text_columns(percent, cells), "Classifiers", note)
 
 
+@table("table4_aequitas", "Table 4: comparison with AEQUITAS", "counts", of=TABULAR)
 def aequitas(units: Sequence[Results]) -> Table:
     """Return the samples that AEQUITAS and ADF generate in both phases (Table IV)."""
     values = ["n_samples", "n_discriminatory", "success"]
@@ -106,6 +109,7 @@ def aequitas(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, _SAMPLES + REPETITIONS + _PRINTED)
 
 
+@table("table5_symbolic", "Table 5: comparison with SG", "counts", of=TABULAR)
 def symbolic(units: Sequence[Results]) -> Table:
     """Return success and yield per model query of SG and ADF (Table V)."""
     values = ["success", "n_queries", "samples_per_1000", "discriminatory_per_1000"]
@@ -126,6 +130,7 @@ def symbolic(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note + _SAMPLES + REPETITIONS + _PRINTED)
 
 
+@table("table6_global", "Table 6: global generation", "counts", of=TABULAR)
 def global_phase(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples of the global phases (Table VI)."""
     data = _counts(units, ("aequitas", "symbolic", "adf"), ["n_seeds", "global_discriminatory"])
@@ -140,6 +145,7 @@ def global_phase(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note)
 
 
+@table("table7_local", "Table 7: local generation", "local", of=TABULAR)
 def local_phase(units: Sequence[Results]) -> Table:
     """Return the samples that the local phases find around the same seeds (Table VII)."""
     values = ["mean_samples", "mean_discriminatory"]
@@ -164,9 +170,10 @@ def local_phase(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note + REPETITIONS + _PRINTED)
 
 
+@table("table10_cost", "Table 10: cost in model queries", "counts", of=TABULAR)
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries per discriminatory sample (Table X without a clock)."""
-    data = _counts(units, TESTER_NAMES, ["n_queries", "queries_per_1000"])
+    data = _counts(units, tester_names(), ["n_queries", "queries_per_1000"])
     data["printed_seconds"] = _printed(data, "table10", printed_numbers(units))
     cells = {
         "Model queries": "{n_queries:±,.0f}",
@@ -181,6 +188,7 @@ def cost(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), title, note + REPETITIONS)
 
 
+@table("table12_retraining", "Table 12: retraining", "retraining", "fairness", of=TABULAR)
 def retraining(units: Sequence[Results]) -> Table:
     """Return discrimination before and after retraining (Table XII)."""
     data, fairness = read_all(units, "retraining"), read_all(units, "fairness")
@@ -218,12 +226,13 @@ def retraining(units: Sequence[Results]) -> Table:
     )
     return Table(
         means,
-        show(percent.assign(name=percent["tester"].map(FINDS_NAMES)), _RETRAINED | cells),
+        show(percent.assign(name=percent["tester"].map(finds_names())), _RETRAINED | cells),
         "Discrimination before and after retraining",
         note + REPETITIONS + _PRINTED,
     )
 
 
+@table("averages", "Averages over the settings", "counts", "local", "retraining", "curves", of=TABULAR)
 def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over settings in the text of the paper."""
     files = ("counts", "local", "retraining", "curves")
@@ -246,11 +255,12 @@ def average_table(units: Sequence[Results]) -> Table:
     return Table(table, show(cells, templates), "Averages over the settings", note + REPETITIONS)
 
 
+@table("ablation", "What each published quirk is worth", "ablation", of=TABULAR)
 def ablation(units: Sequence[Results]) -> Table:
     """Return the effect of each quirk of the published code."""
     effects = worths(read_all(units, "ablation"))
     percent = effects.assign(
-        tester=effects["tester"].map(TESTER_NAMES), switch=effects["switch"].map(switch_name)
+        tester=effects["tester"].map(tester_names()), switch=effects["switch"].map(switch_name)
     )
     cells = _SETTING | {"Tester": "{tester}", "Switch": "{switch}"}
     heads = {
@@ -297,6 +307,7 @@ def relative(budgets: pd.DataFrame) -> pd.DataFrame:
     return summarize(both, [*_RUN, "budget"], ["n_queries", "n_discriminatory", "of_adf"])
 
 
+@table("budgets", "Testers at equal numbers of queries", "budgets", of=TABULAR)
 def budgets(units: Sequence[Results]) -> Table:
     """Return the discriminatory samples that testers find at equal numbers of queries."""
     data = relative(read_all(units, "budgets"))
@@ -307,7 +318,7 @@ def budgets(units: Sequence[Results]) -> Table:
     wide = wide.reindex(pd.MultiIndex.from_frame(data[_RUN].drop_duplicates()))
     cells = dict(_RUN_CELLS)
     runs = wide.index.to_frame(index=False)
-    rows = runs.assign(name=runs["tester"].map(TESTER_NAMES), mode_name=runs["mode"].map(MODE_NAMES))
+    rows = runs.assign(name=runs["tester"].map(tester_names()), mode_name=runs["mode"].map(MODE_NAMES))
     for budget in sorted(data["budget"].unique()):
         for value, head in (("found", "{:,} queries"), ("compared", "% of ADF's at {:,}")):
             rows[f"{value}_{budget}"] = wide[value, budget].to_numpy()
@@ -345,4 +356,4 @@ def _printed(data: pd.DataFrame, item: str, printed: Mapping[str, str], end: str
 
 
 def _show(data: pd.DataFrame, templates: Mapping[str, str]) -> pd.DataFrame:
-    return show(data.assign(name=data["tester"].map(TESTER_NAMES)), _TESTER | dict(templates))
+    return show(data.assign(name=data["tester"].map(tester_names())), _TESTER | dict(templates))

@@ -7,7 +7,15 @@ import pandas as pd
 
 from biaslab.core.files import read_json_rows
 from biaslab.core.tables import Table, text_columns
-from biaslab.fairness_testing.names import CERTIFIED, CONTROL, EXAMPLE, EXAMPLE_KEYS, PROPOSED, TEXT_PREFIX
+from biaslab.fairness_testing.names import (
+    CERTIFIED,
+    CONTROL,
+    EXAMPLE,
+    EXAMPLE_KEYS,
+    PROPOSED,
+    TEXT,
+    TEXT_PREFIX,
+)
 from biaslab.fairness_testing.report import results
 from biaslab.fairness_testing.report.averages import TEXT_MEASURES, text_averages
 from biaslab.fairness_testing.report.results import (
@@ -18,6 +26,7 @@ from biaslab.fairness_testing.report.results import (
     show,
     summarize,
 )
+from biaslab.run.area import table
 from biaslab.run.reports import Results
 from biaslab.text.masking import masker
 
@@ -28,6 +37,7 @@ _DISTINCT = "Equal texts count once."
 _MASKED = " Slurs are masked."
 
 
+@table("text_corpus", "Texts", "texts", of=TEXT)
 def corpora(units: Sequence[Results]) -> Table:
     """Return statistics of the texts: number, length, share of words with a vector (Section 5.1)."""
     data = results.read_texts(units, "texts")
@@ -50,6 +60,7 @@ def corpora(units: Sequence[Results]) -> Table:
     return Table(data, text_columns(percent, cells), "Texts", note)
 
 
+@table("text_table3_models", "Table 3: networks that read texts", "models", of=TEXT)
 def models(units: Sequence[Results]) -> Table:
     """Return the networks and their accuracy (Table III, texts)."""
     values = ["accuracy", "majority", "f1"]
@@ -71,6 +82,7 @@ def models(units: Sequence[Results]) -> Table:
     return Table(data, _show(percent, cells), "Networks", note + REPETITIONS)
 
 
+@table("text_table8", "Table 8: discriminatory texts", "global", "local", of=TEXT)
 def finds(units: Sequence[Results]) -> Table:
     """Return the finds of the global and the local phase (Table VIII)."""
     globally, local = (
@@ -79,7 +91,7 @@ def finds(units: Sequence[Results]) -> Table:
     )
     keys = [*results.BENCHMARK, "repetition"]
     wide = globally.drop_duplicates(keys)[[*keys, "n_seeds", "n_raw"]].set_index(keys)
-    strategies = [name for name in results.STRATEGY_NAMES if (globally["strategy"] == name).any()]
+    strategies = [name for name in results.strategy_names() if (globally["strategy"] == name).any()]
     for name in strategies:
         wide[name] = globally[globally["strategy"] == name].set_index(keys)["n_found"]
     for tester in results.TEXT_TESTER_NAMES:
@@ -88,7 +100,7 @@ def finds(units: Sequence[Results]) -> Table:
     values = [str(name) for name in wide]
     data = summarize(wide.reset_index(), results.BENCHMARK, values)
     cells = _BENCHMARK | {"Seeds": "{n_seeds:,.0f}", "Raw": "{n_raw:±,.0f}"}
-    cells |= {results.STRATEGY_NAMES[name]: f"{{{name}:±,.0f}}" for name in strategies}
+    cells |= {results.strategy_names()[name]: f"{{{name}:±,.0f}}" for name in strategies}
     for tester, title in results.TEXT_TESTER_NAMES.items():
         cells |= {
             f"Local {title}": f"{{local_{tester}:±,.0f}}",
@@ -102,6 +114,7 @@ def finds(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, cells), "Discriminatory texts", note + REPETITIONS)
 
 
+@table("text_table9", "Table 9: how near the texts are", "validity", of=TEXT)
 def nearness(units: Sequence[Results]) -> Table:
     """Return the nearness of discriminatory texts of the global phase to their seeds (Table IX)."""
     validity = results.read_texts(units, "validity")
@@ -111,8 +124,8 @@ def nearness(units: Sequence[Results]) -> Table:
     wide = chosen.pivot(index=[*keys, "repetition", "n_pairs"], columns="metric", values="mean")
     wide = chosen[keys].drop_duplicates().merge(wide.reset_index(), on=keys)
     data = summarize(wide, keys, ["n_pairs", *metrics])
-    data = results.in_order(data, "tester", list(results.STRATEGY_NAMES))
-    texts = data.assign(name=data["tester"].map(results.STRATEGY_NAMES))
+    data = results.in_order(data, "tester", list(results.strategy_names()))
+    texts = data.assign(name=data["tester"].map(results.strategy_names()))
     cells = _BENCHMARK | {"Strategy": "{name}", "Pairs": "{n_pairs:,.0f}"}
     for metric in metrics:
         digits = 1 if "perplexity" in metric else 3
@@ -126,6 +139,7 @@ def nearness(units: Sequence[Results]) -> Table:
     return Table(data, _show(texts, cells), "How near the texts are to their seeds", note + REPETITIONS)
 
 
+@table("text_table11", "Table 11: cost in model queries", "local", of=TEXT)
 def cost(units: Sequence[Results]) -> Table:
     """Return the model queries and gradients per discriminatory text (Table XI without a clock)."""
     local = results.own_starts(results.with_calls(results.read_texts(units, "local")))
@@ -151,18 +165,26 @@ def cost(units: Sequence[Results]) -> Table:
     return Table(data, _show(texts, cells), title, note + REPETITIONS)
 
 
+@table("text_table13", "Table 13: retraining and certified training", "retraining", of=TEXT)
 def retraining(units: Sequence[Results]) -> Table:
     """Return the discrimination removed by retraining with finds of ADF_ASC and by certified training."""
     title = "Discrimination removed by retraining and by certified training"
     return _trainings(units, (PROPOSED, CERTIFIED, CONTROL), title)
 
 
+@table("text_table14", "Table 14: retraining by strategy", "retraining", of=TEXT)
 def retraining_by_strategy(units: Sequence[Results]) -> Table:
     """Return the discrimination removed by retraining, by the strategy of the added finds (Table XIV)."""
     testers = ("asc", "adf_asc", "hf", "adf_hf", CONTROL)
     return _trainings(units, testers, "Discrimination removed by retraining, by strategy")
 
 
+@table(
+    "text_averages",
+    "Averages over networks and features",
+    *("global", "local", "validity", "retraining"),
+    of=TEXT,
+)
 def average_table(units: Sequence[Results]) -> Table:
     """Return the averages over networks and features in the text of the paper."""
     files = ("global", "local", "validity", "retraining")
@@ -186,6 +208,7 @@ def average_table(units: Sequence[Results]) -> Table:
     return Table(data, texts, "Averages over networks and features", note + REPETITIONS)
 
 
+@table("text_figure4_example", "Figure 4: sentences through the search", "example.json", of=TEXT)
 def examples(units: Sequence[Results]) -> Table:
     """Return a few sentences at each step of the search, changed words in brackets (Figure 4)."""
     masks = {

@@ -11,6 +11,7 @@ from biaslab.core import plotting as plot
 from biaslab.hate_speech.methods import parse_method
 from biaslab.hate_speech.report.results import in_order, read_all, title
 from biaslab.hate_speech.report.tables import by_seed
+from biaslab.run.area import figure
 from biaslab.run.reports import Results
 
 _CORPORA = (plot.VERMILION, plot.BLUE, plot.GREEN, plot.PURPLE, plot.ORANGE, plot.BLACK)
@@ -27,6 +28,7 @@ _STRENGTHS = ("o", "s", "^", "D", "v")  # marks of the strengths of one method f
 _REMOVAL = {"f1": "F1 on the test set (%)", "news_accuracy": "Accuracy on news (%)"}
 
 
+@figure("figure2_removal", "Figure 2: removal of identifiers", "removal")
 def draw_removal(units: Sequence[Results], stem: Path) -> None:
     """Draw F1 and news accuracy of the bag of words against the number of removed identifiers (Figure 2)."""
     data = removal(read_all(units, "removal"))
@@ -65,6 +67,7 @@ def removal(rows: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns="order").reset_index(drop=True)
 
 
+@figure("performance", "Table 1 as a figure", "metrics", caption="performance_figure")
 def draw_performance(units: Sequence[Results], stem: Path) -> None:
     """Draw F1 on the test set against accuracy on news, a panel a corpus, a point a training (Table 1)."""
     data = by_seed(read_all(units, "metrics"))

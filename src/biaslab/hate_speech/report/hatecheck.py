@@ -22,6 +22,7 @@ from biaslab.hate_speech.report.results import (
     together,
     with_interval,
 )
+from biaslab.run.area import UNIT, figure, table
 from biaslab.run.reports import Results
 
 OVER_SEEDS, OVER_TEXTS = "seeds", "texts"
@@ -67,6 +68,7 @@ _ROW, _PANEL = 0.12, 0.35  # heights in inches: of a row, and of the rest of a p
 _LEGEND = 0.75
 
 
+@table("hatecheck", "HateCheck by functionality", "functionalities")
 def hatecheck(units: Sequence[Results]) -> Table:
     """Return the pass rates of HateCheck's functionalities, a column for each method."""
     data = pass_rates(read_all(units, "functionalities"))
@@ -118,6 +120,7 @@ def _pool(cases: pd.DataFrame, name: str) -> pd.DataFrame:
     return sums.assign(rate=sums["passed"] / sums["n"], functionality=name).reset_index()
 
 
+@figure("hatecheck", "HateCheck by functionality", "functionalities", caption="hatecheck_figure", per=UNIT)
 def draw_hatecheck(unit: Results, stem: Path) -> None:
     """Draw the pass rate of each functionality, one panel for each method, together with its baseline."""
     rates = pass_rates(read_all([unit], "functionalities"))

@@ -7,19 +7,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biaslab.core import plotting as plot
 from biaslab.core.errors import InputError
 from biaslab.core.files import read_json_rows
-from biaslab.core.plotting import BLACK, DOUBLE_COLUMN, LIGHT_GREY, Axes, Figure, figure, save_with_data
 from biaslab.hate_speech.hierarchy import Explained, colours, scale_of
 from biaslab.hate_speech.methods import REGULARIZED
-from biaslab.hate_speech.report.results import title
+from biaslab.hate_speech.report.results import ENCODERS, title
+from biaslab.run.area import figure
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
 
 FILE = "hierarchies.json"
 _KEYS = ("sentence", "method", "score", "levels")
 _ROW, _TITLE, _SCALE, _BAR = 0.18, 0.3, 0.62, 0.07  # heights in inches
-_ROOM = 72 * (DOUBLE_COLUMN - 0.6)  # width next to the row labels, in points
+_ROOM = 72 * (plot.DOUBLE_COLUMN - 0.6)  # width next to the row labels, in points
 _FONT = 6.5  # greatest size of the words, in points
 _PADDING, _GAP = 0.45, 0.35  # inside and between words, in sizes of the font
 
@@ -34,6 +35,7 @@ class _Panel:
     explained: Explained
 
 
+@figure("figure3_hierarchies", "Figures 3 to 5: hierarchical explanations", "hierarchies.json", of=ENCODERS)
 def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
     """Draw the phrases of each sentence coloured by importance, one panel a method and one row a level.
 
@@ -46,7 +48,7 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
     scale = scale_of([panel.explained for panel in panels])
     has_several_corpora = len({panel.corpus for panel in panels}) > 1
     heights = [_TITLE + _ROW * len(panel.explained.rows()) for panel in panels]
-    with figure(DOUBLE_COLUMN, sum(heights) + _SCALE) as fig:
+    with plot.figure(plot.DOUBLE_COLUMN, sum(heights) + _SCALE) as fig:
         axes = fig.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
         for ax, panel in zip(axes, panels, strict=True):
             _draw_tree(ax, panel.explained, scale)
@@ -54,7 +56,7 @@ def draw_hierarchies(units: Sequence[Results], stem: Path) -> None:
             name = panel.method  # "oc" or "soc" for a user's classifier
             ax.set_title(f"{place} {panel.number}: {name.upper() if name in REGULARIZED else title(name)}")
         _add_scale(fig, axes, scale, any(abs(panel.explained.score) > scale for panel in panels))
-        save_with_data(fig, stem, pd.concat([_data(panel) for panel in panels], ignore_index=True))
+        plot.save_with_data(fig, stem, pd.concat([_data(panel) for panel in panels], ignore_index=True))
 
 
 def _read(unit: Results) -> list[_Panel]:
@@ -97,7 +99,7 @@ def _edges(words: Sequence[str]) -> list[tuple[float, float]]:
     return edges
 
 
-def _draw_tree(ax: Axes, explained: Explained, scale: float) -> None:
+def _draw_tree(ax: plot.Axes, explained: Explained, scale: float) -> None:
     """Draw the rows of a sentence in the largest font with which it fits; x is in points."""
     from matplotlib.patches import Rectangle
 
@@ -110,7 +112,7 @@ def _draw_tree(ax: Axes, explained: Explained, scale: float) -> None:
         start, end, phi = phrase
         background, text = colours(phi, scale)
         left, right = edges[start][0], edges[end - 1][1]
-        line = {"edgecolor": BLACK, "linewidth": 0.5}
+        line = {"edgecolor": plot.BLACK, "linewidth": 0.5}
         ax.add_patch(Rectangle((left, row - 0.42), right - left, 0.84, facecolor=background, **line))
         return text
 
@@ -129,14 +131,14 @@ def _draw_tree(ax: Axes, explained: Explained, scale: float) -> None:
     ax.set_xticks([])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.hlines(np.arange(1, len(names)) - 0.5, 0, edges[-1][1], color=LIGHT_GREY, linewidth=0.3, zorder=0)
+    ax.hlines(np.arange(1, len(names)) - 0.5, 0, edges[-1][1], color=plot.LIGHT_GREY, linewidth=0.3, zorder=0)
 
 
-def _write(ax: Axes, x: float, row: int, text: str, colour: str, size: float) -> None:
+def _write(ax: plot.Axes, x: float, row: int, text: str, colour: str, size: float) -> None:
     ax.text(x, row, text, color=colour, fontsize=size, ha="center", va="center_baseline", parse_math=False)
 
 
-def _add_scale(fig: Figure, axes: np.ndarray, scale: float, is_exceeded: bool) -> None:
+def _add_scale(fig: plot.Figure, axes: np.ndarray, scale: float, is_exceeded: bool) -> None:
     """Add the colour bar, with pointed ends if scores of sentences exceed the scale."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -148,7 +150,7 @@ def _add_scale(fig: Figure, axes: np.ndarray, scale: float, is_exceeded: bool) -
         fraction=_BAR / fig.get_figheight(),
         pad=2 * _BAR / fig.get_figheight(),
         shrink=0.5,
-        aspect=0.5 * DOUBLE_COLUMN / _BAR,
+        aspect=0.5 * plot.DOUBLE_COLUMN / _BAR,
         extend="both" if is_exceeded else "neither",
         format=lambda phi, _: f"{phi:g}".replace("-", "−"),
     )

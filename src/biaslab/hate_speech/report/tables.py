@@ -8,6 +8,7 @@ import pandas as pd
 from biaslab.core.tables import MISSING, Table, text_columns
 from biaslab.hate_speech.methods import BOW, VANILLA
 from biaslab.hate_speech.report.results import (
+    ENCODERS,
     HATECHECK,
     MEASURES,
     NEWS,
@@ -29,6 +30,7 @@ from biaslab.hate_speech.report.results import (
     with_interval,
     with_sd,
 )
+from biaslab.run.area import UNIT, table
 from biaslab.run.reports import Results
 from biaslab.text.masking import Masker
 
@@ -48,6 +50,7 @@ _HEADS = {
 _PRINTED = {"precision": "P", "recall": "R", "f1": "F1", "news": "news"}
 
 
+@table("table1_performance", "Table 1: performance", "metrics")
 def performance(units: Sequence[Results]) -> Table:
     """Return every method's performance on the test set and news, next to the paper's numbers (Table 1)."""
     data = over_seeds(by_seed(read_all(units, "metrics")), ["corpus", "method", "n_train"], list(_HEADS))
@@ -80,6 +83,7 @@ def by_seed(metrics: pd.DataFrame, with_quirks: bool = False) -> pd.DataFrame:
     return trainings.merge(test, on=keys, how="left").merge(news, on=keys, how="left")
 
 
+@table("table5_transfer", "Table 5: other corpora", "metrics")
 def transfer(units: Sequence[Results]) -> Table:
     """Return F1 on the test sets of other corpora (Table 5)."""
     metrics = read_all(units, "metrics")
@@ -104,6 +108,7 @@ def transfer(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, ["f1"], templates), "Performance on other corpora", note + _SEEDS)
 
 
+@table("table6_cost", "Table 6: cost", "cost", of=ENCODERS)
 def cost(units: Sequence[Results]) -> Table:
     """Return the cost of a training step of each method in word pieces (Table 6 without times)."""
     data = of_methods(read_all(units, "cost"), is_plain)
@@ -126,6 +131,7 @@ def cost(units: Sequence[Results]) -> Table:
     return Table(data, _show(data, [], templates), "Cost of a training step", note)
 
 
+@table("differences", "Differences from the baseline", "differences")
 def differences(units: Sequence[Results]) -> Table:
     """Return the paired tests of every method against the encoder and the bag of words."""
     data = of_methods(read_all(units, "differences"), lambda method: is_plain(method) and method != BOW)
@@ -162,6 +168,7 @@ def differences(units: Sequence[Results]) -> Table:
     return Table(data, _show(points, [], templates), "Differences between methods", note)
 
 
+@table("corpora", "Corpora, and what was cut", "corpus")
 def corpora(units: Sequence[Results]) -> Table:
     """Return the sizes of the corpora before and after the cut."""
     data = read_all(units, "corpus")
@@ -204,6 +211,7 @@ _MEASURES = {
 }
 
 
+@table("attributions", "Importance of identifiers", "attributions", of=ENCODERS)
 def attributions(units: Sequence[Results]) -> Table:
     """Return the mean importance of identifiers by method, paired with the unregularized encoder."""
     phi = phi_by_seed(read_all(units, "attributions"))
@@ -253,6 +261,7 @@ def phi_by_seed(data: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{value: table[value] / table["n"] for value in values})
 
 
+@table("ablation", "What each published quirk is worth", "metrics", "attributions", of=ENCODERS)
 def ablation(units: Sequence[Results]) -> Table:
     """Return the effect of each quirk of the published code."""
     data = quirks(read_all(units, "metrics"), read_all(units, "attributions"))
@@ -306,6 +315,7 @@ BEFORE, AFTER = "before", "after"
 _IDENTIFIER = "†"
 
 
+@table("table2_word_importance", "Table 2: word importance", "importance", per=UNIT, of=ENCODERS)
 def word_importance(unit: Results) -> Table:
     """Return the most important words before and after regularization, with changes of rank (Table 2)."""
     changes = rank_changes(read(unit, "importance"))
@@ -347,6 +357,7 @@ def rank_changes(importance: pd.DataFrame) -> pd.DataFrame:
     return table[["method", "list", "place", *columns, "rank_before", "rank_after", "rank_change"]]
 
 
+@table("table3_4_identifiers", "Tables 3 and 4: group identifiers", "linear_weights")
 def identifiers(units: Sequence[Results]) -> Table:
     """Return the weights and ranks of group identifiers in our linear model (Tables 3 and 4)."""
     weights = read_all(units, "linear_weights")

@@ -19,6 +19,7 @@ evaluates the effect size (Eq. 4). For other measures, the loop returns the move
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,12 +27,12 @@ from biaslab.bias.measures import MEASURES, measure_bias, measure_gradient
 from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WEAT, WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.glove import weighting
-from biaslab.origins.attribution import _kernels
-from biaslab.origins.attribution._kernels import Loss, Removals, TestVectors
 from biaslab.origins.attribution.settings import Damping
+
+if TYPE_CHECKING:
+    from biaslab.origins.attribution._kernels import Loss, Removals
 
 _UNITS_AT_A_TIME = 256  # limits the memory for their steps
 
@@ -112,8 +113,10 @@ def weat_rows(x: Cooccurrence, words: np.ndarray, x_max: float, alpha: float) ->
     return WeatRows(words, *rows_of(x, words), x.unit, x_max, alpha, x.n_words, x.window)
 
 
-def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarray) -> Removals:
+def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarray) -> "Removals":
     """Return the contributions of every document of the corpus of X to the rows of a test."""
+    from biaslab.origins.attribution import _kernels
+
     slot_of = slots_of(rows.words, rows.n_words)
     weights = distance_weights(rows.window, rows.unit)
     n_occurrences = int((slot_of >= 0)[tokens].sum())
@@ -125,7 +128,7 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
     n_pairs, n_entries = _kernels.find_removals(
         tokens, offsets, slot_of, rows.starts, rows.columns, weights, *outputs
     )
-    return Removals(
+    return _kernels.Removals(
         unit_starts,
         slots[:n_pairs].copy(),
         entry_starts[: n_pairs + 1].copy(),
@@ -134,8 +137,10 @@ def removals_of_documents(rows: WeatRows, tokens: np.ndarray, offsets: np.ndarra
     )
 
 
-def removals_of_sets(rows: WeatRows, documents: Removals, sets: Sequence[np.ndarray]) -> Removals:
+def removals_of_sets(rows: WeatRows, documents: "Removals", sets: Sequence[np.ndarray]) -> "Removals":
     """Sum the contributions of the documents of each set (int64), for joint removal."""
+    from biaslab.origins.attribution._kernels import Removals
+
     unit_starts, slots, entry_starts, places, counts = [0], [], [np.zeros(1, np.int64)], [], []
     n_entries = 0
     for members in sets:
@@ -166,7 +171,7 @@ def _ranges(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 def differential_bias(
     rows: WeatRows,
-    removals: Removals,
+    removals: "Removals",
     weat: WeatIndices,
     embedding: dict[str, np.ndarray],
     damping: float = Damping.damping,
@@ -180,6 +185,8 @@ def differential_bias(
     messages. The result does not depend on `threads`. All values are NaN if B is an undefined effect size:
     all targets are equally near to both attribute sets.
     """
+    from biaslab.core.jit import set_threads
+
     set_threads(threads)
     loss = local_loss(rows, weat, embedding, damping, words)
     baseline = measure_bias(embedding["W"], weat)
@@ -191,27 +198,31 @@ def differential_bias(
 
 
 def by_effect_size(
-    removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
+    removals: "Removals", loss: "Loss", words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return differential bias (n_units, 3) and fallbacks (n_units,) of every unit, by compiled code.
 
     `words` (m,) are the ids of the words of the test, `vectors` (V, D) the word vectors.
     """
+    from biaslab.origins.attribution import _kernels
+
     values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))
     fallbacks = np.empty(removals.n_units, np.int64)
     W = vectors[words].astype(np.float64)
     unit_vectors = W / np.linalg.norm(W, axis=1, keepdims=True)
     targets, attribute_weights = places_in_test(words, weat)
     direction = attribute_weights @ unit_vectors
-    test = TestVectors(W, unit_vectors, direction, targets, len(weat.S), attribute_weights)
+    test = _kernels.TestVectors(W, unit_vectors, direction, targets, len(weat.S), attribute_weights)
     _kernels.differential_bias(removals, loss, test, values, fallbacks)
     return values, fallbacks
 
 
 def by_measure(
-    removals: Removals, loss: Loss, words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
+    removals: "Removals", loss: "Loss", words: np.ndarray, weat: WeatIndices, vectors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return differential bias by the measure of the test; see `by_effect_size`."""
+    from biaslab.origins.attribution import _kernels
+
     values = np.empty((removals.n_units, len(_kernels.ESTIMATORS)))
     fallbacks = np.empty(removals.n_units, np.int64)
     moving = vectors.astype(np.float64)
@@ -234,11 +245,13 @@ def by_measure(
     return values, fallbacks
 
 
-def local_loss(rows, weat, embedding, damping, words) -> Loss:
+def local_loss(rows, weat, embedding, damping, words) -> "Loss":
     """Return the loss around the trained vectors of the words of a test; arguments as `differential_bias`.
 
     dB/dX_ij = -(grad_w_i B . H^-1 u_j) 2 [f'(X_ij) (fit - log X_ij) - f(X_ij) / X_ij]
     """
+    from biaslab.origins.attribution import _kernels
+
     if not np.array_equal(rows.words, weat_words(weat)):
         raise ValueError("the rows differ from the words of the bias test; give the rows of these words")
     U, W = embedding["U"].astype(np.float64), embedding["W"][rows.words].astype(np.float64)
@@ -251,7 +264,7 @@ def local_loss(rows, weat, embedding, damping, words) -> Loss:
     x, f, log_x = rows.x, rows.f, np.log(rows.x)
     slope = np.where(x < rows.x_max, rows.alpha * f / x, 0.0)
     gradient = -2 * projected * (slope * (fit - log_x) - f / x)
-    return Loss(
+    return _kernels.Loss(
         rows.columns,
         rows.counts,
         rows.unit,
@@ -279,6 +292,8 @@ def by_words(W: np.ndarray, weat: WeatIndices) -> np.ndarray:
 
 def _hessians(rows, U, damping, test, words):
     """Return the Hessians of all rows and their inverses; raise InputError for a singular Hessian."""
+    from biaslab.origins.attribution import _kernels
+
     dimension = U.shape[1]
     H, inverse = np.empty((2, len(rows.words), dimension, dimension))
     regular = np.empty(len(rows.words), bool)

@@ -15,12 +15,10 @@ from tqdm import tqdm
 from biaslab.bias.weat import effect_size, weat_words
 from biaslab.bias.word_sets import WEAT, WeatIndices
 from biaslab.core.errors import InputError
-from biaslab.core.jit import set_threads
 from biaslab.embeddings import BASELINE
 from biaslab.embeddings.cooccurrence import Cooccurrence
 from biaslab.embeddings.ppmi import ppmi_rows, row_sums
 from biaslab.embeddings.retraining import without_documents
-from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
 from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.influence import distance_weights, places_in_test, rows_of, slots_of
 from biaslab.origins.attribution.scanner import Scanner
@@ -54,6 +52,9 @@ def differential_bias(
     NaN if the effect size without the document is undefined, because a word of the test has a zero row.
     The result does not depend on `threads`.
     """
+    from biaslab.core.jit import set_threads
+    from biaslab.origins.attribution._ppmi_kernels import effect_sizes_without
+
     words, sums = weat_words(weat), row_sums(x)
     ppmi_effect_size(x, sums, weat)  # raises InputError for words with a zero row
     _check_corpus(x, tokens, offsets, sums)

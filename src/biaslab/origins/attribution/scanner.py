@@ -13,7 +13,6 @@ from biaslab.bias.weat import weat_words
 from biaslab.bias.word_sets import WeatIndices, read_tests
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_npz
-from biaslab.core.jit import set_threads
 from biaslab.embeddings.cooccurrence import Cooccurrence, read_counted
 from biaslab.embeddings.glove import GloveEmbedding, GloveParameters
 from biaslab.embeddings.vocabulary import check_words
@@ -68,6 +67,8 @@ class Scanner:
 
     def gradients(self, weat: WeatIndices) -> tuple[WeatRows, np.ndarray]:
         """Return the rows of a test's words, and dB/dX at their places, (n_embeddings, nnz) (Appendix A)."""
+        from biaslab.core.jit import set_threads
+
         set_threads(self.threads)
         rows, damping = self._rows(weat), self.parameters.damping
         values = [

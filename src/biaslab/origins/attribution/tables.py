@@ -9,8 +9,8 @@ import pandas as pd
 from biaslab.bias.word_sets import WeatIndices
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet, write_parquet, write_tsv
-from biaslab.origins.attribution import _kernels, unrolled
 from biaslab.origins.attribution import ppmi as ppmi_scan
+from biaslab.origins.attribution import unrolled
 from biaslab.origins.attribution.estimates import Estimates, from_values
 from biaslab.origins.attribution.influence import DifferentialBias
 from biaslab.origins.attribution.registry import ESTIMATORS, UNROLLED
@@ -18,9 +18,6 @@ from biaslab.origins.attribution.scanner import Scanner, read_scanner
 from biaslab.origins.attribution.settings import InfluenceParameters
 from biaslab.origins.sets import PPMI
 from biaslab.origins.sets.selection import COLUMNS, members
-
-_KERNEL_COLUMNS = {"influence": _kernels.INFLUENCE, "newton": _kernels.NEWTON, "gradient": _kernels.GRADIENT}
-"""Attributions that one pass over the baselines estimates together, and their columns in its result."""
 
 _OWN = {PPMI: ppmi_scan, UNROLLED: unrolled}
 """Attributions with their own module."""
@@ -154,6 +151,6 @@ def estimate_sets(name: str, scanner: Scanner, weat: WeatIndices, sets: Sequence
 
 
 def _select(name: str, by_baseline: Sequence[DifferentialBias]) -> Estimates:
-    values = np.stack([bias.values[:, _KERNEL_COLUMNS[name]] for bias in by_baseline])
+    values = np.stack([bias.values[:, ESTIMATORS.index(name)] for bias in by_baseline])
     fallbacks = np.stack([bias.fallbacks for bias in by_baseline]) if name == "newton" else 0
     return from_values(np.array([bias.baseline for bias in by_baseline]), values, fallbacks)

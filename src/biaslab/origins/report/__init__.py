@@ -1,4 +1,4 @@
-"""The tables and figures of the area. `biaslab.origins.analyses` names the function of each.
+"""The tables and figures of the area, except those of single analyses, which are in the analyses' folders.
 
 These functions have the same parameters. Their docstrings describe only the content:
 

@@ -13,6 +13,7 @@ from biaslab.origins.checks.bias_gradient import COLUMNS
 from biaslab.origins.report.panels import EFFECT_COLOURS, grid
 from biaslab.origins.report.results import Setup, pairs, percent_scale
 from biaslab.origins.sets import BASELINE, LOWERS, RAISES
+from biaslab.run.area import TEST, figure, table
 
 N_INFLUENTIAL = 25
 """Number of documents listed at each end of the differential bias."""
@@ -37,6 +38,7 @@ _DOCUMENTS_NOTE = (
 )
 
 
+@table("table1_weat_sets", "Table 1")
 def weat_sets(setups: Sequence[Setup]) -> Table:
     """Table 1: names of the target sets S, T and attribute sets A, B of every association test."""
     tests = _tests(setups)
@@ -54,6 +56,7 @@ def weat_sets(setups: Sequence[Setup]) -> Table:
     return Table(data, text, "WEAT target and attribute sets")
 
 
+@table("table1_weat_words", "Appendix B", "baseline")
 def weat_words(setups: Sequence[Setup]) -> Table:
     """Appendix B: the words of every set, and the words that are not in each setup's vocabulary."""
     rows = []
@@ -75,6 +78,7 @@ def weat_words(setups: Sequence[Setup]) -> Table:
     return Table(data, text, "Words of the WEAT target and attribute sets", _WORDS_NOTE)
 
 
+@table("table2_baseline_bias", "Table 2", "baseline")
 def baseline_bias(setups: Sequence[Setup]) -> Table:
     """Table 2: effect sizes of the embeddings of the entire corpus."""
     rows = []
@@ -96,6 +100,7 @@ def baseline_bias(setups: Sequence[Setup]) -> Table:
     return Table(data, text_columns(data, templates), "Baseline WEAT effect sizes", _BASELINE_NOTE)
 
 
+@table("table3_setups", "Table 3", "documents.parquet", "vocabulary", "analogies")
 def experimental_setups(setups: Sequence[Setup]) -> Table:
     """Table 3: corpus, vocabulary, hyperparameters and analogies of every setup."""
     columns = {setup.name: _setup_rows(setup) for setup in setups}
@@ -117,6 +122,12 @@ def experimental_setups(setups: Sequence[Setup]) -> Table:
     return Table(data, text, "Experimental setups", _SETUPS_NOTE)
 
 
+@table(
+    "tableE_influential_documents",
+    "Appendix E",
+    *("differential_bias/{test}.parquet", "documents.parquet", "baseline"),
+    per=TEST,
+)
 def influential_documents(setup: Setup, weat: str) -> Table:
     """Appendix E: the documents at both ends of the differential bias (Equation 5), by `influence_mean`."""
     columns = ["document", "id", "title", "influence_mean", "influence_sd"]
@@ -197,6 +208,7 @@ _GRADIENT_NOTE = (
 )
 
 
+@table("bias_gradient", "Appendix A", "bias_gradient/ends/{test}", per=TEST)
 def gradient_table(setup: Setup, weat: str) -> Table:
     """List the co-occurrences that raise and lower the bias most."""
     data = setup.table(f"bias_gradient/ends/{weat}", *COLUMNS, text=("word", "context"))
@@ -218,6 +230,7 @@ N_BINS = 60
 _HEIGHT = 1.9  # inches
 
 
+@figure("figure6_histograms", "Figure 6", "differential_bias/{test}.parquet", "baseline")
 def draw_histograms(setups: Sequence[Setup], stem: Path) -> None:
     """Draw Figure 6: histograms of the differential bias of documents (Equations 5 and 8)."""
     with grid(setups, [_HEIGHT] * len(setups)) as (fig, panels):
@@ -229,6 +242,7 @@ def draw_histograms(setups: Sequence[Setup], stem: Path) -> None:
         save_with_data(fig, stem, pd.concat(parts, ignore_index=True))
 
 
+@figure("figure1_histogram", "Figure 1", "differential_bias/{test}.parquet", "baseline", per=TEST)
 def draw_histogram(setup: Setup, weat: str, stem: Path) -> None:
     """Draw Figure 1: Figure 6 of one test."""
     draw_histograms([setup.only(weat)], stem)

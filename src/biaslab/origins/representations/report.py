@@ -12,6 +12,7 @@ from biaslab.origins.report.panels import KIND_COLOURS, set_label, sort_sets
 from biaslab.origins.report.results import FIT_SHOWN, Setup, rows_of_setups, rows_of_tests
 from biaslab.origins.representations import axis, transfer
 from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE, RANDOM
+from biaslab.run.area import TEST, UNIT, figure, table
 
 _SERIES = {DECREASE: ("v", -0.24), BASELINE: ("o", 0.0), INCREASE: ("^", 0.24)}
 """Marker and offset within a word's row, by kind of embeddings."""
@@ -25,6 +26,7 @@ _FREQUENCY_NOTE = (
 )
 
 
+@table("axis_frequency", "Section 5.5", "axis_frequency")
 def frequency_table(setups: Sequence[Setup]) -> Table:
     """Section 5.5: regression of the shift of a word on its frequency."""
     data = rows_of_tests(setups, "axis_frequency", *axis.COLUMNS["axis_frequency"][1:])
@@ -33,6 +35,7 @@ def frequency_table(setups: Sequence[Setup]) -> Table:
     return Table(data, text_columns(data, templates), title, _FREQUENCY_NOTE)
 
 
+@figure("figure5_bias_axis", "Figure 5", "projections", per=TEST)
 def draw_axis(setup: Setup, weat: str, stem: Path) -> None:
     """Draw Figure 5: target words on the bias axis, for the baselines and without the largest sets."""
     data, word_sets = _summarize(setup, weat), setup.word_sets(weat)
@@ -104,11 +107,13 @@ def _draw_words(ax: plot.Axes, data: pd.DataFrame) -> None:
     ax.locator_params(axis="x", nbins=6)
 
 
+@figure("figure9_glove_ppmi", "Figure 9", "ppmi/word_sets", "ppmi/correlation", per=UNIT)
 def draw_ppmi(setup: Setup, stem: Path) -> None:
     """Draw Figure 9, left: effect sizes in GloVe against those in the PPMI representation."""
     _draw_random_tests(setup, "ppmi", ["ppmi"], "PPMI", stem)
 
 
+@figure("figure9_glove_word2vec", "Figure 9", "word2vec/word_sets", "word2vec/correlation", per=UNIT)
 def draw_word2vec(setup: Setup, stem: Path) -> None:
     """Draw Figure 9, right: effect sizes in GloVe against those in word2vec."""
     _draw_random_tests(
@@ -149,6 +154,7 @@ _TRANSFER_NOTE = (
 )
 
 
+@table("transfer", "Section 5.4", "transfer/responses")
 def transfer_table(setups: Sequence[Setup]) -> Table:
     """Compare the responses of the PPMI representation and of word2vec with GloVe."""
     columns = list(transfer.COLUMNS["transfer/responses"])
@@ -173,6 +179,7 @@ def transfer_table(setups: Sequence[Setup]) -> Table:
     return Table(data, text_columns(labelled, templates), title, _TRANSFER_NOTE)
 
 
+@figure("figure4_transfer", "Figure 4", "transfer/changes", per=TEST)
 def draw_transfer(setup: Setup, weat: str, stem: Path) -> None:
     """Draw Figure 4: the bias in every representation after the removal of each set."""
     columns = ["set", "kind", "size", "replicate", "representation", "effect_size_mean", "effect_size_sd"]

@@ -13,6 +13,7 @@ import pandas as pd
 from biaslab.core import plotting as plot
 from biaslab.ranking import registry
 from biaslab.ranking.report.tables import SHOWN, read
+from biaslab.run.area import figure
 from biaslab.run.reports import Results
 
 _STYLES = {
@@ -35,6 +36,24 @@ _MARKERS = "xosD^vPX*"
 _APART = 0.08  # horizontal distance between algorithms, so that equal marks stay visible
 
 
+@figure("comparison", "All algorithms by measures of exposure and FA*IR", "comparison")
+def draw_comparison(units: Sequence[Results], stem: Path) -> None:
+    """Draw the means against the number of values, one panel per measure."""
+    data = read(units, "comparison")
+    data = data[data["measure"].isin(SHOWN)]
+    styles = dict(zip(data["algorithm"].unique(), zip(cycle(_COLOURS), cycle(_MARKERS)), strict=False))
+    with plot.figure(plot.DOUBLE_COLUMN, 4.4) as fig:
+        panels = fig.subplots(2, 4, sharex=True)
+        for ax, name in zip(panels.ravel(), SHOWN, strict=True):
+            _draw_means(ax, data[data["measure"] == name], styles)
+            ax.set_title(registry.MEASURES[name].title)
+        for ax in panels[1]:
+            ax.set_xlabel("|A|")
+        plot.legend_below(fig, panels[0, 0], 4)
+        plot.save_with_data(fig, stem, data)
+
+
+@figure("simulation", "Measures against the number of values", "simulation", "feasibility")
 def draw_simulation(units: Sequence[Results], stem: Path) -> None:
     """Draw the means of all measures against the number of values, one panel per measure."""
     columns = ["n_values", "algorithm", "measure", "mean", "ci_low", "ci_high"]
@@ -49,22 +68,6 @@ def draw_simulation(units: Sequence[Results], stem: Path) -> None:
         for ax in panels[1]:
             ax.set_xlabel("Values of the attribute, |A|")
         plot.legend_below(fig, panels[0, 0], len(_STYLES))
-        plot.save_with_data(fig, stem, data)
-
-
-def draw_comparison(units: Sequence[Results], stem: Path) -> None:
-    """Draw the means against the number of values, one panel per measure."""
-    data = read(units, "comparison")
-    data = data[data["measure"].isin(SHOWN)]
-    styles = dict(zip(data["algorithm"].unique(), zip(cycle(_COLOURS), cycle(_MARKERS)), strict=False))
-    with plot.figure(plot.DOUBLE_COLUMN, 4.4) as fig:
-        panels = fig.subplots(2, 4, sharex=True)
-        for ax, name in zip(panels.ravel(), SHOWN, strict=True):
-            _draw_means(ax, data[data["measure"] == name], styles)
-            ax.set_title(registry.MEASURES[name].title)
-        for ax in panels[1]:
-            ax.set_xlabel("|A|")
-        plot.legend_below(fig, panels[0, 0], 4)
         plot.save_with_data(fig, stem, data)
 
 

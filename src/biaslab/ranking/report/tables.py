@@ -16,6 +16,7 @@ from biaslab.ranking import registry
 from biaslab.ranking.algorithms import ALGORITHMS
 from biaslab.ranking.measures import MEASURES, skew
 from biaslab.ranking.simulation import COLUMNS, RATIO
+from biaslab.run.area import table
 from biaslab.run.reports import CLAIMS, Results
 
 ALGORITHM_NAMES = {name: registry.ALGORITHMS[name].title for name in ALGORITHMS}
@@ -61,6 +62,7 @@ def read(units: Sequence[Results], name: str) -> pd.DataFrame:
     return only(units).table(name, *COLUMNS[name])
 
 
+@table("simulation", "Measures of the simulation", "simulation")
 def simulation(units: Sequence[Results]) -> Table:
     """Return the mean of every measure by number of values and algorithm."""
     data = read(units, "simulation")
@@ -80,6 +82,7 @@ def simulation(units: Sequence[Results]) -> Table:
     )
 
 
+@table("differences", "Differences between the algorithms", "differences")
 def differences(units: Sequence[Results]) -> Table:
     """Return the differences between algorithms on the same lists."""
     data = read(units, "differences")
@@ -102,6 +105,7 @@ def differences(units: Sequence[Results]) -> Table:
     )
 
 
+@table("worked_example", "Worked example of the skew")
 def example(units: Sequence[Results]) -> Table:
     """Return the worked example next to the numbers on the slides."""
     data, unit = worked_example(), only(units)
@@ -148,6 +152,7 @@ def worked_example() -> pd.DataFrame:
     )
 
 
+@table("comparison", "All algorithms by measures of exposure and FA*IR", "comparison")
 def comparison(units: Sequence[Results]) -> Table:
     """Return the mean of every measure by number of values and algorithm."""
     data = read(units, "comparison")

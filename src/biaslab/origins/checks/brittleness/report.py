@@ -12,6 +12,7 @@ from biaslab.origins.checks.brittleness import COLUMNS
 from biaslab.origins.report.panels import COLOURS
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
+from biaslab.run.area import TEST, figure, table
 
 OBSERVED = "observed"
 """Form of the observations in the figure data, in addition to the two forms of prediction."""
@@ -30,6 +31,7 @@ _NOTE = (
 )
 
 
+@table("brittleness", "Brittleness", "brittleness/brackets", per=TEST)
 def number_table(setup: Setup, weat: str) -> Table:
     """List the predicted and observed numbers of documents that flip the sign, by ranking."""
     data = setup.of_weat("brittleness/brackets", weat, *COLUMNS["brittleness/brackets"]).astype(_INTEGERS)
@@ -50,6 +52,7 @@ def number_table(setup: Setup, weat: str) -> Table:
     return Table(data, text, f"Documents that flip the sign ({setup.name}, {weat})", note)
 
 
+@figure("brittleness", "Brittleness", "brittleness/paths", "brittleness/outcomes", "baseline", per=TEST)
 def draw_flips(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the effect size without the first documents of each ranking, predicted and observed."""
     names = ("brittleness/paths", "brittleness/outcomes")

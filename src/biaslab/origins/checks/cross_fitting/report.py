@@ -10,6 +10,7 @@ from biaslab.origins.checks.cross_fitting import COLUMNS, pooled
 from biaslab.origins.report.panels import error_bars, set_label, sort_sets
 from biaslab.origins.report.results import Setup, rows_of_setups
 from biaslab.origins.sets import EFFECT_OF
+from biaslab.run.area import TEST, figure, table
 
 _NOTE = (
     "Own: predicted by the baselines that chose the documents; others: by those that did not, mean over the"
@@ -30,6 +31,7 @@ _SETS_NOTE = (
 )
 
 
+@table("cross_fitting", "Cross-fitting", "cross_fitting")
 def overestimates(setups: Sequence[Setup]) -> Table:
     """List the overestimates of predictions, and the share that cross-fitting removes."""
     data = rows_of_setups(setups, lambda setup: pooled(setup.table("cross_fitting", *COLUMNS)))
@@ -49,6 +51,7 @@ def overestimates(setups: Sequence[Setup]) -> Table:
     )
 
 
+@table("cross_fitting_sets", "Cross-fitting", "cross_fitting", per=TEST)
 def set_table(setup: Setup, weat: str) -> Table:
     """List both predictions for every targeted set."""
     data = setup.of_weat("cross_fitting", weat, *COLUMNS)
@@ -69,6 +72,7 @@ def set_table(setup: Setup, weat: str) -> Table:
     return Table(data, text, f"Sets predicted by other baselines ({setup.name}, {weat})", _SETS_NOTE)
 
 
+@figure("cross_fitting", "Cross-fitting", "cross_fitting", per=TEST)
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
     """Draw both predictions and the observation of every set, if all baselines except one select."""
     data = setup.of_weat("cross_fitting", weat, *COLUMNS)

@@ -11,6 +11,7 @@ from biaslab.origins.checks.lds import COLUMNS
 from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup
 from biaslab.origins.sets import RANDOM
+from biaslab.run.area import TEST, figure, table
 
 _LINES = {SUM: "-", SET: "--"}
 _NOTE = (
@@ -27,6 +28,7 @@ _OBSERVED = (
 )
 
 
+@table("lds", "Random subsets", "lds/scores", per=TEST)
 def score_table(setup: Setup, weat: str) -> Table:
     """List the score of every attribution."""
     data = setup.of_weat("lds/scores", weat, *COLUMNS["lds/scores"])
@@ -45,6 +47,7 @@ def score_table(setup: Setup, weat: str) -> Table:
     return Table(data, text_columns(data, templates), title, " ".join([_NOTE, *observed]))
 
 
+@figure("lds", "Random subsets", "lds/scores", per=TEST)
 def draw_scores(setup: Setup, weat: str, stem: Path) -> None:
     """Draw the score by the number of baselines."""
     data = setup.of_weat("lds/scores", weat, *COLUMNS["lds/scores"])

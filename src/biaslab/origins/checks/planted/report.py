@@ -10,6 +10,7 @@ from biaslab.origins.checks.planted import LOWER, RAISE
 from biaslab.origins.checks.planted.recall import COLUMNS, EITHER, TEST_WORDS
 from biaslab.origins.report.panels import COLOURS, LABELS, error_bars
 from biaslab.origins.report.results import Setup
+from biaslab.run.area import TEST, figure, table
 
 _COLOURS = COLOURS | {TEST_WORDS: plot.BLACK}
 _TITLES = {
@@ -27,6 +28,7 @@ _NOTE = (
 )
 
 
+@table("planted", "Planted documents", "planted/recall", per=TEST)
 def recall_table(setup: Setup, weat: str) -> Table:
     """List the planted documents that every attribution finds, at k equal to the number planted."""
     data = setup.of_weat("planted/recall", weat, *COLUMNS["planted/recall"])
@@ -47,6 +49,7 @@ def recall_table(setup: Setup, weat: str) -> Table:
     return Table(data, text_columns(at_planted, templates), f"Planted documents ({setup.name}, {weat})", note)
 
 
+@figure("planted", "Planted documents", "planted/recall", "planted/pairs", per=TEST)
 def draw_recall(setup: Setup, weat: str, stem: Path) -> None:
     """Draw recall by dose, and the share of planted documents distinguished from their controls."""
     recall = setup.of_weat("planted/recall", weat, *COLUMNS["planted/recall"])

@@ -15,6 +15,7 @@ from biaslab.origins.report.panels import KIND_COLOURS, draw_legend, grid, set_l
 from biaslab.origins.report.results import FIT_SHOWN, Setup, pairs, rows_of_tests
 from biaslab.origins.sets import BASELINE, DECREASE, DOCUMENTS, INCREASE, NAMES_NOTE, PPMI, RANDOM
 from biaslab.origins.sets.selection import members
+from biaslab.run.area import TEST, UNIT, figure, table
 
 SIGNIFICANT = 0.05
 """Level of Welch's test."""
@@ -45,6 +46,7 @@ _NARROW_TITLE = 36
 """Characters per line of a title above panels with long axis labels."""
 
 
+@table("table4_correlation", "Table 4", "correlation")
 def correlation(setups: Sequence[Setup]) -> Table:
     """Table 4: regression of observed on predicted mean biases over the targeted sets."""
     data = rows_of_tests(setups, "correlation", *COLUMNS["correlation"][1:])
@@ -54,6 +56,7 @@ def correlation(setups: Sequence[Setup]) -> Table:
     return Table(data, text_columns(data, templates), title, _CORRELATION_NOTE)
 
 
+@table("tests_summary", "Welch's tests", "perturbations")
 def significance_counts(setups: Sequence[Setup]) -> Table:
     """Count the perturbation sets that differ significantly from the baseline."""
     rows = []
@@ -77,6 +80,7 @@ def significance_counts(setups: Sequence[Setup]) -> Table:
     return Table(data, text_columns(data, templates), "Perturbation sets that change the bias", _TESTS_NOTE)
 
 
+@table("analogies_sets", "Analogies", "analogies", per=UNIT)
 def glove_analogies(setup: Setup) -> Table:
     """Compare TOP-1 analogies of the baseline and without each perturbation set (Section 5.2)."""
     data = compare_analogies(setup.table("analogies", "set", "accuracy"))
@@ -87,6 +91,7 @@ def glove_analogies(setup: Setup) -> Table:
     return Table(data, _text(data), title, f"{_ANALOGIES_NOTE.format(**counts)} {NAMES_NOTE}")
 
 
+@table("analogies_word2vec", "Section 5.4", "word2vec/analogies", per=UNIT)
 def word2vec_analogies(setup: Setup) -> Table:
     """Compare TOP-1 analogies of word2vec with and without the largest sets (Section 5.4)."""
     data = compare_analogies(setup.table("word2vec/analogies", "set", "accuracy"))
@@ -128,6 +133,7 @@ def _text(data: pd.DataFrame) -> pd.DataFrame:
     return text_columns(data.assign(**percent), templates)
 
 
+@figure("figure2_predicted_observed", "Figure 2", "perturbations", "correlation", per=TEST)
 def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
     """Draw Figure 2: observed against predicted bias of every perturbation set, a panel per estimator."""
     data = _predictions(setup, weat, ESTIMATORS)
@@ -143,6 +149,7 @@ def draw_estimators(setup: Setup, weat: str, stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@figure("figure7_predicted_observed", "Figure 7", "perturbations", "correlation")
 def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
     """Draw Figure 7: observed against predicted bias (influence), a panel per setup and test."""
     parts = {(s.name, w): _predictions(s, w, ESTIMATORS[:1]) for s, w in pairs(setups)}
@@ -155,6 +162,7 @@ def draw_predictions(setups: Sequence[Setup], stem: Path) -> None:
         plot.save_with_data(fig, stem, data)
 
 
+@figure("figure3_sets", "Figure 3", "perturbations", "correlation", per=TEST)
 def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
     """Draw Figure 3: predicted and observed bias after the removal of each set, a row per set.
 
@@ -163,6 +171,7 @@ def draw_sets(setup: Setup, weat: str, stem: Path) -> None:
     _draw_every_set([setup.only(weat)], stem, random=True)
 
 
+@figure("figure8_sets", "Figure 8", "perturbations", "correlation")
 def draw_targeted_sets(setups: Sequence[Setup], stem: Path) -> None:
     """Draw Figure 8: Figure 3 of every setup and test, without the random sets."""
     _draw_every_set(setups, stem, random=False)
@@ -321,6 +330,12 @@ _IDENTIFICATION_NOTE = (
 )
 
 
+@table(
+    "table5_ppmi_baseline",
+    "Table 5",
+    *("baseline", "perturbation_sets.parquet", "observed", "ppmi/perturbation_sets.parquet", "ppmi/observed"),
+    per=UNIT,
+)
 def compare_identification(setup: Setup) -> Table:
     """Table 5: change of the bias by removing documents that PPMI selects, and documents that we select.
 
