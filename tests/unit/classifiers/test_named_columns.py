@@ -16,6 +16,7 @@ from biaslab.classifiers.adapters import adapt
 from biaslab.classifiers.encoding import as_table, read_table
 from biaslab.classifiers.schema import load_schema
 from biaslab.core.errors import InputError
+from refusals import refused
 
 SCHEMA = {
     "protected": ["sex"],
@@ -88,8 +89,5 @@ def test_columns_that_the_schema_lacks_and_a_failure_are_told(files):
         adapt(tree, 4, 2, schema.label, of_table)
     coded = DecisionTreeClassifier().fit(table[["age"]].assign(sex=1), table["hired"])
     model = adapt(coded, 4, 2, schema.label, of_table)
-    with pytest.raises(
-        InputError, match="call it yourself with a pandas table of its training columns"
-    ) as error:
+    with refused("call it yourself with a pandas table of its training columns"):
         model.labels(read_table(path, schema).X)
-    assert "\n" not in str(error.value)

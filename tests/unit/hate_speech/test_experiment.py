@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("tokenizers")
-pytest.importorskip("safetensors")
 
 import torch
 

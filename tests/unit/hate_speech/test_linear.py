@@ -15,6 +15,7 @@ from biaslab.hate_speech.linear import Linear, Part, documents, fit_linear, remo
 from biaslab.hate_speech.metrics import measure
 from biaslab.text.tokens import Tokenizer
 from naive import hate_speech_measures as naive
+from refusals import refused
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["baker", "cyclist", "gardener", "are", "late", "kind", "slow", "a", "i", "##s", "##late", "##ness"]
@@ -109,9 +110,8 @@ def test_the_table_of_weights_keeps_all_identifiers():
     ],
 )
 def test_texts_that_teach_nothing_are_refused(texts, labels, problem):
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(problem):
         fit_linear(texts, labels)
-    assert "\n" not in str(error.value)
 
 
 GROUPS = ["bakers", "cyclists", "gardeners", "potters"]

@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("tokenizers")
-pytest.importorskip("safetensors")
 
 from biaslab.core.io import read_tsv, write_parquet, write_tsv
 from biaslab.hate_speech.contexts import ContextSettings

@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("safetensors")
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -36,6 +34,7 @@ from hate_speech_training_data import UNUSED, group_ids, sentences, tiny_languag
 from lanes import first_quick
 from naive import hate_speech_training as naive
 from naive.text import score
+from refusals import refused
 
 SHORT = TrainingSettings(
     schedule="published", epochs=3, batch_size=8, learning_rate=3e-3, negative_weight=0.5, validate_every=5
@@ -251,9 +250,8 @@ def test_the_checkpoint_of_another_training_is_refused(world, tmp_path):
         (other_model, {}, "encoder ="),
         (world, {"data": other_labels}, "train ="),
     ):
-        with pytest.raises(InputError, match=problem) as error:
+        with refused(problem):
             run(start, checkpoint=checkpoint, **changed)
-        assert "\n" not in str(error.value)
 
 
 def mean_absolute_importance(model, data, texts):
@@ -290,9 +288,8 @@ def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have
     ],
 )
 def test_impossible_settings_are_refused(change, problem):
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(problem):
         validate(TrainingSettings, {"negative_weight": 1.0} | change)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -309,9 +306,8 @@ def test_a_training_that_cannot_be_is_refused_in_one_line(world, name, settings,
     model, data = world
     method = parse_method(name)
     regularization = Regularization(method, group_ids(data.tokenizer) if has_words else {})
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(problem):
         train(copy.deepcopy(model), data, settings, regularization, 1, "cpu")
-    assert "\n" not in str(error.value)
 
 
 # --- checkpoints

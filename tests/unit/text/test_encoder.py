@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
 
 import torch
 from safetensors.torch import load_file, save_file
