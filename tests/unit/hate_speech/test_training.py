@@ -50,19 +50,11 @@ class KilledError(Exception):
 def world(tmp_path_factory):
     """An untrained model, data and a language model; copy the model before use."""
     model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"))
-    return model, make_data(tokenizer, 72, 30)
-
-
-def make_data(tokenizer, n_train, n_validation):
-    train_texts, train_labels = sentences(n_train, 1)
-    texts, labels = sentences(n_validation, 2)
-    return TrainingData(
-        tokenizer.encode(train_texts),
-        np.array(train_labels, np.int8),
-        tokenizer.encode(texts),
-        np.array(labels, np.int8),
-        tokenizer,
-    )
+    parts = []
+    for n, seed in ((72, 1), (30, 2)):
+        texts, labels = sentences(n, seed)
+        parts += [tokenizer.encode(texts), np.array(labels, np.int8)]
+    return model, TrainingData(*parts, tokenizer)
 
 
 def run(world, name="vanilla", settings=SHORT, seed=1, data=None, **options):
