@@ -95,15 +95,14 @@ class Findings:
     splits: dict[str, tuple[int, int]]
     n_news: int
     n_identifiers: int
-    rank_changes: dict[str, int] = field(default_factory=dict)
-    identifiers: tuple[str, ...] = ()
+    rank_changes: dict[str, int]
+    identifiers: tuple[str, ...]
+    settings: dict[str, float]
     bias: float = 1.0
     relief: float = 0.5
     trade: float = 0.01
     cost: dict[str, float] = field(default_factory=lambda: dict(_SECONDS))
-    n_seeds: int = N_SEEDS
     last_epoch: int = 3
-    settings: dict[str, float] = field(default_factory=dict)
 
 
 def is_as_printed(claim: Claim) -> bool:
@@ -111,25 +110,23 @@ def is_as_printed(claim: Claim) -> bool:
     return True
 
 
-def paper(unit: str, claims: Mapping[str, Claim]) -> Findings:
-    """Return what the paper prints about a corpus, with the words of Table 2 that the registry names."""
-    words, identifiers = {}, []
-    for claim in claims.values():
-        found = re.match(r"word == '(\w+)'", claim.select)
-        if found and claim.claim_id.startswith("t2-"):
-            words[found[1]] = int(claim.value)
-            identifiers += [found[1]] if "is_identifier" in claim.select else []
-    return of_the_paper(unit, words, tuple(dict.fromkeys(identifiers)))
-
-
 def write_published(results: Path, claims: Mapping[str, Claim], change=lambda findings: findings) -> None:
     """Write what the paper prints about both corpora, perhaps changed."""
     for unit in UNITS:
-        write_results(results, change(paper(unit, claims)))
+        write_results(results, change(of_the_paper(unit, claims)))
 
 
-def of_the_paper(unit: str, rank_changes: dict[str, int], identifiers: tuple[str, ...]) -> Findings:
-    """Return what the paper prints about a corpus; where it prints nothing, the effect that it describes."""
+def of_the_paper(unit: str, claims: Mapping[str, Claim]) -> Findings:
+    """Return what the paper prints about a corpus; where it prints nothing, the effect that it describes.
+
+    The words of Table 2 are those that the registry names.
+    """
+    rank_changes, identifiers = {}, {}
+    for claim in claims.values():
+        found = re.match(r"word == '(\w+)'", claim.select)
+        if found and claim.claim_id.startswith("t2-"):
+            rank_changes[found[1]] = int(claim.value)
+            identifiers |= {found[1]: None} if "is_identifier" in claim.select else {}
     position = UNITS.index(unit)
     other = UNITS[1 - position]
     scores = {}
@@ -140,7 +137,7 @@ def of_the_paper(unit: str, rank_changes: dict[str, int], identifiers: tuple[str
         scores[method, other] = {"f1": _score(_TABLE_5[method].split()[position])}
     sizes = (_SPLITS[unit], _NEWS[unit], _IDENTIFIERS[unit])
     settings = _SETTINGS | {"positive_weight": _WEIGHTS[unit]}
-    return Findings(unit, scores, *sizes, rank_changes, identifiers, settings=settings)
+    return Findings(unit, scores, *sizes, rank_changes, tuple(identifiers), settings)
 
 
 def without_effect(findings: Findings, like: str) -> Findings:
@@ -164,8 +161,8 @@ def uninformed(findings: Findings, share: float) -> Findings:
     return _indifferent(findings, scores)
 
 
-def write_results(results: Path, findings: Findings) -> Path:
-    """Write every file that claims read, and return the folder of the corpus."""
+def write_results(results: Path, findings: Findings) -> None:
+    """Write every file that claims read."""
     folder = results / "hate_speech" / findings.unit
     metrics = _metrics(findings)
     write_tsv(folder / "metrics.tsv", metrics)
@@ -187,9 +184,8 @@ def write_results(results: Path, findings: Findings) -> Path:
     write_tsv(folder / "settings.tsv", settings)
     history = pd.DataFrame({"step": [200, 400], "epoch": [1, findings.last_epoch], "halvings": [0, 5]})
     for method in NETWORKS:
-        for seed in range(findings.n_seeds):
+        for seed in range(N_SEEDS):
             write_tsv(folder / "models" / method / str(seed) / "history.tsv", history)
-    return folder
 
 
 def _score(cell: str) -> Score:
@@ -218,11 +214,11 @@ def _size(findings: Findings, dataset: str) -> tuple[int, int]:
 
 def _metrics(findings: Findings) -> pd.DataFrame:
     """Return the metrics: half of the seeds above the mean and half below, by what gives the deviation."""
-    step = ((findings.n_seeds - 1) / findings.n_seeds) ** 0.5
+    step = ((N_SEEDS - 1) / N_SEEDS) ** 0.5
     rows = []
     for (method, dataset), scores in findings.scores.items():
         n, n_positive = _size(findings, dataset)
-        for seed in range(findings.n_seeds):
+        for seed in range(N_SEEDS):
             sign = 1 if seed % 2 else -1
             values = {name: mean + sign * step * sd for name, (mean, sd) in scores.items()}
             about = {"method": method, "seed": seed, "set": dataset, "n": n, "n_positive": n_positive}
@@ -326,7 +322,7 @@ def _attributions(findings: Findings) -> pd.DataFrame:
     rows = [
         (method, seed, explanation, identifier, findings.bias - relief, 1 - relief)
         for method, relief in reliefs.items()
-        for seed in range(findings.n_seeds)
+        for seed in range(N_SEEDS)
         for explanation in ("oc", "soc")
         for identifier in findings.identifiers
     ]
