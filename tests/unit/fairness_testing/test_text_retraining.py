@@ -7,13 +7,7 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.corpus import Labelled
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.experiment import measure_quality
-from biaslab.fairness_testing.text.retraining import (
-    compare,
-    drawn,
-    label_found,
-    retrain,
-    with_partners,
-)
+from biaslab.fairness_testing.text.retraining import compare, drawn, label_found, retrain, with_partners
 from biaslab.text.recurrent import initial_recurrent
 from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
 from biaslab.text.words import Texts, concatenate
