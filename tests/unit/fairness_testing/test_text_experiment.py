@@ -35,7 +35,7 @@ OBJECTS = ("song", "tune", "tree", "lamp", "cake", "door")
 FRAME = ("the", "a", "near", "park", "yesterday", "we", "met")
 DIMENSIONS = 8
 KINDS = ("lstm", "gru")
-REPETITIONS, RETRAININGS, HOPS, SEEDS = 2, 3, 3, 15
+REPETITIONS, RETRAININGS, HOPS, SEEDS = 2, 2, 3, 15
 SHARE, INDEPENDENT, PAIRS = 0.1, 20, 12
 SEED = 3
 EFFORT = Campaign(seeds=SEEDS, hops=HOPS, seed=SEED)
