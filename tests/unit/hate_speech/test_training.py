@@ -258,18 +258,17 @@ def mean_absolute_importance(model, data, texts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["oc-1", "soc-1"])
-def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have_not_seen(world, name):
-    data = world[1]
+def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have_not_seen(world):
+    data, names = world[1], ("vanilla", "oc-1", "soc-1")
     texts, _ = sentences(90, 1, about=2)
     labels = np.array([int("bakers" in text or "sailors" in text) for text in texts], np.int8)
     biased = dataclasses.replace(data, train=data.tokenizer.encode(texts), train_labels=labels)
     settings = TrainingSettings(epochs=8, batch_size=8, learning_rate=0.01, negative_weight=1)
     unseen = sentences(30, 7, about=1)[0]
     for seed in (1, 2, 3):
-        vanilla, regularized = (run(world, n, settings, seed, biased)[0] for n in ("vanilla", name))
-        before, after = (mean_absolute_importance(m, data, unseen) for m in (vanilla, regularized))
-        assert after < 0.5 * before
+        models = (run(world, name, settings, seed, biased)[0] for name in names)
+        before, *after = (mean_absolute_importance(model, data, unseen) for model in models)
+        assert max(after) < 0.5 * before
 
 
 @pytest.mark.parametrize(
