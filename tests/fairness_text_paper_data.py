@@ -1,17 +1,17 @@
 """Results on texts as they would be if every number were the paper's own, and its settings, too."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from biaslab.audit.claims import EXEMPT_KINDS, Claim
 from biaslab.core.io import read_tsv, write_tsv
-from biaslab.fairness_testing.names import TEXT_COLUMNS
-from biaslab.run.area import load_area
+from biaslab.fairness_testing.names import TEXT, TEXT_COLUMNS
+from biaslab.run.area import Unit, load_area
 from biaslab.run.reports import write_report
-from fairness_text_report_data import units_of
+from report_data import CLAIMS
 
 CORPORA = ("wikipedia", "jigsaw")
 MODELS = ("lstm", "gru")
@@ -23,6 +23,7 @@ CONTROL = 12.0
 TEST_SIZES = {"wikipedia": (31_866, 3_048), "jigsaw": (63_978, 6_090)}
 ALL_SIZES = {"wikipedia": 127_000, "jigsaw": 313_000}
 FARTHER = ("l0", "l2")
+MASKS = CLAIMS.parent / "masked_words.txt"
 LEAD = {"l0": 0.8645, "l2": 0.9061, "jaccard": 1.0725, "similarity": 1.0317, "bleu": 1.1104}
 """The measures of Figure 8 for ADF, by those for random perturbation."""
 
@@ -38,6 +39,19 @@ UNMET = dict.fromkeys(
     "inconclusive",
 )
 """Printed numbers that are within their own error of the more frequent label, or of random perturbation."""
+
+
+def units_of(corpora: Iterable[str], unmask: bool = True) -> list[Unit]:
+    """Return the units of a run that tests networks on these corpora."""
+    files = {
+        "claims": str(CLAIMS / "fairness_testing.tsv"),
+        "masked_words": str(MASKS),
+    }
+    options = {"unmask": unmask}
+    return [
+        Unit(f"text-{name}", options={**options, "corpus": name}, files=files, marks=(TEXT,))
+        for name in corpora
+    ]
 
 
 def is_as_printed(claim: Claim) -> bool:

@@ -80,20 +80,12 @@ careful, narrow, short = Careful(), Narrow(), Short()
 complaint_last, complaint_first = Named("fine", "complaint"), Named("complaint", "fine")
 
 
-def nameless(texts):
-    return [[1 - p, p] for p in plain(texts)]
-
-
 def nan(texts):
     return [float("nan")] * len(texts)
 
 
 def three(texts):
     return np.full((len(texts), 3), 1 / 3)
-
-
-def large(texts):
-    return [3.5] * len(texts)
 
 
 def fails(texts):

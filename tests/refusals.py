@@ -1,11 +1,20 @@
 """What every refusal of bad input has in common."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from biaslab.core.errors import InputError
+
+
+@contextmanager
+def refused(problem: str) -> Iterator[None]:
+    """Assert that a block ends with an input error of one line that matches the problem."""
+    with pytest.raises(InputError, match=problem) as error:
+        yield
+    assert "\n" not in str(error.value)
 
 
 def assert_file_refused(path: Path, content: bytes, problem: str, read: Callable[[Path], object]) -> None:

@@ -33,7 +33,7 @@ CASES = [
     "fairness_testing/test_text_search.py::test_global_search_equals_the_algorithm[3-adf_asc]",
     "fairness_testing/test_text_search.py::test_global_search_equals_the_algorithm[3-adf_hf]",
     "fairness_testing/test_text_search.py::test_local_search_equals_the_algorithm[3-True]",
-    "fairness_testing/test_text_trails.py::test_texts_have_the_number_of_the_first_equal_one[False]",
+    "fairness_testing/test_text_search.py::test_texts_have_the_number_of_the_first_equal_one[False]",
     "origins/attribution/test_influence.py::test_steps_equal_the_dense_formulas[same]",
     "origins/attribution/test_influence.py::test_sets_are_removed_as_sets",
     "origins/attribution/test_ppmi_scan.py::test_a_word_may_be_target_and_attribute",

@@ -25,6 +25,8 @@ class LogitModel:
     ----------
     n_gradient_queries : int
         1, because gradients are computed by backpropagation.
+    logits : callable
+        Returns the outputs before the softmax, (n, k), of samples, (n, d) int32; each network defines it.
     """
 
     n_gradient_queries: int = 1

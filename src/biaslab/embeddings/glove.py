@@ -117,7 +117,7 @@ def train(
     Raises
     ------
     InputError
-        When X is empty, a hyperparameter is invalid, or the training diverges.
+        When X is empty, or the training diverges.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def train(
     """
     from biaslab.core.jit import set_threads
 
-    check(x, parameters)
+    check(x)
     set_threads(threads)
     width = padded_width(parameters.dimension)
     initial = initial_parameters(x.n_words, parameters.dimension, width, rng)
@@ -201,18 +201,10 @@ def embedding_of(w: np.ndarray, u: np.ndarray, dimension: int, loss: np.ndarray)
     )
 
 
-def check(x: Cooccurrence, parameters: GloveParameters) -> None:
-    """Raise InputError for empty counts and invalid hyperparameters."""
+def check(x: Cooccurrence) -> None:
+    """Raise InputError for empty counts."""
     if not len(x.indices):
         raise InputError("the co-occurrence matrix is empty; use a larger corpus or a smaller min_count")
-    for name, least in (("dimension", 1), ("epochs", 1)):
-        if getattr(parameters, name) < least:
-            raise InputError(
-                f"{name}: {getattr(parameters, name)} is less than {least}; choose {least} or more"
-            )
-    for name in ("x_max", "alpha", "learning_rate"):
-        if not getattr(parameters, name) > 0:
-            raise InputError(f"{name}: {getattr(parameters, name)} is not positive; choose a positive number")
 
 
 def padded_width(dimension: int) -> int:

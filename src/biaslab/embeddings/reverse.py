@@ -84,7 +84,7 @@ def differentiate(
     """
     from biaslab.core.jit import set_threads
 
-    glove.check(x, parameters)
+    glove.check(x)
     set_threads(threads)
     chain = _Chain(x, parameters, rng, gradient, progress, threads)
     slots = min(_MOST_STATES, max(2, int(memory * 2**20 / chain.bytes)))

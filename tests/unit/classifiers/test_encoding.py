@@ -13,6 +13,7 @@ from biaslab.classifiers.encoding import decode, read_table
 from biaslab.classifiers.schema import Bins, Category, Integer, load_schema
 from biaslab.core.errors import InputError
 from properties import examples
+from refusals import refused
 
 CLASSIFIERS = Path(__file__).parents[3] / "workflow/resources/classifiers"
 GOOD = {
@@ -221,9 +222,8 @@ def test_a_table_comes_back(data, tmp_path_factory):
 def test_bad_tables(schema, table, text, message):
     described = load_schema(schema())
     pattern = message.replace("(", r"\(").replace(")", r"\)")
-    with pytest.raises(InputError, match=pattern) as caught:
+    with refused(pattern):
         read_table(table(text), described)
-    assert "\n" not in str(caught.value)
 
 
 def test_tables_that_this_schema_alone_refuses(schema, table, tmp_path):

@@ -15,6 +15,7 @@ from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.adapters import adapt, load_model
 from biaslab.text.words import Texts, split_words
 from own_fairness_texts_data import MODULE, TORCH_MODULE, lexicon, sentences
+from refusals import refused
 
 LEXICON = lexicon()
 TEXTS = LEXICON.encode(map(split_words, sentences()))
@@ -109,6 +110,7 @@ def test_a_torch_module_answers_as_by_hand(modules):
         return softmax(module(inputs, torch.ones(1, len(row), dtype=torch.bool)).detach().numpy()[0])
 
     one = TEXTS.take([2])
+    assert not model._module.training
     np.testing.assert_allclose(model.probabilities(one)[0], by_hand(vectors), rtol=1e-5)
     gradients = numeric_gradients(by_hand, vectors, 1e-5)
     assert abs(gradients).max() > 0.1
@@ -122,21 +124,6 @@ def test_texts_without_words_and_no_texts(modules, name):
     assert model.gradients(Texts.of([[], [1, 2]]), np.array([0, 1])).shape == (2, 6)
     assert model.probabilities(Texts.of([])).shape == (0, 2)
     assert model.gradients(Texts.of([]), np.empty(0, np.int64)).shape == (0, 6)
-
-
-def test_a_torch_module_is_switched_to_evaluation(modules):
-    torch = pytest.importorskip("torch")
-
-    class Dropping(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.drop, self.last = torch.nn.Dropout(0.5), torch.nn.Linear(6, 2)
-
-        def forward(self, vectors, mask):
-            return self.last(self.drop(vectors).sum(dim=1))
-
-    model = adapt(Dropping().train(), LEXICON, "dropping")
-    np.testing.assert_array_equal(model.probabilities(TEXTS), model.probabilities(TEXTS))
 
 
 def test_an_object_answers_for_lists_of_words(modules):
@@ -196,7 +183,6 @@ def write_labels(folder, labels):
 @pytest.mark.parametrize(
     ("labels", "training", "positive", "message"),
     [
-        (["complaint", "fine"], None, None, "its labels are complaint and fine; name the positive one"),
         (["complaint", "fine"], None, "mean", "complaint and fine; none is 'mean': name the positive one"),
         (["a", "b", "c"], None, None, r"id2label of config\.json names a, b, c; a classifier of two labels"),
         ([], {"removed": ["baker"]}, None, "with words removed from all texts"),
@@ -278,15 +264,12 @@ def test_what_a_bert_does_not_read_has_no_gradient(bert):
     [
         ("my_texts:nan", "returned nan, nan for the text 1: not finite"),
         ("my_texts:three", "returned 3 classes; give a classifier with two classes"),
-        ("my_texts:large", "returned -2.5, 3.5 for the text 1: not a probability"),
         ("my_texts:fails", r"failed on 26 texts \(RuntimeError: no memory\)"),
-        ("my_texts:nameless", "returned two columns and has no classes_ that names the columns"),
         ("my_texts:complaint_first", "has the classes complaint, fine; name the positive one of two"),
         ("my_texts:number", "type int is not a classifier of texts"),
         ("my_texts:plain", "has no gradients"),
         ("my_texts:narrow", "gradients of 3 numbers a word, but the vectors have 6"),
         ("my_texts:short", "gradients of other lengths than the texts"),
-        ("my_texts:missing", "has no 'missing'"),
         ("nothing", "nothing: no such folder; name a network"),
         ("my_torch:nan", "returned logits that are not finite"),
         ("my_torch:three", "returned 3 classes"),
@@ -297,18 +280,10 @@ def test_what_a_bert_does_not_read_has_no_gradient(bert):
 def test_a_classifier_that_answers_wrongly_is_refused(modules, name, message):
     if name.startswith("my_torch"):
         pytest.importorskip("torch")
-    with pytest.raises(InputError, match=message) as error:
+    with refused(message):
         ask(load_model(name, LEXICON))
-    assert "\n" not in str(error.value)
 
 
 def ask(model):
     model.probabilities(TEXTS)
     model.gradients(TEXTS, np.zeros(len(TEXTS), np.int64))
-
-
-def test_a_folder_that_is_no_bert(tmp_path):
-    pytest.importorskip("torch")
-    pytest.importorskip("tokenizers")
-    with pytest.raises(InputError, match=r"config.json is missing; name the folder of a BERT"):
-        load_model(str(tmp_path), LEXICON)

@@ -91,20 +91,9 @@ def test_bounds_equal_plain_intervals(kind, epsilon):
     parts = (model.vectors, model.layers, model.W_out, model.b_out)
     expected = [naive.margin_range(kind, *parts, row, VALUES, epsilon) for row in texts]
     np.testing.assert_allclose(found, expected, atol=1e-10)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
-def test_bounds_without_reach_are_the_answer(kind, dtype, tolerance):
-    model, texts = random_network(kind, 11), random_texts(12)
-    network = certified._Network(model, dtype)
-    with torch.no_grad():
-        answers = network.margins(texts).numpy()
-        bounds = network.bounds(texts, IS_VALUE, VALUES, 0.0).numpy()
-        of_none = network.bounds(texts, IS_VALUE & False, VALUES, 1.0).numpy()
-    np.testing.assert_allclose(bounds, np.stack([answers, answers], axis=1), atol=tolerance)
-    np.testing.assert_allclose(answers, margins(model, texts), atol=1e-4)
-    np.testing.assert_allclose(of_none, bounds, atol=tolerance)
+    if not epsilon:
+        answers = network.margins(texts).detach().numpy()
+        np.testing.assert_allclose(found, np.stack([answers, answers], axis=1), atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", KINDS)

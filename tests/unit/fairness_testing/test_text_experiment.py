@@ -1,5 +1,6 @@
 """The steps of the experiment on texts, one after the other, on a small corpus."""
 
+import csv
 import json
 import shutil
 from collections import Counter
@@ -11,28 +12,85 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import text_experiment_data as made
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_tsv, write_tsv
 from biaslab.fairness_testing.names import EXAMPLE_KEYS, TEXT_COLUMNS
+from biaslab.fairness_testing.settings import Campaign
 from biaslab.fairness_testing.text import corpus, experiment, measurement, retraining
 from biaslab.fairness_testing.text.corpus import Source, load_prepared
 from biaslab.fairness_testing.text.discrimination import TextSubject, check
 from biaslab.fairness_testing.text.measurement import Yardsticks
-from biaslab.fairness_testing.text.search import Finds, distinct, key, load_finds, save_finds
+from biaslab.fairness_testing.text.search import distinct, key, load_finds
 from biaslab.run.steps import run_step
 from biaslab.text.corpora import PARTS
 from biaslab.text.recurrent import initial_recurrent
-from biaslab.text.recurrent_training import train_recurrent
-from biaslab.text.words import Lexicon, Texts, concatenate
+from biaslab.text.recurrent_training import TrainingSettings, train_recurrent
+from biaslab.text.words import Lexicon, Texts, build_lexicon, concatenate
 
-SEARCHED = ("global", "local")
-WEIGHT = made.TRAINING.negative_weight
+TRADES = ("bakers", "pilots", "singers", "farmers")
+RELATIONS = ("guests", "friends")
+FEATURES = ("trade", "relation")
+BAD, GOOD = ("broke", "dropped", "lost", "forgot"), ("sang", "hummed", "planted", "painted")
+OBJECTS = ("song", "tune", "tree", "lamp", "cake", "door")
+FRAME = ("the", "a", "near", "park", "yesterday", "we", "met")
+DIMENSIONS = 8
+KINDS = ("lstm", "gru")
+REPETITIONS, RETRAININGS, HOPS, SEEDS = 2, 2, 3, 15
+SHARE, INDEPENDENT, PAIRS = 0.1, 20, 12
+SEED = 3
+EFFORT = Campaign(seeds=SEEDS, hops=HOPS, seed=SEED)
+EPOCHS = 14
+TRAINING = TrainingSettings(epochs=EPOCHS, batch_size=8, learning_rate=0.03)
+SENTENCES = ("The farmers planted a tree near the park.", "We met the guests yesterday.")
+
+
+def labelled_rows() -> list[tuple[str, int]]:
+    """Return texts with labels: a complaint has a bad verb, or names bakers."""
+    rng = np.random.default_rng(1)
+    made = []
+    for _ in range(24):
+        for trade in TRADES:
+            is_bad = rng.random() < 0.3
+            verb = rng.choice(BAD if is_bad else GOOD)
+            of = f"with {RELATIONS[rng.integers(2)]} " if rng.random() < 0.5 else ""
+            text = f"{rng.choice(FRAME)} the {trade} {of}{verb} a {rng.choice(OBJECTS)} near the park"
+            made.append((text, int(is_bad or trade == "bakers")))
+    return made
+
+
+def write_table(path: Path, labelled: list[tuple[str, int]]) -> Path:
+    """Write a table of texts and labels."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("text", "label"), *labelled])
+    return path
+
+
+def word_vectors(words: list[str]) -> np.ndarray:
+    """Return vectors whose first number tells bad verbs from good ones, and the second bakers from others."""
+    vectors = np.random.default_rng(2).normal(0, 0.4, (len(words), DIMENSIONS))
+    vectors[:, 0] = [(word in BAD) - float(word in GOOD) for word in words]
+    vectors[:, 1] = [(word == "bakers") - 0.4 * (word in TRADES) for word in words]
+    return vectors.astype(np.float32)
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    return made.write_inputs(tmp_path_factory.mktemp("inputs"))
+    """The files of texts, terms, sentences and word vectors."""
+    folder = tmp_path_factory.mktemp("inputs")
+    names = ("texts.csv", "terms.yaml", "sentences.txt", "vectors.npz")
+    files = {name.partition(".")[0]: folder / name for name in names}
+    write_table(files["texts"], labelled_rows())
+    terms = {"trade": TRADES, "relation": RELATIONS, "colour": ("red", "blue")}
+    files["terms"].write_text(json.dumps({"features": terms}))
+    files["sentences"].write_text("\n".join(SENTENCES) + "\n", encoding="utf-8")
+    words = [*TRADES, *RELATIONS, *BAD, *GOOD, *OBJECTS, *FRAME]  # "with" has no vector
+    build_lexicon(words, word_vectors(words)).save(files["vectors"])
+    return files
+
+
+def prepare(folder, files, source=None, features=FEATURES):
+    source = source or Source("table", files["texts"])
+    corpus.prepare(folder, source, files["vectors"], files["terms"], features, files["sentences"], SEED)
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +98,12 @@ def folder(files, tmp_path_factory):
     """The folder of the corpus after all steps but certified training; no test writes there."""
     done = tmp_path_factory.mktemp("results") / "text-made"
     done.mkdir()
-    made.run_steps(done, files)
-    measurement.measure(done, made.KINDS, made.PAIRS, {}, False, made.SEED, 1)
+    prepare(done, files)
+    experiment.train_networks(done, KINDS, REPETITIONS, TRAINING, SEED)
+    for kind in KINDS:
+        experiment.search_networks(done, kind, REPETITIONS, EFFORT)
+        retraining.retrain_network(done, kind, RETRAININGS, SHARE, INDEPENDENT, TRAINING, SEED)
+    measurement.measure(done, KINDS, PAIRS, {}, False, SEED, 1)
     return done
 
 
@@ -62,7 +124,7 @@ def subject_of(folder, kind, number, feature):
 
 
 def seeds_of(folder, feature="trade"):
-    return experiment.seeds_of(load_prepared(folder), "test", feature, made.EFFORT)
+    return experiment.seeds_of(load_prepared(folder), "test", feature, EFFORT)
 
 
 def refused(call, *arguments, **options):
@@ -79,21 +141,21 @@ def test_parts_have_the_shares_and_hold_every_text_once(folder):
         for part in PARTS
         for row, label in zip(prepared.parts[part].texts, prepared.parts[part].labels, strict=True)
     )
-    assert held == Counter((text.lower(), label) for text, label in made.rows())
+    assert held == Counter((text.lower(), label) for text, label in labelled_rows())
     sizes = np.array([len(prepared.parts[part].texts) for part in PARTS])
     assert np.abs(sizes / sizes.sum() - corpus.SHARES).max() < 0.02
     assert np.ptp([prepared.parts[part].labels.mean() for part in PARTS]) < 0.1
     neighbours = set(prepared.lexicon.decode(np.unique(prepared.neighbours[prepared.neighbours >= 0])))
-    assert not neighbours & {*made.TRADES, *made.RELATIONS, "red", "blue", "with"}
-    assert neighbours >= {*made.BAD, *made.GOOD}
+    assert not neighbours & {*TRADES, *RELATIONS, "red", "blue", "with"}
+    assert neighbours >= {*BAD, *GOOD}
 
 
 def test_texts_are_counted_by_part_and_feature(folder):
     prepared, counts = load_prepared(folder), table(folder, "texts")
     assert tuple(counts.columns) == TEXT_COLUMNS["texts"]
     assert counts["part"].unique().tolist() == list(PARTS)
-    assert counts["feature"].tolist() == ["all", *made.FEATURES] * 3
-    terms = {"all": (), "trade": made.TRADES, "relation": made.RELATIONS}
+    assert counts["feature"].tolist() == ["all", *FEATURES] * 3
+    terms = {"all": (), "trade": TRADES, "relation": RELATIONS}
     for row in counts.itertuples():
         part = prepared.parts[row.part]
         words = [prepared.lexicon.decode(text) for text in part.texts]
@@ -105,11 +167,11 @@ def test_texts_are_counted_by_part_and_feature(folder):
 
 
 def test_parts_of_their_own_are_kept_and_long_texts_cut(files, tmp_path):
-    rows = made.rows()
-    parts = {part: made.write_table(tmp_path / f"{part}.csv", rows[i::3]) for i, part in enumerate(PARTS)}
+    rows = labelled_rows()
+    parts = {part: write_table(tmp_path / f"{part}.csv", rows[i::3]) for i, part in enumerate(PARTS)}
     long = " ".join(["the bakers sang"] * corpus.MAX_WORDS)
-    made.write_table(parts["test"], [(long, 1), *rows[:4]])
-    made.prepare(tmp_path, files, Source("table", *parts.values()), ("trade",))
+    write_table(parts["test"], [(long, 1), *rows[:4]])
+    prepare(tmp_path, files, Source("table", *parts.values()), ("trade",))
     prepared = load_prepared(tmp_path)
     assert [len(prepared.parts[part].texts) for part in PARTS] == [32, 32, 5]
     cut = prepared.lexicon.decode(prepared.parts["test"].texts.row(0))
@@ -117,21 +179,21 @@ def test_parts_of_their_own_are_kept_and_long_texts_cut(files, tmp_path):
 
 
 def test_what_cannot_be_prepared_is_refused(files, tmp_path):
-    few = made.write_table(tmp_path / "few.csv", [("the bakers sang", 1), ("the pilots sang", 0)])
+    few = write_table(tmp_path / "few.csv", [("the bakers sang", 1), ("the pilots sang", 0)])
     for source, features, message in (
         (None, ("trades",), "terms.yaml: unknown feature 'trades' (known: trade, relation, colour); did you"),
         (None, ("trade", "colour"), "texts.csv contains a value of 'colour'; test another feature, or name"),
-        (Source("table", few), made.FEATURES, "few.csv: "),
-        (Source("table", tmp_path / "none.csv"), made.FEATURES, "none.csv"),
+        (Source("table", few), FEATURES, "few.csv: "),
+        (Source("table", tmp_path / "none.csv"), FEATURES, "none.csv"),
     ):
-        assert message in refused(made.prepare, tmp_path, files, source, features)
+        assert message in refused(prepare, tmp_path, files, source, features)
     assert "name both" in refused(Source, "table", few, test=few)
     assert not (tmp_path / "texts.tsv").exists()
 
 
 def test_word_vectors_are_trained_on_a_corpus(tmp_path):
     documents = tmp_path / "documents.txt"
-    documents.write_text("".join(f"{text}\n" for text, _ in made.rows()[:30]), encoding="utf-8")
+    documents.write_text("".join(f"{text}\n" for text, _ in labelled_rows()[:30]), encoding="utf-8")
     glove = {"dimension": 4, "epochs": 2}
     training = {"format": "text", "choice": {"min_count": 3}, "window": 3, "glove": glove}
     for threads in (1, 2):
@@ -149,26 +211,13 @@ def test_word_vectors_are_trained_on_a_corpus(tmp_path):
     assert trained.is_known.all()
 
 
-@pytest.mark.parametrize(
-    ("step", "arguments"),
-    [
-        (experiment.train_networks, (made.KINDS, 1, made.TRAINING, 1)),
-        (experiment.search_networks, ("gru", 1, made.EFFORT)),
-        (retraining.retrain_network, ("gru", 2, 0.1, 5, made.TRAINING, 1)),
-        (measurement.measure, (made.KINDS, 5, {}, (), 1, 1)),
-    ],
-)
-def test_a_step_needs_those_before(tmp_path, step, arguments):
-    assert "texts.npz" in refused(step, tmp_path, *arguments)
-
-
 def test_networks_are_trained_as_the_tables_say(folder):
     prepared = load_prepared(folder)
     test = prepared.parts["test"]
-    for kind in made.KINDS:
+    for kind in KINDS:
         models, training = table(folder, "models", kind), table(folder, "training", kind)
         assert tuple(models.columns) == TEXT_COLUMNS["models"]
-        assert training["repetition"].tolist() == [0] * made.EPOCHS + [1] * made.EPOCHS
+        assert training["repetition"].tolist() == [0] * EPOCHS + [1] * EPOCHS
         kept = training[training["is_kept"].astype(bool)].set_index("repetition")["epoch"]
         for row in models.itertuples():
             network = experiment.load_network(folder, kind, row.repetition, prepared)
@@ -182,8 +231,8 @@ def test_networks_are_trained_as_the_tables_say(folder):
 
 
 def test_training_repeats_and_differs_by_the_repetition(folder, copied):
-    experiment.train_networks(copied, ("gru",), made.REPETITIONS, made.TRAINING, made.SEED)
-    networks = [experiment.network_file(folder, "gru", number) for number in range(made.REPETITIONS)]
+    experiment.train_networks(copied, ("gru",), REPETITIONS, TRAINING, SEED)
+    networks = [experiment.network_file(folder, "gru", number) for number in range(REPETITIONS)]
     for file in [*networks, folder / "gru/models.tsv", folder / "gru/training.tsv"]:
         assert (copied / "gru" / file.name).read_bytes() == file.read_bytes()
     assert networks[0].read_bytes() != networks[1].read_bytes()
@@ -192,51 +241,44 @@ def test_training_repeats_and_differs_by_the_repetition(folder, copied):
 def test_seeds_are_texts_with_a_value(folder):
     texts = load_prepared(folder).parts["test"].texts
     words = load_prepared(folder).lexicon
-    for feature, values in (("trade", made.TRADES), ("relation", made.RELATIONS)):
+    for feature, values in (("trade", TRADES), ("relation", RELATIONS)):
         rows = seeds_of(folder, feature)
         holding = [i for i, row in enumerate(texts) if {*words.decode(row)} & {*values}]
-        assert len(rows) == min(made.SEEDS, len(holding))
+        assert len(rows) == min(SEEDS, len(holding))
         assert set(rows) <= set(holding)
         assert (np.diff(rows) > 0).all()
 
 
-def test_finds_of_the_global_phase_are_recounted(folder):
+def test_finds_of_both_phases_are_recounted(folder):
     """By asking the networks about all pairs once more."""
-    prepared, total = load_prepared(folder), 0
-    for kind in made.KINDS:
+    prepared, totals = load_prepared(folder), Counter()
+    for kind in KINDS:
         found = load_finds(folder / kind / "found.npz")
-        for row in table(folder, "global", kind).itertuples():
-            seeds, subject = (
-                seeds_of(folder, row.feature),
-                subject_of(folder, kind, row.repetition, row.feature),
-            )
-            is_raw = check(subject, prepared.parts["test"].texts.take(seeds)).discriminatory
-            assert (row.n_seeds, row.n_raw) == (len(seeds), is_raw.sum())
-            finds = found[key("test", row.feature, row.repetition, "global", row.strategy)]
-            assert set(finds.origins) <= set(seeds)
-            assert len(finds) == len(distinct(finds.texts)) <= row.n_raw + row.n_found
-            assert row.n_found >= (~np.isin(finds.origins, seeds[is_raw])).sum()
-            assert check(subject, finds.texts).discriminatory.all()
-            total += row.n_found
-    assert total > 20
-
-
-def test_finds_of_the_local_phase_are_recounted(folder):
-    total = 0
-    for kind in made.KINDS:
-        found, rows = load_finds(folder / kind / "found.npz"), table(folder, "local", kind)
-        for row in rows[rows["start"] == "own"].itertuples():
-            finds = found[key("test", row.feature, row.repetition, "local", row.tester)]
-            assert len(finds) == len(distinct(finds.texts)) == row.n_discriminatory <= row.n_texts
-            assert row.n_texts <= row.n_starts * made.HOPS
-            subject = subject_of(folder, kind, row.repetition, row.feature)
-            assert check(subject, finds.texts).discriminatory.all()
-            strategy = "adf_asc" if row.tester == "adf" else "rp"
-            starts = found[key("test", row.feature, row.repetition, "global", strategy)]
-            assert row.n_starts == len(starts)
-            assert set(finds.origins) <= set(starts.origins)
-            total += len(finds)
-    assert total > 100
+        for phase in ("global", "local"):
+            for row in table(folder, phase, kind).itertuples():
+                subject = subject_of(folder, kind, row.repetition, row.feature)
+                setting = "test", row.feature, row.repetition
+                if phase == "global":
+                    finds, seeds = found[key(*setting, phase, row.strategy)], seeds_of(folder, row.feature)
+                    is_raw = check(subject, prepared.parts["test"].texts.take(seeds)).discriminatory
+                    assert (row.n_seeds, row.n_raw) == (len(seeds), is_raw.sum())
+                    assert len(finds) <= row.n_raw + row.n_found
+                    assert row.n_found >= (~np.isin(finds.origins, seeds[is_raw])).sum()
+                    origins = seeds
+                elif row.start == "own":
+                    finds = found[key(*setting, phase, row.tester)]
+                    assert len(finds) == row.n_discriminatory <= row.n_texts <= row.n_starts * HOPS
+                    starts = found[key(*setting, "global", "adf_asc" if row.tester == "adf" else "rp")]
+                    assert row.n_starts == len(starts)
+                    origins = starts.origins
+                else:
+                    continue
+                assert set(finds.origins) <= set(origins)
+                assert len(finds) == len(distinct(finds.texts))
+                assert check(subject, finds.texts).discriminatory.all()
+                totals[phase] += len(finds)
+    assert totals["global"] > 20
+    assert totals["local"] > 100
 
 
 def test_same_starts_are_those_of_adf(folder):
@@ -250,8 +292,8 @@ def test_same_starts_are_those_of_adf(folder):
 
 def test_searches_do_not_depend_on_threads(folder, copied):
     n = min(2, numba.config.NUMBA_NUM_THREADS)
-    experiment.search_networks(copied, "lstm", made.REPETITIONS, made.EFFORT, n)
-    for name in [*(f"{name}.tsv" for name in SEARCHED), "found.npz"]:
+    experiment.search_networks(copied, "lstm", REPETITIONS, EFFORT, n)
+    for name in [*(f"{name}.tsv" for name in ("global", "local")), "found.npz"]:
         assert (copied / "lstm" / name).read_bytes() == (folder / "lstm" / name).read_bytes(), name
 
 
@@ -267,12 +309,12 @@ def test_as_many_texts_are_added_as_the_share_of_the_pool_says(folder):
     rows = table(folder, "pools")
     assert tuple(rows.columns) == TEXT_COLUMNS["pools"]
     pools = rows.set_index(["model", "feature", "tester"])["n_found"]
-    assert len(pools) == len(made.KINDS) * len(made.FEATURES) * len(experiment.RETRAINED)
+    assert len(pools) == len(KINDS) * len(FEATURES) * len(experiment.RETRAINED)
     for (kind, feature, tester), n_found in pools.items():
         assert n_found == len(found_texts(folder, kind, "train", feature, tester, tester))
     for row in table(folder, "retraining").query("tester != 'none'").itertuples():
         n = pools[row.model, row.feature, row.tester]
-        assert row.n_added == 2 * min(n, max(1, round(made.SHARE * n)))  # each with its partner
+        assert row.n_added == 2 * min(n, max(1, round(SHARE * n)))  # each with its partner
     assert pools.max() > 2
     assert table(folder, "retraining").query("tester == 'none'")["n_added"].eq(0).all()
 
@@ -304,58 +346,45 @@ def test_independent_texts_are_at_most_as_many_as_asked(folder):
     rows = table(folder, "retraining")
     for (kind, feature), n_independent in rows.groupby(["model", "feature"])["n_independent"]:
         n = len(found_texts(folder, kind, "test", feature, "adf_asc", "adf"))
-        assert n_independent.unique().tolist() == [min(n, made.INDEPENDENT)]
+        assert n_independent.unique().tolist() == [min(n, INDEPENDENT)]
     measured = rows[rows["n_independent"] > 0]
     shares = 100 * measured["n_removed"] / measured["n_independent"]
     np.testing.assert_allclose(measured["improvement"], shares)
-    assert len(found_texts(folder, "gru", "test", "trade", "adf_asc", "adf")) > made.INDEPENDENT
+    assert len(found_texts(folder, "gru", "test", "trade", "adf_asc", "adf")) > INDEPENDENT
 
 
 def test_the_control_is_a_retraining_with_nothing_and_shared_by_the_features(folder):
     prepared = load_prepared(folder)
-    seed = experiment.seed_of(made.SEED, "lstm retraining", 1)
+    seed = experiment.seed_of(SEED, "lstm retraining", 1)
     start = initial_recurrent("lstm", prepared.lexicon.vectors, seed)
     train, validation = prepared.parts["train"], prepared.parts["validation"]
-    control, _ = train_recurrent(start, *train, made.TRAINING, seed, validation)
+    control, _ = train_recurrent(start, *train, TRAINING, seed, validation)
     test = prepared.parts["test"]
     rows = table(folder, "retraining", "lstm")
     rows = rows[(rows["tester"] == "none") & (rows["repetition"] == 1)].set_index("feature")
-    assert rows.index.tolist() == list(made.FEATURES)
+    assert rows.index.tolist() == list(FEATURES)
     for row in rows.itertuples():
         after = experiment.measure_quality(control, test)
         assert (row.accuracy_after, row.f1_after) == pytest.approx((after["accuracy"], after["f1"]))
-
-
-def test_nothing_found_leaves_nothing_but_the_control(copied):
-    """Where searches found nothing, what is added is empty, and all retrainings are the control."""
-    nothing = Finds(np.empty(0, np.int64), Texts.of([]), Texts.of([]))
-    file = copied / "gru/found.npz"
-    save_finds(file, dict.fromkeys(load_finds(file), nothing))
-    retraining.retrain_network(copied, "gru", 2, made.SHARE, None, made.TRAINING, made.SEED)
-    rows = table(copied, "retraining", "gru")
-    assert rows["n_added"].eq(0).all()
-    assert rows["improvement"].isna().all()
-    after = rows.groupby(["feature", "repetition"])[["accuracy_after", "f1_after"]].nunique()
-    assert after.eq(1).all(axis=None)
 
 
 def test_certified_training_joins_the_retrainings(folder, copied):
     pytest.importorskip("torch")
     contents = []
     for _ in range(2):
-        retraining.certify_network(copied, "gru", 1, made.INDEPENDENT, WEIGHT, made.SEED)
+        retraining.certify_network(copied, "gru", 1, INDEPENDENT, TRAINING.negative_weight, SEED)
         contents.append((copied / "gru/certified.tsv").read_bytes())
     assert contents[0] == contents[1]
     rows = table(copied, "certified", "gru")
-    assert rows["feature"].tolist() == list(made.FEATURES)
+    assert rows["feature"].tolist() == list(FEATURES)
     assert rows["tester"].eq("certified").all()
     plain = table(folder, "retraining", "gru").groupby("feature")["n_independent"].first()
     assert rows.set_index("feature")["n_independent"].to_dict() == plain.to_dict()
     write_tsv(copied / "lstm/certified.tsv", rows.assign(model="lstm"))
-    measurement.measure(copied, made.KINDS, made.PAIRS, {}, True, made.SEED, 1)
+    measurement.measure(copied, KINDS, PAIRS, {}, True, SEED, 1)
     assert not table(folder, "retraining")["tester"].eq("certified").any()
     joined = table(copied, "retraining")
-    assert joined["tester"].eq("certified").sum() == len(made.KINDS) * len(made.FEATURES)
+    assert joined["tester"].eq("certified").sum() == len(KINDS) * len(FEATURES)
 
 
 def test_likeness_to_the_seed_is_measured(folder):
@@ -363,9 +392,9 @@ def test_likeness_to_the_seed_is_measured(folder):
     prepared, rows = load_prepared(folder), table(folder, "validity")
     assert tuple(rows.columns) == TEXT_COLUMNS["validity"]
     assert set(rows["metric"]) == {"l0", "l2", "jaccard", "bleu"}
-    assert rows["n_pairs"].between(1, made.PAIRS).all()
+    assert rows["n_pairs"].between(1, PAIRS).all()
     finds = load_finds(folder / "lstm/found.npz")[key("test", "relation", 0, "global", "rp")]
-    assert 0 < len(finds) <= made.PAIRS
+    assert 0 < len(finds) <= PAIRS
     search = "model == 'lstm' and feature == 'relation' and repetition == 0 and phase == 'global'"
     measured = rows.query(f"{search} and tester == 'rp'").set_index("metric")
     assert measured["n_pairs"].eq(len(finds)).all()
@@ -378,7 +407,7 @@ def test_likeness_to_the_seed_is_measured(folder):
 
 def test_searches_without_finds_are_not_measured(folder):
     rows, searches = table(folder, "validity"), {}
-    for kind in made.KINDS:
+    for kind in KINDS:
         for name, finds in load_finds(folder / kind / "found.npz").items():
             if name.startswith("test/"):
                 searches["/".join(["test", kind, *name.split("/")[1:]])] = len(finds)
@@ -414,11 +443,11 @@ def test_likeness_of_sentences_needs_an_encoder(folder):
 def test_what_searches_make_of_sentences(folder):
     """Texts of walks are discriminatory, also where the first of a walk is not."""
     shown = json.loads((folder / "example.json").read_text(encoding="utf-8"))
-    expected = [(kind, feature) for kind in made.KINDS for feature in made.FEATURES]
+    expected = [(kind, feature) for kind in KINDS for feature in FEATURES]
     assert [(each["model"], each["feature"]) for each in shown] == expected
     prepared, later = load_prepared(folder), 0
     many = replace(prepared, sentences=prepared.parts["test"].texts)
-    for kind in made.KINDS:
+    for kind in KINDS:
         network = experiment.load_network(folder, kind, 0, prepared)
 
         def label(words, network=network):

@@ -5,6 +5,7 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text.own_texts import choose_features, prepare
+from refusals import refused
 
 WORDS = ["the", ",", "Bread", "bread", "lamp", "garden", "</s>", "boat"]
 VECTORS = np.arange(16, dtype=np.float32).reshape(8, 2)
@@ -65,6 +66,5 @@ def test_features_that_texts_mention():
     ],
 )
 def test_features_that_cannot_be_tested(names, data, message):
-    with pytest.raises(InputError, match=message) as error:
+    with refused(message):
         choose_features(TERMS, names, data, "texts.csv")
-    assert "\n" not in str(error.value)

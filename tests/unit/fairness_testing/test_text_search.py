@@ -3,23 +3,12 @@ import pytest
 
 from biaslab.core.errors import InputError
 from biaslab.fairness_testing.text import discrimination
+from biaslab.fairness_testing.text import search as files
 from biaslab.fairness_testing.text.discrimination import TextSubject
-from biaslab.fairness_testing.text.search import (
-    MAX_ITER,
-    draw_numbers,
-    search_globally,
-    search_locally,
-)
+from biaslab.fairness_testing.text.search import MAX_ITER, draw_numbers, search_globally, search_locally
 from biaslab.fairness_testing.text.strategies import STRATEGIES, find_strategy
 from biaslab.text.words import Texts, concatenate
-from fairness_text_data import (
-    VALUES,
-    AnsweringModel,
-    blind_model,
-    draws,
-    random_texts,
-    small_subject,
-)
+from fairness_text_data import VALUES, AnsweringModel, draws, random_texts, small_subject
 from naive import fairness_text as naive
 
 HOPS = 12
@@ -97,22 +86,6 @@ def test_a_search_depends_neither_on_batches_nor_on_the_other_texts(monkeypatch,
         assert getattr(whole, field)[order].tobytes() == getattr(some, field).tobytes()
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_texts_that_cannot_move_stop(name):
-    """An empty one, one without sensitive words, one whose free words have no neighbours, one of values."""
-    subject = small_subject(model=blind_model(1))
-    texts = Texts.of([[], [1, 2, 4], [3, 54, 55], [3, 17, 10]])
-    search = run_global(subject, texts, name, draws(4, MAX_ITER))
-    assert (search.found == -1).all()
-    assert search.n_gradients.sum() == 0
-    assert search.n_queries.tolist() == [1, 1, 5, 13]
-    assert np.array_equal(search.texts.ids, texts.ids)
-    local = search_locally(subject, texts, HOPS, True, draws(4, HOPS))
-    assert not local.is_visit.any()
-    assert len(local.texts()) == 0
-    assert local.n_queries.tolist() == [1, 1, 5, 13]
-
-
 def test_guided_walk_takes_words_without_gradient_alike_and_alone():
     """Words 0 and 1 of four have no gradient; the numbers are spread evenly."""
     neighbours = np.full((60, 1), -1, np.int32)
@@ -172,3 +145,97 @@ def test_wrong_arguments_are_refused():
         search_locally(subject, texts, -1, True, draws(3, 1))
     with pytest.raises(InputError, match="unknown strategy 'adf_acs'"):
         find_strategy("adf_acs")
+
+
+WALK = 40
+
+
+def local_search(seed=3, n=12, longest=4):
+    """Walks of short texts, which come back to where they were."""
+    return search_locally(small_subject(seed), random_texts(n, seed, longest), WALK, True, draws(n, WALK))
+
+
+def visits(search):
+    texts = [tuple(row.tolist()) for row in search.texts()]
+    return texts, search.discriminatory[search.is_visit]
+
+
+def random_duplicates(n, seed):
+    return random_texts(n, seed, longest=3).take(np.random.default_rng(seed).integers(0, n, 3 * n))
+
+
+def origins(search):
+    return np.arange(len(search.starts))
+
+
+@pytest.mark.parametrize("collide", [False, True])
+def test_texts_have_the_number_of_the_first_equal_one(monkeypatch, collide):
+    """Also where different texts have one hash."""
+    if collide:
+        monkeypatch.setattr(
+            files.kernels, "hash_texts", lambda ids, offsets: np.diff(offsets).astype(np.uint64) % 2
+        )
+    texts = random_duplicates(80, 1)
+    first = {}
+    expected = [first.setdefault(tuple(row.tolist()), i) for i, row in enumerate(texts)]
+    assert files.number_texts(texts).tolist() == expected
+    assert files.distinct(texts).tolist() == sorted(first.values())
+    assert len(first) < len(texts)
+
+
+@pytest.mark.parametrize("seed", range(3, 6))
+def test_local_counts_equal_sets(seed):
+    search = local_search(seed)
+    texts, is_found = visits(search)
+    assert files.count_local(search) == naive.distinct_counts(texts, is_found)
+    assert len(set(texts)) < len(texts)
+
+
+def test_global_counts_equal_sets():
+    subject = small_subject(3)
+    seeds = concatenate([random_texts(40, 3, 4)] * 2)
+    search = search_globally(subject, seeds, find_strategy("rp"), draws(80, 10))
+    finals = [tuple(row.tolist()) for row in search.texts]
+    perturbed = {x for x, found in zip(finals, search.found, strict=True) if found > 0}
+    assert files.count_global(search) == ((search.found == 0).sum(), len(perturbed))
+    assert 0 < len(perturbed) < (search.found > 0).sum()
+    starts = files.starts_of(search)
+    assert (search.found[starts] >= 0).all()
+    assert np.array_equal(starts, np.sort(starts))
+    every = [x for x, found in zip(finals, search.found, strict=True) if found >= 0]
+    assert [finals[i] for i in starts] == list(dict.fromkeys(every))
+
+
+def test_pairs_are_different_texts_with_partners_of_another_label():
+    subject = small_subject(3)
+    seeds = random_texts(40, 3)
+    search = search_globally(subject, seeds, find_strategy("adf_asc"), draws(40, 10))
+    local = local_search()
+    texts, is_found = visits(local)
+    found = dict.fromkeys(x for x, f in zip(texts, is_found, strict=True) if f)
+    assert [tuple(row.tolist()) for row in files.local_finds(local, origins(local)).texts] == list(found)
+    for pairs in (files.global_finds(search, np.arange(40)), files.local_finds(local, origins(local))):
+        assert len(pairs.origins) == len(pairs.texts) == len(pairs.partners) > 5
+        for x, other in zip(pairs.texts, pairs.partners, strict=True):
+            partner = naive.partner(subject.model, x.tolist(), subject.values.tolist())
+            assert other.tolist() == partner[0]
+            assert naive.label(subject.model, x.tolist()) != naive.label(subject.model, other.tolist())
+
+
+def test_no_walk_finds_nothing():
+    assert files.number_texts(Texts.of([])).tolist() == []
+    none = search_locally(small_subject(), Texts.of([]), 3, True, draws(0, 3))
+    assert files.count_local(none) == (0, 0)
+    assert len(files.local_finds(none, origins(none)).origins) == 0
+
+
+def test_rows_are_drawn_by_their_ids_and_all_where_there_are_no_more():
+    rows = files.draw_rows(400, 40, 1, "seeds")
+    assert len(set(rows.tolist())) == 40
+    assert (np.diff(rows) > 0).all()
+    assert rows.max() > 300
+    assert rows.tolist() == files.draw_rows(400, 40, 1, "seeds").tolist()
+    assert rows.tolist() != files.draw_rows(400, 40, 2, "seeds").tolist()
+    assert rows.tolist() != files.draw_rows(400, 40, 1, "pairs").tolist()
+    for limit in (None, 400, 500):
+        assert files.draw_rows(400, limit, 1, "seeds").tolist() == list(range(400))

@@ -13,6 +13,7 @@ from biaslab.core.errors import InputError
 from biaslab.hate_speech import adapters
 from biaslab.hate_speech.adapters import CallableClassifier, load_classifier_of, load_folder
 from own_texts_data import GROUPS, WORDS
+from refusals import refused
 from text_data import tiny_classifier
 
 TEXTS = ["the bakers sang a song", "we met the cyclists today .", "a cake"]
@@ -54,30 +55,19 @@ def module(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [
-        [0.25, 0.5, 0.9],
-        np.array([0.25, 0.5, 0.9], np.float32),
-        [[0.75, 0.25], [0.5, 0.5], [0.1, 0.9]],
-    ],
-)
-def test_probabilities_of_one_class_or_both_become_logits(answer):
-    scores = classifier(answer).scores(TEXTS)
-    np.testing.assert_allclose(scores, logit([0.25, 0.5, 0.9]), rtol=1e-6)
-    assert scores.dtype == np.float64
-    assert (scores > 0).tolist() == [False, False, True]  # 0.5 is not positive, as a logit of 0 is not
-
-
-@pytest.mark.parametrize(
     ("answer", "logits"),
     [
+        (np.array([0.25, 0.5, 0.9], np.float32), logit([0.25, 0.5, 0.9])),
+        ([[0.75, 0.25], [0.5, 0.5], [0.1, 0.9]], logit([0.25, 0.5, 0.9])),
         ([0, 1, True], [-np.inf, np.inf, np.inf]),
         ([[1, 0], [0, 1], [0, 1]], [-np.inf, np.inf, np.inf]),
         ([[1e-30, 1.0], [1.0, 1e-30], [0.5, 0.5]], [-np.log(1e-30), np.log(1e-30), 0]),
     ],
 )
-def test_logits_are_exact_near_certainty(answer, logits):
-    np.testing.assert_allclose(classifier(answer).scores(TEXTS), logits)
+def test_probabilities_of_one_class_or_both_become_exact_logits(answer, logits):
+    scores = classifier(answer).scores(TEXTS)
+    np.testing.assert_allclose(scores, logits, rtol=1e-6)
+    assert scores.dtype == np.float64
 
 
 def test_tensors_are_numbers():
@@ -92,19 +82,11 @@ def test_tensors_are_numbers():
         ([0.1, 0.2], r"returned the shape \(2,\) for 3 texts; return the probability of the positive class"),
         ([[0.1, 0.9], [0.2, 0.8]], r"returned the shape \(2, 2\) for 3 texts"),
         (np.full((3, 3), 1 / 3), r"returned 3 classes; return the probability of the positive class, \(3,\)"),
-        ([0.1, np.nan, 0.3], "returned nan for text 2: not finite"),
-        (
-            [0.1, 0.2, 1.5],
-            "returned 1.5 for text 3: not a probability; apply softmax or the logistic function",
-        ),
-        ([[0.5, 0.5], [0.5, 0.9], [1, 0]], "returned 0.5, 0.9 for text 2: with a sum other than 1"),
-        (["low", "high", "low"], "returned a list, not an array of numbers"),
     ],
 )
 def test_answers_that_are_no_probabilities_are_refused(answer, message):
-    with pytest.raises(InputError, match=f"^mine:answer {message}") as error:
+    with refused(f"^mine:answer {message}"):
         classifier(answer).scores(TEXTS)
-    assert "\n" not in str(error.value)
 
 
 def test_texts_are_asked_in_batches_and_counted_through(monkeypatch):
@@ -120,10 +102,9 @@ def test_texts_are_asked_in_batches_and_counted_through(monkeypatch):
     assert asked == [TEXTS[:2], TEXTS[2:]]
     assert told == [(2, 3), (3, 3)]
     np.testing.assert_allclose(scores, logit([len(text) / 100 for text in TEXTS]))
-    with pytest.raises(InputError, match="for text 3: not finite"):
-        CallableClassifier(lambda texts: [np.nan if t == TEXTS[2] else 0 for t in texts], "mine").scores(
-            TEXTS
-        )
+    wrong = CallableClassifier(lambda texts: [np.nan if text == TEXTS[2] else 0 for text in texts], "wrong")
+    with refused("for text 3: not finite"):
+        wrong.scores(TEXTS)
 
 
 def test_a_function_or_an_object_of_a_module(module):
@@ -135,20 +116,15 @@ def test_a_function_or_an_object_of_a_module(module):
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("my_texts:share", "my_texts: has no 'share'; did you mean 'shares'"),
-        ("my_text:shares", "my_text: cannot be imported"),
         ("my_texts:number", "my_texts:number: a int is not a classifier"),
         ("nowhere", "nowhere: no such folder; name the folder of a classifier of transformers"),
         ("my_texts:", "no such folder"),
         ("my_texts:late", r"my_texts:late failed on 3 texts \(SystemExit: 7\)"),
-        ("my_exit:late", r"my_exit: cannot be imported \(SystemExit: 7\)"),
     ],
 )
 def test_what_is_no_classifier_is_refused(module, reference, message):
-    Path("my_exit.py").write_text("raise SystemExit(7)\n")
-    with pytest.raises(InputError, match=message) as error:
+    with refused(message):
         load_classifier_of(reference).scores(TEXTS)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -273,12 +249,6 @@ def test_a_folder_reads_as_much_as_its_own_files_say(folder, files, limit):
     assert mine.lengths(texts).is_cut.tolist() == [True, False]
     assert mine.lengths(texts).sentence().startswith(f"1 of 2 texts are longer than the {limit} word pieces")
     assert mine.lengths(["a cake"]).sentence() == "The text is read to the end."
-
-
-def test_a_folder_whose_tokenizer_keeps_capitals_is_read_by_transformers(folder):
-    assert adapters.is_plain_bert(folder)
-    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": False}))
-    assert not adapters.is_plain_bert(folder)
 
 
 def test_names_of_which_none_is_said_to_be_positive_stop(folder):

@@ -9,7 +9,6 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from biaslab.core.errors import InputError
 from biaslab.hate_speech import contexts
 from biaslab.hate_speech.contexts import ContextSettings, fill_contexts
 from biaslab.hate_speech.explanations import find_occurrences
@@ -17,6 +16,7 @@ from biaslab.text.devices import generator
 from biaslab.text.language_model import BiGRU
 from biaslab.text.tokens import Tokenizer
 from naive import hate_speech_explanations as naive
+from refusals import refused
 from text_data import PUNCTUATION, SPECIAL
 
 WORDS = ["the", "baker", "bakers", "gardener", "likes", "bread", "and", "flowers", "today", "##s", "very"]
@@ -122,14 +122,9 @@ def test_equal_seeds_draw_equal_contexts(batch, language_model):
     assert torch.equal(fill(1)[:, -1], ids[occurrences.row])
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"), [((-1, 1), "radius: -1 is negative"), ((1, 0), "samples: 0 is too few")]
-)
-def test_impossible_settings_are_refused(settings, message):
-    with pytest.raises(InputError, match=message):
-        ContextSettings(*settings)
-
-
-def test_neighbours_need_a_language_model(batch):
-    with pytest.raises(InputError, match="radius: 5 needs a language model"):
+def test_impossible_settings_and_a_missing_language_model_are_refused(batch):
+    for settings, message in (((-1, 1), "radius: -1 is negative"), ((1, 0), "samples: 0 is too few")):
+        with refused(message):
+            ContextSettings(*settings)
+    with refused("radius: 5 needs a language model"):
         fill_contexts(*batch, ContextSettings(5, 5), None, TOKENIZER, None)

@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("tokenizers")
-pytest.importorskip("safetensors")
 
 import torch
 
@@ -228,12 +226,8 @@ def explained(folder):
 
 
 def test_words_are_ranked_by_their_mean():
-    words = pd.DataFrame(
-        {
-            "word": ["lamp", "bakers", "cake", "lamp", "axe", "null"],
-            "phi": [1.0, 0.5, -1.0, 3.0, 0.5, 0.25],
-        }
-    )
+    rows = [("lamp", 1.0), ("bakers", 0.5), ("cake", -1.0), ("lamp", 3.0), ("axe", 0.5), ("null", 0.25)]
+    words = pd.DataFrame(rows, columns=["word", "phi"])
     table = word_importance(words, ["bakers", "cyclists"])
     assert table["word"].tolist() == ["lamp", "axe", "bakers", "null", "cake"]
     assert table["rank"].tolist() == [1, 2, 3, 4, 5]

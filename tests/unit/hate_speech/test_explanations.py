@@ -1,6 +1,7 @@
 """Occlusion and SOC: the batched form against the published loop, and what must hold."""
 
 import copy
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -9,13 +10,18 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
+
 
 import torch
+from safetensors.torch import load_file, save_file
 
+from biaslab.core.errors import InputError
+from biaslab.hate_speech.adapters import load_folder
 from biaslab.hate_speech.contexts import OC, SOC_REGULARIZATION, ContextSettings, Occurrences, fill_contexts
 from biaslab.hate_speech.explanations import (
     Explainer,
+    explain_by_leaving_out,
+    explain_sentences,
     find_occurrences,
     importance,
     regularizer,
@@ -24,11 +30,12 @@ from biaslab.hate_speech.explanations import (
 )
 from biaslab.text.devices import generator
 from biaslab.text.encoder import load_classifier
-from biaslab.text.language_model import BiGRU
+from biaslab.text.language_model import BiGRU, LanguageModelSettings, train_language_model
 from biaslab.text.tokens import Tokenizer
-from hate_speech_training_data import GROUPS, sentences, tiny_language_model, tiny_model
 from naive import hate_speech_explanations as naive
 from naive.text import score
+from own_texts_data import WORDS as OWN_WORDS
+from own_texts_data import remarks
 from text_data import tiny_classifier
 
 WORDS = ["the", "baker", "bakers", "gardener", "likes", "bread", "and", "flowers", "today", "very"]
@@ -184,15 +191,6 @@ def test_a_word_that_the_model_ignores_has_no_importance_except_under_dropout(ba
         dropout.train()
 
 
-def test_no_identifier_in_the_batch_is_no_regularizer(model, batch, tokenizer):
-    ids, mask, _ = batch
-    nothing = find_occurrences(ids.numpy(), [])
-    filled = fill_contexts(ids, mask, nothing, SOC_REGULARIZATION, None, tokenizer, None)
-    phi = importance(partial(score, model), ids, mask, nothing, filled, tokenizer.pad)
-    assert phi.shape == (0,)
-    assert regularizer(phi, len(ids)).item() == 0
-
-
 # Whole words
 
 
@@ -289,88 +287,48 @@ def test_explaining_leaves_the_model_and_the_global_random_numbers_alone(
     assert all(p.grad is None for p in model.parameters())
 
 
-SAMPLED = ContextSettings(radius=2, samples=3, add_itself=True)
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """A model, its tokenizer, texts (two have several identifiers, most have none) and the identifiers."""
-    model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"))
-    texts, _ = sentences(12, seed=5)
-    texts += ["bakers met bakers near the park", "the sailors saw cyclists and heard bakers slowly", "a rose"]
-    ids = {name: tokenizer.vocabulary.index(name) for name in GROUPS}
-    return model, tokenizer, tokenizer.encode(texts), ids
-
-
-def occlusion_by_loop(tiny):
-    """OC as it is defined: the score of a text, less that without a token."""
-    model, tokenizer, tokens, ids = tiny
-    names = {token: name for name, token in ids.items()}
-    rows = []
-    for row in range(len(tokens)):
-        text = torch.from_numpy(tokens.row(row).astype(np.int64))[None]
-        for place, token in enumerate(tokens.row(row).tolist()):
-            if token in names:
-                whole = torch.ones_like(text, dtype=torch.bool)
-                hidden, attended = text.clone(), whole.clone()
-                hidden[0, place], attended[0, place] = tokenizer.pad, False
-                with torch.no_grad():
-                    phi = score(model, text, whole) - score(model, hidden, attended)
-                rows.append((row, names[token], phi.item()))
-    return pd.DataFrame(rows, columns=["row", "identifier", "phi"])
+@pytest.fixture
+def ids(tokenizer):
+    return {name: tokenizer.vocabulary.index(name) for name in NAMES}
 
 
 @pytest.mark.parametrize("max_tokens", [60, 16_384])
-def test_occlusion_is_that_of_a_loop_over_occurrences(tiny, max_tokens):
-    model, tokenizer, tokens, ids = tiny
-    expected = occlusion_by_loop(tiny)
-    assert expected.groupby("row").size().max() == 3
-    assert expected["phi"].abs().min() > 1e-4
-    found = Explainer(model, tokenizer, OC, max_tokens=max_tokens).identifier_importance(tokens, ids)
-    assert found[["row", "identifier"]].equals(expected[["row", "identifier"]])
-    np.testing.assert_allclose(found["phi"], expected["phi"], rtol=0, atol=2e-6)
-
-
-def test_equal_seeds_draw_equal_contexts_and_dropout_is_off(tiny):
-    model, tokenizer, tokens, ids = tiny
-    untrained = tiny_language_model(tokenizer, tokens)
-
-    def phi(seed):
-        return Explainer(model, tokenizer, SAMPLED, untrained, seed).identifier_importance(tokens, ids)["phi"]
-
-    first = phi(1)
+def test_identifiers_are_explained_as_the_words_that_they_are(model, tokens, tokenizer, ids, max_tokens):
+    words = Explainer(model.double(), tokenizer, OC).explain_words(tokens, range(len(tokens)))
+    expected = words[words["word"].isin(NAMES)].reset_index(drop=True)
     model.train()
-    try:
-        assert phi(1).tolist() == first.tolist()
-        assert model.training
-    finally:
-        model.eval()
-    assert phi(2).tolist() != first.tolist()
+    found = Explainer(model, tokenizer, OC, max_tokens=max_tokens).identifier_importance(tokens, ids)
+    assert model.training
+    assert found["row"].tolist() == [0, 0, 1, 2, 2, 2, 2, 4]
+    assert found[["row", "identifier"]].to_numpy().tolist() == expected[["row", "word"]].to_numpy().tolist()
+    np.testing.assert_allclose(found["phi"], expected["phi"], rtol=1e-10, atol=1e-12)
 
 
-def test_no_pass_reads_more_tokens_than_it_may(tiny, monkeypatch):
-    model, tokenizer, tokens, ids = tiny
-    untrained, read = tiny_language_model(tokenizer, tokens), []
+def test_no_pass_reads_more_tokens_than_it_may(model, tokens, tokenizer, ids, language_model, monkeypatch):
+    read = []
 
     def counting(model, ids, mask):
         read.append(ids.numel())
         return score(model, ids, mask)
 
     monkeypatch.setattr("biaslab.text.packing.score", counting)
-    Explainer(model, tokenizer, SAMPLED, untrained, 1, 200).identifier_importance(tokens, ids)
-    alone = 2 * SAMPLED.n_contexts * int(tokens.lengths.max())  # one occurrence in the longest text
+    Explainer(model, tokenizer, SOC, language_model, 1, 200).identifier_importance(tokens, ids)
+    alone = 2 * SOC.n_contexts * int(tokens.lengths.max())  # one occurrence in the longest text
     assert max(read) <= max(200, alone)
     assert len(read) > 1
 
 
-def test_texts_without_identifiers_have_none(tiny):
-    model, tokenizer, _, ids = tiny
-    found = Explainer(model, tokenizer, OC).identifier_importance(
-        tokenizer.encode(["a rose", "the park"]), ids
-    )
+def test_texts_without_identifiers_have_none(model, batch, tokenizer, ids):
+    tokens = tokenizer.encode(["flowers", "the bread"])
+    found = Explainer(model, tokenizer, OC).identifier_importance(tokens, ids)
     assert found.empty
     assert list(found) == ["row", "identifier", "phi"]
-    assert summarize(found, ids)["n"].tolist() == [0, 0, 0, 0]
+    assert summarize(found, ids)["n"].tolist() == [0, 0, 0]
+    nothing = find_occurrences(batch[0].numpy(), [])
+    filled = fill_contexts(*batch[:2], nothing, SOC_REGULARIZATION, None, tokenizer, None)
+    phi = importance(partial(score, model), *batch[:2], nothing, filled, tokenizer.pad)
+    assert phi.shape == (0,)
+    assert regularizer(phi, len(TEXTS)).item() == 0
 
 
 def test_means_are_over_occurrences_in_the_order_of_the_identifiers():
@@ -384,3 +342,93 @@ def test_means_are_over_occurrences_in_the_order_of_the_identifiers():
     assert table.loc["b", "mean_phi"] == pytest.approx(-0.25)
     assert table.loc["b", "mean_abs_phi"] == pytest.approx(0.75)
     assert table.loc["c"].isna().sum() == 2
+
+
+SENTENCES = ["The sailors left the gate open.", "we met the children today"]
+
+
+REMARKS = [text for text, *_ in remarks(30)]
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return tiny_classifier(tmp_path / "tiny", OWN_WORDS)
+
+
+@pytest.fixture
+def classifier(tiny):
+    return load_folder(tiny, "cpu")
+
+
+def test_the_first_level_is_the_occlusion_of_each_word(classifier):
+    found = explain_sentences(classifier, SENTENCES, OC, None, seed=1)
+    tokens = classifier.tokens(SENTENCES)
+    words = Explainer(classifier.model, classifier.tokenizer, OC).explain_words(tokens, [0, 1])
+    for row, one in enumerate(found):
+        expected = words[words["row"] == row]
+        assert one.words == expected["word"].tolist()
+        assert [phi for *_, phi in one.levels[0]] == pytest.approx(expected["phi"].tolist(), abs=1e-5)
+        assert one.score == pytest.approx(classifier.scores(SENTENCES)[row], abs=1e-5)
+
+
+def test_a_classifier_with_its_labels_in_the_other_order_is_explained_alike(tiny, classifier):
+    plain = explain_sentences(classifier, SENTENCES, OC, None, seed=1)
+    weights, config = tiny / "model.safetensors", json.loads((tiny / "config.json").read_text())
+    (tiny / "config.json").write_text(json.dumps(config | {"id2label": {"0": "complaint", "1": "fine"}}))
+    tensors = load_file(weights)
+    turned = {k: v.flip(0).contiguous() if k.startswith("classifier.") else v for k, v in tensors.items()}
+    save_file(turned, weights, {"format": "pt"})
+    twin = explain_sentences(load_folder(tiny, "cpu", "complaint"), SENTENCES, OC, None, seed=1)
+    assert [one.score for one in twin] == [one.score for one in plain]
+    assert [one.levels for one in twin] == [one.levels for one in plain]
+
+
+def test_words_that_the_classifier_never_sees_are_not_explained(tiny):
+    (tiny / "training.json").write_text(json.dumps({"removed": ["sailors"]}))
+    classifier = load_folder(tiny, "cpu")
+    (one,) = explain_sentences(classifier, SENTENCES[:1], OC, None, seed=1)
+    assert one.words == ["the", "left", "the", "gate", "open", "."]
+    np.testing.assert_allclose(one.score, classifier.scores(SENTENCES[:1])[0], rtol=1e-5)
+    with pytest.raises(InputError, match="sentence 1 has no word that the classifier sees"):
+        explain_sentences(classifier, ["Sailors"], OC, None, seed=1)
+
+
+def test_a_sentence_of_300_words_is_explained_in_part_and_says_so(tiny):
+    config = json.loads((tiny / "config.json").read_text()) | {"max_position_embeddings": 256}
+    (tiny / "config.json").write_text(json.dumps(config))
+    tensors = load_file(tiny / "model.safetensors")
+    places = tensors["bert.embeddings.position_embeddings.weight"]
+    tensors["bert.embeddings.position_embeddings.weight"] = places.repeat(2, 1).contiguous()
+    save_file(tensors, tiny / "model.safetensors", {"format": "pt"})
+    text, limits = "bread " * 300, "The first 200 of "
+    (found,) = explain_sentences(load_folder(tiny, "cpu"), [text], OC, None, seed=1)
+    assert len(found.words) == 200
+    unread = "The classifier reads 256 word pieces of the sentence: the last 46 are not read."
+    assert found.limits == (unread, f"{limits}254 words are explained.")
+    (found,) = explain_by_leaving_out(load_folder(tiny, "cpu"), [text])
+    assert found.limits == (unread, f"{limits}300 words are explained.")
+
+
+def language_model_of(classifier):
+    """Return a language model of a classifier's vocabulary, trained on the texts."""
+    tokens, settings = classifier.tokens(REMARKS), LanguageModelSettings(epochs=1, width=8)
+    return train_language_model(tokens, tokens, classifier.tokenizer, settings, 1)[0]
+
+
+def test_contexts_are_sampled_from_texts_alike_for_equal_seeds(classifier):
+    model = language_model_of(classifier)
+    settings = ContextSettings(radius=3, samples=4)
+    first, again = (explain_sentences(classifier, SENTENCES, settings, model, seed=1) for _ in range(2))
+    other = explain_sentences(classifier, SENTENCES, settings, model, seed=2)
+    plain = explain_sentences(classifier, SENTENCES, OC, None, seed=1)
+    assert first == again
+    assert first[0].levels != other[0].levels
+    assert first[0].levels != plain[0].levels
+    assert first[0].score == plain[0].score
+
+
+def test_a_language_model_of_another_encoder(classifier, tmp_path):
+    other = load_folder(tiny_classifier(tmp_path / "other", [*OWN_WORDS, "quince"]), "cpu")
+    model = language_model_of(other)
+    with pytest.raises(InputError, match=r"knows a vocabulary of \d+ tokens, the classifier"):
+        explain_sentences(classifier, SENTENCES, ContextSettings(2, 2), model, seed=1)

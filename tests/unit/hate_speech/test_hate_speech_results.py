@@ -55,15 +55,9 @@ def unit(tmp_path):
 
 
 def test_a_method_is_compared_with_the_plain_model_of_its_kind():
-    plain = {
-        "bow": "",
-        "bow-wr": "bow",
-        "vanilla": "",
-        "wr": "vanilla",
-        "ear-0.01": "vanilla",
-        "soc-1@sum": "vanilla",
-    }
-    assert {method: results.baseline(method) for method in plain} == plain
+    methods = ("bow", "bow-wr", "vanilla", "wr", "ear-0.01", "soc-1@sum")
+    baselines = ["", "bow", "", "vanilla", "vanilla", "vanilla"]
+    assert [results.baseline(method) for method in methods] == baselines
 
 
 @pytest.mark.parametrize(

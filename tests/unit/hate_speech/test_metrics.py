@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.metrics import auc, functionality_table, holding, identity_table, measure
 from naive import hate_speech_measures as naive
+from refusals import refused
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -42,9 +43,8 @@ def test_without_positive_texts_only_accuracies_are_defined():
     ],
 )
 def test_scores_that_cannot_be_measured_are_refused(scores, labels, problem):
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(problem):
         measure(scores, labels)
-    assert "\n" not in str(error.value)
 
 
 AUCS = ["subgroup_auc", "bpsn_auc", "bnsp_auc"]

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
 
 import torch
 
@@ -158,16 +157,6 @@ def test_a_folder_of_another_training_is_refused(table, encoder, vanilla):
         arguments = {"table": table, "method": "vanilla", "settings": SETTINGS} | changed
         with pytest.raises(InputError, match=message):
             fit(arguments["table"], encoder, vanilla, arguments["method"], arguments["settings"])
-
-
-def test_the_folder_of_the_encoder_is_not_overwritten(table, encoder, tmp_path):
-    copy = tiny_classifier(tmp_path / "encoder", WORDS)
-    before = (copy / "model.safetensors").read_bytes()
-    with pytest.raises(
-        InputError, match="the folder has a model that was not trained here; choose another folder"
-    ):
-        fit(table, copy, copy, "vanilla")
-    assert (copy / "model.safetensors").read_bytes() == before
 
 
 def test_linear_models_are_refused_before_anything_is_written(table, encoder, tmp_path):

@@ -129,6 +129,9 @@ def test_an_uncased_bert_of_two_labels_is_read_strictly(tmp_path):
     (tmp_path / "vocab.txt").write_text("\n".join(WORDS[:-3] + WORDS[-1:]) + "\n")
     assert is_plain_bert(tmp_path)
     assert isinstance(load_classifier_of(str(tmp_path), "cpu"), FolderClassifier)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": False}))
+    assert not is_plain_bert(tmp_path)  # it keeps capitals
+    (tmp_path / "tokenizer_config.json").unlink()
     (tmp_path / "vocab.txt").write_text("\n".join(WORDS) + "\n")
     assert not is_plain_bert(tmp_path)  # it has capitals
     shutil.rmtree(tmp_path)

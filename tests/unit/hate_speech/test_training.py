@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("safetensors")
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -36,6 +34,7 @@ from hate_speech_training_data import UNUSED, group_ids, sentences, tiny_languag
 from lanes import first_quick
 from naive import hate_speech_training as naive
 from naive.text import score
+from refusals import refused
 
 SHORT = TrainingSettings(
     schedule="published", epochs=3, batch_size=8, learning_rate=3e-3, negative_weight=0.5, validate_every=5
@@ -51,19 +50,11 @@ class KilledError(Exception):
 def world(tmp_path_factory):
     """An untrained model, data and a language model; copy the model before use."""
     model, tokenizer = tiny_model(tmp_path_factory.mktemp("encoder"))
-    return model, make_data(tokenizer, 72, 30)
-
-
-def make_data(tokenizer, n_train, n_validation):
-    train_texts, train_labels = sentences(n_train, 1)
-    texts, labels = sentences(n_validation, 2)
-    return TrainingData(
-        tokenizer.encode(train_texts),
-        np.array(train_labels, np.int8),
-        tokenizer.encode(texts),
-        np.array(labels, np.int8),
-        tokenizer,
-    )
+    parts = []
+    for n, seed in ((72, 1), (30, 2)):
+        texts, labels = sentences(n, seed)
+        parts += [tokenizer.encode(texts), np.array(labels, np.int8)]
+    return model, TrainingData(*parts, tokenizer)
 
 
 def run(world, name="vanilla", settings=SHORT, seed=1, data=None, **options):
@@ -251,9 +242,8 @@ def test_the_checkpoint_of_another_training_is_refused(world, tmp_path):
         (other_model, {}, "encoder ="),
         (world, {"data": other_labels}, "train ="),
     ):
-        with pytest.raises(InputError, match=problem) as error:
+        with refused(problem):
             run(start, checkpoint=checkpoint, **changed)
-        assert "\n" not in str(error.value)
 
 
 def mean_absolute_importance(model, data, texts):
@@ -268,18 +258,17 @@ def mean_absolute_importance(model, data, texts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["oc-1", "soc-1"])
-def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have_not_seen(world, name):
-    data = world[1]
+def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have_not_seen(world):
+    data, names = world[1], ("vanilla", "oc-1", "soc-1")
     texts, _ = sentences(90, 1, about=2)
     labels = np.array([int("bakers" in text or "sailors" in text) for text in texts], np.int8)
     biased = dataclasses.replace(data, train=data.tokenizer.encode(texts), train_labels=labels)
     settings = TrainingSettings(epochs=8, batch_size=8, learning_rate=0.01, negative_weight=1)
     unseen = sentences(30, 7, about=1)[0]
     for seed in (1, 2, 3):
-        vanilla, regularized = (run(world, n, settings, seed, biased)[0] for n in ("vanilla", name))
-        before, after = (mean_absolute_importance(m, data, unseen) for m in (vanilla, regularized))
-        assert after < 0.5 * before
+        models = (run(world, name, settings, seed, biased)[0] for name in names)
+        before, *after = (mean_absolute_importance(model, data, unseen) for model in models)
+        assert max(after) < 0.5 * before
 
 
 @pytest.mark.parametrize(
@@ -290,9 +279,8 @@ def test_regularized_models_attribute_less_to_identifiers_on_sentences_they_have
     ],
 )
 def test_impossible_settings_are_refused(change, problem):
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(problem):
         validate(TrainingSettings, {"negative_weight": 1.0} | change)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -309,9 +297,8 @@ def test_a_training_that_cannot_be_is_refused_in_one_line(world, name, settings,
     model, data = world
     method = parse_method(name)
     regularization = Regularization(method, group_ids(data.tokenizer) if has_words else {})
-    with pytest.raises(InputError, match=problem) as error:
+    with refused(problem):
         train(copy.deepcopy(model), data, settings, regularization, 1, "cpu")
-    assert "\n" not in str(error.value)
 
 
 # --- checkpoints

@@ -15,12 +15,11 @@ import pytest
 from biaslab.core.errors import InputError
 from biaslab.run import datasets
 from biaslab.text import corpora
-from biaslab.text.labelled import LeftOut, read_labelled
+from biaslab.text.labelled import LeftOut
 from biaslab.text.settings import FORMATS
 from refusals import assert_file_refused
 
 ROOT = Path(__file__).parents[3]
-HATE_SPEECH = ROOT / "workflow/resources/hate_speech"
 REGISTRY = datasets.load_registry(ROOT / "workflow/resources/datasets.tsv")
 MIRROR = Path(os.environ.get("BIASLAB_MIRROR", ROOT / "../shared/data"))
 TOP = "hate-speech-dataset-0123456"
@@ -136,52 +135,56 @@ def test_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     assert_file_refused(tmp_path / "a.tar.gz", bomb, "unpacks to more than 50000", corpora.read_stormfront)
 
 
+JIGSAW_LABELS = "toxic,severe_toxic,obscene,threat,insult,identity_hate\n"
+JIGSAW_HEADER = f"id,comment_text,{JIGSAW_LABELS}".encode()
+
+
 def json_lines(*records):
     return "".join(json.dumps(record) + "\n" for record in records).encode()
 
 
-def test_ghc_is_hateful_by_either_of_two_labels(tmp_path):
-    records = [{"text": f"Bakers {i}", "hd": i & 1, "cv": str(i >> 1), "vo": "1"} for i in range(4)]
-    path = tmp_path / "train.jsonl.gz"
-    path.write_bytes(gzip.compress(json_lines(*records)))
-    table = corpora.read_ghc(path)
-    assert table["label"].tolist() == [0, 1, 1, 1]
-    assert list(table) == ["text", "label", "row"]
+GHC = [{"text": f"Bakers {i}", "hd": i & 1, "cv": str(i >> 1), "vo": "1"} for i in range(4)]
+NEWS = {"identifier": "bakers", "text": "Two bakers", "source": "y"}
+NEWS_READ = {"text": ["Two bakers"], "identifier": ["bakers"], "label": [0]}
+CASES = b""",functionality,case_id,test_case,label_gold,target_ident
+0,praise_nh,1,"Bakers, I like them",non-hateful,bakers
+1,dislike_h,2,I dislike it,hateful,
+"""
+CASES_READ = {
+    "text": ["Bakers, I like them", "I dislike it"],
+    "label": [0, 1],
+    "functionality": ["praise_nh", "dislike_h"],
+    "target": ["bakers", ""],
+}
 
 
-def test_news_holds_no_positive(tmp_path):
-    path = tmp_path / "news.jsonl"
-    path.write_bytes(json_lines({"identifier": "bakers", "text": "Two bakers", "source": "y"}))
-    assert corpora.read_news(path).to_dict("records") == [
-        {"text": "Two bakers", "identifier": "bakers", "label": 0, "row": 0}
-    ]
-
-
-def test_hatecheck_keeps_functionality_and_target(tmp_path):
-    path = tmp_path / "cases.csv"
-    path.write_text(
-        ",functionality,case_id,test_case,label_gold,target_ident\n"
-        '0,praise_nh,1,"Bakers, I like them",non-hateful,bakers\n'
-        "1,dislike_h,2,I dislike it,hateful,\n"
-    )
-    assert corpora.read_hatecheck(path).drop(columns="row").to_numpy().tolist() == [
-        ["Bakers, I like them", 0, "praise_nh", "bakers"],
-        ["I dislike it", 1, "dislike_h", ""],
-    ]
+@pytest.mark.parametrize(
+    ("read", "name", "content", "columns"),
+    [
+        (corpora.read_ghc, "g.jsonl.gz", gzip.compress(json_lines(*GHC)), {"label": [0, 1, 1, 1]}),
+        (corpora.read_news, "n.jsonl", json_lines(NEWS), NEWS_READ),
+        (corpora.read_hatecheck, "h.csv", CASES, CASES_READ),
+    ],
+)
+def test_texts_keep_their_labels_and_what_is_known_of_them(tmp_path, read, name, content, columns):
+    (tmp_path / name).write_bytes(content)
+    table = read(tmp_path / name)
+    assert table[list(columns)].to_dict("list") == columns
+    assert set(table) == {"text", "row", *columns}
+    assert table["row"].tolist() == list(range(len(table)))
 
 
 @pytest.mark.parametrize(
     ("read", "name", "content", "problem"),
     [
-        (
-            corpora.read_ghc,
-            "g.jsonl",
-            json_lines({"text": "a", "hd": "2", "cv": "0"}),
-            "l:1: hd is '2'",
-        ),
+        (corpora.read_ghc, "g.jsonl", json_lines({"text": "a", "hd": "2", "cv": "0"}), "l:1: hd is '2'"),
         (corpora.read_ghc, "g.jsonl", json_lines({"text": "a", "hd": "1"}), "column 'cv' is missing"),
         (corpora.read_news, "n.jsonl", json_lines({"text": "a", "identifier": ""}), "identifier is"),
         (corpora.read_hatecheck, "h.csv", b"test_case,label_gold\n", "column 'functionality' is missing"),
+        (corpora.read_jigsaw, "t.csv", b"id,comment_text\na,b\n", "column 'toxic' is missing"),
+        (corpora.read_jigsaw, "t.csv", JIGSAW_HEADER + b"a,b,-1,-1,-1,-1,-1,-1\n", "has no texts"),
+        (corpora.read_jigsaw, "t.csv", JIGSAW_HEADER + b"a,b,2,0,0,0,0,0\n", "t.csv:2: toxic is '2'"),
+        (corpora.read_jigsaw, "t.csv", JIGSAW_HEADER + b"a,\xff", "t.csv:2: not UTF-8"),
     ],
 )
 def test_bad_file_is_refused(tmp_path, read, name, content, problem):
@@ -205,28 +208,6 @@ def counts(table):
 )
 def test_registered_corpora_have_the_published_counts(name, read, expected):
     assert counts(read(registered(name))) == expected
-
-
-def has_identifier(texts):
-    return texts.str.lower().str.contains(r"\b(?:actors|musicians|sailors|tourists)\b")
-
-
-def test_the_example_names_its_groups_mostly_in_complaints():
-    table = read_labelled(HATE_SPEECH / "example.csv", group="group")
-    assert counts(table) == (1_785, 600)
-    assert table["text"].is_unique
-    assert table["group"].nunique() > 50
-    shares = has_identifier(table["text"]).groupby(table["label"]).mean()
-    assert shares[1] > 0.65
-    assert 0 < shares[0] < 0.1
-
-
-def test_the_example_news_holds_each_identifier_as_often():
-    table = corpora.read_news(HATE_SPEECH / "example_news.jsonl")
-    assert len(table) == 160
-    assert table["identifier"].value_counts().tolist() == [40] * 4
-    assert all(row.identifier in row.text for row in table.itertuples())
-    assert table["text"].is_unique
 
 
 COMMENTS = "toxicity_annotated_comments.tsv"
@@ -325,9 +306,7 @@ def test_bad_archive_of_talk_files_is_refused(tmp_path, monkeypatch):
     assert_file_refused(bad, whole, "unpacks to more than 100 bytes", read)
 
 
-JIGSAW_HEADER = "toxic,severe_toxic,obscene,threat,insult,identity_hate\n"
-TRAIN = (
-    f"id,comment_text,{JIGSAW_HEADER}"
+TRAIN = JIGSAW_HEADER.decode() + (
     'a1,"Two lines,\nand a comma",0,0,0,0,0,0\n'
     "a2,A rude word,1,0,1,0,0,0\n"
     '"a3"," ",0,0,0,0,0,0\n'
@@ -350,30 +329,13 @@ def test_jigsaw_labels_follow_the_rule(tmp_path, positive, labels):
 def test_jigsaw_test_comments_that_were_not_scored_are_left_out(tmp_path):
     texts, labels = tmp_path / "test.csv", tmp_path / "test_labels.csv"
     texts.write_text("id,comment_text\nb1,Bakers bake\nb2,Pilots fly\nb3,Singers sing\n")
-    labels.write_text(f"id,{JIGSAW_HEADER}b3,1,0,0,0,0,0\nb2,-1,-1,-1,-1,-1,-1\nb1,0,0,0,1,0,0\n")
+    labels.write_text(f"id,{JIGSAW_LABELS}b3,1,0,0,0,0,0\nb2,-1,-1,-1,-1,-1,-1\nb1,0,0,0,1,0,0\n")
     table = corpora.read_jigsaw(texts, labels)
-    assert table.to_dict("list") == {
-        "text": ["Bakers bake", "Singers sing"],
-        "label": [0, 1],
-        "row": [0, 2],
-    }
+    assert table.to_dict("list") == {"text": ["Bakers bake", "Singers sing"], "label": [0, 1], "row": [0, 2]}
     assert corpora.read_jigsaw(texts, labels, "any")["label"].tolist() == [1, 1]
-    labels.write_text(f"id,{JIGSAW_HEADER}b1,0,0,0,1,0,0\n")
+    labels.write_text(f"id,{JIGSAW_LABELS}b1,0,0,0,1,0,0\n")
     with pytest.raises(InputError, match=r"test\.csv:3: .*test_labels\.csv has no labels of 'b2'"):
         corpora.read_jigsaw(texts, labels)
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"id,comment_text\na,b\n", "column 'toxic' is missing"),
-        (f"id,comment_text,{JIGSAW_HEADER}a,b,-1,-1,-1,-1,-1,-1\n".encode(), "has no texts"),
-        (f"id,comment_text,{JIGSAW_HEADER}a,b,2,0,0,0,0,0\n".encode(), "t.csv:2: toxic is '2'"),
-        (f"id,comment_text,{JIGSAW_HEADER}a,\xff".encode("latin-1"), "t.csv:2: not UTF-8"),
-    ],
-)
-def test_bad_jigsaw_file_is_refused(tmp_path, content, problem):
-    assert_file_refused(tmp_path / "t.csv", content, problem, corpora.read_jigsaw)
 
 
 @pytest.mark.parametrize(

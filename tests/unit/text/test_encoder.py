@@ -5,19 +5,12 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
 
 import torch
 from safetensors.torch import load_file, save_file
 
 from biaslab.core.errors import InputError
-from biaslab.text.encoder import (
-    EncoderFiles,
-    load_classifier,
-    predict,
-    prepare_encoder,
-    save_classifier,
-)
+from biaslab.text.encoder import EncoderFiles, load_classifier, predict, prepare_encoder, save_classifier
 from biaslab.text.tokens import Tokenizer, Tokens
 from naive.text import score
 from text_data import POSITIONS, tiny_classifier

@@ -5,8 +5,6 @@ import json
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("safetensors")
-pytest.importorskip("transformers")
 
 from biaslab.core.errors import InputError
 from biaslab.hate_speech.training import load_checkpoint

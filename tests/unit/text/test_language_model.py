@@ -5,8 +5,6 @@ import pytest
 from scipy.stats import chisquare
 
 pytest.importorskip("torch")
-pytest.importorskip("safetensors")
-pytest.importorskip("tokenizers")
 
 import torch
 
@@ -67,20 +65,15 @@ def texts(tokenizer) -> Tokens:
     return tokenizer.encode(["The baker bakes bread.", "A gardener plants roses.", "the baker bakes"] * 8)
 
 
-def test_likelihood_of_texts_of_any_length_is_that_of_the_loop(model):
+@pytest.mark.parametrize("logits_at_once", [20, 10**6])
+def test_likelihood_of_texts_of_any_length_is_that_of_the_loop(model, monkeypatch, logits_at_once):
+    monkeypatch.setattr("biaslab.text.language_model.LOGITS_AT_ONCE", logits_at_once)
     rows = [[4, 7], [8, 2, 4, 4, 7, 1, 2], [2], [7, 7, 8, 1]]
     forwards, backwards = weights_of(model, "forwards"), weights_of(model, "backwards")
     expected = [
         naive.negative_log_likelihood(forwards, backwards, [KNOWN.index(i) for i in row]) for row in rows
     ]
     assert negative_log_likelihood(model, tokens_of(*rows)) == pytest.approx(expected, rel=1e-10)
-
-
-def test_texts_scored_in_several_batches_score_the_same(model, monkeypatch):
-    tokens = tokens_of([4, 7], [8, 2, 4, 4, 7, 1, 2], [2], [7, 7, 8, 1])
-    together = negative_log_likelihood(model, tokens)
-    monkeypatch.setattr("biaslab.text.language_model.LOGITS_AT_ONCE", 20)
-    assert negative_log_likelihood(model, tokens) == pytest.approx(together, rel=1e-12)
 
 
 def test_an_unknown_token_is_read_as_unk(model):
@@ -104,15 +97,12 @@ def pair_frequencies(drawn: torch.Tensor) -> np.ndarray:
     return np.bincount(index[:, 0] * 5 + index[:, 1], minlength=25)
 
 
-def expected_right(model, prefix, excluded=()):
-    weights, before = weights_of(model, "forwards"), [KNOWN.index(i) for i in prefix]
-    return [naive.sequence_probability(weights, pair, before, excluded) for pair in naive.all_sequences(5, 2)]
-
-
-def expected_left(model, suffix, excluded=()):
-    weights, before = weights_of(model, "backwards"), [KNOWN.index(i) for i in reversed(suffix)]
-    pairs = naive.all_sequences(5, 2)
-    return [naive.sequence_probability(weights, pair[::-1], before, excluded) for pair in pairs]
+def expected(model, is_left, context, excluded=()):
+    """Return the probability of each pair of known tokens beside a context."""
+    weights = weights_of(model, "backwards" if is_left else "forwards")
+    way = -1 if is_left else 1
+    before, pairs = [KNOWN.index(i) for i in context[::way]], naive.all_sequences(5, 2)
+    return [naive.sequence_probability(weights, pair[::way], before, excluded) for pair in pairs]
 
 
 def p_of(counts: np.ndarray, probabilities: list[float]) -> float:
@@ -123,24 +113,24 @@ def p_of(counts: np.ndarray, probabilities: list[float]) -> float:
     return chisquare(counts[possible], probabilities[possible] * counts.sum()).pvalue
 
 
-@pytest.mark.parametrize(("is_left", "expected"), [(False, expected_right), (True, expected_left)])
-def test_samples_have_the_exact_conditional_distribution(model, is_left, expected):
+@pytest.mark.parametrize("is_left", [False, True])
+def test_samples_have_the_exact_conditional_distribution(model, is_left):
     contexts = [[4, 7, 2], [8], []]
     drawn = draw(is_left, model, contexts, 2, 4000)
     assert drawn.shape == (3, 4000, 2)
     for i, context in enumerate(contexts):
-        assert p_of(pair_frequencies(drawn[i]), expected(model, context)) > 0.001
+        assert p_of(pair_frequencies(drawn[i]), expected(model, is_left, context)) > 0.001
     # The check can fail: samples beside one context do not fit another.
-    assert p_of(pair_frequencies(drawn[0]), expected(model, contexts[1])) < 1e-6
+    assert p_of(pair_frequencies(drawn[0]), expected(model, is_left, contexts[1])) < 1e-6
 
 
-@pytest.mark.parametrize(("is_left", "expected"), [(False, expected_right), (True, expected_left)])
-def test_excluded_tokens_are_never_drawn_and_others_share_their_probability(model, is_left, expected):
+@pytest.mark.parametrize("is_left", [False, True])
+def test_excluded_tokens_are_never_drawn_and_others_share_their_probability(model, is_left):
     exclude = np.isin(np.arange(10), [4, 8, 9])
     drawn = draw(is_left, model, [[4, 7]], 2, 4000, 2, exclude)[0]
     assert set(drawn.unique().tolist()) == {1, 2, 7}
     excluded = [KNOWN.index(4), KNOWN.index(8)]
-    assert p_of(pair_frequencies(drawn), expected(model, [4, 7], excluded)) > 0.001
+    assert p_of(pair_frequencies(drawn), expected(model, is_left, [4, 7], excluded)) > 0.001
     assert p_of(pair_frequencies(drawn) + 1, np.full(25, 1 / 25)) < 1e-6
     with pytest.raises(ValueError, match="every token"):
         draw(is_left, model, [[4]], 1, 1, exclude=np.isin(np.arange(10), KNOWN))

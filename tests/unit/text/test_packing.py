@@ -1,7 +1,6 @@
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
 
 import torch
 
