@@ -39,7 +39,6 @@ CASES = [
     "origins/attribution/test_ppmi_scan.py::test_a_word_may_be_target_and_attribute",
     "ranking/test_algorithms.py::test_value_that_runs_out_leaves_its_places_to_the_best_of_the_others",
     "ranking/test_simulation.py::test_batch_is_every_list_alone[4-6-10]",
-    "ranking/test_simulation.py::test_same_bytes_with_any_number_of_threads",
     "ranking/test_measuring.py::test_every_list_is_measured_in_its_own_order",
     "ranking/test_exposure.py::test_unknown_candidates_keep_their_places",
     "ranking/test_exposure.py::test_measure_is_its_oracle[fa_ir_pass-False]",

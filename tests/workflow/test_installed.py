@@ -126,7 +126,7 @@ def test_dry_runs_of_the_default_and_of_a_preset(run):
     assert counts["train_baseline"] == 2
     assert counts["measure_claims"] == 1
     smoke = jobs(run("run", "--preset", "smoke", "-n", "--quiet", "rules"))
-    assert smoke["train_without_set"] == 11
+    assert smoke["train_without_set"] == 7
     assert {path.name for path in Path().iterdir()} <= {".snakemake"}
 
 
