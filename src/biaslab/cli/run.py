@@ -94,8 +94,8 @@ def run(
     with contextlib.ExitStack() as stack:
         source = _open_source(stack, from_, trust, recheck, recheck_seed)
         files = overlays(preset, configfile, root)
-        theirs = [] if source is None else [_config_of(source, stack)]
-        files = files or theirs
+        source_files = [] if source is None else [_config_of(source, stack)]
+        files = files or source_files
         written = read_files([own_or_shipped(root), *files])
         checked = load(written, root)
         for area in checked["areas"]:
@@ -109,7 +109,7 @@ def run(
             remove_partial_files(Path("results"))
         chosen = None
         if source is not None:
-            chosen = _take(source, files, theirs, context.args, checked, root, registry)
+            chosen = _take(source, files, source_files, context.args, checked, root, registry)
         if works:
             known = read_taken(Path("results")).datasets
             needed = [name for name in wanted(checked) if known.get(name) != registry[name].sha256]
@@ -187,15 +187,19 @@ def _open_source(
 def _take(
     source: "Source",
     files: Sequence[Path],
-    theirs: Sequence[Path],
+    source_files: Sequence[Path],
     arguments: Sequence[str],
     config: dict,
     root: Path,
     registry: dict,
 ) -> "Choice":
-    """Take results of another run, whose configuration is `theirs`; for a dry run, only describe them."""
+    """Take results of another run; for a dry run, only describe them.
+
+    `files` are the configuration files of this run, and `source_files` those of the other run.
+    """
     from snakemake.cli import parse_args
 
+    from biaslab.core.errors import InputError
     from biaslab.run import travel
     from biaslab.run.jobs import Job, planned_jobs
     from biaslab.run.taken import kept_note
@@ -204,17 +208,20 @@ def _take(
         _say(f"biaslab: {line}")
 
     plain = _without_force(arguments)
-    targets = set(parse_args(plain)[1].targets)
+    parsed = parse_args(plain)[1]
+    if parsed.config:
+        raise InputError("--config: not possible with --from; write the settings to a file for --configfile")
+    targets = set(parsed.targets)
     options = [argument for argument in plain if argument not in targets]
 
     def wanted(targets: Sequence[str]) -> list[str]:
         return [*targets, *options] if targets else plain
 
-    def plan(targets: Sequence[str]) -> list[Job]:
-        return planned_jobs([*_base_options(root, files), *_profile(root, plain), *wanted(targets)])
+    def plan(configfiles: Sequence[Path], arguments: Sequence[str]) -> list[Job]:
+        return planned_jobs([*_base_options(root, configfiles), *_profile(root, plain), *arguments])
 
-    def plan_all(files: Sequence[Path], more: Sequence[str]) -> list[Job]:
-        return planned_jobs([*_base_options(root, files), *_profile(root, plain), *more, "--forceall"])
+    def plan_targets(targets: Sequence[str]) -> list[Job]:
+        return plan(files, wanted(targets))
 
     def make(targets: Sequence[str]) -> int:
         return _snakemake(root, files, wanted(targets))
@@ -222,14 +229,14 @@ def _take(
     with kept_note(Path("results")):
         while True:
             taken = travel.announce(source)
-            jobs = plan_all(files, plain)
-            others = jobs if files == theirs else plan_all(theirs, options)
-            chosen, seed = travel.choose(source, jobs, others, config, registry)
+            jobs = plan(files, [*plain, "--forceall"])
+            source_jobs = jobs if files == source_files else plan(source_files, [*options, "--forceall"])
+            chosen, seed = travel.choose(source, jobs, source_jobs, config, registry)
             for line in travel.describe(chosen, source):
                 say(line)
             if only_looks(arguments):
                 raise typer.Exit(0)
-            if code := travel.take(source, taken, chosen, seed, plan, make, say):
+            if code := travel.take(source, taken, chosen, seed, plan_targets, make, say):
                 raise typer.Exit(code)
             if not chosen.is_outdated:
                 return chosen

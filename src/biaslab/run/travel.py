@@ -60,7 +60,7 @@ class Choice:
 
     Parameters
     ----------
-    others : sequence of Job
+    source_jobs : sequence of Job
         The jobs that the current code plans for the configuration of the crate.
     registered : mapping
         Registered sha256 of copies of data, by path.
@@ -73,7 +73,7 @@ class Choice:
     def __init__(
         self,
         jobs: Sequence[Job],
-        others: Sequence[Job],
+        source_jobs: Sequence[Job],
         source: Source,
         registered: Mapping[str, str],
         config: str,
@@ -81,7 +81,7 @@ class Choice:
     ) -> None:
         self.jobs, self.run, self.drawn = jobs, source.run, drawn
         self.config, self.registered = config, registered
-        self._commands = {output: job.command for job in others for output in job.outputs}
+        self._commands = {output: job.command for job in source_jobs for output in job.outputs}
         self.maker = {output: job for job in jobs for output in job.outputs}
         steps = source.run.steps if source.trusts else ()
         self._records = {output: record for record in steps for output in record.outputs}
@@ -243,18 +243,18 @@ def known_data(run: Run) -> dict[str, str]:
 def choose(
     source: Source,
     jobs: Sequence[Job],
-    others: Sequence[Job],
+    source_jobs: Sequence[Job],
     config: Mapping[str, Any],
     registry: Mapping[str, Dataset],
 ) -> tuple[Choice, int]:
     """Return the choice of results from another run, and the seed of the recheck.
 
-    `jobs` are the jobs of this run, with its complete configuration `config`; `others` are those of the other
-    run.
+    `jobs` are the jobs of this run, with its complete configuration `config`; `source_jobs` are those of the
+    other run.
     """
     copies = {f for job in jobs for f in job.outputs if PurePosixPath(f).is_relative_to(FOLDER)}
     registered = {file: registry[PurePosixPath(file).parts[2]].sha256 for file in copies}
-    more = others, source, registered, config_digest(config)
+    more = source_jobs, source, registered, config_digest(config)
     chosen, seed = Choice(jobs, *more), source.seed
     seed = secrets.randbelow(2**31) if seed is None else seed
     if source.recheck:

@@ -361,6 +361,18 @@ def test_trust_without_another_run_is_refused(empty, monkeypatch, capsys):
     assert "name that run with --from" in capsys.readouterr().err
 
 
+def test_settings_on_the_command_line_are_refused_and_nothing_is_taken(empty, monkeypatch, capsys):
+    crate = str(empty.parent / "crate.zip")
+    monkeypatch.setattr(
+        sys, "argv", ["biaslab", "run", "--from", crate, "--cores", "1", "--config", "seed=2"]
+    )
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "--config: not possible with --from; write the settings to a file" in capsys.readouterr().err
+    assert not (empty / TABLE).exists()
+
+
 def test_data_are_known_that_another_run_had_or_that_its_steps_have_read():
     """The run may have gone on from a third one, which alone had them."""
     read = {"results/datasets/two/b.csv": "3" * 64, "results/origins/x.tsv": "2" * 64, "own.txt": "4" * 64}
