@@ -43,8 +43,8 @@ def refuse_impossible(jobs: Iterable[Any], limits: Mapping[str, float]) -> None:
         start = f"Slurm would never start {rule} ({minutes} minutes, {memory} MB, threads: {threads}):"
         if minutes > (limit := limits.get(partition, float("inf"))):
             raise InputError(
-                f"{start} its partition{f' {partition}' * bool(partition)} allows {limit:g}; name another"
-                f" (default-resources: slurm_partition), or set cluster.max_runtime to {limit:g}"
+                f"{start} its partition{f' {partition}' * bool(partition)} allows {limit:g} minutes; name"
+                f" another (default-resources: slurm_partition), or set cluster.max_runtime to {limit:g}"
             )
         options = [f"--cpus-per-task={threads}", f"--mem={memory}", f"--time={minutes}"]
         options += [f"--partition={partition}"] * bool(partition) + [f"--account={account}"] * bool(account)

@@ -322,7 +322,7 @@ def take(
     n_steps = max(taken.steps, len(choice.taken))
     taken = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
     note_taken(HERE, taken, records)
-    moment = min((os.stat(f).st_mtime_ns for f in results if choice.is_here(f)), default=time.time_ns())
+    moment = _time_of_taken(choice, results)
     for file in (file for files in choice.taken.values() for file in files):
         if not choice.is_here(file):
             with atomic_path(file) as temporary:
@@ -345,6 +345,20 @@ def take(
     report = {"seed": seed, "drawn": [min(job.outputs) for job in drawn], "equal": len(drawn)}
     note_taken(HERE, replace(taken, recheck=report), records)
     return make_ahead([])
+
+
+def _time_of_taken(choice: Choice, results: Collection[str]) -> int:
+    """Return a time for taken results: that of the oldest result here, but not before that of any input.
+
+    The inputs that no step makes have their recorded bytes, so a later time is no reason to rerun anything.
+    """
+    oldest = min(map(_modified, filter(choice.is_here, results)), default=time.time_ns())
+    inputs = {file for job in choice.agreeing for file in job.inputs if file not in choice.maker}
+    return max([oldest, *map(_modified, filter(os.path.exists, inputs))])
+
+
+def _modified(file: str) -> int:
+    return os.stat(file).st_mtime_ns
 
 
 def _make_ahead(

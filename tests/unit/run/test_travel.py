@@ -146,6 +146,14 @@ def test_what_is_taken_is_no_newer_than_what_was_made_of_it(go_on, empty):
     assert times(empty)[TABLE] >= times(empty)[EMBEDDING]
 
 
+def test_results_copied_here_with_an_old_time_are_not_older_than_their_inputs(go_on, empty):
+    """Otherwise Snakemake would rerun the steps that `describe` calls taken."""
+    go_on()
+    os.utime(empty / TABLE, (1, 1))
+    go_on()
+    assert times(empty)[TABLE] >= times(empty)["own.txt"]
+
+
 def test_a_result_with_other_bytes_that_was_not_made_here_is_replaced(go_on, empty):
     write_text(empty / TABLE, "older")
     go_on()
