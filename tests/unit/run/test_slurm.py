@@ -46,8 +46,8 @@ def test_a_job_above_the_limit_of_its_partition_is_refused(tmp_path, monkeypatch
     limits = {"": 60, "main": 60, "long": math.inf}
     refuse_impossible([job(runtime=60), job(runtime=480, slurm_partition="long")], limits)
     assert refused(refuse_impossible, [job(runtime=480)], limits) == (
-        "Slurm would never start train (480 minutes, 100 MB, threads: 1): its partition allows 60 minutes; name"
-        " another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
+        "Slurm would never start train (480 minutes, 100 MB, threads: 1): its partition allows 60 minutes;"
+        " name another (default-resources: slurm_partition), or set cluster.max_runtime to 60"
     )
 
 
