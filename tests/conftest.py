@@ -33,7 +33,7 @@ COMPILING = tuple(
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Leave bytes out of the names of tests: gzip writes the time, and all workers must collect equal names."""
+    """Leave bytes out of the names of tests: gzip writes the time, but all workers must collect one name."""
     return argname if isinstance(val, bytes) else None
 
 
