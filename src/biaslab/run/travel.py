@@ -350,14 +350,14 @@ def take(
 def _time_of_taken(choice: Choice, results: Collection[str]) -> int:
     """Return a time for taken results: that of the oldest result here, but not before that of any input.
 
-    The inputs that no step makes have their recorded bytes, so a later time is no reason to rerun anything.
+    Files that no step makes have their recorded bytes, so their later times are no reason to rerun anything.
     """
-    oldest = min(map(_modified, filter(choice.is_here, results)), default=time.time_ns())
+    oldest = min(map(_read_time, filter(choice.is_here, results)), default=time.time_ns())
     inputs = {file for job in choice.agreeing for file in job.inputs if file not in choice.maker}
-    return max([oldest, *map(_modified, filter(os.path.exists, inputs))])
+    return max([oldest, *map(_read_time, filter(os.path.isfile, inputs))])
 
 
-def _modified(file: str) -> int:
+def _read_time(file: str) -> int:
     return os.stat(file).st_mtime_ns
 
 
