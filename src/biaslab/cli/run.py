@@ -201,7 +201,7 @@ def _take(
 
     from biaslab.core.errors import InputError
     from biaslab.run import travel
-    from biaslab.run.jobs import Job, planned_jobs
+    from biaslab.run.jobs import Job, planned_jobs, unmark
     from biaslab.run.taken import kept_note
 
     def say(line: str) -> None:
@@ -226,6 +226,9 @@ def _take(
     def make(targets: Sequence[str]) -> int:
         return _snakemake(root, files, wanted(targets))
 
+    def unmark_killed(outputs: Sequence[str]) -> None:
+        unmark(outputs, [*_base_options(root, files), *_profile(root, plain), "--cores=1"])
+
     with kept_note(Path("results")):
         while True:
             taken = travel.announce(source)
@@ -236,7 +239,7 @@ def _take(
                 say(line)
             if only_looks(arguments):
                 raise typer.Exit(0)
-            if code := travel.take(source, taken, chosen, seed, plan_targets, make, say):
+            if code := travel.take(source, taken, chosen, seed, plan_targets, make, unmark_killed, say):
                 raise typer.Exit(code)
             if not chosen.is_outdated:
                 return chosen

@@ -74,6 +74,13 @@ def planned_jobs(arguments: Sequence[str]) -> list[Job]:
     ]
 
 
+def unmark(files: Sequence[str], arguments: Sequence[str]) -> None:
+    """Let Snakemake forget that files are results of killed steps."""
+    command = [sys.executable, "-m", "snakemake", *arguments, "--nolock", "--cleanup-metadata", *files]
+    # The exit code is 1 if a file has no metadata besides its mark, which is removed nevertheless.
+    subprocess.run(command, capture_output=True, check=False)
+
+
 def plain_command(command: str) -> str:
     """Return a shell command without threads, log and location of the workflow, which affect no result."""
     command = re.sub(r" --threads \d+ > .* 2>&1$", "", command)

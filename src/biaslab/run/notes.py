@@ -12,6 +12,7 @@ RESULTS = "results/"
 NOTES = ".snakemake/metadata"
 """Folder of Snakemake's metadata, next to the results."""
 
+_MARKS = ".snakemake/incomplete"
 _LOGS = f"{RESULTS}logs/"
 _NOTED = ("rule", "input", "log", "params", "input_checksums")
 _OURS = re.compile(r"(?:^|.*/)(workflow/resources/.+|workflow/schemas/.+)")
@@ -26,8 +27,7 @@ def portable(path: str) -> str:
 def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[str, Any]]:
     """Return Snakemake's metadata of finished steps, by the path of each output."""
     notes = {}
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        coded = "".join(part.removeprefix("@") for part in file.relative_to(folder).parts)
+    for file, coded in _coded_names(folder).items():
         try:
             name = base64.urlsafe_b64decode(coded).decode()
             note = json.loads(file.read_text(encoding="utf-8"))
@@ -36,6 +36,17 @@ def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[s
         except (ValueError, KeyError):  # a file that is being written
             continue
     return notes
+
+
+def read_unfinished(folder: Path) -> set[str]:
+    """Return the outputs of steps that were killed in a folder, as Snakemake marks them."""
+    return {base64.urlsafe_b64decode(coded).decode() for coded in _coded_names(folder / _MARKS).values()}
+
+
+def _coded_names(folder: Path) -> dict[Path, str]:
+    """Return the files of a folder of Snakemake, and the outputs that they name, in base64."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {f: "".join(part.removeprefix("@") for part in f.relative_to(folder).parts) for f in files}
 
 
 def noted_times(results: Path) -> tuple[str, str] | tuple[()]:

@@ -28,7 +28,7 @@ from biaslab.run.datasets import FOLDER, Dataset
 from biaslab.run.extras import requirements
 from biaslab.run.jobs import Job
 from biaslab.run.manifest import MANIFEST, VARIABLE_KEY
-from biaslab.run.notes import NOTES, read_notes
+from biaslab.run.notes import NOTES, read_notes, read_unfinished
 from biaslab.run.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.records import RESULTS, StepRecord
 from biaslab.run.steps import digests
@@ -306,11 +306,13 @@ def take(
     seed: int,
     plan: Callable[[Sequence[str]], list[Job]],
     make: Callable[[Sequence[str]], int],
+    unmark: Callable[[Sequence[str]], None],
     say: Callable[[str], None],
 ) -> int:
     """Copy the taken results, and compute results that are needed before the run; return an exit code.
 
-    `plan` returns the jobs that Snakemake would run for given targets, and `make` runs them.
+    `plan` returns the jobs that Snakemake would run for given targets, and `make` runs them. `unmark` lets
+    Snakemake forget that files are results of killed steps.
     """
     records = [choice.record(job) for job in choice.agreeing]
     drawn = [job for job in choice.jobs if choice.is_drawn(job)]
@@ -323,11 +325,14 @@ def take(
     taken = replace(taken, steps=n_steps, rewritten=rewritten, config=choice.config)
     note_taken(HERE, taken, records)
     moment = _time_of_taken(choice, results)
-    for file in (file for files in choice.taken.values() for file in files):
+    files = [file for files in choice.taken.values() for file in files]
+    for file in files:
         if not choice.is_here(file):
             with atomic_path(file) as temporary:
                 shutil.copyfile(source.run.folder / file.removeprefix(RESULTS), temporary)
     _age([file for job in choice.agreeing for file in job.outputs if file not in choice.noted], moment)
+    if killed := read_unfinished(Path()).intersection(files):
+        unmark(sorted(killed))
 
     def make_ahead(targets: Sequence[str]) -> int:
         return _make_ahead(choice, source.name, targets, moment, plan, make, say)

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import zipfile
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,6 +68,7 @@ class Gone:
     code: int
     said: list[str]
     made: list[str]
+    unmarked: list[str]
     choice: Choice
 
 
@@ -79,7 +81,7 @@ def go_on(empty, monkeypatch):
     """
 
     def run(code=None, writes=None, told=(), told_there=(), config=RECORD, plans=(), **options):
-        said, made, planned = [], [], list(plans)
+        said, made, unmarked, planned = [], [], [], list(plans)
         now = {f"origins.{rule}": digest for rule, digest in (CODE | (code or {})).items()}
         monkeypatch.setattr(travel, "digests", lambda names: now)
 
@@ -99,8 +101,8 @@ def go_on(empty, monkeypatch):
             taken = travel.announce(source)
             choice, seed = travel.choose(source, jobs_of_today(told), jobs_of_today(told_there), config, {})
             said += travel.describe(choice, source)
-            exit_code = travel.take(source, taken, choice, seed, plan, make, said.append)
-        return Gone(exit_code, said, made, choice)
+            exit_code = travel.take(source, taken, choice, seed, plan, make, unmarked.extend, said.append)
+        return Gone(exit_code, said, made, unmarked, choice)
 
     return run
 
@@ -152,6 +154,12 @@ def test_results_copied_here_with_an_old_time_are_not_older_than_their_inputs(go
     os.utime(empty / TABLE, (1, 1))
     go_on()
     assert times(empty)[TABLE] >= times(empty)["own.txt"]
+
+
+def test_only_taken_results_are_no_longer_marked_as_those_of_killed_steps(go_on, empty):
+    for name in (TABLE, TEXTS):
+        write_text(empty / ".snakemake/incomplete" / urlsafe_b64encode(name.encode()).decode(), "")
+    assert go_on().unmarked == [TABLE]
 
 
 def test_a_result_with_other_bytes_that_was_not_made_here_is_replaced(go_on, empty):
