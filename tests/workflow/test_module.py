@@ -72,7 +72,7 @@ def test_a_prefix_moves_results_and_neither_the_corpus_nor_the_word_lists(outer)
     (reading,) = [command for command in found if command.startswith("biaslab step embeddings.read-corpus")]
     assert '"source": "mine.jsonl"' in reading
     assert "fairness/results/origins/mine/corpus.npz" in reading
-    (scoring,) = [c for c in found if c.startswith("biaslab step debiasing.score-benchmarks")]
+    (scoring,) = [c for c in found if c.startswith("biaslab step debiasing.measure-embedding")]
     assert '"wordsim353": "fairness/results/datasets/wordsim353/wordsim353.tsv"' in scoring
     assert not Path("fairness").exists()
 

@@ -10,11 +10,13 @@ wildcard_constraints:
 
 rule measure_debiasing:
     input:
+        list(DEBIASING.benchmarks.values()),
         lists=DEBIASING.word_lists,
         embedding=DEBIASING.embedding,
         word_sets=DEBIASING.tests,
-        authors=DEBIASING.authors_lists("occupations"),
+        occupations=DEBIASING.authors_lists("occupations"),
         seeds=DEBIASING.authors_lists("seeds"),
+        authors=DEBIASING.authors_lists("equalize", "specific"),
     output:
         tables=expand(
             "results/debiasing/{{embedding}}/{name}.tsv",
@@ -33,72 +35,29 @@ rule measure_debiasing:
                 "axes",
                 "analogies",
                 "puzzles",
+                "benchmarks",
+                "lambda_path",
+                "methods",
             ],
         ),
     resources:
-        mem_mb=LIMITS.memory(1500),
-        runtime=LIMITS.minutes(30),
-    params:
-        given=given(
-            settings=part(BIASES, "components", "strictness", "permutations") | {"seed": config["seed"]},
-            penalty=BIASES["lambda"],
-            draws=BIASES["random_draws"],
-            analogies=BIASES["analogies"],
-        ),
-    message:
-        "{wildcards.embedding}: measure bias, words and analogies before and after debiasing"
-    shell:
-        step("debiasing.measure-debiasing")
-
-
-rule score_benchmarks:
-    input:
-        list(DEBIASING.benchmarks.values()),
-        lists=DEBIASING.word_lists,
-        embedding=DEBIASING.embedding,
-        word_sets=DEBIASING.tests,
-        authors=DEBIASING.authors_lists("equalize", "specific"),
-    output:
-        tables=expand("results/debiasing/{{embedding}}/{name}.tsv", name=["benchmarks", "lambda_path"]),
-    resources:
-        mem_mb=LIMITS.memory(1500),
-        runtime=LIMITS.minutes(60),
+        mem_mb=LIMITS.memory(2000),
+        runtime=LIMITS.minutes(120),
     params:
         given=given(
             **DEBIASING.tasks,
             settings=part(BIASES, "components", "strictness", "permutations") | {"seed": config["seed"]},
             penalty=BIASES["lambda"],
             penalties=BIASES["lambdas"],
-        ),
-    message:
-        "{wildcards.embedding}: score benchmarks before, after and along the path of soft debiasing"
-    shell:
-        step("debiasing.score-benchmarks")
-
-
-rule compare_methods:
-    input:
-        list(DEBIASING.benchmarks.values()),
-        lists=DEBIASING.word_lists,
-        embedding=DEBIASING.embedding,
-        word_sets=DEBIASING.tests,
-    output:
-        out="results/debiasing/{embedding}/methods.tsv",
-    resources:
-        mem_mb=LIMITS.memory(2000),
-        runtime=LIMITS.minutes(60),
-    params:
-        given=given(
-            **DEBIASING.tasks,
-            settings=part(BIASES, "components", "strictness") | {"seed": config["seed"]},
-            penalty=BIASES["lambda"],
+            draws=BIASES["random_draws"],
+            analogies=BIASES["analogies"],
             methods=BIASES["comparison"]["methods"],
             sizes=part(BIASES["comparison"], "clustered", "classified", "neighbours", "random_directions"),
         ),
     message:
-        "{wildcards.embedding}: compare methods of debiasing and the bias that remains"
+        "{wildcards.embedding}: measure bias, words, analogies and benchmarks before and after debiasing"
     shell:
-        step("debiasing.compare-methods")
+        step("debiasing.measure-embedding")
 
 
 rule debiasing:

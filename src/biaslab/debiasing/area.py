@@ -99,11 +99,7 @@ ITEMS = items_of(
     tables.methods,
     figures.draw_methods,
 )
-STEPS = {
-    "measure-debiasing": "biaslab.debiasing.stages:write_measures",
-    "score-benchmarks": "biaslab.debiasing.penalty_path:write_scores",
-    "compare-methods": "biaslab.debiasing.comparison:write_comparison",
-}
+STEPS = {"measure-embedding": "biaslab.debiasing.pipeline:measure_embedding"}
 AREA = Area(
     "debiasing",
     PAPER,

@@ -7,19 +7,17 @@ two random neutral words, which has a meaning, or is drawn uniformly from all di
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from biaslab.bias.weat import effect_size
-from biaslab.bias.word_sets import WordSets, in_vocabulary, read_word_sets
+from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
-from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.core.stats import mean_interval
-from biaslab.debiasing.benchmarks import Benchmarks, read_benchmarks, score_answerable
-from biaslab.debiasing.experiment import DIGITS, Experiment, read_experiment
+from biaslab.debiasing.benchmarks import Benchmarks, score_answerable
+from biaslab.debiasing.experiment import DIGITS, Experiment
 from biaslab.debiasing.hard import neutralize
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
@@ -33,28 +31,9 @@ from biaslab.debiasing.remaining import (
     measure_neighbours,
     split_accuracy,
 )
-from biaslab.debiasing.settings import NONE, Settings, Sizes
+from biaslab.debiasing.settings import NONE, Sizes
 
 _MOST_DRAWS = 1000
-
-
-def write_comparison(
-    embedding: Path,
-    lists: list[Path],
-    settings: Settings,
-    penalty: float,
-    methods: list[str],
-    sizes: Sizes,
-    pairs: dict[str, Path],
-    questions: dict[str, Path],
-    out: Path,
-    word_sets: list[Path] = (),
-) -> None:
-    """Compare the methods, and write the table."""
-    experiment = read_experiment(embedding, lists, settings, penalty)
-    tests, benchmarks = [read_word_sets(file) for file in word_sets], read_benchmarks(pairs, questions)
-    case = make_case(experiment, sizes)
-    write_tsv(out, compare_methods(experiment, case, methods, tests, benchmarks, sizes.random_directions))
 
 
 def make_case(experiment: Experiment, sizes: Sizes) -> Case:

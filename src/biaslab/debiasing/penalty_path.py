@@ -7,65 +7,20 @@ were a mean over the second word of its pairs, it would decrease to an eighth wi
 measures the entire path.
 """
 
-import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
-from biaslab.debiasing.benchmarks import (
-    Benchmarks,
-    read_benchmarks,
-    score_answerable,
-    score_pairs,
-    score_questions,
-)
-from biaslab.debiasing.experiment import (
-    BEFORE,
-    HARD,
-    SOFT,
-    STAGES,
-    Experiment,
-    read_experiment,
-    write_tables,
-)
-from biaslab.debiasing.measurement import measure, read_lists
-from biaslab.debiasing.settings import BENCHMARKS, Settings
+from biaslab.debiasing.benchmarks import Benchmarks, score_answerable, score_pairs, score_questions
+from biaslab.debiasing.experiment import BEFORE, HARD, SOFT, STAGES, Experiment
+from biaslab.debiasing.measurement import measure
+from biaslab.debiasing.settings import BENCHMARKS
 
 HARD_AUTHORS = "hard_authors"
 """Hard debiasing with the authors' word lists."""
-
-
-def write_scores(
-    embedding: Path,
-    lists: list[Path],
-    settings: Settings,
-    penalty: float,
-    penalties: list[float],
-    pairs: dict[str, Path],
-    questions: dict[str, Path],
-    tables: list[Path],
-    word_sets: list[Path] = (),
-    authors: list[Path] = (),
-) -> None:
-    """Score benchmarks before, after and along the path; the authors' two lists: equality, specific."""
-    experiment, by_authors = read_experiment(embedding, lists, settings, penalty), None
-    if authors:
-        defining, _, occupations, _ = lists
-        equalize, specific = authors
-        words = read_lists(defining, equalize, occupations, specific, experiment.ids)
-        by_authors = dataclasses.replace(experiment, lists=words)
-    scores, path = trace_penalties(
-        experiment,
-        penalties,
-        [read_word_sets(file) for file in word_sets],
-        read_benchmarks(pairs, questions),
-        by_authors,
-    )
-    write_tables(tables, {"benchmarks": scores, "lambda_path": path})
 
 
 def score_benchmarks(experiment: Experiment, vectors: np.ndarray, benchmarks: Benchmarks) -> pd.DataFrame:

@@ -12,23 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.word_sets import WordSets, read_word_sets
+from biaslab.bias.word_sets import WordSets
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
-from biaslab.debiasing.experiment import (
-    BEFORE,
-    DIGITS,
-    HARD,
-    Experiment,
-    cosines,
-    read_experiment,
-    write_tables,
-)
+from biaslab.debiasing.experiment import BEFORE, DIGITS, HARD, Experiment, cosines
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.names import COLUMNS
-from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
@@ -64,35 +55,30 @@ _FILTERED = re.compile("[a-z_]{1,19}")
 """Words that the paper keeps: fewer than 20 characters, all in lower case (Section 2)."""
 
 
-def write_measures(
-    embedding: Path,
-    lists: list[Path],
-    settings: Settings,
-    penalty: float,
+def make_tables(
+    experiment: Experiment,
+    tests: Sequence[WordSets],
     draws: int,
     analogies: int,
-    tables: list[Path],
-    word_sets: list[Path] = (),
-    authors: list[Path] = (),
-    seeds: list[Path] = (),
-) -> None:
-    """Measure the bias before and after, and write the tables.
+    occupations: Sequence[Path] = (),
+    seeds: Sequence[Path] = (),
+) -> dict[str, pd.DataFrame]:
+    """Measure the bias and the words of every stage; return the tables by name.
 
-    `authors` are the authors' list of occupations, `seeds` that of their gender-specific words.
+    `occupations` are the authors' list of occupations, `seeds` that of their gender-specific words.
     """
-    experiment = read_experiment(embedding, lists, settings, penalty)
-    others = [row for file in authors for row in known_words(read_words(file), experiment.ids).rows]
-    scores = {word: both for file in authors for word, both in read_scores(file).items()}
-    results = measure_stages(experiment, [read_word_sets(file) for file in word_sets], others)
+    others = [row for file in occupations for row in known_words(read_words(file), experiment.ids).rows]
+    scores = {word: both for file in occupations for word, both in read_scores(file).items()}
+    results = measure_stages(experiment, tests, others)
     results["subspace"] = compare_subspace(experiment, draws)
     results["indirect"] = rank_indirect(experiment)
     results["occupations_authors"] = rank_scored(experiment, scores)
     results["similarities"] = compare_words(experiment)
     results["vocabulary"] = list_vocabulary(experiment)
     values = {
-        "components": settings.components,
-        "strictness": settings.strictness,
-        "lambda": penalty,
+        "components": experiment.settings.components,
+        "strictness": experiment.settings.strictness,
+        "lambda": experiment.penalty,
         "random_draws": draws,
     }
     results["settings"] = pd.DataFrame({"setting": list(values), "value": list(values.values())})
@@ -103,7 +89,7 @@ def write_measures(
     for file in seeds:
         rows = known_words(read_words(file), experiment.ids).rows
         results["classifier_authors"], _ = classify_stages(experiment, rows)
-    write_tables(tables, results)
+    return results
 
 
 def measure_stages(

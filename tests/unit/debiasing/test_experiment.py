@@ -237,48 +237,49 @@ def test_a_path_rises_and_has_the_weight_of_the_stage(experiment, folder, jobs, 
 # --- commands
 
 
-MEASURING = {"components": 1, "strictness": 1, "permutations": 100, "seed": 1}
+MEASURING = {
+    "settings": {"components": 1, "strictness": 1, "permutations": 100, "seed": 1},
+    "penalty": 0.2,
+    "penalties": [0, 0.2],
+    "draws": 5,
+    "analogies": 4,
+    "methods": ["hard"],
+    "sizes": {"clustered": 2, "classified": 4, "neighbours": 3, "random_directions": 0},
+}
 
 
-def step(folder, name, files, **given):
-    """Call a step as its rule does; it has the word lists, an embedding and the names of its tables."""
+def measure_by_step(folder, names, **given):
+    """Call the step as its rule does; return the tables with these names."""
     given |= {
         "embedding": str(folder / "vectors.txt"),
         "lists": [str(folder / f"{name}.yaml") for name in LISTS],
-        "tables": [str(folder / f"out/{name}.tsv") for name in files],
+        "tables": [str(folder / f"out/{name}.tsv") for name in names],
+        "pairs": {"rg65": str(folder / "rated.tsv")},
+        "questions": {},
     }
-    run_step(f"debiasing.{name}", json.dumps(given), None, print)
+    run_step("debiasing.measure-embedding", json.dumps(MEASURING | given), None, print)
+    assert {path.stem for path in (folder / "out").iterdir()} == set(names)
+    return {name: read_tsv(folder / f"out/{name}.tsv") for name in names}
 
 
 def test_the_step_writes_its_files_with_the_authors_lists_beside_ours(folder):
     (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
-    files = {
-        *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
-        *("similarities", "vocabulary", "settings", "classifier", "classifier_authors", "axes"),
-        *("analogies", "puzzles"),
-    }
-    given = {"settings": MEASURING, "penalty": 0.2, "draws": 5, "analogies": 4}
-    step(folder, "measure-debiasing", files, authors=[str(folder / "authors.json")], **given)
-    assert {path.stem for path in (folder / "out").iterdir()} == files
-    bias = read_tsv(folder / "out/bias.tsv").set_index(["stage", "measure"])
+    names = ["bias", "occupations_authors", "settings", "methods"]
+    tables = measure_by_step(folder, names, occupations=[str(folder / "authors.json")])
+    bias = tables["bias"].set_index(["stage", "measure"])
     assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
-    scored = read_tsv(folder / "out/occupations_authors.tsv").set_index("word")
+    scored = tables["occupations_authors"].set_index("word")
     assert scored["definitional"].to_dict() == {"nurse": 0, "doctor": 0}
     assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
 
 
-def score(folder, **given):
-    files = {"pairs": {"rg65": str(folder / "rated.tsv")}, "questions": {}}
-    settings = {"settings": MEASURING, "penalty": 0.2, "penalties": [0, 0.2]}
-    step(folder, "score-benchmarks", ["benchmarks", "lambda_path"], **(settings | files | given))
-    return read_tsv(folder / "out/benchmarks.tsv")
-
-
 def test_benchmarks_have_a_stage_of_the_authors_lists_where_these_are(folder):
-    assert set(score(folder)["stage"]) == {"before", "hard", "soft"}
-    assert read_tsv(folder / "out/lambda_path.tsv")["lambda"].tolist() == [0, 0.2]
+    tables = measure_by_step(folder, ["benchmarks", "lambda_path"])
+    assert set(tables["benchmarks"]["stage"]) == {"before", "hard", "soft"}
+    assert tables["lambda_path"]["lambda"].tolist() == [0, 0.2]
     authors = [str(folder / f"{name}.yaml") for name in ("equalize", "gender_specific")]
-    scores = score(folder, authors=authors).set_index(["stage", "convention"])["value"]
+    scores = measure_by_step(folder, ["benchmarks", "lambda_path"], authors=authors)["benchmarks"]
+    scores = scores.set_index(["stage", "convention"])["value"]
     assert scores["hard_authors"].equals(scores["hard"]), "these are our lists again"
 
 
