@@ -326,6 +326,8 @@ def observed_so_far(name: str) -> str:
     observed = measured.groupby(keys)["effect_size"].agg(observed="mean", n="size")
     by = predictions.groupby(["estimator", *keys])["predicted"].agg(predicted="mean", sd="std")
     found = observed.join(by.loc["influence"], how="inner").sort_values(["weat", "predicted"]).reset_index()
+    random = found[found["set"].map(is_random)]
+    found = found.drop(random.index)
     rows = [
         (one.weat, one.set, f"{one.predicted:.2f} ± {one.sd:.2f}", f"{one.observed:.2f}", str(one.n))
         for one in found.itertuples()
@@ -333,7 +335,14 @@ def observed_so_far(name: str) -> str:
     r2 = {weat: (of["predicted"].corr(of["observed"]) ** 2, len(of)) for weat, of in found.groupby("weat")}
     said = ", ".join(f"{value:.2f} for {weat} ({n} sets)" for weat, (value, n) in r2.items())
     table = _table(("test", "set", "predicted by influence", "observed", "retrainings"), rows)
-    return f"{table}\nr² of the observed bias on the predicted one: {said}.\n"
+    spreads = "; ".join(
+        f"{weat} {of['observed'].mean():.2f} ± {of['observed'].std():.2f} observed,"
+        f" {of['predicted'].mean():.2f} ± {of['predicted'].std():.2f} predicted"
+        for weat, of in random.groupby("weat")
+    )
+    numbers = f"{random['set'].nunique()} random sets, {random['n'].max()} training each" if spreads else ""
+    of_random = f"\nMean and standard deviation over {numbers}: {spreads}.\n" if spreads else ""
+    return f"{table}\nr² of the observed bias on the predicted one: {said}.\n{of_random}"
 
 
 def _place(item: str) -> tuple[int, int]:
@@ -364,10 +373,10 @@ def trainings_made(name: str) -> str:
         )
         for kind, sets in kinds.items()
     ]
-    sets, trainings = 1 + len(kinds["targeted sets"]), setup["word2vec"]["trainings"]
+    sets, trainings = 1 + len(removed), setup["word2vec"]["trainings"]
     of_word2vec = hours[WORD2VEC]
     made = str(len(of_word2vec) * trainings), str(sets * trainings), f"{sum(of_word2vec):.1f}"
-    rows.append(("nothing, or targeted sets, by word2vec", *made))
+    rows.append(("nothing, targeted or random sets, by word2vec", *made))
     return _table(("trained without", "trainings made", "of the whole grid", "core-hours"), rows)
 
 
