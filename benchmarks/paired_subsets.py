@@ -1,12 +1,12 @@
 """How much of an attribution's score is the seed: subsets retrained with the seeds of baselines.
 
-Usage: python benchmarks/paired_subsets.py RESULTS OUT [--setup attribution] [--seeds 3] [--jobs 2]
+Usage: python benchmarks/paired_subsets.py RESULTS OUT [--setup attribution] [--seeds 3 ...] [--jobs 2]
 
 Each subset of the linear datamodeling score of a finished run is trained again with the initial values and
 the order of records of some baselines: such a training differs from its baseline by the subset alone. RESULTS
 then has lds/paired.tsv, which `biaslab origins score` takes in. An attribution on one baseline is scored by
 its own training (paired), and by those of the other seeds, all of the same subsets; OUT is the table of that.
-Trainings are kept beside OUT and not repeated.
+Several numbers of seeds are for the sizes in rising order. Trainings are kept beside OUT and not repeated.
 """
 
 import argparse
@@ -120,12 +120,14 @@ def main():
     parser.add_argument("results", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--setup", default="attribution")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[3])
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     folder = given.results / "origins" / given.setup
     sizes = sorted(read_tsv(folder / "lds/scores.tsv", ("size",))["size"].unique().tolist())
-    jobs = [(s, seed, part) for seed in range(given.seeds) for s in sizes for part in range(PARTS)]
+    n_seeds = given.seeds * (len(sizes) if len(given.seeds) == 1 else 1)
+    seeds = dict(zip(sizes, n_seeds, strict=True))
+    jobs = [(s, seed, part) for s in sizes for seed in range(seeds[s]) for part in range(PARTS)]
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
         files = list(pool.map(partial(train, given.results, given.setup, given.out.parent), jobs))
     paired = pd.concat(map(read_tsv, files)).sort_values(["size", "weat", "seed"], kind="stable")
@@ -135,7 +137,7 @@ def main():
     write_tsv(folder / "lds/paired.tsv", paired.assign(**{OUTCOME: digest_outcomes(paired, PAIRED_BOUND)}))
     rows = []
     for weat in paired["weat"].unique():
-        said = estimates(given.results, given.setup, weat, given.seeds)
+        said = estimates(given.results, given.setup, weat, max(seeds.values()))
         for size in sizes:
             part = paired[(paired["weat"] == weat) & (paired["size"] == size)]
             outcomes = part.pivot(index="seed", columns="set", values="effect_size")
@@ -144,7 +146,8 @@ def main():
             lacking = mask(subsets, list(outcomes), said["newton"].shape[1]).astype(np.float64).T
             for title, values in said.items():
                 rng = stream(1, "paired", weat, size)
-                rows.append([weat, size, title, *scored(outcomes.to_numpy(), values, lacking, rng)])
+                paired_values = values[: seeds[size]]
+                rows.append([weat, size, title, *scored(outcomes.to_numpy(), paired_values, lacking, rng)])
     columns = ["test", "lacking", "attribution", "paired", "other seeds", "difference"]
     write_tsv(given.out, pd.DataFrame(rows, columns=columns))
 

@@ -373,17 +373,29 @@ def trainings_made(name: str) -> str:
         )
         for kind, sets in kinds.items()
     ]
-    sets, trainings = 1 + len(removed), setup["word2vec"]["trainings"]
-    of_word2vec = hours[WORD2VEC]
-    made = str(len(of_word2vec) * trainings), str(sets * trainings), f"{sum(of_word2vec):.1f}"
-    rows.append(("nothing, targeted or random sets, by word2vec", *made))
+    with_all, recorded = [BASELINE, *removed], _recorded_setup(name)
+    of_word2vec = {one: hours[f"{WORD2VEC}/{one}"] for one in with_all if hours[f"{WORD2VEC}/{one}"]}
+    rows.append(
+        (
+            "nothing, targeted or random sets, by word2vec",
+            str(sum(expansion.word2vec_trainings_of(one, recorded) for one in of_word2vec)),
+            str(sum(expansion.word2vec_trainings_of(one, setup) for one in with_all)),
+            f"{sum(map(sum, of_word2vec.values())):.1f}",
+        )
+    )
     return _table(("trained without", "trainings made", "of the whole grid", "core-hours"), rows)
 
 
+def _recorded_setup(name: str) -> dict[str, Any]:
+    """Return the recorded configuration of a setup."""
+    with zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
+        return json.loads(archive.read(f"{_inside(archive)}/config.json"))["origins"]["setups"][name]
+
+
 def _core_hours(name: str) -> dict[str, list[float]]:
-    """Return the core-hours of each job of trainings of a recorded setup, by set; `WORD2VEC` for its jobs."""
+    """Return the core-hours of each job of trainings of a recorded setup, by set; word2vec/SET for word2vec."""
     glove = r"(?:baseline|without_set/(.+))/batch-\d+"
-    place = re.compile(rf".*/benchmarks/origins/{name}/train_(?:{glove}|({WORD2VEC})/.+)\.tsv")
+    place = re.compile(rf".*/benchmarks/origins/{name}/train_(?:{glove}|({WORD2VEC}/.+))\.tsv")
     hours = defaultdict(list)
     with zipfile.ZipFile(RECORDED / f"{name}.zip") as archive:
         for found in filter(None, map(place.fullmatch, archive.namelist())):

@@ -83,6 +83,12 @@ def trainings_of(set_name: str, setup: Mapping) -> int:
     return max(n, n_ppmi) if by_ppmi(set_name) in ppmi_sets(setup) else n
 
 
+def word2vec_trainings_of(set_name: str, setup: Mapping) -> int:
+    """Return the number of word2vec embeddings that a setup trains for a set (`BASELINE`: entire corpus)."""
+    n = setup["word2vec"]["trainings"]
+    return min(n, _random_retrainings(setup)) if is_random(set_name) else n
+
+
 def batches_of(set_name: str, setup: Mapping) -> list[Batch]:
     """Return the batches of trainings of a set."""
     return batches(trainings_of(set_name, setup), setup["trainings_per_job"])

@@ -65,9 +65,10 @@ class Inputs:
 
     def word2vec(self, wildcards: Any) -> dict[str, Any]:
         """Return the options for training word2vec."""
-        glove, word2vec = (self.setups[wildcards.setup][section] for section in ("glove", "word2vec"))
-        model = part(glove | word2vec, *fields_of(Word2VecParameters))
-        return {"model": model, "set": wildcards.trained} | part(word2vec, "trainings")
+        setup = self.setups[wildcards.setup]
+        model = part(setup["glove"] | setup["word2vec"], *fields_of(Word2VecParameters))
+        trainings = expansion.word2vec_trainings_of(wildcards.trained, setup)
+        return {"model": model, "set": wildcards.trained, "trainings": trainings}
 
     def batch(self, wildcards: Any) -> dict[str, Any]:
         """Return the set and the replicates of a batch of trainings, each with its own seed."""

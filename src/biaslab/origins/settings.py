@@ -167,7 +167,8 @@ class Word2Vec:
     learning_rate: FallingRate = 0.1
     trainings: Annotated[
         Natural,
-        "embeddings of the entire corpus and without each set, each with its own seed; 0 for none",
+        "embeddings of the entire corpus and without each set (random sets: at most random_retrainings), each"
+        " with its own seed; 0 for none",
     ] = 3
 
 

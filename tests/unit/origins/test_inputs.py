@@ -53,6 +53,15 @@ def test_sets_by_ppmi_have_a_file_of_their_own():
         assert inputs().sets_of(SimpleNamespace(setup="mine", set=name)) == f"results/origins/mine/{file}"
 
 
+@pytest.mark.parametrize(("random_retrainings", "trainings"), [(1, 1), (9, 3), (None, 3)])
+def test_random_sets_are_left_out_for_word2vec_no_more_often_than_for_glove(random_retrainings, trainings):
+    setup = plain(Setup())
+    setup["perturbations"]["random_retrainings"] = random_retrainings
+    made = inputs(perturbations=setup["perturbations"])
+    for name, expected in (("random-5-0", trainings), ("weat1-decrease-30", 3), ("baseline", 3)):
+        assert made.word2vec(SimpleNamespace(setup="mine", trained=name))["trainings"] == expected
+
+
 def test_of_a_corpus_that_is_not_here_nothing_with_its_texts_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASLAB_MIRROR", raising=False)
