@@ -393,7 +393,7 @@ def _recorded_setup(name: str) -> dict[str, Any]:
 
 
 def _core_hours(name: str) -> dict[str, list[float]]:
-    """Return the core-hours of each job of trainings of a recorded setup, by set; word2vec/SET for word2vec."""
+    """Return the core-hours of each job of trainings of a recorded setup, by set, or word2vec/SET."""
     glove = r"(?:baseline|without_set/(.+))/batch-\d+"
     place = re.compile(rf".*/benchmarks/origins/{name}/train_(?:{glove}|({WORD2VEC}/.+))\.tsv")
     hours = defaultdict(list)
