@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
 import pandas as pd
+from scipy import stats
 import yaml
 from annotated_types import Ge, Gt, Le, Lt
 
@@ -321,7 +322,10 @@ def observed_so_far(name: str) -> str:
         folder = f"{_inside(archive)}/origins/{name}"
         files = [file for file in archive.namelist() if file.startswith(f"{folder}/measured/")]
         measured = pd.concat(pd.read_csv(archive.open(file), sep="\t") for file in sorted(files))
-        predictions = pd.read_csv(archive.open(f"{folder}/predictions.tsv"), sep="\t")
+        predictions, baselines = (
+            pd.read_csv(archive.open(f"{folder}/{table}.tsv"), sep="\t")
+            for table in ("predictions", "baseline")
+        )
     keys = ["weat", "set"]
     observed = measured.groupby(keys)["effect_size"].agg(observed="mean", n="size")
     by = predictions.groupby(["estimator", *keys])["predicted"].agg(predicted="mean", sd="std")
@@ -335,14 +339,38 @@ def observed_so_far(name: str) -> str:
     r2 = {weat: (of["predicted"].corr(of["observed"]) ** 2, len(of)) for weat, of in found.groupby("weat")}
     said = ", ".join(f"{value:.2f} for {weat} ({n} sets)" for weat, (value, n) in r2.items())
     table = _table(("test", "set", "predicted by influence", "observed", "retrainings"), rows)
-    spreads = "; ".join(
-        f"{weat} {of['observed'].mean():.2f} ± {of['observed'].std():.2f} observed,"
-        f" {of['predicted'].mean():.2f} ± {of['predicted'].std():.2f} predicted"
-        for weat, of in random.groupby("weat")
+    text = f"{table}\nr² of the observed bias on the predicted one: {said}.\n"
+    return text + (_random_sets(random, baselines) if len(random) else "")
+
+
+def _random_sets(random: pd.DataFrame, baselines: pd.DataFrame) -> str:
+    """Return the bias without random sets beside that of the baselines, which differ by the seed alone."""
+    rows = []
+    for weat, of in random.groupby("weat"):
+        observed, of_baselines = of["observed"], baselines[baselines["weat"] == weat]["effect_size"]
+        values = observed, of["predicted"], of_baselines
+        rows.append(
+            (
+                weat,
+                *(f"{value.mean():.2f} ± {value.std():.2f}" for value in values),
+                f"{stats.ttest_ind(observed, of_baselines, equal_var=False).pvalue:.2f}",
+                f"{stats.levene(observed, of_baselines).pvalue:.2f}",
+            )
+        )
+    header = (
+        "test",
+        "observed",
+        "predicted by influence",
+        "baselines",
+        "means differ: p",
+        "variances differ: p",
     )
-    numbers = f"{random['set'].nunique()} random sets, {random['n'].max()} training each" if spreads else ""
-    of_random = f"\nMean and standard deviation over {numbers}: {spreads}.\n" if spreads else ""
-    return f"{table}\nr² of the observed bias on the predicted one: {said}.\n{of_random}"
+    n_sets, (n,) = random["set"].nunique(), random["n"].unique()
+    return (
+        f"\nMean and standard deviation of the bias without {n_sets} random sets (trainings of each: {n}), and of"
+        " the baselines (p by Welch's and Levene's tests):\n\n"
+        f"{_table(header, rows)}"
+    )
 
 
 def _place(item: str) -> tuple[int, int]:

@@ -97,6 +97,7 @@ FIGURES_OF_CRATES = {
         "simplewiki_histograms": "origins/figures/figure6_histograms",
         "simplewiki_grid_predicted": "origins/figures/figure7_predicted_observed",
         "simplewiki_grid_sets": "origins/figures/figure8_sets",
+        "simplewiki_sets": "origins/simplewiki/figures/figure3_sets_weat1",
     },
     "stormfront": {"stormfront_performance": "hate_speech/figures/performance"},
 }

@@ -24,7 +24,7 @@ CRATES = [
 
 
 MADE_OF_THE_CRATE_ALONE = {
-    "simplewiki": ("table1_", "table2_", "figure1_", "figure4_", "figure6_", "figure9_"),
+    "simplewiki": ("table1_", "table2_", "figure1_", "figure3_", "figure4_", "figure6_", "figure9_"),
     "stormfront": ("table1_", "table5_", "differences", "attributions", "performance"),
 }
 
