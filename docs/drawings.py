@@ -170,7 +170,7 @@ def worth(scores: pd.DataFrame, n_retrainings: int) -> str:
             cell = scores[(scores["weat"] == test) & (scores["n_removed"] == size)]
             title = f"{test.upper()}, {size:,} documents removed"
             parts += [_text(x, y - 8, title, _BOLD), *_worth_panel(x, y, cell, n_retrainings)]
-    width, height = 2 * (_PANEL + _SIDE) + 20, len(tests) * (_PANEL / 2 + _TOP) + _TOP - 20
+    width, height = len(sizes) * (_PANEL + _SIDE) + 20, len(tests) * (_PANEL / 2 + _TOP) + _TOP - 20
     return _svg(width, height, "Scores of attributions, compared with retrainings", parts)
 
 
