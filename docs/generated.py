@@ -367,8 +367,8 @@ def _random_sets(random: pd.DataFrame, baselines: pd.DataFrame) -> str:
     )
     n_sets, (n,) = random["set"].nunique(), random["n"].unique()
     return (
-        f"\nMean and standard deviation of the bias without {n_sets} random sets (trainings of each: {n}), and of"
-        " the baselines (p by Welch's and Levene's tests):\n\n"
+        f"\nMean and standard deviation of the bias without {n_sets} random sets (trainings of each: {n}),"
+        " and of the baselines (p by Welch's and Levene's tests):\n\n"
         f"{_table(header, rows)}"
     )
 
