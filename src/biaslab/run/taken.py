@@ -30,7 +30,7 @@ class Taken:
     environment: Mapping[str, Any] = field(default_factory=dict)  # environment in its manifest
     rewritten: tuple[str, ...] = ()  # rules with code that has changed since then
     recheck: Mapping[str, Any] = field(default_factory=dict)  # steps drawn for recheck, and the seed
-    config: str = ""  # the `config_digest` of the run with the taken results
+    config: str = ""  # the `config_digest` of the run with the taken results; "" before any is copied
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
@@ -71,14 +71,18 @@ def forget_taken(results: Path) -> None:
 
 @contextlib.contextmanager
 def kept_note(results: Path) -> Iterator[None]:
-    """Restore the record of taken results if the context ends with an error or an exit."""
+    """Restore the record of taken results if the context ends with an error or an exit before any is copied.
+
+    Copied results without a record would be taken for results of any later configuration.
+    """
     before = {file: file.read_text(encoding="utf-8") for file in _files(results) if file.is_file()}
     try:
         yield
     except BaseException:
-        forget_taken(results)
-        for file, text in before.items():
-            write_text(file, text)
+        if not read_taken(results).config:
+            forget_taken(results)
+            for file, text in before.items():
+                write_text(file, text)
         raise
 
 

@@ -32,7 +32,14 @@ from biaslab.run.notes import NOTES, read_notes, read_unfinished
 from biaslab.run.provenance import NOT_INSTALLED, sha256_file
 from biaslab.run.records import RESULTS, StepRecord
 from biaslab.run.steps import digests
-from biaslab.run.taken import Taken, config_digest, note_taken, read_taken, taken_records
+from biaslab.run.taken import (
+    Taken,
+    config_digest,
+    forget_taken,
+    note_taken,
+    read_taken,
+    taken_records,
+)
 
 HERE = Path(RESULTS)
 _LISTED = 10
@@ -345,6 +352,7 @@ def take(
     share = f"{len(drawn) - len(unequal)} of {len(drawn)} steps drawn by the seed {seed} gave the same bytes"
     if unequal:
         _remove(choice.digests.keys() - here)
+        forget_taken(HERE)
         raise InputError(f"{source.name}: {share}; no result is taken")
     say(f"{share}; at most {1 - 0.05 ** (1 / len(drawn)):.0%} of the steps give other bytes (95% confidence)")
     report = {"seed": seed, "drawn": [min(job.outputs) for job in drawn], "equal": len(drawn)}

@@ -20,7 +20,7 @@ from biaslab.run.jobs import Job
 from biaslab.run.manifest import TAKEN
 from biaslab.run.records import StepRecord
 from biaslab.run.root import repository
-from biaslab.run.taken import Taken, check_taken, read_taken, taken_records
+from biaslab.run.taken import Taken, check_taken, kept_note, read_taken, taken_records
 from biaslab.run.travel import Choice, Source, draw
 from travel_data import CODE, MADE, make_run
 
@@ -80,12 +80,14 @@ def go_on(empty, monkeypatch):
     of `told` have other commands in this run, steps of `told_there` for the configuration of the crate.
     """
 
-    def run(code=None, writes=None, told=(), told_there=(), config=RECORD, plans=(), **options):
+    def run(code=None, writes=None, told=(), told_there=(), config=RECORD, plans=(), fails=0, **options):
         said, made, unmarked, planned = [], [], [], list(plans)
         now = {f"origins.{rule}": digest for rule, digest in (CODE | (code or {})).items()}
         monkeypatch.setattr(travel, "digests", lambda names: now)
 
         def make(files):
+            if fails:
+                return fails
             made.extend(files)
             for file in files:
                 write_text(file, writes or f"{file.removeprefix('results/')}\n")
@@ -291,6 +293,24 @@ def test_what_was_taken_before_is_made_again_all_the_same(go_on, empty):
     go_on()
     with pytest.raises(InputError, match=r"no result is taken"):
         go_on(recheck=9, writes="another")
+
+
+def test_copied_results_keep_their_note_when_the_run_ends_early(go_on, empty):
+    """Otherwise a later run of another configuration would take them for its own."""
+    results = empty / "results"
+    with pytest.raises(KeyboardInterrupt), kept_note(results):
+        go_on(fails=130, recheck=1)
+        raise KeyboardInterrupt
+    with pytest.raises(InputError, match="for another configuration"):
+        check_taken(read_taken(results), RECORD | {"seed": 2})
+
+
+def test_a_failed_recheck_restores_the_earlier_note(go_on, empty):
+    go_on()
+    note = read_taken(empty / "results")
+    with pytest.raises(InputError, match="no result is taken"), kept_note(empty / "results"):
+        go_on(recheck=9, writes="another")
+    assert read_taken(empty / "results") == note
 
 
 def test_a_rechecked_step_with_other_bytes_leaves_nothing(go_on, empty):
