@@ -298,9 +298,14 @@ def test_what_was_taken_before_is_made_again_all_the_same(go_on, empty):
 def test_copied_results_keep_their_note_when_the_run_ends_early(go_on, empty):
     """Otherwise a later run of another configuration would take them for its own."""
     results = empty / "results"
-    with pytest.raises(KeyboardInterrupt), kept_note(results):
-        go_on(fails=130, recheck=1)
-        raise KeyboardInterrupt
+
+    def interrupted():
+        with kept_note(results):
+            go_on(fails=130, recheck=1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     with pytest.raises(InputError, match="for another configuration"):
         check_taken(read_taken(results), RECORD | {"seed": 2})
 
