@@ -1,6 +1,7 @@
 """Read Snakemake's metadata of finished steps: rule, inputs, outputs, times."""
 
 import base64
+import contextlib
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -27,9 +28,8 @@ def portable(path: str) -> str:
 def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[str, Any]]:
     """Return Snakemake's metadata of finished steps, by the path of each output."""
     notes = {}
-    for file, coded in _coded_names(folder).items():
+    for name, file in _named_files(folder).items():
         try:
-            name = base64.urlsafe_b64decode(coded).decode()
             note = json.loads(file.read_text(encoding="utf-8"))
             if not note.get("incomplete"):
                 notes[name] = {key: note[key] for key in keys}
@@ -40,13 +40,17 @@ def read_notes(folder: Path, keys: Collection[str] = _NOTED) -> dict[str, dict[s
 
 def read_unfinished(folder: Path) -> set[str]:
     """Return the outputs of steps that were killed in a folder, as Snakemake marks them."""
-    return {base64.urlsafe_b64decode(coded).decode() for coded in _coded_names(folder / _MARKS).values()}
+    return set(_named_files(folder / _MARKS))
 
 
-def _coded_names(folder: Path) -> dict[Path, str]:
-    """Return the files of a folder of Snakemake, and the outputs that they name, in base64."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {f: "".join(part.removeprefix("@") for part in f.relative_to(folder).parts) for f in files}
+def _named_files(folder: Path) -> dict[str, Path]:
+    """Return the files in a folder of Snakemake by the outputs that their paths encode."""
+    files = {}
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        coded = "".join(part.removeprefix("@") for part in file.relative_to(folder).parts)
+        with contextlib.suppress(ValueError):  # a file that belongs to no output
+            files[base64.urlsafe_b64decode(coded).decode()] = file
+    return files
 
 
 def noted_times(results: Path) -> tuple[str, str] | tuple[()]:

@@ -161,6 +161,7 @@ def test_results_copied_here_with_an_old_time_are_not_older_than_their_inputs(go
 def test_only_taken_results_are_no_longer_marked_as_those_of_killed_steps(go_on, empty):
     for name in (TABLE, TEXTS):
         write_text(empty / ".snakemake/incomplete" / urlsafe_b64encode(name.encode()).decode(), "")
+    write_text(empty / ".snakemake/incomplete/migration_underway", "")
     assert go_on().unmarked == [TABLE]
 
 
