@@ -18,9 +18,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
 import pandas as pd
-from scipy import stats
 import yaml
 from annotated_types import Ge, Gt, Le, Lt
+from scipy import stats
 
 from biaslab.audit.claims import CELL, COUNTED, EVIDENCE, STATEMENT, Claim, read_claims
 from biaslab.audit.html import FAILURES_FIRST

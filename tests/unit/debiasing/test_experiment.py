@@ -264,7 +264,11 @@ def measure_by_step(folder, names, **given):
 
 def test_the_step_writes_its_files_with_the_authors_lists_beside_ours(folder):
     (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
-    names = ["bias", "occupations_authors", "settings", "methods"]
+    names = {
+        *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
+        *("similarities", "vocabulary", "settings", "classifier", "classifier_authors", "axes"),
+        *("analogies", "puzzles", "benchmarks", "lambda_path", "methods"),
+    }
     tables = measure_by_step(folder, names, occupations=[str(folder / "authors.json")])
     bias = tables["bias"].set_index(["stage", "measure"])
     assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
