@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from typing import BinaryIO
 
 _ENDED_BY = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
@@ -85,22 +86,35 @@ _PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 def keep(command: Sequence[str], patience: float) -> int:
     """Run a program in a process group of its own until it or standard input ends; return its exit code.
 
-    The program inherits the locks of this process. When standard input is closed, the group is interrupted,
+    The program inherits the locks of this process. Its messages are forwarded, so that it can still write
+    them, and end its jobs, if nobody reads them. When standard input is closed, the group is interrupted,
     terminated after `patience` (seconds), and killed a second later. If a signal killed the program, the code
     is 128 plus the signal.
     """
     _adopt_orphans()
     _ignore(signal.SIGINT, signal.SIGTERM)
     with _blocked(signal.SIGTSTP, signal.SIGCONT):
-        program = subprocess.Popen(command, stdin=subprocess.DEVNULL, close_fds=False, process_group=0)
+        program = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, close_fds=False, process_group=0
+        )
         signal.signal(signal.SIGTSTP, lambda *_: _send(program.pid, signal.SIGSTOP))
         signal.signal(signal.SIGCONT, lambda *_: _send(program.pid, signal.SIGCONT))
     ended = threading.Event()
     threading.Thread(target=_end_when_closed, args=(program.pid, patience, ended), daemon=True).start()
+    forwarding = threading.Thread(target=_forward, args=(program.stderr,))
+    forwarding.start()
     code = program.wait()
     ended.set()
     _remove(program.pid)
+    forwarding.join()
     return code if code >= 0 else 128 - code
+
+
+def _forward(messages: BinaryIO) -> None:
+    """Write messages to standard error, also if its reader has died."""
+    for line in messages:
+        with contextlib.suppress(OSError):
+            os.write(2, line)
 
 
 def _adopt_orphans() -> None:

@@ -23,7 +23,7 @@ import pathlib, sys
 from biaslab.run.lock import hold
 from biaslab.run.supervise import supervise
 hold(pathlib.Path(sys.argv[1]))
-sys.exit(supervise(sys.argv[2:], patience=0.5))
+sys.exit(supervise(sys.argv[3:], patience=float(sys.argv[2])))
 """
 SAID = {
     signal.SIGINT: "biaslab: interrupted; the same command resumes from here\n",
@@ -52,8 +52,10 @@ def mark():
 def start(tmp_path, mark):
     """Return a function that starts a supervised shell script."""
 
-    def run(script: str, before: tuple[str, ...] = (), **options: object) -> subprocess.Popen:
-        supervisor = [sys.executable, "-c", SUPERVISOR, tmp_path / "lock"]
+    def run(
+        script: str, before: tuple[str, ...] = (), patience: float = 0.5, **options: object
+    ) -> subprocess.Popen:
+        supervisor = [sys.executable, "-c", SUPERVISOR, tmp_path / "lock", str(patience)]
         return subprocess.Popen(
             [*before, *supervisor, "bash", "-c", script],
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options},
@@ -98,6 +100,16 @@ def test_a_signal_to_the_supervisor_alone_ends_all_in_one_line(start, mark, tmp_
     assert process.returncode == 128 + number
     assert alive(mark) == {}
     assert is_free(tmp_path / "lock")
+
+
+def test_a_program_whose_messages_nobody_reads_any_more_ends_its_own_way(start, tmp_path):
+    """Snakemake says that it was interrupted, and then cancels its jobs on a cluster."""
+    script = f"trap 'echo noise >&2; touch {tmp_path}/ended; exit 1' INT; echo started >&2;"
+    process = start(f"{script} while true; do sleep 0.1; done", patience=WITHIN)
+    assert process.stderr.readline() == "started\n"
+    process.kill()
+    process.stderr.close()
+    assert wait_for((tmp_path / "ended").exists, WITHIN)
 
 
 def test_a_second_interrupt_changes_nothing(start, mark):
