@@ -4,13 +4,13 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from biaslab.audit.compare import compare_runs
@@ -85,8 +85,10 @@ def running(cluster: Cluster) -> list[str]:
 
 def kill(run: subprocess.Popen) -> None:
     """End a run and all that it started on this machine, as a crash would."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(run.pid, signal.SIGKILL)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(run.pid).children(recursive=True):
+            process.kill()
+    run.kill()
     run.wait()
 
 
@@ -149,7 +151,7 @@ def test_a_run_that_is_itself_a_job_submits_its_jobs_and_ends(cluster, local, tm
     [
         (
             ["--default-resources", "slurm_partition=short", "mem_mb=100", "runtime=5"],
-            r"Slurm would never start \w+ \(.*\): its partition short allows 1; .*",
+            r"Slurm would never start \w+ \(.*\): its partition short allows 1 minutes; .*",
         ),
         (
             ["--set-threads", "simulate_ranking=8"],
@@ -194,6 +196,16 @@ def test_jobs_outlive_the_controller_and_the_daemon_of_their_node(cluster, local
     assert_same(local, folder)
 
 
+def test_a_run_that_is_killed_alone_cancels_its_jobs(cluster, tmp_path):
+    folder, before = make_folder(tmp_path / "run"), len(cluster.jobs())
+    run = start(folder, *SLURM)
+    wait_for(lambda: len(running(cluster)) == len(FIRST))
+    cluster.ask("scontrol", "suspend", ",".join(running(cluster)))  # they would end by themselves
+    run.kill()
+    wait_for(lambda: not cluster.queue())
+    assert states(cluster, before) == ["CANCELLED"] * len(FIRST)
+
+
 def test_after_a_crash_the_jobs_that_are_left_are_named_and_twice_at_work_they_spoil_nothing(
     cluster, local, tmp_path
 ):
@@ -202,11 +214,14 @@ def test_after_a_crash_the_jobs_that_are_left_are_named_and_twice_at_work_they_s
     wait_for(lambda: len(running(cluster)) == len(FIRST))
     name = re.search(r"SLURM run ID: (\S+)", said(folder))[1]
     kill(run)
+    left = running(cluster)
+    cluster.ask("scontrol", "suspend", ",".join(left))  # they would end before a slow machine looks for them
     refused = start(folder, *SLURM)
     assert refused.wait(60) == 2, said(folder)
     last = said(folder).strip().splitlines()[-1]
-    assert re.match(r"biaslab: \d jobs of an earlier run in this folder are still in the queue \(", last)
+    assert re.match(r"biaslab: \d jobs of an earlier run in this folder are still in the queue; wait", last)
     assert f"scancel --name {name}" in last
+    cluster.ask("scontrol", "resume", ",".join(left))
     finish(start(folder, "--cores", 1), folder)  # beside them
     wait_for(lambda: not cluster.queue())
     assert_same(local, folder)
