@@ -7,9 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from biaslab.core.io import write_tsv
 from biaslab.debiasing.hard import hard_debias
 from biaslab.debiasing.measurement import Lists, read_lists
 from biaslab.debiasing.settings import Penalty, Settings
@@ -101,12 +99,6 @@ def read_experiment(
     for note in words.notes:
         warnings.warn(note, stacklevel=2)
     return Experiment(words, read_lists(*lists, words.ids().exact), settings, penalty)
-
-
-def write_tables(files: Sequence[Path], tables: Mapping[str, pd.DataFrame]) -> None:
-    """Write to each file the table with its name."""
-    for file in files:
-        write_tsv(file, tables[file.stem])
 
 
 def cosines(vectors: np.ndarray, direction: np.ndarray) -> np.ndarray:
