@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.errors import InputError
-from biaslab.core.stats import LEVEL
+from biaslab.core.stats import TAILS
 
 __all__ = ["BiasSubspace", "find_subspace", "project"]
 
@@ -140,7 +140,7 @@ def project(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 def _summarize(draws: Sequence[np.ndarray]) -> RandomShares:
     shares = np.stack(draws)
-    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = np.quantile(shares, TAILS, axis=0)
     return RandomShares(shares.mean(axis=0), low, high)
 
 
