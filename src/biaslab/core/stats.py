@@ -29,13 +29,13 @@ ROUNDING = 1e-14
 _UNLIKELY = 0.01
 
 
-class Contrast(NamedTuple):
-    """A combination of means with its 95% interval (NaN: none) and degrees of freedom."""
+class Estimate(NamedTuple):
+    """A number, its 95% interval (NaN: none) and the interval's Student degrees of freedom."""
 
     value: float
-    low: float
-    high: float
-    df: float
+    low: float = math.nan
+    high: float = math.nan
+    df: float = math.inf
 
 
 def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
@@ -112,18 +112,18 @@ def central_interval(values: np.ndarray) -> tuple[float, float]:
     return low, high
 
 
-def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
+def mean_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
     """Return the mean of one sample minus that of another, with Welch's 95% confidence interval.
 
     All values are NaN if a sample is empty, the bounds also for fewer than two values in a sample.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if not len(a) or not len(b):
-        return Contrast(math.nan, math.nan, math.nan, math.nan)
+        return Estimate(math.nan)
     return _contrast(float(a.mean() - b.mean()), [a, b], [1.0, 1.0])
 
 
-def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
+def percent_change(after: ArrayLike, before: ArrayLike) -> Estimate:
     """Return the change of a mean in percent of the mean before, with its 95% confidence interval.
 
     The samples are independent. The interval of ``100 * (mean(after) / mean(before) - 1)`` is by the delta
@@ -132,7 +132,7 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if not len(after) or not len(before) or is_rounding(before.mean(), np.abs(before).max()):
-        return Contrast(math.nan, math.nan, math.nan, math.nan)
+        return Estimate(math.nan)
     base = before.mean()
     change = float(100 * (after.mean() / base - 1))
     return _contrast(change, [after, before], [100 / base, 100 * after.mean() / base**2])
@@ -218,20 +218,20 @@ def p_value(value: float, low: float, high: float, df: float = math.inf) -> floa
     return float(2 * scipy.stats.t.sf(t, df))
 
 
-def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Contrast:
+def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Estimate:
     """Return `value`, a sum of scaled means of independent samples with any variances, and its interval.
 
     The interval is by Student's t with Welch's and Satterthwaite's degrees of freedom. It is NaN if a sample
     has fewer than two values, and of zero width if all are constant. The sign of a scale does not matter.
     """
     if min(map(len, samples)) < 2:
-        return Contrast(value, math.nan, math.nan, math.nan)
+        return Estimate(value)
     parts = [(scale * _summary(s)[1]) ** 2 / len(s) for scale, s in zip(scales, samples, strict=True)]
     if sum(parts) == 0:
-        return Contrast(value, value, value, math.inf)
+        return Estimate(value, value, value, math.inf)
     df = sum(parts) ** 2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
     half = float(scipy.stats.t.ppf((1 + LEVEL) / 2, df) * math.sqrt(sum(parts)))
-    return Contrast(value, value - half, value + half, float(df))
+    return Estimate(value, value - half, value + half, float(df))
 
 
 def _summary(x: np.ndarray) -> tuple[float, float, int]:

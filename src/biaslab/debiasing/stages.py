@@ -20,8 +20,16 @@ from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
 from biaslab.debiasing.benchmarks import read_benchmarks
 from biaslab.debiasing.comparison import compare_methods, make_case
-from biaslab.debiasing.experiment import BEFORE, DIGITS, SOFT, Experiment, cosines, read_experiment
-from biaslab.debiasing.measurement import Measurement, measure, read_lists
+from biaslab.debiasing.experiment import (
+    BEFORE,
+    DIGITS,
+    SOFT,
+    Experiment,
+    cosines,
+    read_experiment,
+    read_lists,
+)
+from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.names import COLUMNS
 from biaslab.debiasing.penalty_path import trace_penalties
@@ -136,13 +144,13 @@ def measure_stages(
     `distances` are those of `classify_specific`. The other occupations are rows of a second list, e.g. the
     authors'; ``direct_bias_authors`` uses them.
     """
-    basis, columns = experiment.subspace.basis, ["measure", "value", "n_words"]
+    columns = ["measure", "value", "n_words"]
     n_words, dimension = experiment.embedding.vectors.shape
     sizes = [("vocabulary", n_words, n_words), ("dimension", dimension, n_words)]
     similarity = ("mean_similarity", mean_similarity(experiment.embedding.vectors), n_words)
     parts = defaultdict(list, bias=[pd.DataFrame(sizes, columns=columns).assign(stage=BEFORE)])
     for stage, vectors in experiment.stages().items():
-        measured = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+        measured = measure(experiment, vectors, tests)
         ranks = np.arange(1, len(measured.occupations) + 1)
         tables = {
             "bias": pd.DataFrame(
@@ -172,17 +180,10 @@ def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
     vectors = experiment.embedding.vectors
     n_pairs, shares = len(experiment.lists.defining.rows), experiment.subspace.shares
     seed = experiment.settings.seed
-    random = {
-        "random": random_pair_shares(vectors, n_pairs, draws, stream(seed, "random-pairs")),
-        "unit": random_unit_shares(n_pairs, vectors.shape[1], draws, stream(seed, "random-units")),
-    }
+    pairs = random_pair_shares(vectors, n_pairs, draws, stream(seed, "random-pairs"))
+    units = random_unit_shares(n_pairs, vectors.shape[1], draws, stream(seed, "random-units"))
     table = pd.DataFrame({"component": np.arange(1, len(shares) + 1), "share": shares})
-    columns = {
-        f"{name}_{part}": values
-        for name, share in random.items()
-        for part, values in (("mean", share.mean), ("ci_low", share.low), ("ci_high", share.high))
-    }
-    return table.join(pd.DataFrame(columns))
+    return table.join([pairs.add_prefix("random_"), units.add_prefix("unit_")])
 
 
 def list_vocabulary(experiment: Experiment) -> pd.DataFrame:

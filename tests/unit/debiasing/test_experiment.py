@@ -15,8 +15,8 @@ from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.benchmarks import read_benchmarks
 from biaslab.debiasing.experiment import read_experiment
-from biaslab.debiasing.measurement import Settings
 from biaslab.debiasing.measures import direct_bias
+from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.stages import classify_specific
 from biaslab.embeddings.formats import write_embedding
 from biaslab.run.steps import run_step

@@ -10,11 +10,11 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing import comparison, methods, remaining
 from biaslab.debiasing.benchmarks import Benchmarks
-from biaslab.debiasing.experiment import Experiment
-from biaslab.debiasing.measurement import Settings, read_lists
+from biaslab.debiasing.experiment import Experiment, read_lists
 from biaslab.debiasing.methods import METHODS, debias
 from biaslab.debiasing.remaining import cluster_accuracy, extreme_words
 from biaslab.debiasing.report import figures
+from biaslab.debiasing.settings import Settings
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from debiasing_data import write_lists
