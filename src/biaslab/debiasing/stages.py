@@ -19,7 +19,7 @@ from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
 from biaslab.debiasing.benchmarks import read_benchmarks
-from biaslab.debiasing.comparison import compare_methods, make_case
+from biaslab.debiasing.comparison import compare_methods
 from biaslab.debiasing.experiment import (
     BEFORE,
     DIGITS,
@@ -116,7 +116,6 @@ def measure_embedding(
         words = read_lists(defining, equalize, own_occupations, specific, experiment.ids)
         by_authors = dataclasses.replace(experiment, lists=words)
     by_stage, path = trace_penalties(experiment, penalties, tests, benchmarks, by_authors)
-    case = make_case(experiment, sizes)
     results = measure_stages(experiment, tests, distances, analogies, others) | {
         "subspace": compare_subspace(experiment, draws),
         "occupations_authors": rank_scored(experiment, scores),
@@ -126,7 +125,7 @@ def measure_embedding(
         "classifier_authors": by_seeds,
         "benchmarks": by_stage,
         "lambda_path": path,
-        "methods": compare_methods(experiment, case, methods, tests, benchmarks, sizes.random_directions),
+        "methods": compare_methods(experiment, sizes, methods, tests, benchmarks),
     }
     for file in tables:
         write_tsv(file, results[file.stem])
