@@ -29,7 +29,6 @@ def results(tmp_path, monkeypatch):
 
 @pytest.fixture
 def registry(tmp_path):
-    """A registry with the worked examples."""
     folder = tmp_path / "doe2020"
     start_registry(folder, SCHEMA, EXAMPLES)
     (folder / "doe2020.tsv").write_bytes(EXAMPLES.read_bytes())

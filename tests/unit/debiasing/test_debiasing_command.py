@@ -24,7 +24,6 @@ def embedding(tmp_path):
 
 @pytest.fixture
 def options(tmp_path):
-    """Write the word lists; return the options that name them."""
     return options_of(write_lists(tmp_path))
 
 

@@ -56,7 +56,6 @@ def vectors():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Write embedding, lists, test and benchmarks; return their folder."""
     folder = tmp_path_factory.mktemp("experiment")
     write_embedding(folder / "vectors.txt", WORDS, vectors(), "word2vec")
     write_lists(folder, LISTS)
@@ -80,7 +79,6 @@ def jobs(folder):
 
 @pytest.fixture(scope="module")
 def tables(experiment, jobs):
-    """Return the tables with a part for each stage."""
     lists = experiment.lists
     _, distances = classify_specific(experiment.embedding.vectors, lists.specific.rows, 1)
     return stages.measure_stages(experiment, [jobs], distances, 3, lists.occupations.rows[:2])
@@ -309,7 +307,6 @@ def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
 
 
 def shifted(shift, n=200, d=6):
-    """Return unit vectors whose first 40 rows are shifted."""
     vectors = np.random.default_rng(0).normal(size=(n, d))
     vectors[:40, 0] += shift
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -30,7 +30,6 @@ def source(tmp_path):
 
 
 def shares(source, desired):
-    """The desired shares of every list, by value."""
     lists, found = source.lists, {}
     groups = read_pools(source, desired).groups
     for i, query in enumerate(lists.queries):
@@ -55,7 +54,6 @@ def test_ready_made_shares(source, kind, a, b):
 
 
 def selection_rates(table, desired, folder, k):
-    """P(in the top k | value) among the rows of the table, after re-ranking."""
     table.to_parquet(folder / "c.parquet")
     source = ListFile(folder / "c.parquet", Columns("score", ("sex",), None, "fit"))
     rerank_file(source, folder / "out.parquet", desired, k, "det_const_sort")
