@@ -95,11 +95,17 @@ def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float,
     if n < MIN_MEMBERS or not of_n or not math.isfinite(critical):
         return math.nan
     of_hits, of_chances = _likely_counts(of_n, rate)
+    z = scipy.stats.norm.ppf((1 + level) / 2)
+    of_up = _wilson(of_hits, of_n, z) - of_hits / of_n
 
-    def power(gap: float) -> float:
-        hits, chances = _likely_counts(n, min(rate + gap, 1.0))
-        mask = _is_higher(hits[:, None], n, of_hits, of_n, rate * (n_all - n - of_n), n_all, critical, level)
-        return float(chances @ mask @ of_chances)
+    def power(excess: float) -> float:
+        hits, chances = _likely_counts(n, min(rate + excess, 1.0))
+        hits = hits[:, None]
+        gap, mean = hits / n - of_hits / of_n, (hits + of_hits + rate * (n_all - n - of_n)) / n_all
+        spread = np.sqrt(mean * (1 - mean) * n_all / max(n_all - 1, 1) * (1 / n + 1 / of_n))
+        down = np.hypot(hits / n - _wilson(hits, n, -z), of_up)
+        is_detected = (gap > critical * spread + _ROUNDING) & (gap > down)
+        return float(chances @ is_detected @ of_chances)
 
     low, high = 0.0, 1 - rate
     if power(high) < POWER:
@@ -143,25 +149,6 @@ def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     count = scipy.stats.binom(n, rate)
     counts = np.arange(count.ppf(_RARE), count.ppf(1 - _RARE) + 1)
     return counts, count.pmf(counts)
-
-
-def _is_higher(
-    hits: np.ndarray,
-    n: int,
-    of_hits: np.ndarray,
-    of_n: int,
-    rest: float,
-    n_all: int,
-    critical: float,
-    level: float,
-) -> np.ndarray:
-    """Return where the rate of a group is detected as higher than a reference; see `find_least_rate`."""
-    gap, mean = hits / n - of_hits / of_n, (hits + of_hits + rest) / n_all
-    spread = np.sqrt(mean * (1 - mean) * n_all / max(n_all - 1, 1) * (1 / n + 1 / of_n))
-    z = scipy.stats.norm.ppf((1 + level) / 2)
-    low, of_high = _wilson(hits, n, -z), _wilson(of_hits, of_n, z)
-    down = np.hypot(hits / n - low, of_high - of_hits / of_n)
-    return (gap > critical * spread + _ROUNDING) & (gap > down)
 
 
 def _wilson(hits: np.ndarray, n: int, z: float) -> np.ndarray:
