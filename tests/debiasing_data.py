@@ -17,6 +17,12 @@ LISTS = {
 }
 
 
+def unit_vectors(seed: int, n: int, d: int, mean: float = 0.0) -> np.ndarray:
+    """Return random vectors of length one around a mean."""
+    X = np.random.default_rng(seed).normal(size=(n, d)) + mean
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
 def vectors(lean: float) -> np.ndarray:
     """Return vectors whose jobs lean by turns to either side by `lean`, others as chance has it."""
     X = np.random.default_rng(3).normal(size=(len(WORDS), 30)) / 4

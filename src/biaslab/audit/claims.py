@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biaslab.core.errors import InputError
-from biaslab.core.files import read_text_table
+from biaslab.core.files import read_text_table, read_yaml
 
 ANY_SETUP = "any"
 STATEMENT = "statement"
@@ -171,17 +171,8 @@ def _check(claim: Claim, claims: dict[str, Claim]) -> None:
 
 
 def _read_schema(path: str | os.PathLike) -> dict:
-    import yaml
-
-    try:
-        schema = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}); name the schema of the claims"
-        ) from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not valid YAML; restore the schema of the claims") from error
-    if not isinstance(schema, dict) or "properties" not in schema:
+    schema = read_yaml(Path(path))
+    if "properties" not in schema:
         raise InputError(f"{path}: not a schema of claims (no 'properties'); name claims.schema.yaml")
     return schema
 

@@ -35,7 +35,6 @@ import math
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, reduce
 
 import numpy as np
@@ -43,6 +42,7 @@ import pandas as pd
 
 from biaslab.core import stats
 from biaslab.core.errors import number_of
+from biaslab.core.stats import Estimate
 
 
 def _subtract(x: float | pd.Series, y: float | pd.Series) -> float | pd.Series:
@@ -86,16 +86,6 @@ class CellError(FormulaError):
 
 class MissingError(ValueError):
     """Input that a formula needs is missing in the table; the message names the input in one clause."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A measured number, its 95% interval (NaN: none) and the interval's Student degrees of freedom."""
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    df: float = math.inf
 
 
 def columns_of(*formulas: str) -> set[str]:
@@ -363,9 +353,9 @@ def _without_interval(function: Callable[[np.ndarray], float]) -> Callable[[pd.S
     return lambda x: Estimate(float(function(x.to_numpy())) if len(x) else math.nan)
 
 
-def _between(compare: Callable[..., stats.Contrast]) -> Callable[..., Estimate]:
+def _between(compare: Callable[..., Estimate]) -> Callable[..., Estimate]:
     """Return a reduction that compares the values in rows a with the values in rows b."""
-    return lambda x, a, b: Estimate(*compare(_require_all(x[a], x.name), _require_all(x[b], x.name)))
+    return lambda x, a, b: compare(_require_all(x[a], x.name), _require_all(x[b], x.name))
 
 
 _REDUCTIONS: dict[str, tuple[Callable[..., Estimate] | None, str]] = {

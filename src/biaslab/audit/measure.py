@@ -25,7 +25,6 @@ import pandas as pd
 from biaslab.audit.claims import CONDITION, CONDITION_KINDS, EXACT, EXEMPT_KINDS, WEAKER, Claim
 from biaslab.audit.expressions import (
     CellError,
-    Estimate,
     FormulaError,
     MissingError,
     columns_of,
@@ -37,7 +36,7 @@ from biaslab.core import columns
 from biaslab.core.errors import InputError, number_of
 from biaslab.core.files import line_of_row, parse_json, read_text
 from biaslab.core.io import read_parquet, read_tsv
-from biaslab.core.stats import p_value
+from biaslab.core.stats import Estimate, p_value
 
 COLUMNS = columns.columns_of(Path(__file__).with_name("columns.tsv"))["claims"]
 OWN, OTHER, ANY = "own", "other", "any"

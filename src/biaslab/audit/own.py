@@ -138,11 +138,6 @@ def measure_registry(
         say(f"changed since {frozen.date}: {change}")
 
 
-def freeze_registry(folder: Path, schema: Path) -> Freeze:
-    """Write the rules of a registry, their sha256 and the date; fail if the file exists."""
-    return freeze_claims(folder / FROZEN, read_registry(folder, schema))
-
-
 def freeze_claims(path: Path, claims: Sequence[Claim]) -> Freeze:
     """Write the rules of claims, their sha256 and the date; fail if the file exists."""
     if path.exists():

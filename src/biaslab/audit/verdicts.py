@@ -31,8 +31,7 @@ import math
 from collections.abc import Sequence
 
 from biaslab.audit.claims import EXEMPT_KINDS, Claim
-from biaslab.audit.expressions import Estimate
-from biaslab.core.stats import is_rounding
+from biaslab.core.stats import Estimate, is_rounding
 
 REPRODUCED = "reproduced"
 DIRECTION_ONLY = "direction_only"

@@ -84,7 +84,7 @@ def measure(
     if results is None and not (check or freeze):
         raise InputError("audit measure: name a results folder, or use --check")
     if freeze:
-        frozen = own.freeze_registry(folder, schema)
+        frozen = own.freeze_claims(folder / own.FROZEN, own.read_registry(folder, schema))
         typer.echo(f"frozen on {frozen.date}: sha256 {frozen.sha256}")
     if check:
         typer.echo(own.counts_in_words(own.read_registry(folder, schema)))

@@ -33,12 +33,9 @@ from numpy.typing import ArrayLike
 
 from biaslab.core.rates import ratio_interval, usable_references
 from biaslab.core.rng import stream
-from biaslab.core.stats import LEVEL
+from biaslab.core.simultaneous import level_of_each
+from biaslab.core.stats import POWER, SIGNIFICANT
 
-SIGNIFICANT = 0.05
-"""The family-wise error rate of all comparisons of a set of groups."""
-POWER = 0.8
-"""The power at which a smallest detectable difference is detected."""
 N_PERMUTATIONS = 9999
 N_SIMULATIONS = 4000
 
@@ -178,15 +175,8 @@ def compare_groups(
 ) -> Comparison:
     """Test whether the rate of any group differs, and find the smallest detectable differences.
 
-    Parameters
-    ----------
-    hits, n : (G,) or (L, G)
-        Hits of each group and its candidates; with rows, of each list.
-    tied, weight : (L,), optional
-        Candidates of each list that tie for its last places, and the chance of each. Their hits are expected
-        values.
-    seed : int
-        Seed of permutations and simulations.
+    `hits` and `n`, (G,) or (L, G), are hits and candidates of each group, or of each list and group. `tied`
+    (L,) candidates of a list tie for its last places, each with the chance `weight` (L,).
     """
     hits, n = np.atleast_2d(np.asarray(hits, np.float64)), np.atleast_2d(np.asarray(n, np.int64))
     tied = np.zeros(len(n), np.int64) if tied is None else np.asarray(tied, np.int64)
@@ -201,7 +191,7 @@ def compare_groups(
     return Comparison(float(np.nanmin(p_values)), p_values, *test.least_rates(hits[can_differ]))
 
 
-def pair_level(n_groups: int, n_references: int | None = None, level: float = LEVEL) -> float:
+def pair_level(n_groups: int, n_references: int | None = None) -> float:
     """Return the level of a pair's interval for simultaneous intervals of all pairs (Bonferroni).
 
     `n_references` is the number of groups that could have become the reference: by default all groups, and
@@ -209,7 +199,7 @@ def pair_level(n_groups: int, n_references: int | None = None, level: float = LE
     """
     references = n_groups if n_references is None else n_references
     n_pairs = math.comb(n_groups, 2) - math.comb(n_groups - references, 2)
-    return 1 - (1 - level) / max(n_pairs, 1)
+    return level_of_each(n_pairs)
 
 
 def ratio_intervals(hits: ArrayLike, n: ArrayLike, reference: int, is_named: bool = False) -> np.ndarray:

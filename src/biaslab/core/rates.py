@@ -57,27 +57,19 @@ def ratio_interval(
         limit = quantile**2 * spread * (m + k) / (m + k - 1)
         middle = np.clip(np.log((x / m) / (y / k)), -_FARTHEST, _FARTHEST)
     is_defined = (m > 0) & (k > 0) & np.isfinite(limit)
-    low = np.exp(_search_bound(x, m, y, k, middle, np.full(x.shape, -_FARTHEST), limit))
-    high = np.exp(_search_bound(x, m, y, k, middle, np.full(x.shape, _FARTHEST), limit))
-    low, high = np.where(x == 0, 0.0, low), np.where(y == 0, np.inf, high)
+
+    def search(far: np.ndarray) -> np.ndarray:
+        """Find the ratio on the side of `far` at which the score statistic reaches the limit."""
+        near = middle
+        for _ in range(_STEPS):
+            between = (near + far) / 2
+            is_inside = _score_statistic(x, m, y, k, np.exp(between)) <= limit
+            near, far = np.where(is_inside, between, near), np.where(is_inside, far, between)
+        return np.exp(far)
+
+    low = np.where(x == 0, 0.0, search(np.full(x.shape, -_FARTHEST)))
+    high = np.where(y == 0, np.inf, search(np.full(x.shape, _FARTHEST)))
     return np.where(is_defined, low, np.nan), np.where(is_defined, high, np.nan)
-
-
-def _search_bound(
-    x: np.ndarray,
-    m: np.ndarray,
-    y: np.ndarray,
-    k: np.ndarray,
-    near: np.ndarray,
-    far: np.ndarray,
-    limit: np.ndarray,
-) -> np.ndarray:
-    """Find the log ratio between `near` and `far` at which the score statistic reaches `limit`."""
-    for _ in range(_STEPS):
-        middle = (near + far) / 2
-        is_inside = _score_statistic(x, m, y, k, np.exp(middle)) <= limit
-        near, far = np.where(is_inside, middle, near), np.where(is_inside, far, middle)
-    return far
 
 
 def _score_statistic(

@@ -7,13 +7,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from biaslab.core.stats import LEVEL
-
-SIGNIFICANT = 1 - LEVEL
-"""The maximum family-wise error rate of all comparisons."""
-
-POWER = 0.8
-"""The power at which a smallest detectable difference is detected."""
+from biaslab.core.stats import LEVEL, POWER, SIGNIFICANT
 
 MIN_MEMBERS = 2
 """Minimum number of rows of a group; smaller groups have no result."""
@@ -28,9 +22,7 @@ _BLOCK = 200_000  # rows of permutations in memory
 class LargestDifference(NamedTuple):
     """A test of many differences of means, with p-values corrected for all of them."""
 
-    p_values: (
-        np.ndarray
-    )  # (k, m), of each group and column of values; NaN if a group or the reference is empty
+    p_values: np.ndarray  # (k, m), of each group and column; NaN if a group or the reference is empty
     critical: float  # greater standardized differences have p-values of at most 5%
 
 
@@ -39,20 +31,12 @@ def find_largest_difference(
 ) -> LargestDifference:
     """Test by permutations of the rows whether the mean of any group differs from a reference.
 
+    `values` (n,) or (n, m) are numbers of each row, `members` (n, k) the rows of groups, which may overlap,
+    and `reference` (n,) its rows, by default all rows outside the group.
+
     Single-step maxT (Westfall and Young 1993): the p-value of a group is the share of permutations in which
     the greatest standardized difference of any group and column is at least as large. The smallest p-value
     tests whether there is any difference, and the family-wise error rate is at most 5%.
-
-    Parameters
-    ----------
-    values : (n,) or (n, m)
-        One or several numbers a row.
-    members : (n, k) bool
-        The rows of each group; groups may overlap.
-    reference : (n,) bool, optional
-        Rows of the reference; by default all rows outside the group.
-    rng
-        Random stream of the permutations.
     """
     values, members = np.asarray(values, np.float64), np.asarray(members, np.float64)
     values = values.reshape(len(values), -1)
@@ -103,29 +87,25 @@ def find_least_mean(x: ArrayLike, level: float = LEVEL) -> float:
 def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float, level: float) -> float:
     """Return the smallest excess of a group's rate over a reference that is detected with a power of 80%.
 
-    A difference is detected if its standardized value exceeds `critical` (`find_largest_difference`) and its
+    The group has `n` rows, the reference `of_n`, and all rows outside the group have a rate of `rate`. A
+    difference is detected if its standardized value exceeds `critical` (`find_largest_difference`) and its
     Newcombe interval of this `level` is above 0; at a level of 0 the first condition suffices. The result is
     NaN if the power at a rate of 1 is lower, and for a group of fewer than `MIN_MEMBERS` rows.
-
-    Parameters
-    ----------
-    n, of_n
-        Number of rows of the group, and of the reference.
-    rate
-        Rate of all rows outside the group.
-    n_all
-        Number of all rows.
-    critical, level
-        Threshold of a standardized difference, and level of its interval.
     """
     if n < MIN_MEMBERS or not of_n or not math.isfinite(critical):
         return math.nan
     of_hits, of_chances = _likely_counts(of_n, rate)
+    z = scipy.stats.norm.ppf((1 + level) / 2)
+    of_up = _wilson(of_hits, of_n, z) - of_hits / of_n
 
-    def power(gap: float) -> float:
-        hits, chances = _likely_counts(n, min(rate + gap, 1.0))
-        mask = _is_higher(hits[:, None], n, of_hits, of_n, rate * (n_all - n - of_n), n_all, critical, level)
-        return float(chances @ mask @ of_chances)
+    def power(excess: float) -> float:
+        hits, chances = _likely_counts(n, min(rate + excess, 1.0))
+        hits = hits[:, None]
+        gap, mean = hits / n - of_hits / of_n, (hits + of_hits + rate * (n_all - n - of_n)) / n_all
+        spread = np.sqrt(mean * (1 - mean) * n_all / max(n_all - 1, 1) * (1 / n + 1 / of_n))
+        down = np.hypot(hits / n - _wilson(hits, n, -z), of_up)
+        is_detected = (gap > critical * spread + _ROUNDING) & (gap > down)
+        return float(chances @ is_detected @ of_chances)
 
     low, high = 0.0, 1 - rate
     if power(high) < POWER:
@@ -137,19 +117,10 @@ def find_least_rate(n: int, of_n: int, rate: float, n_all: int, critical: float,
 
 
 def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: float) -> float:
-    """Return the smallest difference of means that is detected with a power of 80%.
+    """Return the smallest difference of the means of `x` and `of_x` that is detected with a power of 80%.
 
     A difference is detected if its standardized value exceeds `critical` (`find_largest_difference`). Means
-    are assumed normal with constant spread of the values. The result is NaN for too few values or no spread.
-
-    Parameters
-    ----------
-    x, of_x
-        Values of the group and of the reference.
-    values
-        Values of all rows.
-    critical
-        Threshold of a standardized difference.
+    are assumed normal with constant spread of all `values`. NaN for too few values or no spread.
     """
     x, of_x, values = (np.asarray(array, np.float64) for array in (x, of_x, values))
     n, of_n, n_all = len(x), len(of_x), len(values)
@@ -168,9 +139,9 @@ def find_least_gap(x: ArrayLike, of_x: ArrayLike, values: ArrayLike, critical: f
     return float(scipy.optimize.brentq(excess, 0.0, largest)) if excess(0.0) < 0 else 0.0
 
 
-def level_of_each(n: int, level: float = LEVEL) -> float:
-    """Return the level of each of n intervals with a simultaneous level (Bonferroni)."""
-    return 1 - (1 - level) / max(n, 1)
+def level_of_each(n: int) -> float:
+    """Return the level of each of n simultaneous intervals (Bonferroni)."""
+    return 1 - (1 - LEVEL) / max(n, 1)
 
 
 def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
@@ -178,25 +149,6 @@ def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     count = scipy.stats.binom(n, rate)
     counts = np.arange(count.ppf(_RARE), count.ppf(1 - _RARE) + 1)
     return counts, count.pmf(counts)
-
-
-def _is_higher(
-    hits: np.ndarray,
-    n: int,
-    of_hits: np.ndarray,
-    of_n: int,
-    rest: float,
-    n_all: int,
-    critical: float,
-    level: float,
-) -> np.ndarray:
-    """Return where the rate of a group is detected as higher than a reference; see `find_least_rate`."""
-    gap, mean = hits / n - of_hits / of_n, (hits + of_hits + rest) / n_all
-    spread = np.sqrt(mean * (1 - mean) * n_all / max(n_all - 1, 1) * (1 / n + 1 / of_n))
-    z = scipy.stats.norm.ppf((1 + level) / 2)
-    low, of_high = _wilson(hits, n, -z), _wilson(of_hits, of_n, z)
-    down = np.hypot(hits / n - low, of_high - of_hits / of_n)
-    return (gap > critical * spread + _ROUNDING) & (gap > down)
 
 
 def _wilson(hits: np.ndarray, n: int, z: float) -> np.ndarray:

@@ -11,6 +11,15 @@ from numpy.typing import ArrayLike
 LEVEL = 0.95
 """The default confidence level of all intervals."""
 
+TAILS = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+"""The quantiles that bound the central 95%."""
+
+SIGNIFICANT = 0.05
+"""The family-wise error rate of the tests of a set of groups."""
+
+POWER = 0.8
+"""The power at which a smallest detectable difference is detected."""
+
 N_RESAMPLES = 2000
 """Number of bootstrap resamples."""
 
@@ -20,30 +29,13 @@ ROUNDING = 1e-14
 _UNLIKELY = 0.01
 
 
-class Contrast(NamedTuple):
-    """A combination of means with its 95% interval (NaN: none) and degrees of freedom."""
+class Estimate(NamedTuple):
+    """A number, its 95% interval (NaN: none) and the interval's Student degrees of freedom."""
 
     value: float
-    low: float
-    high: float
-    df: float
-
-
-class LinearFit(NamedTuple):
-    """Ordinary least squares of y on x: ``y ≈ slope * x + intercept``."""
-
-    slope: float
-    intercept: float
-    r2: float
-
-
-class FitIntervals(NamedTuple):
-    """Bounds of the bootstrap intervals of a linear fit."""
-
-    r2_low: float
-    r2_high: float
-    slope_low: float
-    slope_high: float
+    low: float = math.nan
+    high: float = math.nan
+    df: float = math.inf
 
 
 def welch(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
@@ -77,7 +69,7 @@ def mean_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
     return float(mean - half), float(mean + half)
 
 
-def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float]:
+def sd_interval(x: ArrayLike) -> tuple[float, float, float]:
     """Return the sample standard deviation (divisor n - 1) and its confidence interval by chi-square.
 
     All values are NaN for fewer than two values, and 0 for a constant sample.
@@ -88,7 +80,7 @@ def sd_interval(x: ArrayLike, level: float = LEVEL) -> tuple[float, float, float
     _, sd, n = _summary(x)
     low, high = (
         float(sd * math.sqrt((n - 1) / scipy.stats.chi2.ppf(quantile, n - 1)))
-        for quantile in ((1 + level) / 2, (1 - level) / 2)
+        for quantile in ((1 + LEVEL) / 2, (1 - LEVEL) / 2)
     )
     return float(sd), low, high
 
@@ -111,27 +103,27 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     return corrected
 
 
-def central_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """Return the bounds of the central share `level` of the finite values, e.g. of resamples."""
+def central_interval(values: np.ndarray) -> tuple[float, float]:
+    """Return the bounds of the central 95% of the finite values, e.g. of resamples."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return math.nan, math.nan
-    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    low, high = np.quantile(finite, TAILS).tolist()
     return low, high
 
 
-def mean_difference(a: ArrayLike, b: ArrayLike) -> Contrast:
+def mean_difference(a: ArrayLike, b: ArrayLike) -> Estimate:
     """Return the mean of one sample minus that of another, with Welch's 95% confidence interval.
 
     All values are NaN if a sample is empty, the bounds also for fewer than two values in a sample.
     """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if not len(a) or not len(b):
-        return Contrast(math.nan, math.nan, math.nan, math.nan)
+        return Estimate(math.nan)
     return _contrast(float(a.mean() - b.mean()), [a, b], [1.0, 1.0])
 
 
-def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
+def percent_change(after: ArrayLike, before: ArrayLike) -> Estimate:
     """Return the change of a mean in percent of the mean before, with its 95% confidence interval.
 
     The samples are independent. The interval of ``100 * (mean(after) / mean(before) - 1)`` is by the delta
@@ -140,54 +132,40 @@ def percent_change(after: ArrayLike, before: ArrayLike) -> Contrast:
     """
     after, before = np.asarray(after, dtype=np.float64), np.asarray(before, dtype=np.float64)
     if not len(after) or not len(before) or is_rounding(before.mean(), np.abs(before).max()):
-        return Contrast(math.nan, math.nan, math.nan, math.nan)
+        return Estimate(math.nan)
     base = before.mean()
     change = float(100 * (after.mean() / base - 1))
     return _contrast(change, [after, before], [100 / base, 100 * after.mean() / base**2])
 
 
-def linear_fit(x: ArrayLike, y: ArrayLike) -> LinearFit:
-    """Fit y on x by ordinary least squares; r² is the squared Pearson correlation.
-
-    All values are NaN for fewer than two points and for constant x. Only r² is NaN for constant y and for two
-    points, which always lie on a line.
-    """
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if len(x) < 2:
-        return LinearFit(math.nan, math.nan, math.nan)
-    slope, r2 = _slopes(x, y)
-    return LinearFit(float(slope), float(y.mean() - slope * x.mean()), float(r2) if len(x) > 2 else math.nan)
-
-
-def bootstrap_fit(
-    x: ArrayLike, y: ArrayLike, rng: np.random.Generator, n_resamples: int = N_RESAMPLES, level: float = LEVEL
-) -> FitIntervals:
-    """Return percentile bootstrap intervals of r² and slope of `linear_fit`, by resampling the points.
-
-    Resamples with constant x or y have no r² and are left out. All bounds are NaN for fewer than three points
-    (any two lie on a line), and for constant x or y.
-    """
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if len(x) < 3 or np.isnan(linear_fit(x, y).r2):
-        return FitIntervals(math.nan, math.nan, math.nan, math.nan)
-    resamples = rng.integers(len(x), size=(n_resamples, len(x)))
-    slopes, r2s = _slopes(x[resamples], y[resamples])
-    valid = np.isfinite(r2s)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    return FitIntervals(*np.quantile(r2s[valid], tails).tolist(), *np.quantile(slopes[valid], tails).tolist())
-
-
 def fit_columns(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> dict[str, float]:
-    """Fit y to x with 95% bootstrap intervals over the points; return the columns of a table."""
-    fit, interval = linear_fit(x, y), bootstrap_fit(x, y, rng)
+    """Fit y to x by ordinary least squares; return the columns of a table.
+
+    The intervals of r² (the squared Pearson correlation) and slope are percentiles over resampled points,
+    without resamples of constant x or y. All values are NaN for fewer than two points and for constant x. r²
+    and intervals are also NaN for constant y and for two points, which always lie on a line.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    slope = intercept = r2 = math.nan
+    r2_ends = slope_ends = (math.nan, math.nan)
+    if len(x) > 1:
+        slope, r2 = map(float, _slopes(x, y))
+        intercept = float(y.mean() - slope * x.mean())
+    if len(x) < 3:
+        r2 = math.nan
+    if not math.isnan(r2):
+        resamples = rng.integers(len(x), size=(N_RESAMPLES, len(x)))
+        slopes, r2s = _slopes(x[resamples], y[resamples])
+        valid = np.isfinite(r2s)
+        r2_ends, slope_ends = (np.quantile(values[valid], TAILS).tolist() for values in (r2s, slopes))
     return {
-        "r2": fit.r2,
-        "r2_ci_low": interval.r2_low,
-        "r2_ci_high": interval.r2_high,
-        "slope": fit.slope,
-        "slope_ci_low": interval.slope_low,
-        "slope_ci_high": interval.slope_high,
-        "intercept": fit.intercept,
+        "r2": r2,
+        "r2_ci_low": r2_ends[0],
+        "r2_ci_high": r2_ends[1],
+        "slope": slope,
+        "slope_ci_low": slope_ends[0],
+        "slope_ci_high": slope_ends[1],
+        "intercept": intercept,
     }
 
 
@@ -227,7 +205,7 @@ def is_below_chance(first: ArrayLike, second: ArrayLike) -> bool:
     return variance > 1e-9 and excess < scipy.stats.norm.ppf(_UNLIKELY) * math.sqrt(variance)
 
 
-def p_value(value: float, low: float, high: float, df: float = math.inf, level: float = LEVEL) -> float:
+def p_value(value: float, low: float, high: float, df: float = math.inf) -> float:
     """Return the two-sided p-value of a number against zero, implied by its interval by Student's t.
 
     The interval should be symmetric about the number; only half of its width is used. The result is NaN
@@ -236,24 +214,24 @@ def p_value(value: float, low: float, high: float, df: float = math.inf, level: 
     half = (high - low) / 2
     if not half > 0:
         return math.nan
-    t = abs(value) / half * scipy.stats.t.ppf((1 + level) / 2, df)
+    t = abs(value) / half * scipy.stats.t.ppf((1 + LEVEL) / 2, df)
     return float(2 * scipy.stats.t.sf(t, df))
 
 
-def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Contrast:
+def _contrast(value: float, samples: Sequence[np.ndarray], scales: Sequence[float]) -> Estimate:
     """Return `value`, a sum of scaled means of independent samples with any variances, and its interval.
 
     The interval is by Student's t with Welch's and Satterthwaite's degrees of freedom. It is NaN if a sample
     has fewer than two values, and of zero width if all are constant. The sign of a scale does not matter.
     """
     if min(map(len, samples)) < 2:
-        return Contrast(value, math.nan, math.nan, math.nan)
+        return Estimate(value)
     parts = [(scale * _summary(s)[1]) ** 2 / len(s) for scale, s in zip(scales, samples, strict=True)]
     if sum(parts) == 0:
-        return Contrast(value, value, value, math.inf)
+        return Estimate(value, value, value, math.inf)
     df = sum(parts) ** 2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
     half = float(scipy.stats.t.ppf((1 + LEVEL) / 2, df) * math.sqrt(sum(parts)))
-    return Contrast(value, value - half, value + half, float(df))
+    return Estimate(value, value - half, value + half, float(df))
 
 
 def _summary(x: np.ndarray) -> tuple[float, float, int]:

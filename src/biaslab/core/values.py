@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from biaslab.core.errors import InputError
 
@@ -21,46 +21,15 @@ _MISSING = frozenset(
 _SHOWN = 4  # maximum number of further sets of similar values in a message
 
 
-@dataclass(frozen=True)
-class DoubtfulValues:
+class DoubtfulValues(NamedTuple):
     """Doubtful values of a column."""
 
-    similar: tuple[
-        tuple[str, ...], ...
-    ]  # sets of values that are equal after normalizing blanks, case and a final stop
+    similar: tuple[tuple[str, ...], ...]  # sets of values that differ by blanks, case or a final stop
     missing: tuple[str, ...]  # values that probably stand for a missing value
-
-    def __bool__(self) -> bool:
-        """Return whether any value is doubtful."""
-        return bool(self.similar or self.missing)
-
-    def sentences(self) -> list[str]:
-        """Return a sentence on similar values, and a sentence on values that are probably missing."""
-        sentences = []
-        if self.similar:
-            first, *rest = map(_listed, self.similar)
-            others = f" (likewise {'; '.join(rest[:_SHOWN])}{'; …' * (len(rest) > _SHOWN)})" if rest else ""
-            sentences.append(f"{first}{others} differ by case, blanks or a final stop alone")
-        if self.missing:
-            verb = "stands" if len(self.missing) == 1 else "stand"
-            sentences.append(f"{_listed(self.missing)} probably {verb} for a missing value")
-        return sentences
 
 
 def find_doubtful(values: Iterable[str]) -> DoubtfulValues:
-    """Return the doubtful values of a column.
-
-    Parameters
-    ----------
-    values
-        Values as written; repeated values count once. A value that probably stands for a missing value
-        is in no set of similar values.
-
-    Returns
-    -------
-    DoubtfulValues
-        False if no value is doubtful.
-    """
+    """Return the doubtful values of a column; probably missing values are in no set of similar values."""
     distinct = sorted(set(values))
     missing = tuple(value for value in distinct if value.strip() in _MISSING)
     spellings: dict[str, list[str]] = {}
@@ -72,30 +41,26 @@ def find_doubtful(values: Iterable[str]) -> DoubtfulValues:
 
 
 def check_values(place: str, values: Iterable[str], unknown_option: str | None = None) -> None:
-    """Raise an error for doubtful values, with the options that resolve them.
-
-    Parameters
-    ----------
-    place
-        The file and the column, for the message.
-    values
-        Values as written.
-    unknown_option
-        Option that declares a value as missing; None if the user must edit the file.
-    """
-    doubtful = find_doubtful(values)
-    if not doubtful:
-        return
-    remedies = ["write each value in one way in the file"] if doubtful.similar else []
-    if doubtful.missing and unknown_option:
-        options = " ".join(f"{unknown_option} {shlex.quote(value)}" for value in doubtful.missing)
-        remedies.append(f"name missing values ({options})")
-    elif doubtful.missing:
+    """Refuse doubtful values of the column at `place`; `unknown_option` declares a value as missing."""
+    similar, missing = find_doubtful(values)
+    problems, remedies = [], []
+    if similar:
+        first, *rest = map(_listed, similar)
+        others = f" (likewise {'; '.join(rest[:_SHOWN])}{'; …' * (len(rest) > _SHOWN)})" if rest else ""
+        problems.append(f"{first}{others} differ by case, blanks or a final stop alone")
+        remedies.append("write each value in one way in the file")
+    if missing:
+        verb = "stands" if len(missing) == 1 else "stand"
+        problems.append(f"{_listed(missing)} probably {verb} for a missing value")
         remedies.append("leave missing values empty")
-    raise InputError(
-        f"{place}: {'; '.join(doubtful.sentences())}; {' and '.join(remedies)}, or keep all values as they"
-        f" are ({EXACT_OPTION})"
-    )
+        if unknown_option:
+            options = " ".join(f"{unknown_option} {shlex.quote(value)}" for value in missing)
+            remedies[-1] = f"name missing values ({options})"
+    if problems:
+        raise InputError(
+            f"{place}: {'; '.join(problems)}; {' and '.join(remedies)}, or keep all values as they are"
+            f" ({EXACT_OPTION})"
+        )
 
 
 def _listed(values: tuple[str, ...]) -> str:

@@ -99,7 +99,7 @@ ITEMS = items_of(
     tables.methods,
     figures.draw_methods,
 )
-STEPS = {"measure-embedding": "biaslab.debiasing.pipeline:measure_embedding"}
+STEPS = {"measure-embedding": "biaslab.debiasing.stages:measure_embedding"}
 AREA = Area(
     "debiasing",
     PAPER,

@@ -20,8 +20,8 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.core.stats import holm
 from biaslab.debiasing.comparison import draw_difference, make_case, measure_chance
-from biaslab.debiasing.experiment import Experiment
-from biaslab.debiasing.measurement import Measurement, measure, read_lists
+from biaslab.debiasing.experiment import Experiment, read_lists
+from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias
 from biaslab.debiasing.methods import debias
 from biaslab.debiasing.names import PAIRS
@@ -89,10 +89,10 @@ def audit(file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[Word
             f" {MIN_OCCUPATIONS}; name words that it has with --occupations"
         )
     matched = [match_case(test, ids) for test in tests]
-    vectors, words = experiment.embedding.vectors, experiment.words
-    before = measure(vectors, words, experiment.lists, matched, settings, rounding=embedding.rounding)
+    vectors = embedding.vectors
+    before = measure(experiment, vectors, matched, embedding.rounding)
     debiased = debias(method, experiment)
-    after = measure(debiased, words, experiment.lists, matched, settings, experiment.subspace.basis)
+    after = measure(experiment, debiased, matched)
     occupation_vectors, others = vectors[occupations], np.setdiff1d(experiment.neutral, occupations)
     candidates = others if len(others) > 1 else experiment.neutral  # preferably not occupations
     rng, random = stream(settings.seed, "audit", "directions"), []
@@ -105,7 +105,7 @@ def audit(file: Path, experiment: Experiment, ids: AnyCase, tests: Sequence[Word
     return Audit(
         file,
         file.name,
-        len(words),
+        len(experiment.words),
         before,
         after,
         np.array(random),

@@ -51,17 +51,16 @@ def make_case(experiment: Experiment, sizes: Sizes) -> Case:
 
 def compare_methods(
     experiment: Experiment,
-    case: Case,
+    sizes: Sizes,
     methods: Sequence[str],
     tests: Sequence[WordSets],
     benchmarks: Benchmarks,
-    draws: int,
 ) -> pd.DataFrame:
     """Debias by every registered method and by none, and measure: the table `methods`.
 
-    With 0 `draws` there are no rows of `CHANCE`.
+    With 0 random directions there are no rows of `CHANCE`.
     """
-    rows, basis = [], experiment.subspace.basis
+    rows, basis, case = [], experiment.subspace.basis, make_case(experiment, sizes)
     for name in dict.fromkeys([NONE, *methods]):
         vectors = debias(name, experiment)
         rounding = experiment.embedding.rounding if name == NONE else 0
@@ -81,7 +80,9 @@ def compare_methods(
         estimates.append(Estimate("moved", float(moved.mean()), n=len(moved)))
         rows += [(name, *estimate) for estimate in estimates]
     for name in CHANCE:
-        rows += [(name, *estimate) for estimate in measure_chance(experiment, case, name, draws)]
+        rows += [
+            (name, *estimate) for estimate in measure_chance(experiment, case, name, sizes.random_directions)
+        ]
     return pd.DataFrame(rows, columns=COLUMNS["methods"]).round(DIGITS)
 
 

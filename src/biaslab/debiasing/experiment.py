@@ -1,5 +1,6 @@
 """One embedding before, after hard and after soft debiasing."""
 
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from biaslab.core.io import write_tsv
 from biaslab.debiasing.hard import hard_debias
-from biaslab.debiasing.measurement import Lists, read_lists
 from biaslab.debiasing.settings import Penalty, Settings
 from biaslab.debiasing.soft import Grams, SoftSolution, gram_matrices, soft_debias, solve_path
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
+from biaslab.debiasing.word_lists import KnownSets, KnownWords, known_sets, known_words, read_sets, read_words
 from biaslab.embeddings.unit import UnitEmbedding, read_unit_embedding
 
 BEFORE, HARD, SOFT = STAGES = ("before", "hard", "soft")
@@ -22,6 +21,32 @@ DIGITS = 12
 """Decimals of measures of bias: smaller differences are rounding, which depends on the machine."""
 
 Stages = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The four word lists of the area, as rows of an embedding."""
+
+    defining: KnownSets
+    equalize: KnownSets  # sets whose words should differ only in the bias
+    occupations: KnownWords
+    specific: KnownWords  # by definition
+
+    @property
+    def not_neutral(self) -> np.ndarray:
+        """Rows of all words that express the bias, by any list except the occupations: int64 (n,)."""
+        in_sets = [row for rows in (*self.defining.rows, *self.equalize.rows) for row in rows]
+        return np.union1d(self.specific.rows, np.array(in_sets, dtype=np.int64))
+
+    @property
+    def neutral_occupations(self) -> np.ndarray:
+        """Rows of the occupations that are not specific by definition, unlike *actress*: int64 (n,)."""
+        return self.occupations.rows[~np.isin(self.occupations.rows, self.not_neutral)]
+
+    @property
+    def lost(self) -> dict[str, tuple[str, ...]]:
+        """The words of each list that are missing in the embedding."""
+        return {name: known.lost for name, known in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -86,6 +111,22 @@ class Experiment:
         return vectors[first].astype(np.float64) - vectors[second]
 
 
+def read_lists(
+    defining: str | os.PathLike,
+    equalize: str | os.PathLike,
+    occupations: str | os.PathLike,
+    specific: str | os.PathLike,
+    ids: Mapping[str, int],
+) -> Lists:
+    """Read the four word lists (see `biaslab.debiasing.word_lists`) and find their words in an embedding."""
+    return Lists(
+        known_sets(read_sets(defining), ids),
+        known_sets(read_sets(equalize), ids),
+        known_words(read_words(occupations), ids),
+        known_words(read_words(specific), ids),
+    )
+
+
 def read_experiment(
     embedding: Path,
     lists: Sequence[Path],
@@ -101,12 +142,6 @@ def read_experiment(
     for note in words.notes:
         warnings.warn(note, stacklevel=2)
     return Experiment(words, read_lists(*lists, words.ids().exact), settings, penalty)
-
-
-def write_tables(files: Sequence[Path], tables: Mapping[str, pd.DataFrame]) -> None:
-    """Write to each file the table with its name."""
-    for file in files:
-        write_tsv(file, tables[file.stem])
 
 
 def cosines(vectors: np.ndarray, direction: np.ndarray) -> np.ndarray:

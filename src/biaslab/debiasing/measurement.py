@@ -1,6 +1,5 @@
-"""All measurements of the area for one embedding, and its word lists."""
+"""All measurements of the area for one embedding."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,38 +10,12 @@ from biaslab.bias.weat import effect_size, largest_effect_size, permutation_p_va
 from biaslab.bias.word_sets import WordSets, in_vocabulary
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
+from biaslab.debiasing.experiment import Experiment
 from biaslab.debiasing.measures import direct_bias, pair_bias, project_words
 from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.subspace import BiasSubspace, find_subspace
-from biaslab.debiasing.word_lists import KnownSets, KnownWords, known_sets, known_words, read_sets, read_words
 
 _WEATS = ["weat", "title", "effect_size", "largest", "p_value", "exact", "permutations", "lost", "problem"]
-
-
-@dataclass(frozen=True)
-class Lists:
-    """The four word lists of the area, as rows of an embedding."""
-
-    defining: KnownSets
-    equalize: KnownSets  # sets whose words should differ only in the bias
-    occupations: KnownWords
-    specific: KnownWords  # by definition
-
-    @property
-    def not_neutral(self) -> np.ndarray:
-        """Rows of all words that express the bias, by any list except the occupations: int64 (n,)."""
-        in_sets = [row for rows in (*self.defining.rows, *self.equalize.rows) for row in rows]
-        return np.union1d(self.specific.rows, np.array(in_sets, dtype=np.int64))
-
-    @property
-    def neutral_occupations(self) -> np.ndarray:
-        """Rows of the occupations that are not specific by definition, unlike *actress*: int64 (n,)."""
-        return self.occupations.rows[~np.isin(self.occupations.rows, self.not_neutral)]
-
-    @property
-    def lost(self) -> dict[str, tuple[str, ...]]:
-        """The words of each list that are missing in the embedding."""
-        return {name: known.lost for name, known in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -68,44 +41,22 @@ class Measurement:
         return pd.DataFrame({"measure": list(numbers), "value": list(numbers.values())})
 
 
-def read_lists(
-    defining: str | os.PathLike,
-    equalize: str | os.PathLike,
-    occupations: str | os.PathLike,
-    specific: str | os.PathLike,
-    ids: Mapping[str, int],
-) -> Lists:
-    """Read the four word lists (see `biaslab.debiasing.word_lists`) and find their words in an embedding."""
-    return Lists(
-        known_sets(read_sets(defining), ids),
-        known_sets(read_sets(equalize), ids),
-        known_words(read_words(occupations), ids),
-        known_words(read_words(specific), ids),
-    )
-
-
 def measure(
-    vectors: np.ndarray,
-    words: Sequence[str],
-    lists: Lists,
-    tests: Sequence[WordSets],
-    settings: Settings,
-    basis: np.ndarray | None = None,
-    rounding: float = 0.0,
+    experiment: Experiment, vectors: np.ndarray, tests: Sequence[WordSets], rounding: float = 0.0
 ) -> Measurement:
-    """Measure an embedding: unit word vectors (V, d), and its words and word lists.
+    """Measure unit vectors (V, d), before or after debiasing; a test with missing words is not measured.
 
-    A test with missing words is not measured. DirectBias is along `basis` (k, d), e.g. the subspace before
-    debiasing; by default along the subspace of this embedding. Occupations are projected on the difference of
-    the first two words of the first defining set. `rounding` is the uncertainty of a cosine because of the
-    digits in the file of the vectors.
+    DirectBias is along the subspace before debiasing. Occupations are projected on the difference of the
+    first two words of the first defining set. `rounding` is the uncertainty of a cosine because of the digits
+    in the file of the vectors.
     """
+    words, lists, settings = experiment.words, experiment.lists, experiment.settings
     subspace = find_subspace(vectors, lists.defining.rows, settings.components)
+    along = experiment.subspace.basis
     first, second = lists.defining.rows[0][:2]
     neutral = lists.neutral_occupations
     if not neutral.size:
         raise InputError("all occupations are also in the list of specific words; give neutral occupations")
-    along = subspace.basis if basis is None else basis
     ends = [(rows[i], rows[j]) for rows in lists.equalize.rows for i in range(len(rows)) for j in range(i)]
     first_words, second_words = np.array(ends).T
     values = {
@@ -114,13 +65,12 @@ def measure(
         "direct_bias_own_subspace": direct_bias(vectors[neutral], subspace.basis, settings.strictness),
         "pair_bias": pair_bias(vectors[neutral], vectors[first_words], vectors[second_words]),
     }
-    direction = vectors[first].astype(np.float64) - vectors[second]
     ids = {word: row for row, word in enumerate(words)}
     weats = [_measure_test(vectors, ids, test, settings, rounding) for test in tests]
     return Measurement(
         subspace,
         values,
-        project_words(vectors, words, neutral, direction),
+        project_words(vectors, words, neutral, experiment.direction(vectors)),
         (words[first], words[second]),
         pd.DataFrame(weats, columns=_WEATS),
     )

@@ -138,14 +138,14 @@ def debias_inlp(experiment: Experiment) -> np.ndarray:
     return vectors / lengths
 
 
-def find_projection(experiment: Experiment, rounds: int = N_ROUNDS) -> tuple[np.ndarray, list[float]]:
+def find_projection(experiment: Experiment) -> tuple[np.ndarray, list[float]]:
     """Return the projection P (d, d) that removes the separating directions, and each round's accuracy."""
     vectors = experiment.embedding.vectors.astype(np.float64)
     examples = choose_examples(experiment)
     most_frequent = np.unique(examples.test_labels, return_counts=True)[1].max() / len(examples.test)
     dimension = vectors.shape[1]
     projection, spanned, accuracies = np.eye(dimension), np.empty((0, dimension)), []
-    for _ in range(rounds):
+    for _ in range(N_ROUNDS):
         weights, accuracy = _fit(vectors @ projection, examples, experiment.settings.seed)
         accuracies.append(accuracy)
         if accuracy <= most_frequent:

@@ -62,8 +62,7 @@ def trace_penalties(
     for solution, vectors in experiment.soft(penalties):
         if solution.penalty == experiment.penalty:
             scores[SOFT] = score_benchmarks(experiment, vectors, benchmarks)
-        basis = experiment.subspace.basis
-        measured = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
+        measured = measure(experiment, vectors, tests)
         scored = score_answerable(vectors, experiment.ids, benchmarks)
         moved = np.linalg.norm(vectors - experiment.embedding.vectors, axis=1).mean()
         path.append(

@@ -4,22 +4,36 @@ All stages use one list of occupations: excluding the gender-specific occupation
 more than the paper's λ does.
 """
 
+import dataclasses
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from biaslab.bias.word_sets import WordSets
+from biaslab.bias.word_sets import WordSets, read_word_sets
 from biaslab.core.errors import InputError
+from biaslab.core.io import write_tsv
 from biaslab.core.rng import stream
 from biaslab.debiasing.analogies import generate_by_rule, solve_analogies
-from biaslab.debiasing.experiment import BEFORE, DIGITS, HARD, Experiment, cosines
+from biaslab.debiasing.benchmarks import read_benchmarks
+from biaslab.debiasing.comparison import compare_methods
+from biaslab.debiasing.experiment import (
+    BEFORE,
+    DIGITS,
+    SOFT,
+    Experiment,
+    cosines,
+    read_experiment,
+    read_lists,
+)
 from biaslab.debiasing.measurement import Measurement, measure
 from biaslab.debiasing.measures import direct_bias, indirect_bias, mean_similarity, project_words
 from biaslab.debiasing.names import COLUMNS
+from biaslab.debiasing.penalty_path import trace_penalties
+from biaslab.debiasing.settings import Settings, Sizes
 from biaslab.debiasing.subspace import random_pair_shares, random_unit_shares
 from biaslab.debiasing.word_lists import known_words, read_scores, read_words
 
@@ -51,72 +65,113 @@ PUZZLES = (
 )
 """The analogies in the paper's text (Sections 1, 4, 6 and 7). Debiasing changes the answer to the first; the
 third replaces the second if its phrase is missing in an embedding."""
+N_FOLDS = 10
+"""Folds of the cross-validation of the classifier of specific words."""
 _FILTERED = re.compile("[a-z_]{1,19}")
 """Words that the paper keeps: fewer than 20 characters, all in lower case (Section 2)."""
 
 
-def make_tables(
-    experiment: Experiment,
-    tests: Sequence[WordSets],
+def measure_embedding(
+    embedding: Path,
+    lists: list[Path],
+    settings: Settings,
+    penalty: float,
+    penalties: list[float],
     draws: int,
     analogies: int,
-    occupations: Sequence[Path] = (),
-    seeds: Sequence[Path] = (),
-) -> dict[str, pd.DataFrame]:
-    """Measure the bias and the words of every stage; return the tables by name.
+    methods: list[str],
+    sizes: Sizes,
+    pairs: dict[str, Path],
+    questions: dict[str, Path],
+    tables: list[Path],
+    word_sets: list[Path] = (),
+    occupations: list[Path] = (),
+    seeds: list[Path] = (),
+    authors: list[Path] = (),
+) -> None:
+    """Measure bias, words, analogies and benchmarks, compare the methods, and write the tables.
 
-    `occupations` are the authors' list of occupations, `seeds` that of their gender-specific words.
+    `occupations` are the authors' list of occupations, `seeds` that of their gender-specific words, and
+    `authors` their two lists for debiasing: equality, specific.
     """
+    experiment, by_authors = read_experiment(embedding, lists, settings, penalty), None
+    tests, benchmarks = [read_word_sets(file) for file in word_sets], read_benchmarks(pairs, questions)
     others = [row for file in occupations for row in known_words(read_words(file), experiment.ids).rows]
     scores = {word: both for file in occupations for word, both in read_scores(file).items()}
-    results = measure_stages(experiment, tests, others)
-    results["subspace"] = compare_subspace(experiment, draws)
-    results["indirect"] = rank_indirect(experiment)
-    results["occupations_authors"] = rank_scored(experiment, scores)
-    results["similarities"] = compare_words(experiment)
-    results["vocabulary"] = list_vocabulary(experiment)
-    values = {
-        "components": experiment.settings.components,
-        "strictness": experiment.settings.strictness,
-        "lambda": experiment.penalty,
-        "random_draws": draws,
-    }
-    results["settings"] = pd.DataFrame({"setting": list(values), "value": list(values.values())})
-    results["analogies"] = list_analogies(experiment, analogies)
-    results["puzzles"] = solve_puzzles(experiment)
-    results["classifier"], results["axes"] = classify_stages(experiment, experiment.lists.specific.rows)
-    results["classifier_authors"] = results["classifier"].iloc[:0]
+    vectors = experiment.embedding.vectors
+    classifier, distances = classify_specific(vectors, experiment.lists.specific.rows, settings.seed)
+    by_seeds = classifier.iloc[:0]
     for file in seeds:
         rows = known_words(read_words(file), experiment.ids).rows
-        results["classifier_authors"], _ = classify_stages(experiment, rows)
-    return results
+        by_seeds, _ = classify_specific(vectors, rows, settings.seed)
+    values = {
+        "components": settings.components,
+        "strictness": settings.strictness,
+        "lambda": penalty,
+        "random_draws": draws,
+    }
+    if authors:
+        defining, _, own_occupations, _ = lists
+        equalize, specific = authors
+        words = read_lists(defining, equalize, own_occupations, specific, experiment.ids)
+        by_authors = dataclasses.replace(experiment, lists=words)
+    by_stage, path = trace_penalties(experiment, penalties, tests, benchmarks, by_authors)
+    results = measure_stages(experiment, tests, distances, analogies, others) | {
+        "subspace": compare_subspace(experiment, draws),
+        "occupations_authors": rank_scored(experiment, scores),
+        "vocabulary": list_vocabulary(experiment),
+        "settings": pd.DataFrame({"setting": list(values), "value": list(values.values())}),
+        "classifier": classifier,
+        "classifier_authors": by_seeds,
+        "benchmarks": by_stage,
+        "lambda_path": path,
+        "methods": compare_methods(experiment, sizes, methods, tests, benchmarks),
+    }
+    for file in tables:
+        write_tsv(file, results[file.stem])
 
 
 def measure_stages(
-    experiment: Experiment, tests: Sequence[WordSets], other_occupations: Sequence[int] = ()
+    experiment: Experiment,
+    tests: Sequence[WordSets],
+    distances: np.ndarray,
+    analogies: int,
+    other_occupations: Sequence[int] = (),
 ) -> dict[str, pd.DataFrame]:
-    """Measure the bias at every stage, along the original subspace: tables `bias`, `weat`, `occupations`.
+    """Measure the bias, along the original subspace, and the words at every stage; return tables by name.
 
-    The other occupations are rows of a second list, e.g. the authors'; ``direct_bias_authors`` uses them.
+    `distances` are those of `classify_specific`. The other occupations are rows of a second list, e.g. the
+    authors'; ``direct_bias_authors`` uses them.
     """
-    basis = experiment.subspace.basis
+    columns = ["measure", "value", "n_words"]
     n_words, dimension = experiment.embedding.vectors.shape
-    biases = [(BEFORE, "vocabulary", n_words, n_words), (BEFORE, "dimension", dimension, n_words)]
-    weats, occupations = [], []
+    sizes = [("vocabulary", n_words, n_words), ("dimension", dimension, n_words)]
+    similarity = ("mean_similarity", mean_similarity(experiment.embedding.vectors), n_words)
+    parts = defaultdict(list, bias=[pd.DataFrame(sizes, columns=columns).assign(stage=BEFORE)])
     for stage, vectors in experiment.stages().items():
-        measured = measure(vectors, experiment.words, experiment.lists, tests, experiment.settings, basis)
-        biases += [(stage, *row) for row in _bias_rows(experiment, vectors, measured, other_occupations)]
-        weats.append(measured.weats.assign(stage=stage))
-        ranks = measured.occupations.assign(stage=stage, rank=np.arange(1, len(measured.occupations) + 1))
-        occupations.append(ranks[list(COLUMNS["occupations"])])
-    biases.append((BEFORE, "mean_similarity", mean_similarity(experiment.embedding.vectors), n_words))
-    weat = pd.concat(weats, ignore_index=True).rename(columns={"lost": "missing_words"})
+        measured = measure(experiment, vectors, tests)
+        ranks = np.arange(1, len(measured.occupations) + 1)
+        tables = {
+            "bias": pd.DataFrame(
+                _bias_rows(experiment, vectors, measured, other_occupations), columns=columns
+            ),
+            "weat": measured.weats,
+            "occupations": measured.occupations.assign(rank=ranks),
+            "similarities": compare_words(experiment, vectors),
+            "indirect": rank_indirect(experiment, vectors),
+            "analogies": list_analogies(experiment, vectors, analogies),
+            "puzzles": solve_puzzles(experiment, vectors),
+        }
+        if stage != SOFT:
+            tables["axes"] = place_words(experiment, vectors, distances)
+        for name, table in tables.items():
+            parts[name].append(table.assign(stage=stage))
+    parts["bias"].append(pd.DataFrame([similarity], columns=columns).assign(stage=BEFORE))
+    results = {name: pd.concat(of_stages, ignore_index=True) for name, of_stages in parts.items()}
+    weat = results.pop("weat").rename(columns={"lost": "missing_words"})
     weat["n_missing_words"] = [len(lost.split(",")) if lost else 0 for lost in weat["missing_words"]]
-    return {
-        "bias": pd.DataFrame(biases, columns=COLUMNS["bias"]).round(DIGITS),
-        "weat": weat[list(COLUMNS["weat"])],
-        "occupations": pd.concat(occupations, ignore_index=True).round(DIGITS),
-    }
+    rounded = {name: table[list(COLUMNS[name])].round(DIGITS) for name, table in results.items()}
+    return rounded | {"weat": weat[list(COLUMNS["weat"])]}
 
 
 def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
@@ -124,17 +179,10 @@ def compare_subspace(experiment: Experiment, draws: int) -> pd.DataFrame:
     vectors = experiment.embedding.vectors
     n_pairs, shares = len(experiment.lists.defining.rows), experiment.subspace.shares
     seed = experiment.settings.seed
-    random = {
-        "random": random_pair_shares(vectors, n_pairs, draws, stream(seed, "random-pairs")),
-        "unit": random_unit_shares(n_pairs, vectors.shape[1], draws, stream(seed, "random-units")),
-    }
+    pairs = random_pair_shares(vectors, n_pairs, draws, stream(seed, "random-pairs"))
+    units = random_unit_shares(n_pairs, vectors.shape[1], draws, stream(seed, "random-units"))
     table = pd.DataFrame({"component": np.arange(1, len(shares) + 1), "share": shares})
-    columns = {
-        f"{name}_{part}": values
-        for name, share in random.items()
-        for part, values in (("mean", share.mean), ("ci_low", share.low), ("ci_high", share.high))
-    }
-    return table.join(pd.DataFrame(columns))
+    return table.join([pairs.add_prefix("random_"), units.add_prefix("unit_")])
 
 
 def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
@@ -143,40 +191,33 @@ def list_vocabulary(experiment: Experiment) -> pd.DataFrame:
     return pd.DataFrame({"word": experiment.words, "filtered": filtered})
 
 
-def compare_words(experiment: Experiment) -> pd.DataFrame:
-    """Return the similarities, at every stage, of the paper's words that the embedding contains."""
+def compare_words(experiment: Experiment, vectors: np.ndarray) -> pd.DataFrame:
+    """Return the similarities of the paper's words that the embedding contains."""
     ids, rows = experiment.ids, []
-    for stage, vectors in experiment.stages().items():
-        for word, others in NEIGHBOURS.items():
-            for other in others:
-                if word in ids and (other == ALONG or other in ids):
-                    end = experiment.subspace.basis[0] if other == ALONG else vectors[ids[other]]
-                    similarity = float(cosines(vectors[[ids[word]]], end.astype(np.float64))[0])
-                    rows.append((stage, word, other, similarity))
-    return pd.DataFrame(rows, columns=COLUMNS["similarities"]).round(DIGITS)
+    for word, others in NEIGHBOURS.items():
+        for other in others:
+            if word in ids and (other == ALONG or other in ids):
+                end = experiment.subspace.basis[0] if other == ALONG else vectors[ids[other]]
+                similarity = float(cosines(vectors[[ids[word]]], end.astype(np.float64))[0])
+                rows.append((word, other, similarity))
+    return pd.DataFrame(rows, columns=["word", "other", "similarity"])
 
 
-def list_analogies(experiment: Experiment, count: int = 150) -> pd.DataFrame:
-    """Generate `count` analogies she : x :: he : y of every stage; the paper has 150 rated."""
-    tables = []
-    for stage, vectors in experiment.stages().items():
-        direction = experiment.direction(vectors)
-        for once, table in generate_by_rule(vectors, experiment.words, direction, count).items():
-            tables.append(table.assign(stage=stage, once=once, rank=np.arange(1, len(table) + 1)))
-    table = pd.concat(tables, ignore_index=True).rename(columns={"x": "she", "y": "he"})
-    return table[list(COLUMNS["analogies"])].round(DIGITS)
+def list_analogies(experiment: Experiment, vectors: np.ndarray, count: int) -> pd.DataFrame:
+    """Generate `count` analogies she : x :: he : y by each rule; the paper has 150 rated."""
+    direction = experiment.direction(vectors)
+    by_rule = generate_by_rule(vectors, experiment.words, direction, count)
+    tables = [table.assign(once=once, rank=np.arange(1, len(table) + 1)) for once, table in by_rule.items()]
+    return pd.concat(tables, ignore_index=True).rename(columns={"x": "she", "y": "he"})
 
 
-def solve_puzzles(experiment: Experiment, puzzles: Sequence[tuple[str, str, str]] = PUZZLES) -> pd.DataFrame:
-    """Answer analogies a : b :: c : ? at every stage, by 3CosAdd, except analogies with unknown words."""
-    solvable = [puzzle for puzzle in puzzles if set(puzzle) <= experiment.ids.keys()]
+def solve_puzzles(experiment: Experiment, vectors: np.ndarray) -> pd.DataFrame:
+    """Answer `PUZZLES` a : b :: c : ? by 3CosAdd, except analogies with unknown words."""
+    solvable = [puzzle for puzzle in PUZZLES if set(puzzle) <= experiment.ids.keys()]
     questions = np.array([[experiment.ids[word] for word in puzzle] for puzzle in solvable], dtype=np.int64)
-    rows = [
-        (stage, *puzzle, experiment.words[answer])
-        for stage, vectors in experiment.stages().items()
-        for puzzle, answer in zip(solvable, solve_analogies(vectors, questions), strict=True)
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS["puzzles"])
+    answers = zip(solvable, solve_analogies(vectors, questions), strict=True)
+    rows = [(*puzzle, experiment.words[answer]) for puzzle, answer in answers]
+    return pd.DataFrame(rows, columns=["first", "second", "third", "answer"])
 
 
 def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
@@ -193,21 +234,17 @@ def rank_scored(experiment: Experiment, scores: Mapping[str, tuple[float, float]
     return table[list(COLUMNS["occupations_authors"])].round(DIGITS)
 
 
-def rank_indirect(experiment: Experiment, axis: tuple[str, str] = INDIRECT_AXIS) -> pd.DataFrame:
-    """Rank occupations between two words at every stage, with the indirect bias of the nearer one."""
-    columns = ["stage", "word", "axis", "projection", "beta"]
-    if not set(axis) <= experiment.ids.keys():
-        return pd.DataFrame(columns=columns)
-    parts = []
-    for stage, vectors in experiment.stages().items():
-        ends = vectors[[experiment.ids[word] for word in axis]].astype(np.float64)
-        rows = experiment.lists.occupations.rows
-        table = project_words(vectors, experiment.words, rows, ends[0] - ends[1])
-        nearer = (table["projection"] < 0).to_numpy().astype(int)
-        words = vectors[[experiment.ids[word] for word in table["word"]]]
-        beta = indirect_bias(words, ends[nearer], experiment.subspace.basis)
-        parts.append(table.assign(stage=stage, axis=np.array(axis)[nearer], beta=beta))
-    return pd.concat(parts, ignore_index=True)[columns].round(DIGITS)
+def rank_indirect(experiment: Experiment, vectors: np.ndarray) -> pd.DataFrame:
+    """Rank occupations between the words of `INDIRECT_AXIS`, with the indirect bias of the nearer one."""
+    if not set(INDIRECT_AXIS) <= experiment.ids.keys():
+        return pd.DataFrame(columns=["word", "axis", "projection", "beta"])
+    ends = vectors[[experiment.ids[word] for word in INDIRECT_AXIS]].astype(np.float64)
+    rows = experiment.lists.occupations.rows
+    table = project_words(vectors, experiment.words, rows, ends[0] - ends[1])
+    nearer = (table["projection"] < 0).to_numpy().astype(int)
+    words = vectors[[experiment.ids[word] for word in table["word"]]]
+    beta = indirect_bias(words, ends[nearer], experiment.subspace.basis)
+    return table.assign(axis=np.array(INDIRECT_AXIS)[nearer], beta=beta)
 
 
 def _bias_rows(
@@ -233,56 +270,41 @@ def _bias_rows(
     yield "equidistance_max", distance, len(neutral)
 
 
-class SpecificWords(NamedTuple):
-    """A linear classifier of specific words, trained on a seed list."""
-
-    distances: np.ndarray  # (V,) float64, signed, from the decision boundary; positive: specific
-    f_scores: np.ndarray  # (folds,) float64, of the class of specific words
-
-
 def classify_specific(
-    vectors: np.ndarray, seeds: Sequence[int], folds: int = 10, seed: int = 1
-) -> SpecificWords:
-    """Train a classifier of specific words on a seed list; `seed` is for folds and training."""
+    vectors: np.ndarray, seeds: Sequence[int], seed: int
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Train a linear classifier of specific words on the rows `seeds`; `seed` is for folds and training.
+
+    Return the table `classifier` and each word's signed distance from the boundary, (V,); positive: specific.
+    """
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.svm import LinearSVC
 
     is_specific = np.zeros(len(vectors), dtype=bool)
     is_specific[list(seeds)] = True
     fewest = min(is_specific.sum(), (~is_specific).sum())
-    if fewest < folds:
+    if fewest < N_FOLDS:
         raise InputError(
-            f"{fewest} words of one class are too few for {folds}-fold cross-validation; "
+            f"{fewest} words of one class are too few for {N_FOLDS}-fold cross-validation; "
             "give a longer seed list or an embedding with more words"
         )
     machine = LinearSVC(random_state=seed)
-    splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    splits = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
     f_scores = cross_val_score(machine, vectors, is_specific, cv=splits, scoring="f1")
     machine.fit(vectors, is_specific)
     distances = machine.decision_function(vectors) / np.linalg.norm(machine.coef_)
-    return SpecificWords(distances, f_scores)
+    table = pd.DataFrame({"fold": np.arange(1, N_FOLDS + 1), "F": f_scores})
+    return table.assign(n_specific_found=int((distances > 0).sum()), n_seeds=len(seeds)), distances
 
 
-def classify_stages(
-    experiment: Experiment, seeds: Sequence[int], folds: int = 10
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Classify gender-specific words from the rows `seeds`: tables `classifier` and `axes` (Figure 3)."""
-    vectors = experiment.embedding.vectors
-    specific = classify_specific(vectors, seeds, folds=folds, seed=experiment.settings.seed)
-    classifier = pd.DataFrame({"fold": np.arange(1, folds + 1), "F": specific.f_scores})
-    classifier["n_specific_found"] = int((specific.distances > 0).sum())
-    classifier["n_seeds"] = len(seeds)
-    rows = np.union1d(experiment.lists.occupations.rows, seeds)
-    axes = [
-        pd.DataFrame(
-            {
-                "word": [experiment.words[row] for row in rows],
-                "she_he": cosines(of_stage[rows], experiment.direction(of_stage)),
-                "neutrality": -specific.distances[rows],
-                "gender_specific": np.isin(rows, experiment.lists.not_neutral),
-                "stage": stage,
-            }
-        )
-        for stage, of_stage in ((BEFORE, vectors), (HARD, experiment.hard()))
-    ]
-    return classifier, pd.concat(axes, ignore_index=True).round(DIGITS)
+def place_words(experiment: Experiment, vectors: np.ndarray, distances: np.ndarray) -> pd.DataFrame:
+    """Return occupations and specific words on she - he and by neutrality (Figure 3)."""
+    rows = np.union1d(experiment.lists.occupations.rows, experiment.lists.specific.rows)
+    return pd.DataFrame(
+        {
+            "word": [experiment.words[row] for row in rows],
+            "she_he": cosines(vectors[rows], experiment.direction(vectors)),
+            "neutrality": -distances[rows],
+            "gender_specific": np.isin(rows, experiment.lists.not_neutral),
+        }
+    )

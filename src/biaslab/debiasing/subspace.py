@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from biaslab.core.errors import InputError
-from biaslab.core.stats import LEVEL
+from biaslab.core.stats import TAILS
 
 __all__ = ["BiasSubspace", "find_subspace", "project"]
 
@@ -38,14 +39,6 @@ class BiasSubspace(NamedTuple):
 
     basis: np.ndarray
     shares: np.ndarray
-
-
-class RandomShares(NamedTuple):
-    """Mean and central 95% interval over draws of the share of each component, (n,) float64."""
-
-    mean: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
 
 
 def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k: int = 1) -> BiasSubspace:
@@ -88,10 +81,10 @@ def find_subspace(vectors: np.ndarray, defining_sets: Sequence[Sequence[int]], k
 
 def random_pair_shares(
     vectors: np.ndarray, n_pairs: int, draws: int, rng: np.random.Generator
-) -> RandomShares:
+) -> pd.DataFrame:
     """Return the variance explained by the ``min(n_pairs, d)`` components of random word pairs.
 
-    The words of the pairs of a draw are all different.
+    The words of the pairs of a draw are all different. Columns mean, ci_low, ci_high, of the central 95%.
     """
     if len(vectors) < 2 * n_pairs:
         raise InputError(
@@ -105,8 +98,8 @@ def random_pair_shares(
     return _summarize(shares)
 
 
-def random_unit_shares(n_vectors: int, dimension: int, draws: int, rng: np.random.Generator) -> RandomShares:
-    """Return the variance explained by the components of random unit vectors (Figure 2, middle).
+def random_unit_shares(n_vectors: int, dimension: int, draws: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the variance explained by the components of random unit vectors, as `random_pair_shares`.
 
     A vector represents the difference of a pair of words, so that none is centred; vectors are drawn
     uniformly over all directions. The paper uses 1,000 draws of ten in 300 dimensions.
@@ -138,10 +131,10 @@ def project(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return vectors @ basis.T @ basis
 
 
-def _summarize(draws: Sequence[np.ndarray]) -> RandomShares:
+def _summarize(draws: Sequence[np.ndarray]) -> pd.DataFrame:
     shares = np.stack(draws)
-    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return RandomShares(shares.mean(axis=0), low, high)
+    low, high = np.quantile(shares, TAILS, axis=0)
+    return pd.DataFrame({"mean": shares.mean(axis=0), "ci_low": low, "ci_high": high})
 
 
 def _centred_sets(vectors: np.ndarray, sets: Sequence[Sequence[int]]) -> list[np.ndarray]:

@@ -29,12 +29,11 @@ from biaslab.core.rates import reference_of
 from biaslab.core.stats import LEVEL, holm, share_interval
 from biaslab.ranking import registry, ties
 from biaslab.ranking.algorithms import check_k
-from biaslab.ranking.desired import choose, group
-from biaslab.ranking.lists import ListFile, Lists
+from biaslab.ranking.desired import read_pools
+from biaslab.ranking.lists import ListFile
 from biaslab.ranking.measures import discount_table
 from biaslab.ranking.measuring import (
     count_unsorted,
-    list_table,
     order_of,
     summarize,
     test_table,
@@ -86,19 +85,16 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
             f"{algorithm}: this algorithm protects a single value; use biaslab ranking rerank, or"
             " choose another"
         )
-    target = choose(desired, source)
-    names = RANKINGS if source.columns.score is not None else RANKINGS[:1]
-    lists = source.lists
-    pools = Pools(lists.offsets, group(lists, target, source), lists.scores)
-    part = _measure(lists, pools, source, k, algorithm, names)
-    counts = part.counts[part.counts["n"] > 0]
-    in_top, below, n_candidates, n_places, n_unsorted = part.totals.tolist()
-    _check(counts, source, n_candidates, n_places, reference)
+    pools = read_pools(source, desired)
+    n_places = int(np.minimum(pools.sizes, k).sum())
+    _check(pools, source, n_places, reference)
+    part = _measure(pools, source, k, algorithm)
+    counts, tests, tied = part.counts[part.counts["n"] > 0], part.tests, part.tied
+    below = float(np.sum(pools.groups.rows == UNKNOWN)) - part.in_top
     rates = [
-        selection_rates(counts, name, in_top, below, n_places, reference).assign(ranking=name)
-        for name in names
+        selection_rates(counts, name, part.in_top, below, n_places, reference).assign(ranking=name)
+        for name in part.measures["ranking"].unique()
     ]
-    tests, tied = part.tests, part.tied
     n, s = (_pivot(counts, column) for column in ("n", RANKINGS[0]))
     compared = compare_groups(s, n, tied.loc[n.index, "n_known"], tied.loc[n.index, "chance"])
     bounds = counts.groupby("value")[["least", "most"]].sum()
@@ -111,21 +107,21 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
         n_selected_most=bounds["most"].to_numpy(),
     )
     tests["p_value_corrected"] = holm(tests["p_value"])
-    values = pd.concat([part.values[name].assign(ranking=name) for name in names])
+    values = part.values
     with np.errstate(divide="ignore", invalid="ignore"):
         skew = np.log(values["share"] / values["desired"])
     has_skew = (values["desired"] > 0) | (values["share"] > 0)
     values.insert(values.columns.get_loc("ranking"), "skew", skew.where(has_skew, 0.0))
     return Audit(
         counts["list"].nunique(),
-        int(n_candidates),
-        int(n_places),
-        (in_top, below),
+        len(pools.lists),
+        n_places,
+        (part.in_top, below),
         values,
         pd.concat(rates, ignore_index=True),
         tests,
-        pd.concat([summarize(part.lists[name]).assign(ranking=name) for name in names], ignore_index=True),
-        int(n_unsorted),
+        part.measures,
+        part.n_unsorted,
         compared.p_value,
         (int(tied["n_tied"].sum()), int(tied["n_places"].sum()), int((tied["n_tied"] > 0).sum())),
         reference is not None,
@@ -136,28 +132,27 @@ def audit_file(source: ListFile, desired: str, k: int, algorithm: str, reference
 class _Part:
     """Measurements of the lists."""
 
-    lists: dict[str, pd.DataFrame]  # by ranking: measures of each list
+    measures: pd.DataFrame  # `measuring.summarize` by ranking
     counts: pd.DataFrame  # list, value, n, least and most (selected before), and selected by ranking
     tied: pd.DataFrame  # a row per list: n_tied, n_places, and of known values n_known, chance (of each)
     tests: pd.DataFrame
-    values: dict[str, pd.DataFrame]  # by ranking: `measuring.value_table`
-    totals: np.ndarray  # unknown in the top and below it, candidates, places, unsorted lists
+    values: pd.DataFrame  # `measuring.value_table` by ranking
+    in_top: float  # candidates without a known value
+    n_unsorted: int
 
 
-def _measure(
-    lists_read: Lists, pools: Pools, source: ListFile, k: int, algorithm: str, names: Sequence[str]
-) -> _Part:
-    """Measure lists in some of `RANKINGS`, averaged over orders of ties."""
-    before, by_score = RANKINGS[0], source.columns.score is not None and source.columns.rank is None
-    order = pools.by_score if by_score else order_of(lists_read, pools, source)
-    rankings = {before: top(pools, k, order)}
-    if len(names) > 1:
+def _measure(pools: Pools, source: ListFile, k: int, algorithm: str) -> _Part:
+    """Measure lists in `RANKINGS`, without scores only before re-ranking, averaged over orders of ties."""
+    before, by_score = RANKINGS[0], pools.scores is not None and source.columns.rank is None
+    order, queries = pools.by_score if by_score else order_of(pools, source), source.lists.queries
+    rankings, tied = {before: top(pools, k, order)}, None
+    if pools.scores is not None:
         rankings[RANKINGS[1]] = registry.rerank(algorithm, pools, k)[0]
-    lists = {name: list_table(lists_read.queries, ranking) for name, ranking in rankings.items()}
-    tests = test_table(lists_read.queries, rankings[before])
+        tied = ties.tied_lists(pools, queries)
+    lists = {name: pd.DataFrame(registry.measure(ranking)) for name, ranking in rankings.items()}
+    tests = test_table(queries, rankings[before])
     chosen = {name: ranking.by_group().astype(np.float64) for name, ranking in rankings.items()}
     attention = {name: ranking.by_group(ranking.attention) for name, ranking in rankings.items()}
-    tied = ties.tied_lists(pools, lists_read.queries) if len(names) > 1 else None
     if tied is not None:
         means = _means_over_orders(tied, k, algorithm, RANKINGS if by_score else RANKINGS[1:])
         for (name, quantity), values in means.items():
@@ -178,12 +173,20 @@ def _measure(
     if last.n_tied.any():
         of_list = np.bincount(pools.groups.lists, chosen[before], len(pools.sizes))
         tests = tests.assign(n_value=chosen[before], n_places=of_list[pools.groups.lists])
-    values = {name: value_table(ranking, chosen[name], attention[name]) for name, ranking in rankings.items()}
     counts, of_lists = _counts(pools, chances, last, chosen)
-    hidden = pools.groups.rows == UNKNOWN
-    in_top, n_unsorted = chances[hidden].sum(), count_unsorted(lists_read, order)
-    totals = [in_top, hidden.sum() - in_top, len(chances), len(rankings[before].rows), n_unsorted]
-    return _Part(lists, counts, of_lists, tests, values, np.array(totals, np.float64))
+    values = [
+        value_table(r, chosen[name], attention[name]).assign(ranking=name) for name, r in rankings.items()
+    ]
+    measures = [summarize(table).assign(ranking=name) for name, table in lists.items()]
+    return _Part(
+        pd.concat(measures, ignore_index=True),
+        counts,
+        of_lists,
+        tests,
+        pd.concat(values),
+        float(chances[pools.groups.rows == UNKNOWN].sum()),
+        count_unsorted(pools, order),
+    )
 
 
 def _means_over_orders(
@@ -277,24 +280,21 @@ def _pivot(counts: pd.DataFrame, column: str) -> pd.DataFrame:
     return counts.pivot(index="list", columns="value", values=column).fillna(0)
 
 
-def _check(
-    counts: pd.DataFrame, source: ListFile, n_candidates: float, n_places: float, reference: str | None
-) -> None:
+def _check(pools: Pools, source: ListFile, n_places: int, reference: str | None) -> None:
     """Refuse input that cannot show a difference and would therefore look fair."""
-    attribute = " x ".join(source.columns.attributes)
+    attribute, groups, n_candidates = " x ".join(source.columns.attributes), pools.groups, len(pools.lists)
     if n_candidates < 2:
         raise InputError(f"{source.path}: the file has one candidate; give two or more")
-    names = counts["value"].unique()
+    names = [groups.names[value] for value in np.unique(groups.values[groups.counts > 0])]
     if len(names) < 2:
-        description = f"one value, '{names[0]}'" if len(names) else "no known value"
+        description = f"one value, '{names[0]}'" if names else "no known value"
         raise InputError(
             f"{source.path}: {attribute} has {description}; where all are alike no ranking can treat them"
             " differently: name an attribute with two values or more"
         )
     if n_places == n_candidates:
         raise InputError(
-            f"{source.path}: the top includes all candidates ({n_places:.0f} places,"
-            f" {n_candidates:.0f} candidates),"
+            f"{source.path}: the top includes all candidates ({n_places} places, {n_candidates} candidates),"
             " so selection rates cannot differ; set a smaller --top"
         )
     if reference is not None and reference not in names:

@@ -10,7 +10,6 @@ aims:
 """
 
 import os
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,8 +18,8 @@ import pandas as pd
 
 from biaslab.core.errors import InputError, suggest
 from biaslab.core.files import check_whole, read_yaml
-from biaslab.ranking.lists import ListFile, Lists
-from biaslab.ranking.pools import UNKNOWN, Groups
+from biaslab.ranking.lists import ListFile
+from biaslab.ranking.pools import UNKNOWN, Groups, Pools
 
 UNIFORM, OBSERVED, EQUAL_OPPORTUNITY, DEMOGRAPHIC_PARITY = KINDS = (
     "uniform",
@@ -38,12 +37,8 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _YAML = (".yaml", ".yml")
 
 
-Shares = Mapping[str, float]
-"""The desired shares by value, for all lists."""
-
-
-def choose(desired: str, source: ListFile) -> str | Shares:
-    """Return the kind of each list's own distribution from `KINDS`, or the `Shares` of a file."""
+def _shares_of_all(desired: str, source: ListFile) -> dict[str, float] | None:
+    """Return the desired shares by value for all lists; None if each list has its own distribution."""
     if desired == DEMOGRAPHIC_PARITY:
         lists = source.lists
         counts = np.bincount(lists.values[lists.values != UNKNOWN], minlength=len(lists.names)).tolist()
@@ -53,7 +48,7 @@ def choose(desired: str, source: ListFile) -> str | Shares:
             f"{EQUAL_OPPORTUNITY}: the column of qualifications is missing; name it with --qualified"
         )
     if desired in KINDS:
-        return desired
+        return None
     if Path(desired).suffix.lower() not in (*_DELIMITERS, *_YAML):
         raise InputError(
             f"unknown desired distribution '{desired}' (known: {', '.join(KINDS)}, or a .csv, .tsv or .yaml"
@@ -99,13 +94,14 @@ def read_shares(path: str | os.PathLike) -> dict[str, float]:
     return {value: share / total for value, share in sorted(shares.items())}
 
 
-def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
-    """Assign values and their desired shares to every list; `desired` comes from `choose`."""
+def read_pools(source: ListFile, desired: str) -> Pools:
+    """Read lists with the desired shares of their values; `desired` is one of `KINDS` or a file of shares."""
+    shares, lists = _shares_of_all(desired, source), source.lists
     n_lists = len(lists.queries)
     is_known = lists.values != UNKNOWN
     list_of_row = np.repeat(np.arange(n_lists), np.diff(lists.offsets))[is_known]
     rows = np.full(len(is_known), UNKNOWN)
-    if isinstance(desired, str):
+    if shares is None:
         pairs = list_of_row * len(lists.names) + lists.values[is_known]
         unique_pairs, rows[is_known], counts = np.unique(pairs, return_inverse=True, return_counts=True)
         list_of_group, values = np.divmod(unique_pairs, max(1, len(lists.names)))
@@ -120,30 +116,27 @@ def group(lists: Lists, desired: str | Shares, source: ListFile) -> Groups:
                 f"{source.where(int(lists.offsets[empty[0]]))}: no candidate of the list that begins here is"
                 " qualified; remove the list, or name another desired distribution"
             )
-        return Groups(list_groups, lists.names, values, rows, counts, weights / totals[list_of_group])
-    names = list(desired)
-    rows[is_known] = list_of_row * len(names) + _places(lists, names, source)[lists.values[is_known]]
-    return Groups(
-        list_groups=np.arange(n_lists + 1) * len(names),
-        names=names,
-        values=np.tile(np.arange(len(names)), n_lists),
-        rows=rows,
-        counts=np.bincount(rows[is_known], minlength=n_lists * len(names)),
-        desired=np.tile(list(desired.values()), n_lists),
-    )
-
-
-def _places(lists: Lists, names: list[str], source: ListFile) -> np.ndarray:
-    """Return the index of each value of the lists in `names`."""
-    indices = {name: place for place, name in enumerate(names)}
+        groups = Groups(list_groups, lists.names, values, rows, counts, weights / totals[list_of_group])
+        return Pools(lists.offsets, groups, lists.scores)
+    names = list(shares)
     for number, name in enumerate(lists.names):
-        if name not in indices:
+        if name not in shares:
             row = int((lists.values == number).argmax())
             raise InputError(
                 f"{source.where(row)}: the value '{name}' has no desired share (values with a share:"
                 f" {', '.join(names)}); add one, which may be 0{suggest(name, names)}"
             )
-    return np.array([indices[name] for name in lists.names], dtype=np.int64)
+    places = np.array([names.index(name) for name in lists.names], dtype=np.int64)
+    rows[is_known] = list_of_row * len(names) + places[lists.values[is_known]]
+    groups = Groups(
+        list_groups=np.arange(n_lists + 1) * len(names),
+        names=names,
+        values=np.tile(np.arange(len(names)), n_lists),
+        rows=rows,
+        counts=np.bincount(rows[is_known], minlength=n_lists * len(names)),
+        desired=np.tile(list(shares.values()), n_lists),
+    )
+    return Pools(lists.offsets, groups, lists.scores)
 
 
 def _read_table(path: Path) -> list[tuple[str, str, str]]:

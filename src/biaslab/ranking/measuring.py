@@ -8,7 +8,7 @@ import pandas as pd
 from biaslab.core.errors import InputError
 from biaslab.ranking import exposure, fa_ir, registry
 from biaslab.ranking.batches import Moments
-from biaslab.ranking.lists import ListFile, Lists
+from biaslab.ranking.lists import ListFile
 from biaslab.ranking.pools import UNKNOWN, Pools, Rankings
 
 VALUES = ("desired", "share", "attention", "relevance", "exposure")
@@ -62,48 +62,36 @@ def summarize(lists: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def order_of(lists: Lists, pools: Pools, source: ListFile) -> np.ndarray:
-    """Return the candidates, list after list, best place first."""
-    if lists.ranks is None:
+def order_of(pools: Pools, source: ListFile) -> np.ndarray:
+    """Return the candidates of a file, list after list, best place first."""
+    ranks = source.lists.ranks
+    if ranks is None:
         return np.arange(len(pools.lists))
-    broken = lists.ranks % 1 != 0
+    broken = ranks % 1 != 0
     if broken.any():
         row = int(broken.argmax())
         raise InputError(
-            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is not a"
+            f"{source.where(row)}: the {source.columns.rank} {ranks[row]:g} is not a"
             " place; write whole numbers, 1 for the best, or sort the file by the scores and name them"
             " with --score"
         )
-    order = np.lexsort((lists.ranks, pools.lists))
-    is_duplicate = (np.diff(lists.ranks[order]) == 0) & (np.diff(pools.lists[order]) == 0)
+    order = np.lexsort((ranks, pools.lists))
+    is_duplicate = (np.diff(ranks[order]) == 0) & (np.diff(pools.lists[order]) == 0)
     if is_duplicate.any():
         row = int(order[int(is_duplicate.argmax()) + 1])
         raise InputError(
-            f"{source.where(row)}: the {source.columns.rank} {lists.ranks[row]:g} is"
+            f"{source.where(row)}: the {source.columns.rank} {ranks[row]:g} is"
             " repeated in a list; give each candidate its own place"
         )
     return order
 
 
-def count_unsorted(lists: Lists, order: np.ndarray) -> int:
+def count_unsorted(pools: Pools, order: np.ndarray) -> int:
     """Return the number of lists in which scores rise along an order; 0 without scores."""
-    if lists.scores is None:
+    if pools.scores is None:
         return 0
-    of_place = np.repeat(np.arange(len(lists.queries)), np.diff(lists.offsets))
-    rises = (of_place[1:] == of_place[:-1]) & (np.diff(lists.scores[order]) > 0)
-    return len(np.unique(of_place[1:][rises]))
-
-
-def list_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:
-    """Return query, n_candidates, n_places, n_unknown (of the places), and the measures; a row per list."""
-    pools = rankings.pools
-    columns = {
-        "query": np.array(queries, dtype=object),
-        "n_candidates": pools.sizes,
-        "n_places": rankings.n_places,
-        "n_unknown": rankings.n_places - rankings.n_known,
-    }
-    return pd.DataFrame(columns | registry.measure(rankings))
+    rises = (np.diff(pools.lists) == 0) & (np.diff(pools.scores[order]) > 0)
+    return len(np.unique(pools.lists[1:][rises]))
 
 
 def test_table(queries: Sequence[str], rankings: Rankings) -> pd.DataFrame:

@@ -82,6 +82,24 @@ class Pools:
         """The list of each candidate, (n,) int64."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
+    def take(self, lists: np.ndarray) -> "Pools":
+        """Return some of the lists; indices may be repeated."""
+        groups, candidates = self.groups, members_of(self.offsets, lists)
+        members, starts = members_of(groups.list_groups, lists), starts_of(np.diff(groups.list_groups)[lists])
+        rows, shifts = (
+            groups.rows[candidates],
+            np.repeat(starts[:-1] - groups.list_groups[lists], self.sizes[lists]),
+        )
+        part = Groups(
+            starts,
+            groups.names,
+            groups.values[members],
+            np.where(rows == UNKNOWN, UNKNOWN, rows + shifts),
+            groups.counts[members],
+            groups.desired[members],
+        )
+        return Pools(starts_of(self.sizes[lists]), part, self.scores[candidates], self.settings)
+
     @cached_property
     def by_score(self) -> np.ndarray:
         """Candidates, list after list, best first; of equal scores the earlier candidate is better."""
@@ -154,6 +172,12 @@ def places_of(sizes: np.ndarray) -> np.ndarray:
     """Return 0, 1, … for each list, concatenated."""
     starts = starts_of(sizes)
     return np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+
+
+def members_of(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Return the entries of some of the adjacent blocks with these starts, block after block."""
+    sizes = np.diff(starts)[blocks]
+    return places_of(sizes) + np.repeat(starts[blocks], sizes)
 
 
 def top(pools: Pools, k: int, order: np.ndarray | None = None) -> Rankings:

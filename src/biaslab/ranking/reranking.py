@@ -1,5 +1,6 @@
 """Re-rank every list of a file."""
 
+import dataclasses
 import os
 from collections.abc import Sequence
 
@@ -9,9 +10,9 @@ import pyarrow as pa
 from biaslab.core.errors import InputError
 from biaslab.ranking import registry
 from biaslab.ranking.algorithms import check_k
-from biaslab.ranking.desired import choose, group
+from biaslab.ranking.desired import read_pools
 from biaslab.ranking.lists import OLD_RANK, RANK, ListFile, check_output, write_ranked
-from biaslab.ranking.pools import Pools, Settings, places_of
+from biaslab.ranking.pools import Settings, places_of
 
 RANKINGS = ("before", "after")
 """The top places by score, and the re-ranked top places."""
@@ -38,8 +39,7 @@ def rerank_file(
     check_output(out, source)
     if registry.algorithm(algorithm).needs_protected and settings.protected is None:
         raise InputError(f"{algorithm}: the protected value is missing; name it with --protected")
-    target, lists = choose(desired, source), source.lists
-    pools = Pools(lists.offsets, group(lists, target, source), lists.scores, settings)
+    pools = dataclasses.replace(read_pools(source, desired), settings=settings)
     if settings.protected not in (None, *pools.groups.names):
         names = ", ".join(pools.groups.names)
         raise InputError(
@@ -48,7 +48,7 @@ def rerank_file(
     after, n_exhausted = registry.rerank(algorithm, pools, k)
     old = np.empty(len(pools.by_score), np.int64)
     old[pools.by_score] = places_of(pools.sizes) + 1
-    ranked = lists.table.take(pa.array(after.rows))
+    ranked = source.lists.table.take(pa.array(after.rows))
     ranked = ranked.append_column(RANK, pa.array(places_of(after.n_places) + 1))
     ranked = ranked.append_column(OLD_RANK, pa.array(old[after.rows]))
     write_ranked(out, ranked, source)

@@ -7,6 +7,7 @@ p-values), and all results of re-ranking, are means over `n_orders` random order
 list, its scores and its groups determine the orders; the order of the file has no effect.
 """
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biaslab.core.rng import stream
-from biaslab.ranking.pools import UNKNOWN, Groups, Pools, places_of, starts_of
+from biaslab.ranking.pools import UNKNOWN, Groups, Pools, members_of, places_of
 
 _BLOCK = 200_000  # candidates of concatenated orders
 
@@ -82,27 +83,14 @@ def tied_lists(pools: Pools, queries: Sequence[str]) -> TiedLists | None:
     lists = np.unique(pools.lists[1:][is_mixed])
     if not len(lists):
         return None
-    groups = pools.groups
-    members = _members(groups.list_groups, lists)
-    candidates = _members(pools.offsets, lists)
-    new = np.full(len(groups.counts) + 1, UNKNOWN)  # the last entry is for an unknown candidate
-    new[members] = np.arange(len(members))
-    part = Groups(
-        starts_of(np.diff(groups.list_groups)[lists]),
-        groups.names,
-        groups.values[members],
-        new[groups.rows[candidates]],
-        groups.counts[members],
-        groups.desired[members],
-    )
-    pools = Pools(starts_of(pools.sizes[lists]), part, pools.scores[candidates], pools.settings)
-    return TiedLists(lists, members, pools, [queries[i] for i in lists])
+    members = members_of(pools.groups.list_groups, lists)
+    return TiedLists(lists, members, pools.take(lists), [queries[i] for i in lists])
 
 
 def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
     """Yield the lists with their candidates in random orders, several orders concatenated."""
-    pools, groups, n_lists = tied.pools, tied.pools.groups, len(tied.lists)
-    canonical = np.lexsort((groups.rows, -pools.scores, pools.lists))
+    pools, n_lists = tied.pools, len(tied.lists)
+    canonical = np.lexsort((pools.groups.rows, -pools.scores, pools.lists))
     keys = np.concatenate(
         [
             stream(0, "orders of ties", query).random((n_orders(k), size), np.float32)
@@ -113,21 +101,11 @@ def orders(tied: TiedLists, k: int) -> Iterator[Pools]:
     step = max(1, _BLOCK // len(canonical))
     for first in range(0, n_orders(k), step):
         part = keys[first : first + step]
-        copies = np.repeat(np.arange(len(part)), len(canonical))
-        lists = np.tile(pools.lists, len(part)) + copies * n_lists
-        order = np.lexsort((part.ravel(), lists))
-        rows = np.tile(canonical, len(part))[order]
-        group_rows = groups.rows[rows]
-        repeated = Groups(
-            starts_of(np.tile(np.diff(groups.list_groups), len(part))),
-            groups.names,
-            np.tile(groups.values, len(part)),
-            np.where(group_rows == UNKNOWN, UNKNOWN, group_rows + copies * len(groups.counts)),
-            np.tile(groups.counts, len(part)),
-            np.tile(groups.desired, len(part)),
-        )
-        offsets = starts_of(np.tile(pools.sizes, len(part)))
-        yield Pools(offsets, repeated, pools.scores[rows], pools.settings)
+        copies = pools.take(np.tile(np.arange(n_lists), len(part)))
+        firsts = np.repeat(np.arange(len(part)) * len(canonical), len(canonical))
+        order = (np.tile(canonical, len(part)) + firsts)[np.lexsort((part.ravel(), copies.lists))]
+        groups = dataclasses.replace(copies.groups, rows=copies.groups.rows[order])
+        yield dataclasses.replace(copies, groups=groups, scores=copies.scores[order])
 
 
 def add_orders(total: np.ndarray | float, values: np.ndarray, n: int) -> np.ndarray:
@@ -144,8 +122,3 @@ def _blocks(pools: Pools) -> np.ndarray:
     """Return the index, from 0, of the tie at each place of the order by score."""
     scores, lists = pools.scores[pools.by_score], pools.lists
     return np.append(0, np.cumsum((np.diff(scores) != 0) | (np.diff(lists) != 0)))
-
-
-def _members(starts: np.ndarray, lists: np.ndarray) -> np.ndarray:
-    sizes = np.diff(starts)[lists]
-    return places_of(sizes) + np.repeat(starts[lists], sizes)

@@ -46,7 +46,7 @@ def test_a_file_that_is_no_registry_is_refused(tmp_path, lines, message):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, r"s\.yaml: cannot be read"), ("a: [", "not valid YAML"), ("- a\n", "not a schema of claims")],
+    [(None, r"s\.yaml: No such file"), ("a: [", "not valid YAML"), ("a: 1\n", "not a schema of claims")],
 )
 def test_a_file_that_is_no_schema_is_refused(registry, tmp_path, content, message):
     if content is not None:

@@ -9,14 +9,13 @@ from scipy import stats
 
 from biaslab.audit.expressions import (
     CellError,
-    Estimate,
     FormulaError,
     MissingError,
     columns_of,
     estimate,
     select_rows,
 )
-from biaslab.core.stats import mean_difference, mean_interval, sd_interval, share_interval
+from biaslab.core.stats import Estimate, mean_difference, mean_interval, sd_interval, share_interval
 from properties import examples
 
 TABLE = pd.DataFrame(

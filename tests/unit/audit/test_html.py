@@ -40,7 +40,6 @@ def audit(tmp_path):
 
 @pytest.fixture
 def sources(tmp_path):
-    """What the paper prints, and what was at hand of it."""
     printed, papers = tmp_path / "printed.tsv", tmp_path / "papers.tsv"
     lines = ["Doe 2020\tTable 1\tcell\t5\t2\tunreadable", "Doe 2020\tTable 1\tstatement\t1\t0\t"]
     write_text(printed, "\n".join(["\t".join(PRINTED), *lines]) + "\n")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from biaslab.audit.own import FROZEN, freeze_registry, measure_registry, read_registry, start_registry
+from biaslab.audit.own import FROZEN, freeze_claims, measure_registry, read_registry, start_registry
 from biaslab.audit.summary import read_measured, write_codecheck
 from biaslab.core.errors import InputError
 from biaslab.core.io import write_parquet
@@ -29,7 +29,6 @@ def results(tmp_path, monkeypatch):
 
 @pytest.fixture
 def registry(tmp_path):
-    """A registry with the worked examples."""
     folder = tmp_path / "doe2020"
     start_registry(folder, SCHEMA, EXAMPLES)
     (folder / "doe2020.tsv").write_bytes(EXAMPLES.read_bytes())
@@ -91,7 +90,7 @@ def test_main_claims_stand_first_in_the_page(registry, results):
 
 
 def test_a_change_after_the_freeze_shows(registry, results):
-    frozen = freeze_registry(registry, SCHEMA)
+    frozen = freeze_claims(registry / FROZEN, read_registry(registry, SCHEMA))
     assert measured(registry, results)[1][1:] == []
     assert frozen.sha256 in page(results)
     assert "These columns have not changed since." in page(results)
@@ -101,11 +100,11 @@ def test_a_change_after_the_freeze_shows(registry, results):
     ]
     assert "table1-ours: tolerance was 0.9, is 1.5" in page(results)
     with pytest.raises(InputError, match=" exists; "):
-        freeze_registry(registry, SCHEMA)
+        freeze_claims(registry / FROZEN, read_registry(registry, SCHEMA))
 
 
 def test_words_are_not_frozen_and_rows_are(registry, results):
-    freeze_registry(registry, SCHEMA)
+    freeze_claims(registry / FROZEN, read_registry(registry, SCHEMA))
     change(registry, "Accuracy of our method", "Our accuracy")
     assert measured(registry, results)[1][1:] == []
     change(registry, "table2-parameters", "table2-size")
@@ -116,7 +115,7 @@ def test_words_are_not_frozen_and_rows_are(registry, results):
 
 
 def test_a_frozen_file_that_was_edited_shows(registry, results):
-    freeze_registry(registry, SCHEMA)
+    freeze_claims(registry / FROZEN, read_registry(registry, SCHEMA))
     record = json.loads((registry / FROZEN).read_text(encoding="utf-8"))
     record["claims"]["table1-ours"]["tolerance"] = 1.5
     (registry / FROZEN).write_text(json.dumps(record), encoding="utf-8")

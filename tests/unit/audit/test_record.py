@@ -26,7 +26,6 @@ RUN = "public"
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The recorded tables."""
     folder = tmp_path_factory.mktemp("recorded")
     with zipfile.ZipFile(ROOT / f"docs/records/{RUN}.zip") as archive:
         archive.extractall(folder)

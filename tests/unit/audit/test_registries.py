@@ -11,9 +11,9 @@ import pytest
 
 from audit_data import claim
 from biaslab.audit.claims import HYPOTHESIS, WEAKER, Claim, read_claims
-from biaslab.audit.expressions import Estimate
 from biaslab.audit.summary import PRINTED, accounting, read_papers, read_printed
 from biaslab.audit.verdicts import DIRECTION_ONLY, REPRODUCED, judge, meets
+from biaslab.core.stats import Estimate
 from biaslab.run.areas import AREAS
 from papers_text import is_near, is_number, misses, number_of, one_digit_off, printed_numbers
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_data import claim
-from biaslab.audit.expressions import Estimate
 from biaslab.audit.verdicts import is_weak, judge, meets
+from biaslab.core.stats import Estimate
 
 numbers = st.floats(-100, 100).map(lambda x: round(x, 3))
 SIGN = {"kind": "sign", "value": 1.0, "tolerance": 0.0}

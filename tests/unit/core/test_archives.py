@@ -27,8 +27,6 @@ def archive(files, level=None, **attributes):
 
 @pytest.fixture
 def written(tmp_path):
-    """Write bytes to a file; return the function that does so."""
-
     def write(data):
         (tmp_path / "a.tar").write_bytes(data)
         return tmp_path / "a.tar"

@@ -49,7 +49,6 @@ def lab(colour: str, seen: np.ndarray) -> np.ndarray:
 
 
 def smallest(colours: tuple[str, ...], seen: np.ndarray) -> float:
-    """Return the smallest distance between two of some colours."""
     places = [lab(colour, seen) for colour in colours]
     return min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(places, 2))
 

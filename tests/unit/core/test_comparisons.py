@@ -12,7 +12,6 @@ from naive import group_comparisons as naive
 
 
 def made(lists):
-    """Return hits and candidates of groups, as the functions take them."""
     groups = sorted({g for members, _ in lists for g in members})
     hits = [[sum(h for g, h in zip(*of, strict=True) if g == group) for group in groups] for of in lists]
     return np.array(hits), np.array([[of[0].count(group) for group in groups] for of in lists])

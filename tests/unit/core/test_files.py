@@ -14,7 +14,6 @@ from biaslab.core.errors import InputError
 from biaslab.core.files import (
     atomic_path,
     check_whole,
-    read_yaml,
     remove_partial_files,
     write_text,
 )
@@ -133,30 +132,6 @@ def test_only_what_was_left_is_removed(tmp_path):
         *kept
     }
     remove_partial_files(tmp_path / "missing")
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "key"),
-    [
-        ("a: 1\nb: 2\na: 3\n", 3, "a"),
-        ("x:\n  b: 1\n  'b': 2\n", 3, "b"),
-        ("- {c: 1, c: 1}\n", 1, "c"),
-        ("1: a\n1: b\n", 2, "1"),
-    ],
-)
-def test_a_key_that_is_there_twice_is_named(tmp_path, text, line, key):
-    (tmp_path / "a.yaml").write_text(text)
-    problem = rf"a\.yaml, line {line}: not valid YAML \(the key '{key}' occurs more than once\)"
-    with pytest.raises(InputError, match=problem):
-        read_yaml(tmp_path / "a.yaml")
-
-
-def test_keys_of_other_mappings_and_of_what_is_merged_may_be_equal(tmp_path):
-    text = "base: &base {a: 1, b: 2}\nown:\n  <<: *base\n  b: 3\nagain: {<<: *base}\n"
-    (tmp_path / "a.yaml").write_text(text)
-    found = read_yaml(tmp_path / "a.yaml")
-    assert found["own"] == {"a": 1, "b": 3}
-    assert found["again"] == found["base"] == {"a": 1, "b": 2}
 
 
 def test_a_table_without_a_last_line_end_may_be_cut(tmp_path):

@@ -40,9 +40,15 @@ def billion_laughs(depth=9, width=9):
         (billion_laughs(), "grows to too many values"),
         ("a: &a\n  b: *a", "refers to itself"),
         ("a: &a [*a]", "refers to itself"),
+        ("a: 1\nb: 2\na: 3\n", "line 3: not valid YAML (the key 'a' occurs more than once)"),
+        ("x:\n  b: 1\n  'b': 2\n", "line 3: not valid YAML (the key 'b' occurs more than once)"),
+        ("- {c: 1, c: 1}\n", "line 1: not valid YAML (the key 'c' occurs more than once)"),
+        ("1: a\n1: b\n", "line 2: not valid YAML (the key '1' occurs more than once)"),
     ],
 )
-def test_yaml_that_would_run_code_or_fill_the_memory_is_refused(tmp_path, monkeypatch, text, message):
+def test_yaml_that_would_run_code_fill_the_memory_or_lose_a_key_is_refused(
+    tmp_path, monkeypatch, text, message
+):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "config.yaml"
     path.write_text(text)
@@ -52,8 +58,8 @@ def test_yaml_that_would_run_code_or_fill_the_memory_is_refused(tmp_path, monkey
 
 def test_yaml_may_refer_to_what_it_holds(tmp_path):
     path = tmp_path / "config.yaml"
-    path.write_text("a: &a [1, 2]\nb: [*a, *a]\n")
-    assert read_yaml(path) == {"a": [1, 2], "b": [[1, 2], [1, 2]]}
+    path.write_text("a: &a {x: 1, y: 2}\nb: [*a, *a]\nc: {<<: *a, y: 3}\n")
+    assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": [{"x": 1, "y": 2}] * 2, "c": {"x": 1, "y": 3}}
     values = [list(range(1000))] * 1000
     path.write_text(yaml.safe_dump({"a": values[:500]}))
     assert len(read_yaml(path)["a"]) == 500

@@ -75,8 +75,6 @@ NUMBA = ("numpy", *(name for name in starter.LIBRARIES if name.startswith("numba
 
 
 class Result(NamedTuple):
-    """What RUN printed."""
-
     bytes: str
     totals: list[str]
     hits: int
@@ -118,7 +116,6 @@ def place(template, tmp_path):
 
 @pytest.fixture
 def cold(template):
-    """What the first process computed and counted."""
     return template[1]
 
 

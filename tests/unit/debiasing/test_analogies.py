@@ -8,14 +8,9 @@ from hypothesis import strategies as st
 from biaslab.core.errors import InputError
 from biaslab.debiasing import analogies
 from biaslab.debiasing.analogies import generate_analogies, solve_analogies
+from debiasing_data import unit_vectors
 from naive import debiasing as naive
 from properties import examples
-
-
-def embedding(seed, n=60, d=4):
-    vectors = np.random.default_rng(seed).normal(size=(n, d))
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
 
 WORDS = [f"w{i}" for i in range(60)]
 
@@ -28,7 +23,7 @@ WORDS = [f"w{i}" for i in range(60)]
 )
 @examples(30)
 def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype, once):
-    vectors = embedding(seed, n=30).astype(dtype)
+    vectors = unit_vectors(seed, 30, 4).astype(dtype)
     direction = vectors[0].astype(np.float64) - vectors[1]
     expected = naive.analogies(vectors.astype(np.float64), direction, delta, once)
     found = generate_analogies(vectors, WORDS[:30], direction * 7, count=20, max_distance=delta, once=once)
@@ -41,7 +36,7 @@ def test_generated_analogies_are_those_of_all_pairs(seed, delta, dtype, once):
 
 @pytest.mark.parametrize("once", analogies.ONCE)
 def test_a_pool_that_is_too_small_grows_even_if_the_best_pairs_fill_it_at_once(monkeypatch, once):
-    vectors = embedding(4, n=12)
+    vectors = unit_vectors(4, 12, 4)
     direction = vectors[0] - vectors[1]
     how = {"count": 8, "max_distance": 2, "once": once}
 
@@ -62,7 +57,7 @@ def test_a_pool_that_is_too_small_grows_even_if_the_best_pairs_fill_it_at_once(m
 
 
 def test_blocks_and_chunks_change_nothing(monkeypatch):
-    vectors = embedding(2)
+    vectors = unit_vectors(2, 60, 4)
     direction = vectors[0] - vectors[1]
     questions = np.random.default_rng(0).permuted(np.tile(np.arange(60), (40, 1)), axis=1)[:, :3]
     whole = generate_analogies(vectors, WORDS, direction), solve_analogies(vectors, questions)
@@ -81,7 +76,7 @@ def test_equal_vectors_are_no_analogy():
 @given(st.integers(0, 10_000), st.sampled_from(["add", "multiply"]))
 @examples(30)
 def test_answers_are_those_of_all_words(seed, method):
-    vectors = embedding(seed)
+    vectors = unit_vectors(seed, 60, 4)
     questions = np.random.default_rng(seed).permuted(np.tile(np.arange(60), (10, 1)), axis=1)[:, :3]
     expected = [naive.solve_analogy(vectors, *question, method) for question in questions]
     np.testing.assert_array_equal(solve_analogies(vectors, questions, method), expected)
@@ -110,4 +105,4 @@ def test_unknown_words_have_the_given_vector_and_exclude_no_answer():
 )
 def test_a_zero_direction_or_distance_is_refused(direction, distance, message):
     with pytest.raises(InputError, match=message):
-        generate_analogies(embedding(0), WORDS, direction, max_distance=distance)
+        generate_analogies(unit_vectors(0, 60, 4), WORDS, direction, max_distance=distance)

@@ -50,7 +50,6 @@ def audited(files, name, tests=(TEST,), **changes):
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """Return the audits of the biased and of the plain embedding."""
     files = write_files(tmp_path_factory.mktemp("audits"))
     return [audited(files, name) for name in ("biased", "plain")]
 

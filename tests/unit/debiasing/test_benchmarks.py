@@ -17,15 +17,11 @@ from biaslab.debiasing.benchmarks import (
     score_pairs,
     score_questions,
 )
+from debiasing_data import unit_vectors
 from refusals import assert_file_refused
 
 WORDS = ["good", "better", "dollar", "dollars", "cat", "cats", "dog", "dogs", "sun", "moon"]
 INDEX = {word: row for row, word in enumerate(WORDS)}
-
-
-def embedding(seed=0):
-    vectors = np.random.default_rng(seed).normal(size=(10, 4)) + 0.5
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def rated(*rows):
@@ -52,7 +48,7 @@ def expected_correlation(vectors, unknown, rescale):
 
 
 def test_pairs_are_scored_under_every_convention():
-    vectors = embedding()
+    vectors = unit_vectors(0, 10, 4, 0.5)
     table = score_pairs(vectors, INDEX, PAIRS)
     scores = dict(zip(table["convention"], table["score"], strict=True))
     known = PAIRS.iloc[[0, 1, 2, 5]]
@@ -70,7 +66,7 @@ def test_pairs_are_scored_under_every_convention():
 
 
 def test_questions_are_scored_under_every_convention():
-    vectors = embedding(324)  # by which some known and some unknown questions are answered
+    vectors = unit_vectors(324, 10, 4, 0.5)  # by which some known and some unknown questions are answered
     questions = [
         ["cat", "cats", "dog", "dogs"],
         ["dog", "dogs", "dollar", "dollars"],

@@ -24,7 +24,6 @@ def embedding(tmp_path):
 
 @pytest.fixture
 def options(tmp_path):
-    """Write the word lists; return the options that name them."""
     return options_of(write_lists(tmp_path))
 
 
@@ -125,19 +124,6 @@ def test_bad_embeddings_end_with_one_line(refused, tmp_path, options, content, p
     )
     assert problem in refused("apply", path, *options, "--out", tmp_path / "out/new.bin")
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        ("defining", {"sets": [["mother", "father"], ["she", "dad"]]}, "no set with 2 words or more"),
-        ("occupations", {"words": ["carer", "miner"]}, "has 0 of its 2 words (lost: carer, miner)"),
-        ("gender-specific", {"words": ["she", 7]}, "words[1]: 7 is not a text"),
-    ],
-)
-def test_bad_lists_end_with_one_line(refused, tmp_path, embedding, options, name, content, problem):
-    write_lists(tmp_path, {name: content})
-    assert problem in refused("apply", embedding, *options, "--out", tmp_path / "new")
 
 
 def test_other_wrong_arguments_end_with_one_line(refused, tmp_path, embedding, options):

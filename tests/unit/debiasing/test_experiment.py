@@ -14,12 +14,11 @@ from biaslab.debiasing import penalty_path, stages
 from biaslab.debiasing.analogies import ONCE
 from biaslab.debiasing.auditing import read_own
 from biaslab.debiasing.benchmarks import read_benchmarks
-from biaslab.debiasing.experiment import Experiment, read_experiment
-from biaslab.debiasing.measurement import Settings, read_lists
+from biaslab.debiasing.experiment import read_experiment
 from biaslab.debiasing.measures import direct_bias
+from biaslab.debiasing.settings import Settings
 from biaslab.debiasing.stages import classify_specific
 from biaslab.embeddings.formats import write_embedding
-from biaslab.embeddings.unit import read_unit_embedding
 from biaslab.run.steps import run_step
 from debiasing_data import write_lists
 
@@ -55,35 +54,41 @@ def vectors():
     return X.astype(np.float32)
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """Write embedding, lists, test and benchmarks; return their folder."""
-    write_embedding(tmp_path / "vectors.txt", WORDS, vectors(), "word2vec")
-    write_lists(tmp_path, LISTS)
-    (tmp_path / "jobs.yaml").write_text(yaml.safe_dump(TEST))
-    (tmp_path / "rated.tsv").write_text(RATED)
-    (tmp_path / "questions.txt").write_text(QUESTIONS)
-    return tmp_path
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("experiment")
+    write_embedding(folder / "vectors.txt", WORDS, vectors(), "word2vec")
+    write_lists(folder, LISTS)
+    (folder / "jobs.yaml").write_text(yaml.safe_dump(TEST))
+    (folder / "rated.tsv").write_text(RATED)
+    (folder / "questions.txt").write_text(QUESTIONS)
+    return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def experiment(folder):
-    embedding = read_unit_embedding(folder / "vectors.txt")
-    lists = read_lists(*(folder / f"{name}.yaml" for name in LISTS), embedding.ids())
-    return Experiment(embedding, lists, Settings(permutations=1000))
+    return read_experiment(
+        folder / "vectors.txt", [folder / f"{name}.yaml" for name in LISTS], Settings(permutations=1000)
+    )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def jobs(folder):
     return read_word_sets(folder / "jobs.yaml")
+
+
+@pytest.fixture(scope="module")
+def tables(experiment, jobs):
+    lists = experiment.lists
+    _, distances = classify_specific(experiment.embedding.vectors, lists.specific.rows, 1)
+    return stages.measure_stages(experiment, [jobs], distances, 3, lists.occupations.rows[:2])
 
 
 def value(bias, stage, measure):
     return bias.set_index(["stage", "measure"]).loc[(stage, measure), "value"]
 
 
-def test_hard_debiasing_takes_the_bias_of_neutral_words_and_soft_debiasing_a_part(experiment, jobs):
-    tables = stages.measure_stages(experiment, [jobs], experiment.lists.occupations.rows[:2])
+def test_hard_debiasing_takes_the_bias_of_neutral_words_and_soft_debiasing_a_part(experiment, tables):
     bias, occupations = tables["bias"], experiment.embedding.vectors[experiment.lists.occupations.rows]
     expected = direct_bias(occupations, experiment.subspace.basis)
     assert value(bias, "before", "direct_bias") == pytest.approx(expected)
@@ -100,16 +105,15 @@ def test_hard_debiasing_takes_the_bias_of_neutral_words_and_soft_debiasing_a_par
     assert first["projection"].is_monotonic_decreasing
 
 
-def test_largest_differences_are_those_of_all_neutral_words_and_pairs(experiment):
+def test_largest_differences_are_those_of_all_neutral_words_and_pairs(experiment, tables):
     X = experiment.embedding.vectors.astype(float)
     row = WORDS.index
     neutral = [X[row(word)] for word in [*OCCUPATIONS, *OTHERS]]
     pairs = [(X[row(a)], X[row(b)]) for a, b in PAIRS[:5]]
     similarity = max(abs(w @ a - w @ b) for w in neutral for a, b in pairs)
     distance = max(abs(np.linalg.norm(w - a) - np.linalg.norm(w - b)) for w in neutral for a, b in pairs)
-    bias = stages.measure_stages(experiment, [])["bias"]
-    assert value(bias, "before", "pair_bias_max") == pytest.approx(similarity, abs=1e-6)
-    assert value(bias, "before", "equidistance_max") == pytest.approx(distance, abs=1e-6)
+    assert value(tables["bias"], "before", "pair_bias_max") == pytest.approx(similarity, abs=1e-6)
+    assert value(tables["bias"], "before", "equidistance_max") == pytest.approx(distance, abs=1e-6)
 
 
 def test_components_are_compared_with_those_of_random_pairs(experiment):
@@ -120,8 +124,8 @@ def test_components_are_compared_with_those_of_random_pairs(experiment):
     assert table.equals(stages.compare_subspace(experiment, draws=20))
 
 
-def test_indirect_bias_is_that_with_the_nearer_end(experiment):
-    table = stages.rank_indirect(experiment)
+def test_indirect_bias_is_that_with_the_nearer_end(experiment, tables, monkeypatch):
+    table = tables["indirect"]
     assert set(table["stage"]) == {"before", "soft", "hard"}
     after = table.loc[table["stage"] == "hard", "beta"]
     assert len(after) == len(OCCUPATIONS)
@@ -135,14 +139,14 @@ def test_indirect_bias_is_that_with_the_nearer_end(experiment):
         apart = [u - (u @ g) * g for u in (w, v)]
         rest = apart[0] @ apart[1] / np.linalg.norm(apart[0]) / np.linalg.norm(apart[1])
         assert found["beta"] == pytest.approx((w @ v - rest) / (w @ v), rel=1e-4)
-        assert (found["projection"] >= 0) == (found["axis"] == "softball")
-    none = stages.rank_indirect(experiment, ("softball", "cricket"))
-    assert (len(none), [*none]) == (0, ["stage", "word", "axis", "projection", "beta"])
+        assert found["axis"] == max(("softball", "football"), key=lambda end: w @ X[row(end)])
+    monkeypatch.setattr(stages, "INDIRECT_AXIS", ("softball", "cricket"))
+    none = stages.rank_indirect(experiment, experiment.embedding.vectors)
+    assert (len(none), [*none]) == (0, ["word", "axis", "projection", "beta"])
 
 
-def test_the_classifier_places_words_on_two_axes(experiment):
-    classifier, axes = stages.classify_stages(experiment, experiment.lists.specific.rows, folds=4)
-    assert classifier["fold"].tolist() == [1, 2, 3, 4]
+def test_the_classifier_places_words_on_two_axes(tables):
+    axes = tables["axes"]
     assert set(axes["stage"]) == {"before", "hard"}
     before = axes[axes["stage"] == "before"].set_index("word")
     assert set(before.index) == {*OCCUPATIONS, *(word for pair in PAIRS for word in pair)}
@@ -151,21 +155,21 @@ def test_the_classifier_places_words_on_two_axes(experiment):
     assert before.loc[list(OCCUPATIONS), "neutrality"].mean() > before.loc["she", "neutrality"]
 
 
-def test_puzzle_is_answered_by_the_nearest_other_word(experiment):
-    table = stages.solve_puzzles(experiment, [("he", "king", "she"), ("he", "lawyer", "she")])
-    assert list(table["stage"]) == list(experiment.stages())
-    for stage, of_stage in experiment.stages().items():
-        ids = experiment.ids
+def test_puzzle_is_answered_by_the_nearest_other_word(experiment, monkeypatch):
+    monkeypatch.setattr(stages, "PUZZLES", [("he", "king", "she"), ("he", "lawyer", "she")])
+    for of_stage in experiment.stages().values():
+        ids, table = experiment.ids, stages.solve_puzzles(experiment, of_stage)
         target = of_stage[ids["king"]] - of_stage[ids["he"]] + of_stage[ids["she"]]
         order = [WORDS[row] for row in np.argsort(-(of_stage @ target))]
         nearest = next(word for word in order if word not in ("he", "king", "she"))
-        assert table.set_index("stage").loc[stage, "answer"] == nearest
-    none = stages.solve_puzzles(experiment, [("he", "lawyer", "she")])
+        assert table["answer"].tolist() == [nearest]
+    monkeypatch.setattr(stages, "PUZZLES", [("he", "lawyer", "she")])
+    none = stages.solve_puzzles(experiment, of_stage)
     assert (len(none), [*none]) == (0, [*table])
 
 
-def test_single_words_are_compared_with_words_and_with_the_direction(experiment):
-    table = stages.compare_words(experiment).set_index(["stage", "word", "other"])["similarity"]
+def test_single_words_are_compared_with_words_and_with_the_direction(experiment, tables):
+    table = tables["similarities"].set_index(["stage", "word", "other"])["similarity"]
     ids, g = experiment.ids, experiment.subspace.basis[0]
     for stage, of_stage in experiment.stages().items():
         nurse = of_stage[ids["nurse"]].astype(float)
@@ -196,8 +200,8 @@ def test_scored_occupations_are_projected_beside_their_scores(experiment):
     assert stages.rank_scored(experiment, {}).columns.tolist() == ["word", *table.columns]
 
 
-def test_analogies_of_every_stage_begin_with_the_pair(experiment):
-    table = stages.list_analogies(experiment, count=3)
+def test_analogies_of_every_stage_begin_with_the_pair(tables):
+    table = tables["analogies"]
     firsts = table[table["rank"] == 1]
     assert firsts[["stage", "once", "she", "he"]].values.tolist() == [
         [stage, once, "she", "he"] for stage in ("before", "hard", "soft") for once in ONCE
@@ -210,16 +214,15 @@ def trace(experiment, folder, jobs, penalties, authors=None):
     return penalty_path.trace_penalties(experiment, penalties, [jobs], read_benchmarks(*files), authors)
 
 
-def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs):
+def test_the_path_begins_before_debiasing_and_its_bias_falls(experiment, folder, jobs, tables):
     benchmarks, path = trace(experiment, folder, jobs, [0, 0.2, 20, 2e6], experiment)
     assert path["lambda"].tolist() == [0, 0.2, 20, 2e6]
     assert path["direct_bias"].is_monotonic_decreasing
     assert path["moved"].is_monotonic_increasing
     assert path["direct_bias"].iloc[-1] < 1e-3
-    before = stages.measure_stages(experiment, [jobs])
-    assert path["direct_bias"][0] == pytest.approx(value(before["bias"], "before", "direct_bias_neutral"))
-    assert path["direct_bias"][1] == pytest.approx(value(before["bias"], "soft", "direct_bias_neutral"))
-    assert path["jobs_effect_size"][0] == pytest.approx(before["weat"]["effect_size"][0])
+    assert path["direct_bias"][0] == pytest.approx(value(tables["bias"], "before", "direct_bias_neutral"))
+    assert path["direct_bias"][1] == pytest.approx(value(tables["bias"], "soft", "direct_bias_neutral"))
+    assert path["jobs_effect_size"][0] == pytest.approx(tables["weat"]["effect_size"][0])
     assert path["wordsim353"].isna().all()
     wide = benchmarks.pivot(index=["benchmark", "convention"], columns="stage", values="value")
     assert wide.columns.tolist() == ["before", "hard", "hard_authors", "soft"]
@@ -248,28 +251,28 @@ MEASURING = {
 }
 
 
-def measure_by_step(folder, names, **given):
+def measure_by_step(folder, out, names, **given):
     """Call the step as its rule does; return the tables with these names."""
     given |= {
         "embedding": str(folder / "vectors.txt"),
         "lists": [str(folder / f"{name}.yaml") for name in LISTS],
-        "tables": [str(folder / f"out/{name}.tsv") for name in names],
+        "tables": [str(out / f"{name}.tsv") for name in names],
         "pairs": {"rg65": str(folder / "rated.tsv")},
         "questions": {},
     }
     run_step("debiasing.measure-embedding", json.dumps(MEASURING | given), None, print)
-    assert {path.stem for path in (folder / "out").iterdir()} == set(names)
-    return {name: read_tsv(folder / f"out/{name}.tsv") for name in names}
+    assert {path.stem for path in out.iterdir()} == set(names)
+    return {name: read_tsv(out / f"{name}.tsv") for name in names}
 
 
-def test_the_step_writes_its_files_with_the_authors_lists_beside_ours(folder):
+def test_the_step_writes_its_files_with_the_authors_lists_beside_ours(folder, tmp_path):
     (folder / "authors.json").write_text('[["nurse", 0, 1], ["doctor", 0, 0], ["carer", 0, 1]]')
     names = {
         *("subspace", "bias", "weat", "occupations", "occupations_authors", "indirect"),
         *("similarities", "vocabulary", "settings", "classifier", "classifier_authors", "axes"),
         *("analogies", "puzzles", "benchmarks", "lambda_path", "methods"),
     }
-    tables = measure_by_step(folder, names, occupations=[str(folder / "authors.json")])
+    tables = measure_by_step(folder, tmp_path, names, occupations=[str(folder / "authors.json")])
     bias = tables["bias"].set_index(["stage", "measure"])
     assert bias.loc[("before", "direct_bias_authors"), "n_words"] == 2
     scored = tables["occupations_authors"].set_index("word")
@@ -277,13 +280,13 @@ def test_the_step_writes_its_files_with_the_authors_lists_beside_ours(folder):
     assert scored["stereotypical"].to_dict() == {"nurse": 1, "doctor": 0}
 
 
-def test_benchmarks_have_a_stage_of_the_authors_lists_where_these_are(folder):
-    tables = measure_by_step(folder, ["benchmarks", "lambda_path"])
+def test_benchmarks_have_a_stage_of_the_authors_lists_where_these_are(folder, tmp_path):
+    tables = measure_by_step(folder, tmp_path, ["benchmarks", "lambda_path"])
     assert set(tables["benchmarks"]["stage"]) == {"before", "hard", "soft"}
     assert tables["lambda_path"]["lambda"].tolist() == [0, 0.2]
     authors = [str(folder / f"{name}.yaml") for name in ("equalize", "gender_specific")]
-    scores = measure_by_step(folder, ["benchmarks", "lambda_path"], authors=authors)["benchmarks"]
-    scores = scores.set_index(["stage", "convention"])["value"]
+    tables = measure_by_step(folder, tmp_path, ["benchmarks", "lambda_path"], authors=authors)
+    scores = tables["benchmarks"].set_index(["stage", "convention"])["value"]
     assert scores["hard_authors"].equals(scores["hard"]), "these are our lists again"
 
 
@@ -304,31 +307,33 @@ def test_steps_of_the_workflow_take_words_as_they_are_written(folder):
 
 
 def shifted(shift, n=200, d=6):
-    """Return unit vectors whose first 40 rows are shifted."""
     vectors = np.random.default_rng(0).normal(size=(n, d))
     vectors[:40, 0] += shift
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def test_separable_words_are_told_apart_and_words_alike_are_not():
-    found = classify_specific(shifted(20, d=30), range(40))
-    assert found.f_scores.shape == (10,)
-    assert found.f_scores.mean() > 0.95
-    assert (found.distances[:40] > 0).mean() > 0.95
-    assert (found.distances[40:] < 0).mean() > 0.95
-    assert classify_specific(shifted(0), range(40)).f_scores.mean() < 0.3
+    table, distances = classify_specific(shifted(20, d=30), range(40), 1)
+    assert table["fold"].tolist() == list(range(1, 11))
+    assert table["F"].mean() > 0.95
+    assert (distances[:40] > 0).mean() > 0.95
+    assert (distances[40:] < 0).mean() > 0.95
+    assert set(table["n_specific_found"]) == {(distances > 0).sum()}
+    assert classify_specific(shifted(0), range(40), 1)[0]["F"].mean() < 0.3
 
 
 def test_distances_are_measured_from_the_boundary_and_one_seed_gives_one_result():
     vectors = shifted(2)
-    found, again = (classify_specific(vectors, range(40), seed=3) for _ in range(2))
-    np.testing.assert_array_equal(found.f_scores, again.f_scores)
-    np.testing.assert_array_equal(found.distances, again.distances)
+    (table, distances), (again, distances_again) = (
+        classify_specific(vectors, range(40), 3) for _ in range(2)
+    )
+    assert table.equals(again)
+    np.testing.assert_array_equal(distances, distances_again)
     # An affine function of the vectors with a gradient of unit length.
-    gradient = np.linalg.lstsq(np.column_stack([vectors, np.ones(200)]), found.distances, rcond=None)[0][:-1]
+    gradient = np.linalg.lstsq(np.column_stack([vectors, np.ones(200)]), distances, rcond=None)[0][:-1]
     assert np.linalg.norm(gradient) == pytest.approx(1)
 
 
 def test_too_short_a_seed_list_is_refused():
     with pytest.raises(InputError, match="3 words of one class are too few for 10-fold"):
-        classify_specific(shifted(1), [0, 1, 2])
+        classify_specific(shifted(1), [0, 1, 2], 1)

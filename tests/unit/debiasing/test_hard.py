@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from biaslab.core.errors import InputError
 from biaslab.debiasing.hard import equalize, hard_debias, neutralize
 from biaslab.debiasing.subspace import find_subspace
+from debiasing_data import unit_vectors
 from naive import bias as naive_bias
 from naive import debiasing as naive
 
@@ -21,8 +22,7 @@ NEUTRAL = list(range(10, 28))
 
 def embedding(seed, k, d=8):
     """Return unit vectors and a bias subspace of the sets."""
-    vectors = np.random.default_rng(seed).normal(size=(30, d)) + 0.3
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = unit_vectors(seed, 30, d, 0.3)
     return vectors, find_subspace(vectors, SETS, k).basis
 
 

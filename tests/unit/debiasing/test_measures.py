@@ -15,12 +15,8 @@ from biaslab.debiasing.measures import (
     pair_bias,
     project_words,
 )
+from debiasing_data import unit_vectors
 from naive import debiasing as naive
-
-
-def unit_vectors(seed, n=12, d=5):
-    vectors = np.random.default_rng(seed).normal(size=(n, d))
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def some_basis(seed, k=1, d=5):
@@ -29,7 +25,7 @@ def some_basis(seed, k=1, d=5):
 
 @given(st.integers(0, 10_000), st.sampled_from([0.5, 1.0, 2.0]), st.integers(2, 12))
 def test_direct_bias_and_mean_similarity_are_those_of_all_words_and_pairs(seed, c, n):
-    vectors, basis = unit_vectors(seed, n), some_basis(seed + 1)
+    vectors, basis = unit_vectors(seed, n, 5), some_basis(seed + 1)
     assert direct_bias(vectors * 3, basis, c) == pytest.approx(naive.direct_bias(vectors, basis[0], c))
     assert mean_similarity(vectors) == pytest.approx(naive.mean_similarity(vectors), abs=1e-12)
 
@@ -41,7 +37,7 @@ def test_strict_direct_bias_counts_the_words_that_overlap():
 
 @given(st.integers(0, 10_000), st.integers(1, 3))
 def test_indirect_bias_is_the_formula_of_the_appendix(seed, k):
-    vectors, basis = unit_vectors(seed), some_basis(seed + 1, k)
+    vectors, basis = unit_vectors(seed, 12, 5), some_basis(seed + 1, k)
     found = indirect_bias(vectors[:-1], vectors[-1], basis)
     expected = [naive.indirect_bias(w, vectors[-1], basis) for w in vectors[:-1]]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
@@ -54,7 +50,7 @@ def test_indirect_bias_is_undefined_for_orthogonal_words_and_within_the_subspace
 
 
 def test_pair_bias_is_the_mean_difference_of_similarities():
-    w, x, y = unit_vectors(1), unit_vectors(2, n=3), unit_vectors(3, n=3)
+    w, x, y = unit_vectors(1, 12, 5), unit_vectors(2, 3, 5), unit_vectors(3, 3, 5)
     expected = np.mean([abs(a @ x[p] - a @ y[p]) for a in w for p in range(3)])
     assert pair_bias(w, x, y) == pytest.approx(expected)
     assert pair_bias(w, x, x) == 0

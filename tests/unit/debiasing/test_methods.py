@@ -10,11 +10,11 @@ from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.debiasing import comparison, methods, remaining
 from biaslab.debiasing.benchmarks import Benchmarks
-from biaslab.debiasing.experiment import Experiment
-from biaslab.debiasing.measurement import Settings, read_lists
+from biaslab.debiasing.experiment import Experiment, read_lists
 from biaslab.debiasing.methods import METHODS, debias
 from biaslab.debiasing.remaining import cluster_accuracy, extreme_words
 from biaslab.debiasing.report import figures
+from biaslab.debiasing.settings import COMPARED, Settings, Sizes
 from biaslab.embeddings.formats import write_embedding
 from biaslab.embeddings.unit import read_unit_embedding
 from debiasing_data import write_lists
@@ -62,7 +62,7 @@ def lone(tmp_path_factory):
     return make(tmp_path_factory.mktemp("lone"), linked=False)
 
 
-SIZES = comparison.Sizes(40, 100, 15)
+SIZES = Sizes(40, 100, 15, 4)
 
 
 # --- methods
@@ -224,11 +224,8 @@ def value(table, method, measure):
     return table.set_index(["method", "measure"]).loc[(method, measure), "value"]
 
 
-def compared(experiment, draws=4):
-    case = comparison.make_case(experiment, SIZES)
-    return comparison.compare_methods(
-        experiment, case, [m for m in METHODS if m != "none"], [], Benchmarks({}, {}), draws
-    )
+def compared(experiment):
+    return comparison.compare_methods(experiment, SIZES, COMPARED, [], Benchmarks({}, {}))
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,6 @@ HEAD = "name: mine\ntitle: My list\nsource: myself\n"
 
 @pytest.fixture
 def file(tmp_path):
-    """Write a file; return the function that does so."""
-
     def write(content, name="list.yaml"):
         path = tmp_path / name
         path.write_text(content, encoding="utf-8")

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from biaslab.core.errors import InputError
 from biaslab.core.io import read_parquet
-from biaslab.ranking.desired import choose, group, read_shares
+from biaslab.ranking.desired import read_pools, read_shares
 from biaslab.ranking.lists import Columns, ListFile
 from biaslab.ranking.reranking import rerank_file
 from refusals import assert_file_refused
@@ -30,9 +30,8 @@ def source(tmp_path):
 
 
 def shares(source, desired):
-    """The desired shares of every list, by value."""
     lists, found = source.lists, {}
-    groups = group(lists, choose(desired, source), source)
+    groups = read_pools(source, desired).groups
     for i, query in enumerate(lists.queries):
         own = slice(*groups.list_groups[i : i + 2])
         names = [groups.names[value] for value in groups.values[own]]
@@ -55,7 +54,6 @@ def test_ready_made_shares(source, kind, a, b):
 
 
 def selection_rates(table, desired, folder, k):
-    """P(in the top k | value) among the rows of the table, after re-ranking."""
     table.to_parquet(folder / "c.parquet")
     source = ListFile(folder / "c.parquet", Columns("score", ("sex",), None, "fit"))
     rerank_file(source, folder / "out.parquet", desired, k, "det_const_sort")
@@ -112,9 +110,9 @@ def test_bad_file_is_one_line(tmp_path, message):
 
 def test_other_bad_distributions(tmp_path, source):
     with pytest.raises(InputError, match=r"unknown desired distribution 'unifrm' .*did you mean 'uniform'"):
-        choose("unifrm", source)
+        read_pools(source, "unifrm")
     with pytest.raises(InputError, match=r"none\.tsv: the file of desired shares does not exist"):
-        choose(str(tmp_path / "none.tsv"), source)
+        read_pools(source, str(tmp_path / "none.tsv"))
     (tmp_path / "p.csv").write_text("value,share\nf,0.5\nmm,0.5\n")
     message = (
         r"c\.csv:3: the value 'm' has no desired share .*f, mm\); add one, which may be 0; did you mean 'mm'"
@@ -123,7 +121,7 @@ def test_other_bad_distributions(tmp_path, source):
         shares(source, str(tmp_path / "p.csv"))
     without = ListFile(source.path, Columns("score", ("sex",), "query"))
     with pytest.raises(InputError, match="equal-opportunity: the column of qualifications is missing"):
-        choose("equal-opportunity", without)
+        read_pools(without, "equal-opportunity")
     TABLE.assign(fit=[1, 1, 1, 1, 0, 0, 0]).to_csv(source.path, index=False)
     with pytest.raises(InputError, match=r"c\.csv:6: no candidate of the list that begins here is qualified"):
         shares(ListFile(source.path, COLUMNS), "equal-opportunity")

@@ -42,7 +42,6 @@ def pools_of(lists, desired):
 
 
 def first_of(rankings):
-    """The measures of the first list."""
     return {name: values[0] for name, values in registry.measure(rankings).items()}
 
 

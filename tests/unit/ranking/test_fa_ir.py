@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose
 from biaslab.core.errors import InputError
 from biaslab.core.rng import stream
 from biaslab.ranking import fa_ir
-from biaslab.ranking.pools import Groups, Pools, Rankings, Settings
+from biaslab.ranking.pools import Pools, Rankings, Settings
 from naive import ranking_fa_ir as naive
+from unit.ranking.test_exposure import pools_of
 
 K = 8
 SHARES = [Fraction(1, 4), Fraction(1, 2), Fraction(7, 10)]
@@ -19,18 +20,9 @@ ALPHAS = [Fraction(1, 100), Fraction(1, 10), Fraction(1, 8), Fraction(2, 5)]
 
 
 def rankings_of(is_protected, p):
-    """Rankings (n, k) of lists with two values, the protected one first, and their groups."""
+    """Rankings (n, k) of lists with two values, the protected one first, and the protected groups."""
     n, k = is_protected.shape
-    counts = np.stack([is_protected.sum(axis=1), k - is_protected.sum(axis=1)], axis=1)
-    groups = Groups(
-        list_groups=np.arange(n + 1) * 2,
-        names=["protected", "other"],
-        values=np.tile([0, 1], n),
-        rows=(np.arange(n)[:, None] * 2 + ~is_protected).ravel(),
-        counts=counts.ravel(),
-        desired=np.tile([p, 1 - p], n),
-    )
-    pools = Pools(np.arange(n + 1) * k, groups)
+    pools = pools_of([(np.where(flags, 0, 1).tolist(), np.zeros(k)) for flags in is_protected], [p, 1 - p])
     return Rankings(pools, np.full(n, k), np.arange(n * k)), np.arange(n) * 2
 
 
@@ -109,9 +101,7 @@ def test_reranking_is_the_two_queues_of_the_paper():
         is_protected, scores = rng.random(n) < 0.5, rng.integers(0, 6, n) / 5
         p = float(rng.choice([0.2, 0.5, 0.8]))
         rankings, _ = rankings_of(is_protected[None], p)
-        pools = Pools(
-            np.array([0, n]), rankings.pools.groups, scores, Settings(protected="protected", alpha=0.3)
-        )
+        pools = Pools(np.array([0, n]), rankings.pools.groups, scores, Settings(protected="0", alpha=0.3))
         rows, exhausted = fa_ir.rank_pools(pools, np.array([k]))
         minima = fa_ir.adjusted_minima(k, p, 0.3).counts.tolist()
         assert (rows.tolist(), exhausted[0]) == naive.rank_by_fa_ir(scores, is_protected, minima)

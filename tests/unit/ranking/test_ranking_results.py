@@ -36,7 +36,6 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def units(folder) -> list[Results]:
-    """Return the only unit, opened."""
     return [open_unit(AREA, UNIT, folder.parent)]
 
 

@@ -104,7 +104,6 @@ def test_a_bad_argument_or_line_leaves_no_file(tmp_path, how, last, message):
 
 @pytest.fixture
 def rerank(biaslab):
-    """Run the command; return its exit code, output and error output."""
     return partial(biaslab, "ranking", "rerank")
 
 

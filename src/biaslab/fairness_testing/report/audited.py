@@ -9,9 +9,8 @@ import pandas as pd
 from biaslab.answers import Answer, Chart, Section, build_section, estimate
 from biaslab.classifiers.encoding import Data
 from biaslab.classifiers.schema import Schema
-from biaslab.core.comparisons import SIGNIFICANT
 from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, verdict
-from biaslab.core.stats import share_interval
+from biaslab.core.stats import SIGNIFICANT, share_interval
 from biaslab.fairness_testing.auditing import N_UNIFORM, Audited
 from biaslab.fairness_testing.names import TRAIN
 

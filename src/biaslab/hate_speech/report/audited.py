@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from biaslab.answers import Answer, Section, dots, listed, with_interval
-from biaslab.core.simultaneous import MIN_MEMBERS, SIGNIFICANT
-from biaslab.core.stats import share_interval
+from biaslab.core.simultaneous import MIN_MEMBERS
+from biaslab.core.stats import SIGNIFICANT, share_interval
 from biaslab.core.tables import MISSING, text_columns
 from biaslab.hate_speech.auditing import (
     ANY,

@@ -5,8 +5,8 @@ import pandas as pd
 import scipy.stats
 
 from biaslab.answers import Answer, Chart, Section, build_section, estimate, join_names, with_interval
-from biaslab.core.comparisons import SIGNIFICANT
 from biaslab.core.rates import CLEARLY_BELOW, FOUR_FIFTHS, SMALL_SHARE, UNTOLD, verdict
+from biaslab.core.stats import SIGNIFICANT
 from biaslab.core.tables import four_digits
 from biaslab.ranking import registry
 from biaslab.ranking.auditing import Audit
