@@ -131,13 +131,12 @@ def write_pages(name: str, out: Path, tests: Sequence[WordSets], documents: int)
     """Write a page of each document at either end of each test, and their list: ``documents.tsv``."""
     corpus, rows = Corpus(Setup(Unit(name), out)), []
     for words in tests:
-        mean, bias = corpus.setup.baseline_mean(words.name), corpus.setup.differential_bias(words.name)
-        scores, gradients = bias[f"{ESTIMATOR}_mean"].to_numpy(), read_gradients(corpus.setup, words)
+        scores = corpus.setup.differential_bias(words.name)[f"{ESTIMATOR}_mean"].to_numpy()
+        gradients = read_gradients(corpus.setup, words)
         for effect, sign in ((RAISES, 1), (LOWERS, -1)):
             for rank, number in enumerate(np.argsort(-sign * scores, kind="stable")[:documents].tolist(), 1):
                 document, page = corpus.document(number), f"pages/{words.name}-{effect}-{rank}.html"
-                explanation = explain(corpus, document, words, gradients)
-                write_page(out / page, name, document, [(words, mean, explanation)])
+                write_page(out / page, name, document, [explain(corpus, document, words, gradients)])
                 fields = [number, document.id, document.title, scores[number], page]
                 rows.append([words.name, effect, rank, *fields])
     columns = ["test", "effect", "rank", "document", "id", "title", f"{ESTIMATOR}_mean", "page"]
