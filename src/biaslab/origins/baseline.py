@@ -47,15 +47,12 @@ def train_and_measure(
     projected: Path,
     corpus: Path | None = None,
     sets: Path | None = None,
-    paired: bool = False,
     checkpoint_minutes: float = Checkpoints.checkpoint_minutes,
     threads: int = 1,
 ) -> None:
     """Train a batch of embeddings; measure their bias, analogies and projections on the bias axis."""
-    left_out = corpus, sets, paired
-    train_glove(
-        cooccurrence, set, model, seed, out, first, count, *left_out, checkpoint_minutes, threads=threads
-    )
+    options = {"checkpoint_minutes": checkpoint_minutes, "threads": threads}
+    train_glove(cooccurrence, set, model, seed, out, first, count, corpus, sets, **options)
     write_sets(vocabulary, word_sets, measured, [out])
     write_analogies([out], vocabulary, answered)
     tests = [read_word_sets(path) for path in word_sets]
