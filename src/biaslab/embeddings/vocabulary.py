@@ -94,6 +94,14 @@ class AnyCase(Mapping):
         return len(self._ids)
 
 
+def choose_words(words: list[str], counts: np.ndarray, min_count: int) -> tuple[Vocabulary, np.ndarray]:
+    """Return the words with at least `min_count` occurrences, and the final id (or -1) of every word."""
+    frequent = sorted(np.flatnonzero(counts >= min_count), key=lambda i: (-counts[i], words[i]))
+    ids = np.full(len(words), -1, np.int32)
+    ids[frequent] = np.arange(len(frequent))
+    return Vocabulary([words[i] for i in frequent], counts[frequent]), ids
+
+
 def digest_words(words: Iterable[str]) -> str:
     """Return the digest of words and their order: the sha256 of their NFC forms, one per line."""
     lines = unicodedata.normalize("NFC", "\n".join(words))
