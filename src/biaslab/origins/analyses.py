@@ -34,33 +34,15 @@ class Retrainings:
 
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis of a setup: one folder with science, report and columns, and one rule file.
+    """An analysis of a setup: one folder with science, report and columns, and one rule file."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the results, settings, rule file and documentation page.
-    results : tuple of str
-        Files that claims use, relative to the folder of a setup; ``{test}`` is replaced by each test.
-    steps : mapping of str to str
-        Functions of the steps, ``"MODULE:FUNCTION"`` in this package, by the step names of rules.
-    needs : str
-        Setting of a setup, ``"SECTION.KEY"``, that disables the analysis if 0; by default none.
-    needing : tuple of str
-        Results that are disabled with it; by default all.
-    retrained : Retrainings, optional
-        The retrainings without the analysis's own sets.
-    report : module, optional
-        Its tables and figures.
-    """
-
-    name: str
-    results: tuple[str, ...]
-    steps: Mapping[str, str] = field(default_factory=dict)
-    needs: str = ""
-    needing: tuple[str, ...] = ()
+    name: str  # of the results, settings, rule file and documentation page
+    results: tuple[str, ...]  # files that claims use, below the folder of a setup; {test} is each test
+    steps: Mapping[str, str] = field(default_factory=dict)  # "MODULE:FUNCTION" in this package, by step name
+    needs: str = ""  # the setting "SECTION.KEY" of a setup that disables the analysis if 0
+    needing: tuple[str, ...] = ()  # the results that are disabled; by default all
     retrained: Retrainings | None = None
-    report: ModuleType | None = None
+    report: ModuleType | None = None  # its tables and figures
 
 
 _WORD2VEC = tuple(f"word2vec/{name}.tsv" for name in ("analogies", "word_sets", "correlation"))

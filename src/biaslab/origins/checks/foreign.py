@@ -235,22 +235,9 @@ def worth_in_retrainings(lds: np.ndarray, reliability: np.ndarray, n_retrainings
 
     The mean of k retrainings has the reliability r_k = k r / (1 + (k - 1) r) (Spearman 1910; Brown 1910),
     where r is the reliability of one retraining. Its correlation with the outcomes, means of R retrainings,
-    is sqrt(r_k r_R). If s is the score, solving for k gives k = R s^2 (1 - r_R) / (r_R (r_R - s^2)).
-
-    Parameters
-    ----------
-    lds : ndarray of float64
-        Linear datamodeling scores.
-    reliability : ndarray of float64
-        Reliability r_R of the outcomes in the same subsets.
-    n_retrainings : int
-        Number R of retrainings behind each outcome.
-
-    Returns
-    -------
-    ndarray of float64
-        0 for scores of at most 0, infinite for scores of at least the ceiling sqrt(r_R), NaN if a score is
-        NaN or the reliability of the outcomes is 0.
+    is sqrt(r_k r_R). If s is the score, solving for k gives k = R s^2 (1 - r_R) / (r_R (r_R - s^2)). The
+    result is 0 for scores of at most 0, infinite for scores of at least the ceiling sqrt(r_R), and NaN if a
+    score is NaN or the reliability is 0.
     """
     s, r = np.maximum(lds, 0.0) ** 2, np.asarray(reliability, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
