@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from biaslab.core.errors import InputError, number_of
 from biaslab.core.files import read_text
@@ -101,9 +100,7 @@ def write_analogies(embeddings: list[Path], vocabulary: Path, out: Path) -> None
     """Write the scores of each embedding on gensim's analogies (TOP-1)."""
     words = read_vocabulary(vocabulary)
     rows = []
-    for training in tqdm(
-        read_trainings(embeddings, words), desc="analogies", unit=" embeddings", disable=None
-    ):
+    for training in read_trainings(embeddings, words, "analogies"):
         score = evaluate(words.words, training.W, default_questions())
         keys = training.set, training.replicate
         rows.append([*keys, score.correct, score.total, score.accuracy, score.coverage])

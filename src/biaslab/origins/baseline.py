@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from biaslab.bias.measures import PARAMETERS, measure_bias
 from biaslab.bias.weat import permutation_p_value
@@ -27,7 +26,6 @@ from biaslab.origins.representations.axis import project_words
 
 COLUMNS = columns_of(Path(__file__).with_name("columns.tsv"))
 OBSERVED = list(COLUMNS["observed"])
-_PROGRESS = {"desc": "bias", "unit": " embeddings", "disable": None}
 MAX_CHOICES = 100
 """Largest number of choices of baselines; if fewer exist, all are used."""
 
@@ -83,7 +81,7 @@ def measure(
         )
     weats = _locate(word_sets, vocabulary)
     rows = []
-    for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS):
+    for training in read_trainings(batches, vocabulary, "bias"):
         for weat in weats:
             row = [weat.name, training.replicate, measure_bias(training.W, weat), math.nan]
             if weat.measure == WEAT:
@@ -103,7 +101,7 @@ def measure_sets(
     weats = _locate(word_sets, vocabulary)
     rows = [
         [training.set, weat.name, training.replicate, measure_bias(training.W, weat)]
-        for training in tqdm(read_trainings(batches, vocabulary), **_PROGRESS)
+        for training in read_trainings(batches, vocabulary, "bias")
         for weat in weats
     ]
     return pd.DataFrame(rows, columns=OBSERVED).sort_values(OBSERVED[:3], ignore_index=True)

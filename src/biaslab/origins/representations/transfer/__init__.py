@@ -61,10 +61,10 @@ def compare_word2vec(
     `batches` are embeddings of the entire corpus; `word_sets` is ``ppmi/word_sets.tsv``, measured in GloVe.
     """
     tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
-    values = effect_sizes(batches, vocabulary, tests)
+    mean, spread = effect_sizes(batches, vocabulary, tests)
     table = word_sets[["word_set", "glove_mean", "glove_sd"]].copy()
-    table.insert(1, "word2vec_mean", values.mean(axis=0))
-    table.insert(2, "word2vec_sd", values.std(axis=0, ddof=1) if len(values) > 1 else np.nan)
+    table.insert(1, "word2vec_mean", mean)
+    table.insert(2, "word2vec_sd", spread)
     return table
 
 
