@@ -127,21 +127,21 @@ class Inputs:
 
     def retrained_batch(self, name: str) -> Callable[[Any], dict[str, Any]]:
         """Return a function for the sets that a job of an analysis removes, and the trainings of each."""
-        jobs = analyses.named(name).retrained
+        analysis = analyses.named(name)
 
         def select(wildcards: Any) -> dict[str, Any]:
             setup = self.setups[wildcards.setup]
-            batch = jobs.batches(setup)[int(wildcards.batch)]
-            return batch._asdict() | {"trainings": jobs.each(setup)}
+            batch = analysis.batches(setup)[int(wildcards.batch)]
+            return batch._asdict() | {"trainings": analysis.trainings(setup)}
 
         return select
 
     def retrained(self, name: str) -> Callable[[Any], list[str]]:
         """Return a function for the tables of all retraining jobs of an analysis."""
-        jobs = analyses.named(name).retrained
+        analysis = analyses.named(name)
         return lambda wildcards: [
             f"{FOLDER}/{wildcards.setup}/{name}/retrained/batch-{number}.tsv"
-            for number in range(len(jobs.batches(self.setups[wildcards.setup])))
+            for number in range(len(analysis.batches(self.setups[wildcards.setup])))
         ]
 
     # --- copies of the corpus with planted documents; ``dose`` is the share of planted words
