@@ -70,11 +70,7 @@ def measure(
     permutations: int,
     seed: int,
 ) -> pd.DataFrame:
-    """Measure every association test in every baseline embedding: ``baseline.tsv``.
-
-    The p-value is exact for up to `permutations` partitions; otherwise it is estimated from that many. It is
-    missing if the measure of the test is not the effect size.
-    """
+    """Measure every test in every baseline embedding, with p-values for WEAT: ``baseline.tsv``."""
     if len(sets := sorted({set_name(path) for path in batches})) > 1:
         raise InputError(
             f"the files belong to several sets ({', '.join(sets)}); name only the files of the baseline"
@@ -94,10 +90,7 @@ def measure(
 def measure_sets(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: Sequence[WordSets]
 ) -> pd.DataFrame:
-    """Measure every association test in every embedding of every perturbation set: ``observed.tsv``.
-
-    Without `batches`, the table has no rows.
-    """
+    """Measure every association test in every embedding of every perturbation set: ``observed.tsv``."""
     weats = _locate(word_sets, vocabulary)
     rows = [
         [training.set, weat.name, training.replicate, measure_bias(training.W, weat)]

@@ -112,10 +112,7 @@ def write_scored(
 def write_recalled(
     scores: Path | Mapping[str, np.ndarray], results: Path, dose: str, weat: str, seed: int, out: Path
 ) -> pd.DataFrame:
-    """Score a file on the corpus with documents planted at a dose; write and return the table.
-
-    `scores` can also map names to scores (n_documents,).
-    """
+    """Score a file on the corpus with documents planted at a dose; write and return the table."""
     path = results / f"planted/{dose}/documents.parquet"
     if not path.exists():
         doses = ", ".join(sorted(file.parent.name for file in results.glob("planted/*/documents.parquet")))
@@ -142,10 +139,7 @@ def write_recalled(
 def estimate(
     name: str, results: Path, word_sets: Path, parameters: GloveParameters, seed: int, threads: int
 ) -> np.ndarray:
-    """Return the estimates of an attribution for every document, averaged over baselines: (n_documents,).
-
-    `results` is the folder of the setup, `parameters` and `seed` are those of its baselines.
-    """
+    """Return the estimates of an attribution for every document, averaged over baselines: (n_documents,)."""
     batches = sorted(results.glob("embeddings/baseline/batch-*.npz"), key=lambda p: (len(p.name), p.name))
     if not batches:
         raise InputError(
@@ -201,10 +195,7 @@ def score_subsets(
     weat: str,
     seed: int,
 ) -> pd.DataFrame:
-    """Return the linear datamodeling scores of `scores` and of the run's attributions of a test.
-
-    The lead is that of the first of `scores`.
-    """
+    """Score `scores` and the run's attributions of a test by their LDS, with the lead of the first one."""
     rows = []
     for size, size_rows in removals[removals["weat"] == weat].groupby("size"):
         outcomes = size_rows.drop_duplicates("set").set_index("set")

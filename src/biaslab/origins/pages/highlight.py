@@ -56,11 +56,7 @@ def estimate_gradient(
     of_documents: Path,
     threads: int = 1,
 ) -> None:
-    """Write the contribution of every co-occurrence to a bias.
-
-    The strongest co-occurrences have their own table, and so have those in the documents that raise and lower
-    the bias most.
-    """
+    """Write the contribution of every co-occurrence to a bias, of the strongest, and of those on pages."""
     files = cooccurrence, corpus, vocabulary
     scanner, (test,) = read_scanner(embeddings, *files, word_sets, influence, threads)
     gradients = bias_gradient.pair_table(scanner, test)

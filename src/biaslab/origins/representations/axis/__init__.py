@@ -30,7 +30,6 @@ def project_words(
 
     Each embedding has its own axis, from its vectors of the attribute words (`biaslab.bias.directions`). A
     retrained embedding is measured only with the test that selected its documents; other sets have no rows.
-    The columns are those of ``projections.tsv``.
     """
     tests = {test.name: in_vocabulary(test, vocabulary.ids) for test in word_sets}
     parts = []

@@ -104,8 +104,7 @@ def effect_sizes(
 def correlate_word_sets(word_sets: pd.DataFrame, representation: str, seed: int) -> pd.DataFrame:
     """Regress effect sizes of random tests in GloVe on those in another representation (ppmi, word2vec).
 
-    One row: n_sets and `fit_columns`. `representation` also selects the random stream of the bootstrap over
-    the tests.
+    `representation` also selects the random stream of the bootstrap over the tests.
     """
     x = word_sets[representation if representation in word_sets else f"{representation}_mean"]
     fit = fit_columns(x, word_sets["glove_mean"], stream(seed, "bootstrap", representation))
