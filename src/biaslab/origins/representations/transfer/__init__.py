@@ -52,7 +52,7 @@ def measure_word2vec(
 def compare_word2vec(
     batches: Sequence[str | os.PathLike], vocabulary: Vocabulary, word_sets: pd.DataFrame
 ) -> pd.DataFrame:
-    """Measure the random tests of GloVe in every word2vec embedding: ``word2vec/word_sets.tsv`` (Figure 9)."""
+    """Measure the random tests of GloVe in word2vec (Figure 9): ``word2vec/word_sets.tsv``."""
     tests = [_random_test(row, vocabulary.ids) for row in word_sets.to_dict("records")]
     mean, spread = effect_sizes(batches, vocabulary, tests)
     table = word_sets[["word_set", "glove_mean", "glove_sd"]].copy()
