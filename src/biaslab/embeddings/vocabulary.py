@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from biaslab.core.errors import InputError
+from biaslab.core.files import read_text
 from biaslab.core.io import read_npz, read_tsv
 
 __all__ = ["Vocabulary", "read_vocabulary"]
@@ -168,16 +169,7 @@ def check_words(path: str | os.PathLike, other: Vocabulary | Path) -> None:
 
 def _read_stanford(path: Path) -> pd.DataFrame:
     """Read rows of a word, a blank and a count; words may contain any other character."""
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: the file does not exist; check the path") from error
-    except OSError as error:
-        raise InputError(
-            f"{path}: the file is not readable ({error.strerror}); check its permissions"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: the text is not UTF-8; convert the file") from error
-    rows = [line.rstrip("\r").rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
+    text = read_text(path, "vocabulary")
+    rows = [line.rpartition(" ")[::2] for line in text.removesuffix("\n").split("\n") if text]
     table = pd.DataFrame(rows, columns=["word", "count"], dtype=object)
     return table.assign(word=table["word"].replace("", None))
